@@ -1,0 +1,17 @@
+# Run at each build: writes OUTPUT only when the revision changed, so that nothing is rebuilt for nothing.
+execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE revision
+  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+if(failed)
+  set(revision "unknown")
+else()
+  execute_process(COMMAND git -C ${SOURCE} status --porcelain --untracked-files=no OUTPUT_VARIABLE changed ERROR_QUIET)
+  if(changed)
+    string(APPEND revision "-dirty")
+  endif()
+endif()
+file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "/* Made by cmake/BuildInfo.cmake. */
+#define SIM_VERSION \"${VERSION}\"
+#define SIM_REVISION \"${revision}\"
+#define SIM_COMPILER \"${COMPILER}\"
+#define SIM_BUILD_TYPE \"${BUILD_TYPE}\"
+")

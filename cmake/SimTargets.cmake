@@ -1,0 +1,57 @@
+# The options that every target is built with, and the ways to make one.
+
+add_library(sim_options INTERFACE)
+target_include_directories(sim_options INTERFACE ${PROJECT_SOURCE_DIR})
+# Contraction is chosen, not inherited: an FMA stands in the source where one is meant.
+target_compile_options(sim_options INTERFACE
+  -ffp-contract=off -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wstrict-prototypes
+  -Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wcast-align
+  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= $<$<BOOL:${SIM_WERROR}>:-Werror>)
+target_compile_definitions(sim_options INTERFACE _GNU_SOURCE)
+if(SIM_SANITIZE)
+  target_compile_options(sim_options INTERFACE -fsanitize=${SIM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(sim_options INTERFACE -fsanitize=${SIM_SANITIZE})
+endif()
+
+# sim_library(name SOURCES... ) with target sim_<name>.
+function(sim_library name)
+  add_library(sim_${name} STATIC ${ARGN})
+  target_link_libraries(sim_${name} PUBLIC sim_options)
+endfunction()
+
+# sim_model_library(name SOURCES...): a model's library, sim_model_<name>, with the descriptor <name>_model.
+function(sim_model_library name)
+  add_library(sim_model_${name} STATIC ${ARGN})
+  target_link_libraries(sim_model_${name} PUBLIC sim_engine)
+endfunction()
+
+# sim_model(name SOURCES...): the same, and `sim` is built with it.
+function(sim_model name)
+  sim_model_library(${name} ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY SIM_MODELS ${name})
+endfunction()
+
+# sim_executable(target MODELS...): the command, built with the given models.
+function(sim_executable target)
+  set(declarations "")
+  set(entries "")
+  foreach(model IN LISTS ARGN)
+    string(APPEND declarations "extern const sim_model ${model}_model;\n")
+    string(APPEND entries "  &${model}_model,\n")
+  endforeach()
+  set(registry ${CMAKE_CURRENT_BINARY_DIR}/${target}_registry.c)
+  file(CONFIGURE OUTPUT ${registry} CONTENT
+"/* Made by CMake from the list of models. */
+#include \"engine/model.h\"
+${declarations}
+const sim_model *const sim_models[] = {
+${entries}  NULL,
+};
+")
+  add_executable(${target} ${PROJECT_SOURCE_DIR}/cli/main.c ${registry})
+  target_link_libraries(${target} PRIVATE sim_cli sim_lua sim_io)
+  foreach(model IN LISTS ARGN)
+    target_link_libraries(${target} PRIVATE sim_model_${model})
+  endforeach()
+  target_link_libraries(${target} PRIVATE sim_engine)
+endfunction()

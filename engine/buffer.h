@@ -1,0 +1,35 @@
+/* A typed n-d array: type, shape, where it lives, who owns it. */
+#ifndef SIM_ENGINE_BUFFER_H
+#define SIM_ENGINE_BUFFER_H
+
+#include "engine/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum sim_dtype { SIM_F32, SIM_F64, SIM_I64, SIM_U64 } sim_dtype;
+size_t sim_dtype_size(sim_dtype dtype);
+
+enum { SIM_RANK_MAX = 4 };
+
+typedef enum sim_space { SIM_SPACE_HOST, SIM_SPACE_DEVICE } sim_space;
+
+typedef struct sim_backend sim_backend;
+
+/* `data` is aligned to 64 bytes. A view has owner NULL and borrows. */
+typedef struct sim_buffer {
+  void *data;
+  sim_dtype dtype;
+  int rank;
+  int64_t shape[SIM_RANK_MAX];
+  sim_space space;
+  const sim_backend *owner; /* frees it; NULL: a view */
+} sim_buffer;
+
+/* Zeroed. SIM_ERR_NO_MEMORY names the size. */
+sim_status sim_buffer_create(const sim_backend *backend, sim_dtype dtype, int rank, const int64_t *shape,
+                             sim_buffer *out) SIM_MUST_CHECK;
+void sim_buffer_destroy(sim_buffer *buffer); /* and nulls it */
+size_t sim_buffer_bytes(const sim_buffer *buffer);
+
+#endif

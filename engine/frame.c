@@ -1,0 +1,67 @@
+#include "engine/frame.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const sim_array *sim_frame_array(const sim_frame *frame, const char *name) {
+  for (size_t i = 0; i < frame->array_count; i++)
+    if (strcmp(frame->arrays[i].field->name, name) == 0) return &frame->arrays[i];
+  return NULL;
+}
+
+static size_t element_count(const sim_array *array) {
+  size_t count = 1;
+  for (int i = 0; i < array->rank; i++) count *= (size_t)array->shape[i];
+  return count;
+}
+
+size_t sim_array_bytes(const sim_array *array) { return element_count(array) * sim_dtype_size(array->dtype); }
+
+sim_status sim_frame_check_finite(const sim_frame *frame) {
+  for (size_t a = 0; a < frame->array_count; a++) {
+    const sim_array *array = &frame->arrays[a];
+    size_t count = element_count(array), i = 0;
+    if (array->dtype == SIM_F64)
+      for (const double *x = array->data; i < count && isfinite(x[i]); i++) {}
+    else if (array->dtype == SIM_F32)
+      for (const float *x = array->data; i < count && isfinite(x[i]); i++) {}
+    else
+      i = count;
+    if (i == count) continue;
+    size_t entities = array->rank ? (size_t)array->shape[array->rank - 1] : 1;
+    return sim_fail(SIM_ERR_DIVERGED, "%s[%zu] is not finite at step %lld, t = %.9g", array->field->name,
+                    entities ? i % entities : i, (long long)frame->clock.step, frame->clock.t);
+  }
+  return SIM_OK;
+}
+
+void sim_frame_digest(const sim_frame *frame, char out[33]) {
+  XXH3_state_t *state = XXH3_createState();
+  if (!state) {
+    snprintf(out, 33, "%032d", 0);
+    return;
+  }
+  XXH3_128bits_reset(state);
+  XXH3_128bits_update(state, &frame->clock.step, sizeof frame->clock.step);
+  XXH3_128bits_update(state, &frame->clock.t, sizeof frame->clock.t);
+  XXH3_128bits_update(state, &frame->clock.dt, sizeof frame->clock.dt);
+  for (size_t i = 0; i < frame->species_count; i++) {
+    const sim_species *species = &frame->species[i];
+    XXH3_128bits_update(state, species->name, strlen(species->name) + 1);
+    XXH3_128bits_update(state, &species->first, sizeof species->first);
+    XXH3_128bits_update(state, &species->count, sizeof species->count);
+  }
+  for (size_t i = 0; i < frame->array_count; i++) {
+    const sim_array *array = &frame->arrays[i];
+    if (array->field->flags & SIM_NO_CHECKPOINT) continue;
+    XXH3_128bits_update(state, array->field->name, strlen(array->field->name) + 1);
+    XXH3_128bits_update(state, array->data, sim_array_bytes(array));
+  }
+  XXH128_hash_t hash = XXH3_128bits_digest(state);
+  XXH3_freeState(state);
+  snprintf(out, 33, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+}

@@ -1,0 +1,59 @@
+/* What a sink sees of a run, and what a restart is made from: the clock and const views of host arrays. */
+#ifndef SIM_ENGINE_FRAME_H
+#define SIM_ENGINE_FRAME_H
+
+#include "engine/buffer.h"
+#include "engine/schema.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A run is over when t >= t_end. */
+typedef struct sim_clock {
+  int64_t step;
+  double t, dt, t_end; /* dt: of the step just made, or about to be made at step 0 */
+} sim_clock;
+
+/* Part of one state array. Vectors are stored by component: shape {3, n}. Contiguous, C order. `global` and `offset`
+ * say where this part lies in the whole; here they are `shape` and zeros where one process holds all. */
+typedef struct sim_array {
+  const sim_field *field; /* name, dimension, doc, SIM_OUTPUT, SIM_NO_CHECKPOINT */
+  sim_dtype dtype;
+  int rank;
+  int64_t shape[SIM_RANK_MAX], global[SIM_RANK_MAX], offset[SIM_RANK_MAX];
+  void *data; /* sinks read only */
+} sim_array;
+
+/* Entities first .. first + count of the last axis of the particle arrays. */
+typedef struct sim_species {
+  char name[64]; /* \w+ */
+  int64_t first, count;
+} sim_species;
+
+/* One row of a table: values[columns] beside step and time. */
+typedef struct sim_row {
+  const struct sim_table *table;
+  const double *values;
+} sim_row;
+
+enum { SIM_ARRAYS_MAX = 32, SIM_SPECIES_MAX = 64, SIM_TABLES_MAX = 8, SIM_COLUMNS_MAX = 64 };
+
+typedef struct sim_frame {
+  sim_clock clock;
+  const sim_array *arrays;
+  size_t array_count;
+  const sim_species *species; /* 0 of them: no particles */
+  size_t species_count;
+  const sim_row *rows; /* for table sinks */
+  size_t row_count;
+} sim_frame;
+
+/* NULL where there is none of that name. */
+const sim_array *sim_frame_array(const sim_frame *frame, const char *name);
+size_t sim_array_bytes(const sim_array *array);
+/* SIM_ERR_DIVERGED naming array, index and step at the first NaN or infinity in a floating-point array. */
+sim_status sim_frame_check_finite(const sim_frame *frame) SIM_MUST_CHECK;
+/* xxh3-128 over clock (step, t, dt), species and every array that is checkpointed, as 32 hex digits and a NUL. */
+void sim_frame_digest(const sim_frame *frame, char out[33]);
+
+#endif

@@ -1,0 +1,45 @@
+#include "engine/log.h"
+
+#include "engine/bytes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WRITERS = 8 };
+
+static struct {
+  sim_log_writer *write;
+  void *context;
+} writers[WRITERS];
+
+bool sim_log_add(sim_log_writer *writer, void *context) {
+  for (int i = 0; i < WRITERS; i++) {
+    if (writers[i].write) continue;
+    writers[i].write = writer;
+    writers[i].context = context;
+    return true;
+  }
+  return false;
+}
+
+void sim_log_remove(sim_log_writer *writer, void *context) {
+  for (int i = 0; i < WRITERS; i++)
+    if (writers[i].write == writer && writers[i].context == context) writers[i].write = NULL;
+}
+
+void sim_log(sim_log_level level, const char *format, ...) {
+  char raw[2048], message[2048];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(raw, sizeof raw, format, arguments);
+  va_end(arguments);
+  sim_text_escape(message, sizeof message, raw, strlen(raw));
+  for (int i = 0; i < WRITERS; i++)
+    if (writers[i].write) writers[i].write(writers[i].context, level, message);
+}
+
+const char *sim_log_level_name(sim_log_level level) {
+  static const char *const names[] = {"error", "warning", "info", "debug"};
+  return names[level];
+}

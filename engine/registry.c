@@ -1,0 +1,10 @@
+/* Apart from model.c, so that only programs with a list of models need one. */
+#include "engine/model.h"
+
+#include <string.h>
+
+const sim_model *sim_model_find(const char *name) {
+  for (const sim_model *const *model = sim_models; *model; model++)
+    if (strcmp((*model)->name, name) == 0) return *model;
+  return NULL;
+}

@@ -1,0 +1,56 @@
+/* The only time loop: clock, cadences, sinks, requests from outside, limits. */
+#ifndef SIM_ENGINE_RUN_H
+#define SIM_ENGINE_RUN_H
+
+#include "engine/model.h"
+#include "engine/sink.h"
+
+#include <signal.h>
+
+/* Set by signal handlers, looked at between steps. */
+typedef struct sim_requests {
+  volatile sig_atomic_t stop;       /* finish the step, checkpoint, SIM_ERR_STOPPED */
+  volatile sig_atomic_t checkpoint; /* checkpoint and go on */
+} sim_requests;
+
+/* What progress shows; all at the time of the call. */
+typedef struct sim_progress {
+  sim_clock clock;
+  int64_t first_step;  /* where this process began */
+  double fraction;     /* of t_end */
+  double elapsed, eta; /* seconds of this process; eta NaN while unknown */
+  double rate;         /* model's work a second */
+  double health;       /* last value of the SIM_HEALTH column, NaN without */
+  const char *health_name;
+} sim_progress;
+
+typedef struct sim_run {
+  const sim_model *model;
+  void *self;
+  sim_clock clock;
+  bool resumed; /* the state came from a checkpoint: no first outputs */
+  double work_per_step;
+  sim_sink *sinks;
+  size_t sink_count;
+  sim_requests *requests; /* `checkpoint` is reset when it is looked at; NULL: none can come */
+  double wall_limit;      /* seconds from now; INFINITY: none */
+  void (*progress)(void *context, const sim_progress *progress);
+  void *progress_context;
+  double progress_interval; /* seconds */
+
+  /* results */
+  sim_progress last;
+  char digest[33];         /* of the state at the end */
+  int64_t checkpoint_step; /* newest written here; -1: none */
+} sim_run;
+
+/* Steps until t_end: SIM_OK; or until stopped with a checkpoint: SIM_ERR_STOPPED. Failed outputs that could not be made
+ * up for until the end: SIM_ERR_IO. */
+sim_status sim_run_loop(sim_run *run) SIM_MUST_CHECK;
+
+/* Whether a cadence falls into (before, now]. A function of the two times alone, so that nothing needs storing. */
+bool sim_cadence_due(const sim_cadence *cadence, const sim_clock *before, const sim_clock *now);
+
+double sim_wall_clock(void); /* seconds, monotonic */
+
+#endif

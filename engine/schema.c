@@ -1,0 +1,197 @@
+#include "engine/schema.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAULTS_MAX = 50, NAME_MAX_SEEN = 64 };
+
+/* ---- faults ---- */
+
+void sim_faults_add(sim_faults *faults, int line, const char *path, const char *format, ...) {
+  if (faults->count++ >= FAULTS_MAX) return;
+  char text[512], where[256], name[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  sim_text_escape(name, sizeof name, faults->file ? faults->file : "", faults->file ? strlen(faults->file) : 0);
+  sim_text_escape(where, sizeof where, path, strlen(path));
+  sim_bytes_text(&faults->text, name);
+  if (line > 0) sim_bytes_format(&faults->text, ":%d", line);
+  sim_bytes_format(&faults->text, ": %s%s", where, *where ? ": " : "");
+  char clean[600];
+  sim_text_escape(clean, sizeof clean, text, strlen(text));
+  sim_bytes_format(&faults->text, "%s\n", clean);
+}
+
+void sim_faults_free(sim_faults *faults) {
+  sim_bytes_free(&faults->text);
+  faults->count = 0;
+}
+
+/* ---- nearest name: edit distance with transpositions (optimal string alignment) ---- */
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+static size_t distance(const char *a, const char *b) {
+  size_t na = strlen(a), nb = strlen(b);
+  if (na > NAME_MAX_SEEN || nb > NAME_MAX_SEEN) return SIZE_MAX;
+  size_t rows[3][NAME_MAX_SEEN + 1];
+  size_t *before = rows[0], *previous = rows[1], *row = rows[2];
+  for (size_t j = 0; j <= nb; j++) previous[j] = j;
+  for (size_t i = 1; i <= na; i++) {
+    row[0] = i;
+    for (size_t j = 1; j <= nb; j++) {
+      size_t change = previous[j - 1] + (a[i - 1] != b[j - 1]);
+      row[j] = least(change, 1 + least(previous[j], row[j - 1]));
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = least(row[j], before[j - 2] + 1);
+    }
+    size_t *old = before;
+    before = previous;
+    previous = row;
+    row = old;
+  }
+  return previous[nb];
+}
+
+const char *sim_nearest(const char *name, const char *const *candidates, size_t count) {
+  const char *best = NULL;
+  size_t best_distance = 2 + strlen(name) / 4;
+  for (size_t i = 0; i < count; i++) {
+    size_t d = distance(name, candidates[i]);
+    if (d >= best_distance) continue;
+    best_distance = d;
+    best = candidates[i];
+  }
+  return best;
+}
+
+/* ---- encode ---- */
+
+static sim_value *encode_text(const char *text) {
+  return text ? sim_value_string(text, strlen(text)) : sim_value_nil();
+}
+
+static sim_value *encode_cadence(const sim_cadence *cadence) {
+  char text[64];
+  switch (cadence->kind) {
+  case SIM_NEVER: return encode_text("never");
+  case SIM_ENDS: return encode_text("ends");
+  case SIM_EVERY_TIME: snprintf(text, sizeof text, "every %.17g", cadence->interval); break;
+  case SIM_EVERY_STEPS: snprintf(text, sizeof text, "every %.17g steps", cadence->interval); break;
+  case SIM_EVERY_WALL: snprintf(text, sizeof text, "every %.17g s", cadence->interval); break;
+  }
+  return encode_text(text);
+}
+
+static sim_value *encode_real(const sim_field *field, double real) {
+  return field->keyword && isnan(real) ? encode_text(field->keyword) : sim_value_real(real);
+}
+
+static sim_value *encode_reals(const sim_field *field, const double *reals) {
+  if (field->components <= 1) return encode_real(field, *reals);
+  sim_value *list = sim_value_table(NULL);
+  for (int i = 0; list && i < field->components; i++)
+    if (sim_value_add(list, NULL, 0, encode_real(field, reals[i])) != SIM_OK) sim_value_free(&list);
+  return list;
+}
+
+static sim_value *encode_struct(const sim_schema *schema, const void *in, const char *tag);
+
+static sim_value *encode_list(const sim_list *list) {
+  sim_value *out = sim_value_table(NULL);
+  for (size_t i = 0; out && i < list->count; i++) {
+    const sim_item *item = &list->items[i];
+    const char *tag = *item->schema->name ? item->schema->name : NULL;
+    if (sim_value_add(out, NULL, 0, encode_struct(item->schema, item->data, tag)) != SIM_OK) sim_value_free(&out);
+  }
+  return out;
+}
+
+static sim_value *encode_array(const sim_doubles *in) {
+  sim_value *out = sim_value_array(in->rows, in->cols);
+  if (out && in->data) memcpy(out->u.array.data, in->data, in->rows * in->cols * sizeof(double));
+  return out;
+}
+
+static sim_value *encode_unsigned(uint64_t number) {
+  /* Lua integers are signed: the upper half travels as text, which decodes for unsigned fields alone. */
+  if (number <= INT64_MAX) return sim_value_int((int64_t)number);
+  char text[32];
+  snprintf(text, sizeof text, "%" PRIu64, number);
+  return encode_text(text);
+}
+
+static sim_value *encode_field(const sim_field *field, const char *at) {
+  switch (field->type) {
+  case SIM_BOOL: return sim_value_bool(*(const bool *)at);
+  case SIM_INT:
+    return field->flags & SIM_UNSIGNED ? encode_unsigned(*(const uint64_t *)(const void *)at)
+                                       : sim_value_int(*(const int64_t *)(const void *)at);
+  case SIM_REAL: return encode_reals(field, (const double *)(const void *)at);
+  case SIM_UNIT: return sim_value_real(*(const double *)(const void *)at);
+  case SIM_CHOICE: return encode_text(field->choices[*(const int *)(const void *)at]);
+  case SIM_STRING: return encode_text(*(char *const *)(const void *)at);
+  case SIM_CADENCE: return encode_cadence((const sim_cadence *)(const void *)at);
+  case SIM_TABLE: return encode_struct(field->table, at, NULL);
+  case SIM_LIST: return encode_list((const sim_list *)(const void *)at);
+  case SIM_ARRAY: return encode_array((const sim_doubles *)(const void *)at);
+  }
+  return NULL;
+}
+
+static bool encode_fields(const sim_schema *schema, const char *in, sim_value *out) {
+  if (schema->base && !encode_fields(schema->base, in, out)) return false;
+  for (const sim_field *field = schema->fields; field->name; field++) {
+    const char *at = in + field->offset;
+    if (field->flags & SIM_OPTIONAL && !*(const bool *)at) continue;
+    sim_value *value = encode_field(field, at);
+    if (value && value->kind == SIM_VALUE_NIL) { /* a string that was not given */
+      sim_value_free(&value);
+      continue;
+    }
+    if (sim_value_add(out, field->name, 0, value) != SIM_OK) return false;
+  }
+  return true;
+}
+
+static sim_value *encode_struct(const sim_schema *schema, const void *in, const char *tag) {
+  sim_value *out = sim_value_table(tag);
+  if (out && !encode_fields(schema, in, out)) sim_value_free(&out);
+  return out;
+}
+
+sim_value *sim_schema_encode(const sim_schema *schema, const void *in) {
+  return encode_struct(schema, in, schema->name);
+}
+
+/* ---- free ---- */
+
+void sim_schema_free(const sim_schema *schema, void *in) {
+  if (schema->base) sim_schema_free(schema->base, in);
+  for (const sim_field *field = schema->fields; field->name; field++) {
+    void *at = (char *)in + field->offset;
+    if (field->type == SIM_STRING) {
+      free(*(char **)at);
+      *(char **)at = NULL;
+    } else if (field->type == SIM_TABLE) {
+      sim_schema_free(field->table, at);
+    } else if (field->type == SIM_ARRAY) {
+      sim_doubles *array = at;
+      free(array->data);
+      *array = (sim_doubles){0};
+    } else if (field->type == SIM_LIST) {
+      sim_list *list = at;
+      for (size_t i = 0; i < list->count; i++) {
+        sim_schema_free(list->items[i].schema, list->items[i].data);
+        free(list->items[i].data);
+      }
+      free(list->items);
+      *list = (sim_list){0};
+    }
+  }
+}

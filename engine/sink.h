@@ -1,0 +1,26 @@
+/* An output: it sees the state, never changes it. */
+#ifndef SIM_ENGINE_SINK_H
+#define SIM_ENGINE_SINK_H
+
+#include "engine/frame.h"
+
+#include <stdbool.h>
+
+typedef enum sim_sink_kind { SIM_SINK_SNAPSHOT, SIM_SINK_TABLE, SIM_SINK_CHECKPOINT } sim_sink_kind;
+
+typedef struct sim_sink {
+  const char *name; /* for messages */
+  sim_sink_kind kind;
+  sim_cadence cadence;
+  void *self;
+  /* A failed write is reported, and tried again when next due; the run goes on. Rows reach table sinks only. */
+  sim_status (*write)(void *self, const sim_frame *frame);
+  /* Makes what was written durable; called before each checkpoint, now and then, and at the end. May be NULL. */
+  sim_status (*flush)(void *self);
+  void (*destroy)(void **self);
+  /* kept by the run loop */
+  bool failed; /* the last write or flush did */
+  double last_wall;
+} sim_sink;
+
+#endif

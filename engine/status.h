@@ -1,0 +1,71 @@
+/* How things fail. Library code never exits, prints or aborts: it returns a sim_status, and leaves what it knows
+ * (file, line, message) in a record of the calling thread. Only the command prints and exits. */
+#ifndef SIM_ENGINE_STATUS_H
+#define SIM_ENGINE_STATUS_H
+
+#include <stdarg.h>
+
+/* X(name, exit code, meaning): the one list of what can go wrong. */
+#define SIM_STATUS_LIST(X)                                                                                             \
+  X(SIM_OK, 0, "done")                                                                                                 \
+  X(SIM_ERR_USAGE, 64, "usage")                                                                                        \
+  X(SIM_ERR_SCENARIO, 65, "bad scenario")                                                                              \
+  X(SIM_ERR_NO_INPUT, 66, "no such file")                                                                              \
+  X(SIM_ERR_NO_DEVICE, 69, "no usable device")                                                                         \
+  X(SIM_ERR_INTERNAL, 70, "internal error")                                                                            \
+  X(SIM_ERR_NO_MEMORY, 71, "out of memory")                                                                            \
+  X(SIM_ERR_CANT_CREATE, 73, "cannot create, or the folder is in use")                                                 \
+  X(SIM_ERR_IO, 74, "I/O")                                                                                             \
+  X(SIM_ERR_STOPPED, 75, "stopped early, checkpoint saved, run the same command again")                                \
+  X(SIM_ERR_PERMISSION, 77, "permission")                                                                              \
+  X(SIM_ERR_INCOMPATIBLE, 78, "checkpoint not compatible")                                                             \
+  X(SIM_ERR_DIVERGED, 80, "diverged (NaN, energy)")                                                                    \
+  X(SIM_ERR_DEVICE, 81, "device failed")
+
+typedef enum sim_status {
+#define SIM_STATUS_ENUM(name, code, meaning) name,
+  SIM_STATUS_LIST(SIM_STATUS_ENUM)
+#undef SIM_STATUS_ENUM
+      SIM_STATUS_COUNT
+} sim_status;
+
+int sim_status_exit_code(sim_status status);
+const char *sim_status_name(sim_status status);
+const char *sim_status_meaning(sim_status status);
+
+/* The last failure of the calling thread. */
+typedef struct sim_error {
+  sim_status status;
+  const char *file; /* where in our source it was raised */
+  int line;
+  char message[1024]; /* one line for the user, control characters escaped */
+} sim_error;
+
+const sim_error *sim_error_last(void);
+void sim_error_clear(void);
+
+/* Records a failure and returns its status: `return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(errno));` */
+#define sim_fail(status, ...) sim_fail_at((status), __FILE__, __LINE__, __VA_ARGS__)
+sim_status sim_fail_at(sim_status status, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5), cold));
+
+/* Puts "context: " before the recorded message; returns its status. */
+sim_status sim_fail_context(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+
+/* Passes a failure up. */
+#define SIM_TRY(expression)                                                                                            \
+  do {                                                                                                                 \
+    sim_status sim_try_status = (expression);                                                                          \
+    if (sim_try_status != SIM_OK) return sim_try_status;                                                               \
+  } while (0)
+
+/* The same where something must be released first: sets `status` and jumps to `label`. */
+#define SIM_TRY_GOTO(status, expression, label)                                                                        \
+  do {                                                                                                                 \
+    (status) = (expression);                                                                                           \
+    if ((status) != SIM_OK) goto label;                                                                                \
+  } while (0)
+
+#define SIM_MUST_CHECK __attribute__((warn_unused_result))
+
+#endif

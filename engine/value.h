@@ -1,0 +1,81 @@
+/* What a scenario file leaves behind: a plain typed tree, without Lua. Handed from the sandbox's process through a
+ * pipe, decoded by a model's schema, and stored (resolved) in checkpoints, so that a restart needs no Lua. */
+#ifndef SIM_ENGINE_VALUE_H
+#define SIM_ENGINE_VALUE_H
+
+#include "engine/bytes.h"
+#include "engine/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum sim_value_kind {
+  SIM_VALUE_NIL,
+  SIM_VALUE_BOOL,
+  SIM_VALUE_INT,
+  SIM_VALUE_REAL,
+  SIM_VALUE_STRING,
+  SIM_VALUE_TABLE, /* entries in order: positional ones (key NULL) first, then named ones sorted by line, then name */
+  SIM_VALUE_ARRAY, /* packed doubles [rows][cols] */
+  SIM_VALUE_BAD    /* something that no scenario may hold: `string` says what ("a function", "a cycle", ...) */
+} sim_value_kind;
+
+typedef struct sim_value sim_value;
+
+typedef struct sim_entry {
+  char *key; /* owned; NULL for a positional entry */
+  int line;  /* of the key in the scenario file; 0 where unknown */
+  sim_value *value;
+} sim_entry;
+
+struct sim_value {
+  sim_value_kind kind;
+  int line; /* where it stands in the scenario file; 0 where unknown */
+  union {
+    bool boolean;
+    int64_t integer;
+    double real;
+    struct {
+      char *data; /* owned, NUL-terminated, may hold NULs inside */
+      size_t size;
+    } string;
+    struct {
+      char *tag; /* constructor that made it ("plummer"); NULL for a plain table; owned */
+      sim_entry *entries;
+      size_t count;
+    } table;
+    struct {
+      double *data; /* owned */
+      size_t rows, cols;
+    } array;
+  } u;
+};
+
+/* Constructors return NULL when out of memory. */
+sim_value *sim_value_nil(void);
+sim_value *sim_value_bool(bool boolean);
+sim_value *sim_value_int(int64_t integer);
+sim_value *sim_value_real(double real);
+sim_value *sim_value_string(const char *data, size_t size);
+sim_value *sim_value_bad(const char *what);
+sim_value *sim_value_table(const char *tag);
+sim_value *sim_value_array(size_t rows, size_t cols); /* zeros; NULL on overflow too */
+void sim_value_free(sim_value **value);
+
+/* Appends an entry and takes `value` over (frees it when it fails). key NULL: positional. */
+sim_status sim_value_add(sim_value *table, const char *key, int line, sim_value *value) SIM_MUST_CHECK;
+/* Borrowed; NULL where there is none. */
+const sim_value *sim_value_get(const sim_value *table, const char *key);
+/* "a string", "a table", "1.5" ... for messages: what came, short, escaped. */
+void sim_value_describe(const sim_value *value, char *out, size_t capacity);
+
+/* Binary form (little-endian, depth <= 64, sizes checked against what is there before anything is allocated). */
+void sim_value_write(const sim_value *value, sim_bytes *out);
+sim_status sim_value_read(const void *data, size_t size, sim_value **out) SIM_MUST_CHECK;
+
+/* JSON for people and tools: numbers with 17 digits, the tag as "$type", inf and NaN as strings. Arrays of more than
+ * `most` rows are shortened to {"$rows": n, "$cols": k}; 0: never. */
+void sim_value_json(const sim_value *value, size_t most, sim_bytes *out);
+
+#endif

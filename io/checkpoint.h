@@ -1,0 +1,17 @@
+/* Layout of a checkpoint file, shared by its writer and its reader.
+ *
+ *   /                 attributes schema_version, step (int64), t, dt, t_end (f64), seed (uint64), model, version,
+ * backend, precision, isa (text), species, tables (int64: how many) /state/<name>     an array each, in the frame's
+ * order (creation order); attributes global, offset (int64[rank]) /species/<i>      attributes name, first, count
+ *   /tables/<i>       attributes name, rows
+ *   /parameters       uint8: sim_value_write of the resolved parameters
+ *   /scenario         uint8: the scenario's text; /scenario_path too
+ *   /provenance       for people
+ */
+#ifndef SIM_IO_CHECKPOINT_H
+#define SIM_IO_CHECKPOINT_H
+
+enum { IO_CHECKPOINT_SCHEMA = 1, IO_CHECKPOINTS_KEPT = 3 };
+#define IO_CHECKPOINT_NAME "ck_%012lld.h5"
+
+#endif

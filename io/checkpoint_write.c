@@ -1,0 +1,204 @@
+#include "io/checkpoint.h"
+
+#include "engine/log.h"
+#include "io/h5.h"
+#include "io/seal.h"
+#include "io/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct writer {
+  io_folder *folder;
+  const io_provenance *provenance;
+  const sim_sink *tables;
+  int64_t good[2 * IO_CHECKPOINTS_KEPT]; /* steps of files known to be whole, the latest found first */
+  size_t good_count;
+} writer;
+
+/* About 1 MiB, but at most some thousand chunks: their index stays small. */
+static void choose_chunk(const sim_array *array, hsize_t *chunk) {
+  size_t bytes = sim_array_bytes(array), wanted = bytes / 1024 > 1 << 20 ? bytes / 1024 : 1 << 20;
+  for (int i = 0; i < array->rank; i++) chunk[i] = (hsize_t)array->shape[i];
+  for (int i = 0; i < array->rank; i++)
+    while (bytes > wanted && chunk[i] > 1) {
+      bytes = bytes / chunk[i] * ((chunk[i] + 1) / 2);
+      chunk[i] = (chunk[i] + 1) / 2;
+    }
+}
+
+static sim_status write_array(hid_t group, const sim_array *array) {
+  hsize_t shape[SIM_RANK_MAX], chunk[SIM_RANK_MAX], rank = (hsize_t)array->rank;
+  hid_t dataset;
+  for (int i = 0; i < array->rank; i++) shape[i] = (hsize_t)array->shape[i];
+  choose_chunk(array, chunk);
+  bool chunked = array->rank > 0 && sim_array_bytes(array) > 0;
+  SIM_TRY(io_h5_dataset(group, array->field->name, io_h5_file_type(array->dtype), io_h5_memory_type(array->dtype),
+                        array->rank, shape, chunked ? chunk : NULL, array->data, &dataset));
+  sim_status status = io_h5_attr_text(dataset, "description", array->field->doc);
+  if (status == SIM_OK && rank > 0)
+    status = io_h5_attr(dataset, "global", H5T_STD_I64LE, H5T_NATIVE_INT64, rank, array->global);
+  if (status == SIM_OK && rank > 0)
+    status = io_h5_attr(dataset, "offset", H5T_STD_I64LE, H5T_NATIVE_INT64, rank, array->offset);
+  H5Dclose(dataset);
+  return status;
+}
+
+static sim_status write_state(hid_t root, const sim_frame *frame) {
+  hid_t group;
+  sim_status status = SIM_OK;
+  SIM_TRY(io_h5_group(root, "state", &group));
+  for (size_t i = 0; status == SIM_OK && i < frame->array_count; i++)
+    if (!(frame->arrays[i].field->flags & SIM_NO_CHECKPOINT)) status = write_array(group, &frame->arrays[i]);
+  H5Gclose(group);
+  return status;
+}
+
+/* Group <parent>/<index> with a name and up to two numbers. */
+static sim_status write_entry(hid_t parent, size_t index, const char *name, const char *const *keys,
+                              const int64_t *values) {
+  char number[24];
+  hid_t group;
+  snprintf(number, sizeof number, "%zu", index);
+  SIM_TRY(io_h5_group(parent, number, &group));
+  sim_status status = io_h5_attr_text(group, "name", name);
+  for (int i = 0; status == SIM_OK && keys[i]; i++) status = io_h5_attr_i64(group, keys[i], values[i]);
+  H5Gclose(group);
+  return status;
+}
+
+static sim_status write_lists(hid_t root, const writer *self, const sim_frame *frame) {
+  hid_t group;
+  sim_status status = SIM_OK;
+  SIM_TRY(io_h5_group(root, "species", &group));
+  for (size_t i = 0; status == SIM_OK && i < frame->species_count; i++) {
+    const int64_t range[] = {frame->species[i].first, frame->species[i].count};
+    status = write_entry(group, i, frame->species[i].name, (const char *const[]){"first", "count", NULL}, range);
+  }
+  H5Gclose(group);
+  if (status != SIM_OK) return status;
+  SIM_TRY(io_h5_group(root, "tables", &group));
+  for (size_t i = 0; status == SIM_OK && self->tables && i < io_table_count(self->tables); i++) {
+    const int64_t rows = io_table_rows(self->tables, i);
+    status = write_entry(group, i, io_table_name(self->tables, i), (const char *const[]){"rows", NULL}, &rows);
+  }
+  H5Gclose(group);
+  return status;
+}
+
+static sim_status write_bytes(hid_t root, const char *name, const void *data, size_t size) {
+  hsize_t shape[1] = {size};
+  return io_h5_dataset(root, name, H5T_STD_U8LE, H5T_NATIVE_UINT8, 1, shape, NULL, data, NULL);
+}
+
+static sim_status write_all(hid_t root, const writer *self, const sim_frame *frame) {
+  const io_provenance *from = self->provenance;
+  const sim_clock *clock = &frame->clock;
+  const char *path = from->scenario_path ? from->scenario_path : "";
+  SIM_TRY(io_h5_attr_text(root, "kind", "sim checkpoint"));
+  SIM_TRY(io_h5_attr_i64(root, "schema_version", IO_CHECKPOINT_SCHEMA));
+  SIM_TRY(io_h5_attr_i64(root, "step", clock->step));
+  SIM_TRY(io_h5_attr_f64(root, "t", clock->t));
+  SIM_TRY(io_h5_attr_f64(root, "dt", clock->dt));
+  SIM_TRY(io_h5_attr_f64(root, "t_end", clock->t_end));
+  SIM_TRY(io_h5_attr_u64(root, "seed", from->seed));
+  SIM_TRY(io_h5_attr_text(root, "model", from->model));
+  SIM_TRY(io_h5_attr_text(root, "version", from->version));
+  SIM_TRY(io_h5_attr_text(root, "backend", from->backend));
+  SIM_TRY(io_h5_attr_text(root, "precision", from->precision));
+  SIM_TRY(io_h5_attr_text(root, "isa", from->isa));
+  SIM_TRY(io_h5_attr_i64(root, "species", (int64_t)frame->species_count));
+  SIM_TRY(io_h5_attr_i64(root, "tables", self->tables ? (int64_t)io_table_count(self->tables) : 0));
+  SIM_TRY(write_bytes(root, "parameters", from->parameters_blob, from->parameters_blob_size));
+  SIM_TRY(write_bytes(root, "scenario", from->scenario_text, from->scenario_size));
+  SIM_TRY(write_bytes(root, "scenario_path", path, strlen(path)));
+  SIM_TRY(write_lists(root, self, frame));
+  SIM_TRY(write_state(root, frame));
+  return io_provenance_write(root, from);
+}
+
+static void remember(writer *self, int64_t step) {
+  size_t most = sizeof self->good / sizeof *self->good;
+  for (size_t i = 0; i < self->good_count; i++)
+    if (self->good[i] == step) return;
+  if (self->good_count < most) self->good_count++;
+  memmove(self->good + 1, self->good, (self->good_count - 1) * sizeof *self->good);
+  self->good[0] = step;
+}
+
+/* Whether the file of this step is whole: known from its writing, or found by its digest. */
+static bool is_good(writer *self, const char *name, int64_t step) {
+  for (size_t i = 0; i < self->good_count; i++)
+    if (self->good[i] == step) return true;
+  char path[4300];
+  int fd;
+  off_t size;
+  snprintf(path, sizeof path, "%s/%s", self->folder->ckpt_path, name);
+  if (io_file_open(self->folder->ckpt, name, path, &fd, &size) != SIM_OK) return false;
+  bool good = io_seal_check(fd, size, path) == SIM_OK;
+  (void)close(fd);
+  if (good) remember(self, step);
+  return good;
+}
+
+/* Drops what is older than the last good ones, counted from the one just written. Files of later steps are left: they
+ * belong to a run that was resumed from an earlier checkpoint on purpose. */
+static void prune(writer *self, int64_t written) {
+  int64_t *steps;
+  size_t count;
+  if (io_list_steps(self->folder->ckpt, self->folder->ckpt_path, "ck_", &steps, &count) != SIM_OK) {
+    sim_log(SIM_LOG_WARN, "cannot look for old checkpoints: %s", sim_error_last()->message);
+    return;
+  }
+  int good = 1;
+  for (size_t i = 0; i < count; i++) {
+    char name[64];
+    if (steps[i] >= written) continue;
+    snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)steps[i]);
+    if (good >= IO_CHECKPOINTS_KEPT) {
+      if (unlinkat(self->folder->ckpt, name, 0) != 0 && errno != ENOENT)
+        sim_log(SIM_LOG_WARN, "%s/%s: cannot remove: %s", self->folder->ckpt_path, name, strerror(errno));
+    } else if (is_good(self, name, steps[i])) {
+      good++;
+    }
+  }
+  free(steps);
+}
+
+static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
+  writer *self = opaque;
+  char name[64];
+  io_h5_file file;
+  SIM_TRY(sim_frame_check_finite(frame));
+  snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)frame->clock.step);
+  SIM_TRY(io_h5_begin(self->folder->ckpt, self->folder->ckpt_path, name, true, &file));
+  SIM_TRY(io_h5_finish(&file, write_all(file.id, self, frame)));
+  remember(self, frame->clock.step);
+  prune(self, frame->clock.step);
+  return SIM_OK;
+}
+
+static void checkpoint_destroy(void **opaque) {
+  free(*opaque);
+  *opaque = NULL;
+}
+
+sim_status io_checkpoint_sink(io_folder *folder, const io_provenance *provenance, const sim_sink *table_sink,
+                              sim_cadence cadence, sim_sink *out) {
+  writer *self = calloc(1, sizeof *self);
+  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  self->folder = folder;
+  self->provenance = provenance;
+  self->tables = table_sink;
+  *out = (sim_sink){.name = "checkpoint",
+                    .kind = SIM_SINK_CHECKPOINT,
+                    .cadence = cadence,
+                    .self = self,
+                    .write = checkpoint_write,
+                    .destroy = checkpoint_destroy};
+  return SIM_OK;
+}

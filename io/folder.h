@@ -1,0 +1,18 @@
+/* The output folder as the rest of io sees it: descriptors, so that a swapped symbolic link redirects nothing. */
+#ifndef SIM_IO_FOLDER_H
+#define SIM_IO_FOLDER_H
+
+#include "io/file.h"
+#include "io/io.h"
+
+struct io_folder {
+  char path[4096], snap_path[4104], ckpt_path[4104];
+  int root, snap, ckpt, lock; /* descriptors; -1: none */
+};
+
+/* Step of a file named PREFIX<digits>.h5, or -1 where the name is another. */
+int64_t io_name_step(const char *name, const char *prefix);
+/* Steps of all such files, the latest first; owned by the caller. `path` is only for messages. */
+sim_status io_list_steps(int folder, const char *path, const char *prefix, int64_t **out, size_t *count) SIM_MUST_CHECK;
+
+#endif

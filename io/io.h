@@ -1,0 +1,91 @@
+/* Files of a run: openPMD snapshots, tables, checkpoints, and their readers. No HDF5 type appears here. */
+#ifndef SIM_IO_IO_H
+#define SIM_IO_IO_H
+
+#include "engine/model.h"
+#include "engine/sink.h"
+
+/* Once, before any other call: HDF5's own messages off, plugins off, file locking off. */
+sim_status io_init(void) SIM_MUST_CHECK;
+const char *io_library_versions(void); /* "HDF5 1.10.8" */
+
+/* Everything that says where a file came from; written into each one. All borrowed. */
+typedef struct io_provenance {
+  const char *scenario_path;
+  const char *scenario_text;
+  size_t scenario_size;
+  char scenario_sha256[65]; /* filled by io_provenance_finish */
+  const char *parameters_json;
+  const void *parameters_blob; /* sim_value_write of the resolved parameters */
+  size_t parameters_blob_size;
+  const char *model, *title, *author;
+  const char *command_line; /* argv, quoted */
+  const char *version, *git_revision, *compiler, *libraries, *device, *backend, *precision, *isa;
+  uint64_t seed;
+  char start_time[32];         /* "2026-01-31 12:34:56 +0000" */
+  char parent_checkpoint[256]; /* "" for a fresh start */
+  const sim_units *units;
+} io_provenance;
+void io_provenance_finish(io_provenance *provenance);
+
+/* The output folder and its lock. */
+typedef struct io_folder io_folder;
+typedef enum io_folder_mode {
+  IO_FOLDER_NEW,   /* SIM_ERR_CANT_CREATE where it holds anything */
+  IO_FOLDER_FORCE, /* removes our own files of an earlier run, nothing else */
+  IO_FOLDER_RESUME /* must hold a run: SIM_ERR_NO_INPUT */
+} io_folder_mode;
+/* Creates DIR (and snap/, ckpt/), takes the lock: SIM_ERR_CANT_CREATE names the process that has it. */
+sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out) SIM_MUST_CHECK;
+void io_folder_close(io_folder **folder);
+const char *io_folder_path(const io_folder *folder);
+/* Writes a small file whole: temporary name, fsync, rename. */
+sim_status io_folder_write(io_folder *folder, const char *name, const void *data, size_t size) SIM_MUST_CHECK;
+/* run.log, run.jsonl: a descriptor opened for appending, or -1. */
+int io_folder_append(io_folder *folder, const char *name);
+
+/* Sinks. `tables` lists the model's; both borrow provenance and folder. */
+typedef struct io_tables io_tables;
+sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, sim_cadence cadence,
+                            sim_sink *out) SIM_MUST_CHECK;
+sim_status io_table_sink(io_folder *folder, const io_provenance *provenance, const sim_table *const *tables,
+                         sim_cadence cadence, sim_sink *out) SIM_MUST_CHECK;
+/* `table_sink` NULL: no tables. Writes its row counts beside the state. */
+sim_status io_checkpoint_sink(io_folder *folder, const io_provenance *provenance, const sim_sink *table_sink,
+                              sim_cadence cadence, sim_sink *out) SIM_MUST_CHECK;
+/* Cuts every table to the checkpoint's row counts and reads it back; to be called once before the run goes on. */
+struct io_checkpoint;
+sim_status io_table_resume(sim_sink *table_sink, const struct io_checkpoint *checkpoint) SIM_MUST_CHECK;
+
+/* A checkpoint in memory. */
+typedef struct io_checkpoint {
+  char path[4096];
+  sim_frame frame; /* owns its arrays, their fields and data; rows empty */
+  char model[64], precision[16], isa[16], backend[16];
+  uint64_t seed;
+  sim_value *parameters; /* resolved */
+  char *scenario_text, *scenario_path;
+  size_t scenario_size;
+  struct {
+    char name[64];
+    int64_t rows;
+  } tables[SIM_TABLES_MAX];
+  size_t table_count;
+  void *owner;
+} io_checkpoint;
+
+/* One file: SIM_ERR_INCOMPATIBLE with the reason where it cannot be used. */
+sim_status io_checkpoint_read(const char *path, io_checkpoint *out) SIM_MUST_CHECK;
+/* Newest good one in the folder, found by scanning; each bad one is a loud line in the log. SIM_ERR_NO_INPUT where
+ * there is no checkpoint file at all, SIM_ERR_INCOMPATIBLE where all are bad. */
+sim_status io_checkpoint_newest(const char *folder, io_checkpoint *out) SIM_MUST_CHECK;
+void io_checkpoint_free(io_checkpoint *checkpoint);
+
+/* Particles of an openPMD snapshot (last iteration in the file) or of a CSV file with a header line naming columns
+ * mass, x, y, z, vx, vy, vz in any order. A sim_particle_reader. */
+sim_status io_read_particles(const char *path, const char *species, const sim_units *units,
+                             sim_particles *out) SIM_MUST_CHECK;
+/* How many there are, without reading them. */
+sim_status io_count_particles(const char *path, const char *species, int64_t *count) SIM_MUST_CHECK;
+
+#endif

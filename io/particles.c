@@ -1,0 +1,243 @@
+/* Particles of an earlier snapshot (of this program or another that writes openPMD) or of a CSV file. */
+#include "io/csv.h"
+#include "io/h5.h"
+#include "io/sys.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const axes[] = {"x", "y", "z"};
+
+/* Opens a group whose members are asked for by name. */
+static sim_status open_group(const io_h5_source *source, hid_t parent, const char *name, hid_t *out) {
+  SIM_TRY(io_h5_open(source, parent, name, out));
+  if (H5Iget_type(*out) == H5I_GROUP) return SIM_OK;
+  H5Oclose(*out);
+  return io_h5_refuse(source, name, "is not a group");
+}
+
+/* Name of the only member, or of the one that is the largest integer; others are passed over with `integers`. */
+static sim_status find_member(const io_h5_source *source, hid_t group, bool integers, char *out, size_t capacity) {
+  H5G_info_t info;
+  int64_t best = -1;
+  hsize_t found = 0;
+  if (H5Gget_info(group, &info) < 0) return io_h5_refuse(source, "data", "cannot be read");
+  for (hsize_t i = 0; i < info.nlinks; i++) {
+    char name[128], *end;
+    ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
+    if (length <= 0 || (size_t)length >= sizeof name) continue;
+    errno = 0;
+    int64_t number = isdigit((unsigned char)name[0]) ? strtoll(name, &end, 10) : -1;
+    if (integers && (number < 0 || *end != '\0' || errno != 0 || number < best)) continue;
+    best = number;
+    found++;
+    snprintf(out, capacity, "%s", name);
+  }
+  if (found == 0) return io_h5_refuse(source, integers ? "data" : "particles", "is empty");
+  if (!integers && found > 1)
+    return io_h5_refuse(source, "particles", "holds more than one species: say which is meant");
+  return SIM_OK;
+}
+
+/* Group of the species in the last iteration; `species` NULL or "": the only one. */
+static sim_status open_species(const io_h5_source *source, hid_t root, const char *species, hid_t *out) {
+  char iteration[128], only[128];
+  hid_t data, step, particles;
+  SIM_TRY(open_group(source, root, "data", &data));
+  sim_status status = find_member(source, data, true, iteration, sizeof iteration);
+  if (status == SIM_OK) status = open_group(source, data, iteration, &step);
+  H5Oclose(data);
+  if (status != SIM_OK) return status;
+  status = open_group(source, step, "particles", &particles);
+  H5Oclose(step);
+  if (status != SIM_OK) return status;
+  if (!species || !species[0]) {
+    status = find_member(source, particles, false, only, sizeof only);
+    species = only;
+  }
+  if (status == SIM_OK) status = open_group(source, particles, species, out);
+  H5Oclose(particles);
+  return status;
+}
+
+/* A number of any real type, as attribute. */
+static sim_status get_number(const io_h5_source *source, hid_t object, const char *name, hid_t type, void *out) {
+  hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
+  hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute), stored = attribute < 0 ? -1 : H5Aget_type(attribute);
+  H5T_class_t class = stored < 0 ? H5T_NO_CLASS : H5Tget_class(stored);
+  bool good = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 && (class == H5T_FLOAT || class == H5T_INTEGER) &&
+              H5Aread(attribute, type, out) >= 0;
+  const hid_t ids[] = {stored, space, attribute};
+  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+    if (ids[i] >= 0) (void)H5Idec_ref(ids[i]);
+  return good ? SIM_OK : io_h5_refuse(source, name, "is missing or not a number");
+}
+
+/* A component: a dataset, or a group that stands for a constant. `factor` is its unitSI. */
+typedef struct component {
+  hid_t object;
+  bool constant;
+  int64_t count;
+  double value, unit_si;
+} component;
+
+static sim_status examine(const io_h5_source *source, const char *name, component *self) {
+  io_h5_shape shape;
+  uint64_t count;
+  self->constant = H5Iget_type(self->object) == H5I_GROUP;
+  self->unit_si = 1;
+  if (H5Aexists(self->object, "unitSI") > 0)
+    SIM_TRY(get_number(source, self->object, "unitSI", H5T_NATIVE_DOUBLE, &self->unit_si));
+  if (self->constant) {
+    SIM_TRY(get_number(source, self->object, "value", H5T_NATIVE_DOUBLE, &self->value));
+    SIM_TRY(get_number(source, self->object, "shape", H5T_NATIVE_UINT64, &count));
+    if (count > INT64_MAX) return io_h5_refuse(source, name, "is too large");
+    self->count = (int64_t)count;
+    return SIM_OK;
+  }
+  SIM_TRY(io_h5_check(source, self->object, name, true, &shape));
+  if (shape.rank != 1 || (shape.type != H5T_FLOAT && shape.type != H5T_INTEGER))
+    return io_h5_refuse(source, name, "is not a row of numbers");
+  self->count = shape.shape[0];
+  return SIM_OK;
+}
+
+/* Opens <parent>/<name>, which is to have *count values; *count -1: any number, and it is set. */
+static sim_status open_component(const io_h5_source *source, hid_t parent, const char *name, int64_t *count,
+                                 component *out) {
+  SIM_TRY(io_h5_open(source, parent, name, &out->object));
+  sim_status status = examine(source, name, out);
+  if (status == SIM_OK && *count >= 0 && out->count != *count)
+    status = io_h5_refuse(source, name, "has another length than the position");
+  if (status == SIM_OK)
+    *count = out->count;
+  else
+    H5Oclose(out->object);
+  return status;
+}
+
+/* Adds the component's values, in units of `unit` (0: as they are), to to[count]. */
+static sim_status add_component(const io_h5_source *source, hid_t parent, const char *name, int64_t count, double unit,
+                                double *to, double *scratch) {
+  component from;
+  SIM_TRY(open_component(source, parent, name, &count, &from));
+  const double factor = unit > 0 ? from.unit_si / unit : 1;
+  sim_status status = SIM_OK;
+  if (!from.constant && H5Dread(from.object, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, scratch) < 0)
+    status = io_h5_refuse(source, name, "cannot be read");
+  for (int64_t i = 0; status == SIM_OK && i < count; i++) {
+    to[i] += (from.constant ? from.value : scratch[i]) * factor;
+    if (!isfinite(to[i])) status = io_h5_refuse(source, name, "holds a value that is not finite");
+  }
+  H5Oclose(from.object);
+  return status;
+}
+
+/* Adds record <species>/<name> to three columns. */
+static sim_status add_vector(const io_h5_source *source, hid_t species, const char *name, int64_t count, double unit,
+                             double *const to[3], double *scratch) {
+  hid_t record;
+  SIM_TRY(open_group(source, species, name, &record));
+  sim_status status = SIM_OK;
+  for (int k = 0; status == SIM_OK && k < 3; k++)
+    status = add_component(source, record, axes[k], count, unit, to[k], scratch);
+  H5Oclose(record);
+  return status;
+}
+
+static sim_status count_species(const io_h5_source *source, hid_t species, int64_t *count) {
+  hid_t record;
+  component x;
+  *count = -1;
+  SIM_TRY(open_group(source, species, "position", &record));
+  sim_status status = open_component(source, record, "x", count, &x);
+  if (status == SIM_OK) H5Oclose(x.object);
+  H5Oclose(record);
+  if (status == SIM_OK && *count == 0) return io_h5_refuse(source, "position", "holds no particles");
+  return status;
+}
+
+static sim_status read_species(const io_h5_source *source, hid_t species, const sim_units *units, sim_particles *out) {
+  const bool given = units && units->given;
+  const double length = given ? sim_units_si(units, (sim_dimension){1, 0, 0}) : 0;
+  const double mass = given ? sim_units_si(units, (sim_dimension){0, 1, 0}) : 0;
+  const double speed = given ? sim_units_si(units, (sim_dimension){1, 0, -1}) : 0;
+  const bool has_mass = io_h5_has(species, "mass"), has_velocity = io_h5_has(species, "velocity");
+  int64_t n;
+  SIM_TRY(count_species(source, species, &n));
+  double room = (double)sim_backend_cpu.memory_free();
+  if ((double)n * 8 * sizeof(double) > room)
+    return sim_fail(SIM_ERR_NO_MEMORY, "%s: %lld particles do not fit the memory that is free", source->path,
+                    (long long)n);
+  const size_t count = (size_t)n;
+  double *scratch = malloc(count * sizeof *scratch);
+  bool complete = scratch != NULL;
+  out->count = n;
+  if (has_mass) complete = (out->mass = calloc(count, sizeof *out->mass)) && complete;
+  for (int k = 0; k < 3; k++) {
+    complete = (out->position[k] = calloc(count, sizeof *scratch)) && complete;
+    if (has_velocity) complete = (out->velocity[k] = calloc(count, sizeof *scratch)) && complete;
+  }
+  sim_status status = complete ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory", source->path);
+  if (status == SIM_OK) status = add_vector(source, species, "position", n, length, out->position, scratch);
+  if (status == SIM_OK && io_h5_has(species, "positionOffset"))
+    status = add_vector(source, species, "positionOffset", n, length, out->position, scratch);
+  if (status == SIM_OK && has_velocity)
+    status = add_vector(source, species, "velocity", n, speed, out->velocity, scratch);
+  if (status == SIM_OK && has_mass) status = add_component(source, species, "mass", n, mass, out->mass, scratch);
+  free(scratch);
+  if (status != SIM_OK) sim_particles_free(out);
+  return status;
+}
+
+/* `out` NULL: only the number. */
+static sim_status read_openpmd(int fd, const char *path, const char *species, const sim_units *units,
+                               sim_particles *out, int64_t *count) {
+  const io_h5_source source = {path, SIM_ERR_SCENARIO};
+  io_vfd *vfd;
+  hid_t group, root = io_vfd_open(fd, path, &vfd);
+  sim_status status = root < 0 ? sim_fail(SIM_ERR_SCENARIO, "%s: HDF5 cannot open it", path)
+                               : open_species(&source, root, species, &group);
+  if (status == SIM_OK) {
+    status = out ? read_species(&source, group, units, out) : count_species(&source, group, count);
+    H5Oclose(group);
+  }
+  (void)io_vfd_close(root, &vfd);
+  return status;
+}
+
+static sim_status read_any(const char *path, const char *species, const sim_units *units, sim_particles *out,
+                           int64_t *count) {
+  static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+  unsigned char start[sizeof signature];
+  int fd;
+  off_t size;
+  size_t got;
+  SIM_TRY(io_file_open(AT_FDCWD, path, path, &fd, &size));
+  int error = io_sys_read(fd, start, sizeof start, 0, &got);
+  size_t length = strlen(path);
+  bool named = length > 3 && strcmp(path + length - 3, ".h5") == 0;
+  bool hdf5 = got == sizeof start && memcmp(start, signature, sizeof start) == 0;
+  sim_status status = error            ? sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error))
+                      : named && !hdf5 ? sim_fail(SIM_ERR_SCENARIO, "%s: is not an HDF5 file", path)
+                      : hdf5           ? read_openpmd(fd, path, species, units, out, count)
+                                       : io_csv_read(fd, path, out, count);
+  (void)close(fd);
+  return status;
+}
+
+sim_status io_read_particles(const char *path, const char *species, const sim_units *units, sim_particles *out) {
+  int64_t count;
+  memset(out, 0, sizeof *out);
+  return read_any(path, species, units, out, &count);
+}
+
+sim_status io_count_particles(const char *path, const char *species, int64_t *count) {
+  return read_any(path, species, NULL, NULL, count);
+}

@@ -1,0 +1,23 @@
+/* The digest that tells a whole file from a damaged one. It stands in the first 512 bytes, HDF5's user block:
+ *
+ *   0  "SIMSEAL\n"   8  u32 version   16  u64 length of the file   24  xxh3-128, canonical   40  zeros
+ *
+ * (little-endian). The digest is over the whole file, taken with its own 16 bytes zero. */
+#ifndef SIM_IO_SEAL_H
+#define SIM_IO_SEAL_H
+
+#include "engine/status.h"
+#include "io/file.h"
+
+#include <stdbool.h>
+
+enum { IO_SEAL_SIZE = 512 };
+
+/* Computes the digest of what was written and puts it into the first block. On failure the file is discarded. */
+sim_status io_seal_write(io_file *file) SIM_MUST_CHECK;
+/* SIM_ERR_INCOMPATIBLE with the reason where the file is not exactly what was once written. */
+sim_status io_seal_check(int fd, off_t size, const char *path) SIM_MUST_CHECK;
+/* Whether the file begins as ours do; says nothing of the rest. */
+bool io_seal_is_there(int folder, const char *name);
+
+#endif

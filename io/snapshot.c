@@ -1,0 +1,263 @@
+/* Snapshots: openPMD 1.1.0, one file each. An array of the frame that has SIM_OUTPUT and runs over all particles
+ * becomes a record of every species: rank 1 a scalar, {3, n} a vector. */
+#include "engine/log.h"
+#include "io/h5.h"
+#include "io/index.h"
+#include "io/snapshot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct writer {
+  io_folder *folder;
+  const io_provenance *provenance;
+  io_index *index;
+  bool described; /* run.pmd is there */
+} writer;
+
+static const char *const axes[] = {"x", "y", "z"};
+
+static sim_status write_record_attributes(hid_t record, sim_dimension dimension) {
+  const double powers[7] = {dimension.length, dimension.mass, dimension.time};
+  SIM_TRY(io_h5_attr(record, "unitDimension", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 7, powers));
+  return io_h5_attr_f64(record, "timeOffset", 0);
+}
+
+/* A constant component or scalar record: a group that stands for `count` equal values. `record` NULL: a component. */
+static sim_status write_constant(hid_t parent, const char *name, sim_dtype dtype, const void *value, int64_t count,
+                                 double unit_si, const sim_dimension *record) {
+  hid_t group;
+  const uint64_t shape = (uint64_t)count;
+  SIM_TRY(io_h5_group(parent, name, &group));
+  sim_status status = io_h5_attr(group, "value", io_h5_file_type(dtype), io_h5_memory_type(dtype), 0, value);
+  if (status == SIM_OK) status = io_h5_attr(group, "shape", H5T_STD_U64LE, H5T_NATIVE_UINT64, 1, &shape);
+  if (status == SIM_OK) status = io_h5_attr_f64(group, "unitSI", unit_si);
+  if (status == SIM_OK && record) status = write_record_attributes(group, *record);
+  H5Gclose(group);
+  return status;
+}
+
+/* Part of one row of an array, as a dataset. */
+static sim_status write_values(hid_t parent, const char *name, sim_dtype dtype, const void *values, int64_t count,
+                               double unit_si, const sim_dimension *record) {
+  hid_t dataset;
+  const hsize_t shape = (hsize_t)count;
+  SIM_TRY(
+      io_h5_dataset(parent, name, io_h5_file_type(dtype), io_h5_memory_type(dtype), 1, &shape, NULL, values, &dataset));
+  sim_status status = io_h5_attr_f64(dataset, "unitSI", unit_si);
+  if (status == SIM_OK && record) status = write_record_attributes(dataset, *record);
+  H5Dclose(dataset);
+  return status;
+}
+
+static const char *component(const sim_array *array, int row, const sim_species *species) {
+  size_t size = sim_dtype_size(array->dtype);
+  int64_t n = array->shape[array->rank - 1];
+  return (const char *)array->data + (size_t)(row * n + species->first) * size;
+}
+
+static bool all_equal(const char *values, size_t size, int64_t count) {
+  for (int64_t i = 1; i < count; i++)
+    if (memcmp(values, values + (size_t)i * size, size) != 0) return false;
+  return true;
+}
+
+static int64_t particle_count(const sim_frame *frame) {
+  int64_t n = 0;
+  for (size_t i = 0; i < frame->species_count; i++)
+    if (frame->species[i].first + frame->species[i].count > n) n = frame->species[i].first + frame->species[i].count;
+  return n;
+}
+
+int io_record_components(const sim_frame *frame, const sim_array *array) {
+  const int64_t n = particle_count(frame);
+  if (!(array->field->flags & SIM_OUTPUT) || n == 0) return 0;
+  if (array->rank == 1 && array->shape[0] == n) return 1;
+  return array->rank == 2 && array->shape[0] == 3 && array->shape[1] == n ? 3 : 0;
+}
+
+bool io_record_is_constant(const sim_array *array, const sim_species *species) {
+  return strcmp(array->field->name, "mass") == 0 &&
+         all_equal(component(array, 0, species), sim_dtype_size(array->dtype), species->count);
+}
+
+static sim_status write_scalar(hid_t group, const sim_array *array, const sim_species *species, double unit_si) {
+  return (io_record_is_constant(array, species) ? write_constant : write_values)(
+      group, array->field->name, array->dtype, component(array, 0, species), species->count, unit_si,
+      &array->field->dimension);
+}
+
+static sim_status write_vector(hid_t group, const char *name, const sim_array *array, const sim_species *species,
+                               double unit_si) {
+  hid_t record;
+  SIM_TRY(io_h5_group(group, name, &record));
+  sim_status status = write_record_attributes(record, array->field->dimension);
+  for (int row = 0; status == SIM_OK && row < 3; row++)
+    status =
+        write_values(record, axes[row], array->dtype, component(array, row, species), species->count, unit_si, NULL);
+  H5Gclose(record);
+  return status;
+}
+
+/* Required beside a position; all zero here. */
+static sim_status write_offset(hid_t group, const sim_array *position, const sim_species *species, double unit_si) {
+  static const double zero = 0;
+  static const float zero_single = 0;
+  hid_t record;
+  SIM_TRY(io_h5_group(group, "positionOffset", &record));
+  sim_status status = write_record_attributes(record, position->field->dimension);
+  for (int row = 0; status == SIM_OK && row < 3; row++)
+    status = write_constant(record, axes[row], position->dtype,
+                            position->dtype == SIM_F32 ? (const void *)&zero_single : (const void *)&zero,
+                            species->count, unit_si, NULL);
+  H5Gclose(record);
+  return status;
+}
+
+/* Least value and width of one row, over finite values. */
+static void bounds(const sim_array *array, int row, const sim_species *species, double *least, double *width) {
+  const void *values = component(array, row, species);
+  double low = INFINITY, high = -INFINITY;
+  for (int64_t i = 0; i < species->count; i++) {
+    double x = array->dtype == SIM_F32 ? (double)((const float *)values)[i] : ((const double *)values)[i];
+    if (!isfinite(x)) continue;
+    if (x < low) low = x;
+    if (x > high) high = x;
+  }
+  *least = low <= high ? low : 0;
+  *width = low <= high ? high - low : 0;
+}
+
+/* One patch: all that this process holds. */
+static sim_status write_patches(hid_t group, const sim_array *position, const sim_species *species, double unit_si) {
+  const uint64_t count = (uint64_t)species->count, first = 0;
+  const sim_dimension none = {0};
+  double least[3], width[3];
+  hid_t patches, record;
+  SIM_TRY(io_h5_group(group, "particlePatches", &patches));
+  sim_status status = write_values(patches, "numParticles", SIM_U64, &count, 1, 1, &none);
+  if (status == SIM_OK) status = write_values(patches, "numParticlesOffset", SIM_U64, &first, 1, 1, &none);
+  for (int row = 0; row < 3; row++) bounds(position, row, species, &least[row], &width[row]);
+  for (int k = 0; status == SIM_OK && k < 2; k++) {
+    status = io_h5_group(patches, k ? "extent" : "offset", &record);
+    if (status != SIM_OK) break;
+    status = write_record_attributes(record, position->field->dimension);
+    for (int row = 0; status == SIM_OK && row < 3; row++)
+      status = write_values(record, axes[row], SIM_F64, k ? &width[row] : &least[row], 1, unit_si, NULL);
+    H5Gclose(record);
+  }
+  H5Gclose(patches);
+  return status;
+}
+
+static sim_status write_species(hid_t particles, const writer *self, const sim_frame *frame,
+                                const sim_species *species) {
+  hid_t group;
+  sim_status status = SIM_OK;
+  SIM_TRY(io_h5_group(particles, species->name, &group));
+  for (size_t i = 0; status == SIM_OK && i < frame->array_count; i++) {
+    const sim_array *array = &frame->arrays[i];
+    const int components = io_record_components(frame, array);
+    const double unit_si = sim_units_si(self->provenance->units, array->field->dimension);
+    if (components == 1) status = write_scalar(group, array, species, unit_si);
+    if (components != 3) continue;
+    status = write_vector(group, array->field->name, array, species, unit_si);
+    bool real = array->dtype == SIM_F32 || array->dtype == SIM_F64;
+    if (strcmp(array->field->name, "position") != 0 || !real) continue;
+    if (status == SIM_OK) status = write_offset(group, array, species, unit_si);
+    if (status == SIM_OK) status = write_patches(group, array, species, unit_si);
+  }
+  H5Gclose(group);
+  return status;
+}
+
+static sim_status write_iteration(hid_t data, const writer *self, const sim_frame *frame) {
+  char name[32];
+  hid_t group, particles = -1;
+  sim_status status;
+  snprintf(name, sizeof name, "%lld", (long long)frame->clock.step);
+  SIM_TRY(io_h5_group(data, name, &group));
+  SIM_TRY_GOTO(status, io_h5_attr_f64(group, "time", frame->clock.t), done);
+  SIM_TRY_GOTO(status, io_h5_attr_f64(group, "dt", frame->clock.dt), done);
+  SIM_TRY_GOTO(status, io_h5_attr_f64(group, "timeUnitSI", self->provenance->units->time), done);
+  if (particle_count(frame) == 0) goto done;
+  SIM_TRY_GOTO(status, io_h5_group(group, "particles", &particles), done);
+  for (size_t i = 0; status == SIM_OK && i < frame->species_count; i++)
+    if (frame->species[i].count > 0) status = write_species(particles, self, frame, &frame->species[i]);
+  H5Gclose(particles);
+done:
+  H5Gclose(group);
+  return status;
+}
+
+static sim_status write_all(hid_t root, const writer *self, const sim_frame *frame) {
+  const io_provenance *from = self->provenance;
+  const uint32_t extension = 0;
+  char date[32];
+  hid_t data;
+  io_now(date);
+  SIM_TRY(io_h5_attr_text(root, "openPMD", "1.1.0"));
+  SIM_TRY(io_h5_attr(root, "openPMDextension", H5T_STD_U32LE, H5T_NATIVE_UINT32, 0, &extension));
+  SIM_TRY(io_h5_attr_text(root, "basePath", "/data/%T/"));
+  if (particle_count(frame) > 0) SIM_TRY(io_h5_attr_text(root, "particlesPath", "particles/"));
+  SIM_TRY(io_h5_attr_text(root, "iterationEncoding", "fileBased"));
+  SIM_TRY(io_h5_attr_text(root, "iterationFormat", "snap_%T.h5"));
+  SIM_TRY(io_h5_attr_text(root, "author", from->author && from->author[0] ? from->author : "unknown"));
+  SIM_TRY(io_h5_attr_text(root, "software", "sim"));
+  SIM_TRY(io_h5_attr_text(root, "softwareVersion", from->version));
+  SIM_TRY(io_h5_attr_text(root, "date", date));
+  SIM_TRY(io_h5_group(root, "data", &data));
+  sim_status status = write_iteration(data, self, frame);
+  H5Gclose(data);
+  return status == SIM_OK ? io_provenance_write(root, from) : status;
+}
+
+static sim_status snapshot_write(void *opaque, const sim_frame *frame) {
+  static const char pattern[] = "snap/snap_%08T.h5\n";
+  writer *self = opaque;
+  char name[64];
+  io_h5_file file;
+  if (!self->described) SIM_TRY(io_folder_write(self->folder, "run.pmd", pattern, sizeof pattern - 1));
+  self->described = true;
+  snprintf(name, sizeof name, IO_SNAPSHOT_NAME, (long long)frame->clock.step);
+  SIM_TRY(io_h5_begin(self->folder->snap, self->folder->snap_path, name, false, &file));
+  SIM_TRY(io_h5_finish(&file, write_all(file.id, self, frame)));
+  return io_index_add(self->index, frame);
+}
+
+/* The indexes are a convenience: a failure is reported and tried again, and keeps no checkpoint from being made. */
+static sim_status snapshot_flush(void *opaque) {
+  writer *self = opaque;
+  if (io_index_write(self->index) != SIM_OK)
+    sim_log(SIM_LOG_WARN, "index of the snapshots not written: %s", sim_error_last()->message);
+  return SIM_OK;
+}
+
+static void snapshot_destroy(void **opaque) {
+  writer *self = *opaque;
+  if (self) io_index_destroy(&self->index);
+  free(self);
+  *opaque = NULL;
+}
+
+sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, sim_cadence cadence, sim_sink *out) {
+  writer *self = calloc(1, sizeof *self);
+  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  self->folder = folder;
+  self->provenance = provenance;
+  self->index = io_index_create(folder, provenance);
+  if (!self->index) {
+    free(self);
+    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  }
+  *out = (sim_sink){.name = "snapshots",
+                    .kind = SIM_SINK_SNAPSHOT,
+                    .cadence = cadence,
+                    .self = self,
+                    .write = snapshot_write,
+                    .flush = snapshot_flush,
+                    .destroy = snapshot_destroy};
+  return SIM_OK;
+}

@@ -1,0 +1,14 @@
+/* What of a frame goes into a snapshot, and under which file name. */
+#ifndef SIM_IO_SNAPSHOT_H
+#define SIM_IO_SNAPSHOT_H
+
+#include "engine/frame.h"
+
+#define IO_SNAPSHOT_NAME "snap_%08lld.h5"
+
+/* 1 or 3 where the array is a scalar or vector record of all particles; 0: it goes into no snapshot. */
+int io_record_components(const sim_frame *frame, const sim_array *array);
+/* Whether a scalar record is stored as one value for the whole species. */
+bool io_record_is_constant(const sim_array *array, const sim_species *species);
+
+#endif

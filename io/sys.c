@@ -1,0 +1,94 @@
+#include "io/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static struct {
+  int64_t countdown;
+  bool onwards, reached;
+  int error;
+} fault;
+
+void io_sys_fail(int64_t nth, bool onwards, int error) {
+  fault.countdown = nth;
+  fault.onwards = onwards;
+  fault.reached = false;
+  fault.error = error;
+}
+
+bool io_sys_failed(void) { return fault.reached; }
+
+static int injected(void) {
+  if (fault.reached) return fault.onwards ? fault.error : 0;
+  if (fault.countdown == 0 || --fault.countdown > 0) return 0;
+  fault.reached = true;
+  return fault.error;
+}
+
+int io_sys_create(int folder, const char *name, int *fd) {
+  int error = injected();
+  if (error) return error;
+  *fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+  return *fd < 0 ? errno : 0;
+}
+
+static int write_all(int fd, const char *data, size_t size, int64_t offset) {
+  while (size > 0) {
+    ssize_t written = pwrite(fd, data, size, (off_t)offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return ENOSPC;
+    data += written;
+    size -= (size_t)written;
+    offset += written;
+  }
+  return 0;
+}
+
+int io_sys_write(int fd, const void *data, size_t size, int64_t offset) {
+  int error = injected();
+  if (error) {
+    (void)write_all(fd, data, size / 2, offset);
+    return error;
+  }
+  return write_all(fd, data, size, offset);
+}
+
+int io_sys_truncate(int fd, int64_t size) {
+  int error = injected();
+  if (error) return error;
+  return ftruncate(fd, (off_t)size) != 0 ? errno : 0;
+}
+
+int io_sys_sync(int fd) {
+  int error = injected();
+  if (error) return error;
+  return fsync(fd) != 0 ? errno : 0;
+}
+
+int io_sys_close(int fd) {
+  int error = injected();
+  if (close(fd) != 0 && error == 0) error = errno;
+  return error;
+}
+
+int io_sys_rename(int folder, const char *from, const char *to) {
+  int error = injected();
+  if (error) return error;
+  return renameat(folder, from, folder, to) != 0 ? errno : 0;
+}
+
+int io_sys_read(int fd, void *data, size_t size, int64_t offset, size_t *got) {
+  char *to = data;
+  *got = 0;
+  while (*got < size) {
+    ssize_t count = pread(fd, to + *got, size - *got, (off_t)(offset + (int64_t)*got));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    if (count == 0) break;
+    *got += (size_t)count;
+  }
+  return 0;
+}

@@ -1,0 +1,25 @@
+/* System calls that change files, in one place, so that tests can make each of them fail. */
+#ifndef SIM_IO_SYS_H
+#define SIM_IO_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Each returns 0 or an errno. Opened descriptors are closed on exec and never follow a symbolic link. */
+int io_sys_create(int folder, const char *name, int *fd); /* a new file for reading and writing */
+int io_sys_write(int fd, const void *data, size_t size, int64_t offset);
+int io_sys_truncate(int fd, int64_t size);
+int io_sys_sync(int fd);
+int io_sys_close(int fd); /* closed in any case */
+int io_sys_rename(int folder, const char *from, const char *to);
+/* Reads until `size` bytes or the end of the file; *got says how many came. Never made to fail. */
+int io_sys_read(int fd, void *data, size_t size, int64_t offset, size_t *got);
+
+/* For tests: call number `nth` from now on (1 is the next) fails with `error`, and with `onwards` all after it too.
+ * nth 0: none. A failing write writes half of its bytes first. */
+void io_sys_fail(int64_t nth, bool onwards, int error);
+/* Whether the call chosen above was reached. */
+bool io_sys_failed(void);
+
+#endif

@@ -1,0 +1,193 @@
+#include "fixture.h"
+
+#include <fcntl.h>
+#include <hdf5.h>
+
+static const sim_field energy_columns[] = {{.name = "kinetic", .doc = "kinetic energy", .dimension = {2, 1, -2}},
+                                           {.name = "error", .doc = "relative"},
+                                           {.name = NULL}};
+static const sim_field other_columns[] = {{.name = "radius", .dimension = {1, 0, 0}}, {.name = NULL}};
+static const sim_table energy = {"energy", "", energy_columns}, other = {"other", "", other_columns};
+static const sim_table *const tables[] = {&energy, &other, NULL};
+
+typedef struct row {
+  int64_t step;
+  double time, kinetic, error;
+} row;
+
+typedef struct outputs {
+  io_folder *folder;
+  sim_sink tables, checkpoints;
+} outputs;
+
+static void open_outputs(fixture *self, io_folder_mode mode, outputs *out) {
+  assert_ok(io_folder_open(self->run, mode, &out->folder));
+  assert_ok(io_table_sink(out->folder, &self->provenance, tables, (sim_cadence){0}, &out->tables));
+  assert_ok(io_checkpoint_sink(out->folder, &self->provenance, &out->tables, (sim_cadence){0}, &out->checkpoints));
+}
+
+static void close_outputs(outputs *it) {
+  it->tables.destroy(&it->tables.self);
+  it->checkpoints.destroy(&it->checkpoints.self);
+  io_folder_close(&it->folder);
+}
+
+/* Rows of steps first .. last: two tables, the second one at even steps. */
+static void add_rows(outputs *it, fixture *self, int64_t first, int64_t last) {
+  for (int64_t step = first; step <= last; step++) {
+    const double values[] = {(double)step * 0.1, -(double)step};
+    const sim_row rows[] = {{&energy, values}, {&other, values}};
+    sim_frame frame = self->frame;
+    frame.clock.step = step;
+    frame.clock.t = (double)step / 8;
+    frame.rows = rows;
+    frame.row_count = step % 2 == 0 ? 2 : 1;
+    assert_ok(it->tables.write(it->tables.self, &frame));
+  }
+}
+
+static void checkpoint(outputs *it, fixture *self, int64_t step) {
+  assert_ok(it->tables.flush(it->tables.self));
+  self->frame.clock.step = step;
+  assert_ok(it->checkpoints.write(it->checkpoints.self, &self->frame));
+}
+
+/* Rows of "energy" in the file: exactly those of steps 0 .. last. */
+static void assert_energy(const fixture *self, int64_t last) {
+  char path[160];
+  snprintf(path, sizeof path, "%s/tables.h5", self->run);
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), set = H5Dopen2(file, "energy", H5P_DEFAULT);
+  assert_true(set >= 0);
+  hid_t space = H5Dget_space(set), type = H5Tcreate(H5T_COMPOUND, sizeof(row));
+  assert_int_equal(H5Sget_simple_extent_npoints(space), last + 1);
+  H5Tinsert(type, "step", offsetof(row, step), H5T_NATIVE_INT64);
+  H5Tinsert(type, "time", offsetof(row, time), H5T_NATIVE_DOUBLE);
+  H5Tinsert(type, "kinetic", offsetof(row, kinetic), H5T_NATIVE_DOUBLE);
+  H5Tinsert(type, "error", offsetof(row, error), H5T_NATIVE_DOUBLE);
+  row *rows = calloc((size_t)last + 1, sizeof *rows);
+  assert_true(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0);
+  for (int64_t i = 0; i <= last; i++) {
+    const row expected = {i, (double)i / 8, (double)i * 0.1, -(double)i};
+    assert_memory_equal(&rows[i], &expected, sizeof expected);
+  }
+  free(rows);
+  H5Tclose(type);
+  H5Sclose(space);
+  H5Dclose(set);
+  H5Fclose(file);
+}
+
+static void test_roundtrip(void **state) {
+  fixture *self = *state;
+  outputs out;
+  open_outputs(self, IO_FOLDER_NEW, &out);
+  add_rows(&out, self, 0, 9);
+  assert_ok(out.tables.flush(out.tables.self));
+  assert_energy(self, 9);
+  add_rows(&out, self, 10, 5000); /* several chunks */
+  assert_ok(out.tables.flush(out.tables.self));
+  assert_energy(self, 5000);
+  close_outputs(&out);
+}
+
+static void test_texts(void **state) {
+  fixture *self = *state;
+  outputs out;
+  char path[160], units[4][32] = {{0}};
+  self->units = (sim_units){true, 1000, 2, 4};
+  open_outputs(self, IO_FOLDER_NEW, &out);
+  add_rows(&out, self, 0, 0);
+  assert_ok(out.tables.flush(out.tables.self));
+  close_outputs(&out);
+  snprintf(path, sizeof path, "%s/tables.h5", self->run);
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  hid_t attribute = H5Aopen_by_name(file, "energy", "units", H5P_DEFAULT, H5P_DEFAULT);
+  hid_t type = H5Tcopy(H5T_C_S1);
+  H5Tset_size(type, sizeof units[0]);
+  assert_true(H5Aread(attribute, type, units) >= 0);
+  assert_string_equal(units[0], "1");
+  assert_string_equal(units[1], "4 s");
+  assert_string_equal(units[2], "125000 m^2 kg s^-2"); /* 1000^2 2 / 4^2 */
+  assert_string_equal(units[3], "1");
+  H5Tclose(type);
+  H5Aclose(attribute);
+  H5Fclose(file);
+}
+
+static void test_resume_cuts(void **state) {
+  fixture *self = *state;
+  outputs out;
+  io_checkpoint loaded;
+  open_outputs(self, IO_FOLDER_NEW, &out);
+  add_rows(&out, self, 0, 10);
+  checkpoint(&out, self, 10);
+  add_rows(&out, self, 11, 20);
+  assert_ok(out.tables.flush(out.tables.self));
+  close_outputs(&out);
+  assert_energy(self, 20);
+
+  open_outputs(self, IO_FOLDER_RESUME, &out);
+  assert_ok(io_checkpoint_newest(self->run, &loaded));
+  assert_int_equal(loaded.table_count, 2);
+  assert_string_equal(loaded.tables[1].name, "other");
+  assert_int_equal(loaded.tables[0].rows, 11);
+  assert_int_equal(loaded.tables[1].rows, 6);
+  assert_ok(io_table_resume(&out.tables, &loaded));
+  io_checkpoint_free(&loaded);
+  add_rows(&out, self, 11, 15);
+  assert_ok(out.tables.flush(out.tables.self));
+  close_outputs(&out);
+  assert_energy(self, 15);
+}
+
+/* What happens to the file before the run is resumed: 0 nothing, 1 removed, 2 damaged, 3 too short. */
+static void resume_after(fixture *self, int accident, int expected_warnings, const char *expected) {
+  outputs out;
+  io_checkpoint loaded;
+  fixture_log log = {0};
+  char path[160], bad[176];
+  snprintf(path, sizeof path, "%s/tables.h5", self->run);
+  snprintf(bad, sizeof bad, "%s.bad", path);
+  open_outputs(self, IO_FOLDER_NEW, &out);
+  add_rows(&out, self, 0, 4);
+  assert_ok(out.tables.flush(out.tables.self));
+  add_rows(&out, self, 5, 10);
+  if (accident != 3) assert_ok(out.tables.flush(out.tables.self));
+  self->frame.clock.step = 10;
+  assert_ok(out.checkpoints.write(out.checkpoints.self, &self->frame));
+  close_outputs(&out);
+  if (accident == 1) unlink(path);
+  if (accident == 2) assert_int_equal(truncate(path, 3000), 0);
+
+  open_outputs(self, IO_FOLDER_RESUME, &out);
+  assert_ok(io_checkpoint_newest(self->run, &loaded));
+  assert_true(sim_log_add(fixture_log_writer, &log));
+  assert_ok(io_table_resume(&out.tables, &loaded));
+  sim_log_remove(fixture_log_writer, &log);
+  io_checkpoint_free(&loaded);
+  assert_int_equal(log.warnings, expected_warnings);
+  if (expected) assert_non_null(strstr(log.last, expected));
+  assert_int_equal(access(bad, F_OK) == 0, accident == 2);
+  add_rows(&out, self, 11, 11);
+  assert_ok(out.tables.flush(out.tables.self));
+  close_outputs(&out);
+  fixture_remove(self->run);
+}
+
+static void test_resume_after_accidents(void **state) {
+  resume_after(*state, 0, 0, NULL);
+  resume_after(*state, 1, 1, "No such file");
+  resume_after(*state, 2, 1, "damaged");
+  resume_after(*state, 3, 2, "the rest is lost"); /* both tables are short */
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(test_roundtrip),
+      TEST(test_texts),
+      TEST(test_resume_cuts),
+      TEST(test_resume_after_accidents),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -131,6 +131,9 @@ sim_status sim_backend_select(const char *device, const sim_backend **out) {
     if (automatic && reason) continue;
     bool named = strlen((*backend)->name) == length && strncmp(device, (*backend)->name, length) == 0;
     if (!automatic && !named) continue;
+    if (device[length] == ':' &&
+        (!device[length + 1] || device[length + 1 + strspn(device + length + 1, "0123456789")]))
+      return sim_fail(SIM_ERR_USAGE, "--device '%s': expected a device number after ':'", device);
     if (reason) return sim_fail(SIM_ERR_NO_DEVICE, "device '%s' is not usable: %s", device, reason);
     if (device[length] == ':' && (*backend)->kind == SIM_BACKEND_CPU)
       return sim_fail(SIM_ERR_USAGE, "--device %s: the CPU has no device number", device);

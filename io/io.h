@@ -32,12 +32,16 @@ void io_provenance_finish(io_provenance *provenance);
 typedef struct io_folder io_folder;
 typedef enum io_folder_mode {
   IO_FOLDER_NEW,   /* SIM_ERR_CANT_CREATE where it holds anything */
-  IO_FOLDER_FORCE, /* removes our own files of an earlier run, nothing else */
+  IO_FOLDER_FORCE, /* may hold anything; io_folder_clear is called when the new run is sure to begin */
   IO_FOLDER_RESUME /* must hold a run: SIM_ERR_NO_INPUT */
 } io_folder_mode;
 /* Creates DIR (and snap/, ckpt/), takes the lock: SIM_ERR_CANT_CREATE names the process that has it. */
 sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out) SIM_MUST_CHECK;
 void io_folder_close(io_folder **folder);
+/* Removes our own files of an earlier run, nothing else. */
+sim_status io_folder_clear(io_folder *folder) SIM_MUST_CHECK;
+/* For a run that never began: closes the folder, and removes it again where io_folder_open made it. */
+void io_folder_abandon(io_folder **folder);
 const char *io_folder_path(const io_folder *folder);
 /* Writes a small file whole: temporary name, fsync, rename. */
 sim_status io_folder_write(io_folder *folder, const char *name, const void *data, size_t size) SIM_MUST_CHECK;

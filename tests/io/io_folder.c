@@ -59,6 +59,7 @@ static void test_force_removes_only_our_own(void **state) {
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) make_file(self->run, own[i]);
   for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) make_file(self->run, foreign[i]);
   assert_ok(io_folder_open(self->run, IO_FOLDER_FORCE, &folder));
+  assert_ok(io_folder_clear(folder));
   io_folder_close(&folder);
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) assert_false(exists(self->run, own[i]));
   for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) assert_true(exists(self->run, foreign[i]));

@@ -1,0 +1,89 @@
+/* The `sim` command: the only code that sees all the others, prints, and decides on exit codes. */
+#ifndef SIM_CLI_CLI_H
+#define SIM_CLI_CLI_H
+
+#include "engine/log.h"
+#include "engine/run.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+int cli_main(int argc, char **argv); /* the exit code */
+
+/* ---- options.c ---- */
+
+typedef enum cli_command {
+  CLI_RUN,
+  CLI_CHECK,
+  CLI_RESUME,
+  CLI_LIST,
+  CLI_DESCRIBE,
+  CLI_INFO,
+  CLI_NEW,
+  CLI_HELP,
+  CLI_VERSION
+} cli_command;
+
+typedef enum cli_resume_mode { CLI_RESUME_NO, CLI_RESUME_MUST, CLI_RESUME_AUTO, CLI_RESUME_FILE } cli_resume_mode;
+
+enum { CLI_SETS_MAX = 256 };
+
+/* Strings borrow argv. */
+typedef struct cli_options {
+  cli_command command;
+  const char *target;                 /* scenario, folder or model; NULL: none */
+  const char *sets[CLI_SETS_MAX + 1]; /* "name=value", NULL-terminated */
+  const char *output, *device, *precision, *resume_file;
+  cli_resume_mode resume;
+  sim_isa isa;
+  int threads; /* 0: as many as the system gives */
+  bool seed_given;
+  uint64_t seed;
+  double wall;        /* seconds; INFINITY: none */
+  double lua_seconds; /* processor time of the scenario script */
+  int verbosity;      /* -1: quiet, 0, 1: verbose */
+  bool force, log_json, no_progress;
+  char command_line[4096]; /* quoted for a shell */
+} cli_options;
+
+sim_status cli_options_parse(int argc, char **argv, cli_options *out) SIM_MUST_CHECK;
+extern const char cli_help_text[];
+
+/* ---- signals.c ---- */
+
+extern sim_requests cli_requests;
+void cli_signals_install(void);
+int cli_signals_which(void);    /* the signal that asked to stop; 0: none */
+void cli_signals_end_by(int n); /* ends the process by this signal */
+
+/* ---- terminal.c: what people see of a run ---- */
+
+void cli_terminal_start(const cli_options *options);
+/* run.log and run.jsonl from here on; descriptors are closed by cli_terminal_stop. */
+void cli_terminal_files(int text, int json);
+void cli_terminal_stop(void);
+void cli_terminal_progress(const sim_progress *progress, const char *work_unit);
+/* "start", "done", "stopped", "failed": for programs that read run.jsonl or --log-json. digest "": none. */
+void cli_terminal_event(const char *event, const sim_clock *clock, const char *digest);
+void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2))); /* a line on stdout, unless quiet */
+void cli_duration(double seconds, char *out, size_t capacity);               /* "1 h 02 min" */
+void cli_bytes(double bytes, char *out, size_t capacity);                    /* "12.3 MiB" */
+void cli_rate(double rate, const char *unit, char *out, size_t capacity);    /* "1.23e+09 interactions/s" */
+
+/* ---- job.c: one run, from a command to its last output ---- */
+
+sim_status cli_run(const cli_options *options) SIM_MUST_CHECK;
+sim_status cli_check(const cli_options *options) SIM_MUST_CHECK;
+sim_status cli_resume(const cli_options *options) SIM_MUST_CHECK;
+
+/* ---- show.c ---- */
+
+sim_status cli_list(void) SIM_MUST_CHECK;
+sim_status cli_describe(const char *model) SIM_MUST_CHECK;
+sim_status cli_new(const char *model) SIM_MUST_CHECK;
+sim_status cli_info(void) SIM_MUST_CHECK;
+void cli_version(void);
+extern const char cli_version_text[], cli_revision_text[], cli_compiler_text[];
+
+#endif

@@ -1,0 +1,59 @@
+#include "cli/cli.h"
+
+#include "io/io.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A file that we open must never land on a standard descriptor that the caller left closed. */
+static bool fill_standard_descriptors(void) {
+  for (int fd = 0; fd < 3; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_WRONLY : O_RDONLY) < 0) return false;
+  return true;
+}
+
+static sim_status dispatch(const cli_options *options) {
+  switch (options->command) {
+  case CLI_RUN: return cli_run(options);
+  case CLI_CHECK: return cli_check(options);
+  case CLI_RESUME: return cli_resume(options);
+  case CLI_LIST: return cli_list();
+  case CLI_DESCRIBE: return cli_describe(options->target);
+  case CLI_NEW: return cli_new(options->target);
+  case CLI_INFO: return cli_info();
+  case CLI_HELP: fputs(cli_help_text, stdout); return SIM_OK;
+  case CLI_VERSION: cli_version(); return SIM_OK;
+  }
+  return SIM_OK;
+}
+
+/* Scenario faults carry their own file and line; everything else is told apart from the output of a shell by "sim:". */
+static void report(sim_status status, const cli_options *options) {
+  const sim_error *error = sim_error_last();
+  if (status == SIM_ERR_STOPPED || status == SIM_OK || !*error->message) return; /* said already */
+  if (status == SIM_ERR_SCENARIO)
+    fprintf(stderr, "%s\n", error->message);
+  else if (status == SIM_ERR_INTERNAL)
+    fprintf(stderr, "sim: internal error: %s (%s:%d); please report this\n", error->message, error->file, error->line);
+  else
+    fprintf(stderr, "sim: %s\n", error->message);
+  if (options->verbosity > 0) fprintf(stderr, "sim: raised at %s:%d\n", error->file, error->line);
+}
+
+int cli_main(int argc, char **argv) {
+  if (!fill_standard_descriptors()) return sim_status_exit_code(SIM_ERR_IO);
+  cli_signals_install();
+  static cli_options options;
+  sim_status status = cli_options_parse(argc, argv, &options);
+  if (status == SIM_OK) status = io_init();
+  if (status == SIM_OK) status = dispatch(&options);
+  bool shows = options.command != CLI_RUN && options.command != CLI_RESUME; /* a run's result is its files */
+  if (fflush(stdout) != 0 && shows && status == SIM_OK)
+    status = sim_fail(SIM_ERR_IO, "cannot write to standard output");
+  report(status, &options);
+  if (status == SIM_ERR_STOPPED && cli_signals_which() == SIGINT) cli_signals_end_by(SIGINT);
+  return sim_status_exit_code(status);
+}

@@ -1,0 +1,363 @@
+/* One run, from a command to its last output: folder, files, sinks, loop, summary. */
+#include "cli/prepare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SINKS = 3 };
+
+typedef struct session {
+  cli_job *job;
+  io_folder *folder;
+  io_provenance provenance;
+  sim_sink sinks[SINKS];
+  size_t sink_count;
+  sim_run run;
+  bool resumed;
+  double begin, last_status;
+  char host[128];
+} session;
+
+/* ---- status.json ---- */
+
+static void write_status(session *s, const char *state, sim_status status) {
+  const sim_progress *p = &s->run.last;
+  const sim_clock *clock = &s->run.clock;
+  sim_bytes text = {0};
+  sim_bytes_format(&text, "{\"state\": \"%s\", \"exit_code\": %d, \"model\": \"%s\", \"step\": %lld", state,
+                   sim_status_exit_code(status), s->job->model->name, (long long)clock->step);
+  sim_bytes_format(&text,
+                   ", \"time\": %.17g, \"t_end\": %.17g, \"elapsed\": %.3f, \"rate\": %.6g, \"rate_unit\": \"%s/s\"",
+                   clock->t, clock->t_end, p->elapsed, p->rate, s->job->model->work_unit);
+  if (isfinite(p->eta)) sim_bytes_format(&text, ", \"eta\": %.3f", p->eta);
+  if (p->health_name && isfinite(p->health)) sim_bytes_format(&text, ", \"%s\": %.6g", p->health_name, p->health);
+  if (s->run.checkpoint_step >= 0)
+    sim_bytes_format(&text, ", \"checkpoint_step\": %lld", (long long)s->run.checkpoint_step);
+  if (*s->run.digest) sim_bytes_format(&text, ", \"digest\": \"%s\"", s->run.digest);
+  if (status != SIM_OK) {
+    sim_bytes_text(&text, ", \"message\": ");
+    sim_bytes_json_string(&text, sim_error_last()->message, strlen(sim_error_last()->message));
+  }
+  sim_bytes_text(&text, ", \"host\": ");
+  sim_bytes_json_string(&text, s->host, strlen(s->host));
+  sim_bytes_format(&text, ", \"pid\": %ld}\n", (long)getpid());
+  if (!text.failed) {
+    sim_error cause = *sim_error_last();
+    if (io_folder_write(s->folder, "status.json", text.data, text.size) != SIM_OK) {
+      sim_log(SIM_LOG_WARN, "status.json not written: %s", sim_error_last()->message);
+      if (status != SIM_OK) sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
+    }
+  }
+  sim_bytes_free(&text);
+}
+
+static void on_progress(void *context, const sim_progress *progress) {
+  session *s = context;
+  cli_terminal_progress(progress, s->job->model->work_unit);
+  double now = sim_wall_clock();
+  if (now - s->last_status < 10) return;
+  s->last_status = now;
+  write_status(s, "running", SIM_OK);
+}
+
+/* ---- start ---- */
+
+static void fill_provenance(session *s) {
+  cli_job *job = s->job;
+  const sim_common *common = cli_common(job);
+  static char libraries[256];
+  snprintf(libraries, sizeof libraries, "%s, %s", io_library_versions(), scenario_library_version());
+  io_provenance *p = &s->provenance;
+  *p = (io_provenance){
+      .scenario_path = job->source.path,
+      .scenario_text = job->source.text,
+      .scenario_size = job->source.size,
+      .parameters_json = job->json.data,
+      .parameters_blob = job->blob.data,
+      .parameters_blob_size = job->blob.size,
+      .model = job->model->name,
+      .title = common->title ? common->title : "",
+      .author = common->author ? common->author : "",
+      .command_line = job->options->command_line,
+      .version = cli_version_text,
+      .git_revision = cli_revision_text,
+      .compiler = cli_compiler_text,
+      .libraries = libraries,
+      .device = job->device,
+      .backend = job->setup.backend->name,
+      .precision = sim_precision_name((sim_precision)common->precision),
+      .isa = sim_isa_name(job->setup.isa),
+      .seed = common->seed,
+      .units = &common->units,
+  };
+  time_t now = time(NULL);
+  struct tm parts;
+  localtime_r(&now, &parts);
+  strftime(p->start_time, sizeof p->start_time, "%Y-%m-%d %H:%M:%S %z", &parts);
+  if (s->resumed) {
+    const char *slash = strrchr(job->saved.path, '/');
+    snprintf(p->parent_checkpoint, sizeof p->parent_checkpoint, "%.255s", slash ? slash + 1 : job->saved.path);
+  }
+  io_provenance_finish(p);
+}
+
+static sim_status open_sinks(session *s) {
+  const sim_output *output = &cli_common(s->job)->output;
+  sim_sink *tables = NULL;
+  if (output->tables.kind != SIM_NEVER && s->job->model->tables[0]) {
+    tables = &s->sinks[s->sink_count];
+    SIM_TRY(io_table_sink(s->folder, &s->provenance, s->job->model->tables, output->tables, tables));
+    s->sink_count++;
+    if (s->resumed) SIM_TRY(io_table_resume(tables, &s->job->saved));
+  }
+  SIM_TRY(io_snapshot_sink(s->folder, &s->provenance, output->snapshots, &s->sinks[s->sink_count]));
+  s->sink_count++;
+  SIM_TRY(io_checkpoint_sink(s->folder, &s->provenance, tables, output->checkpoint, &s->sinks[s->sink_count]));
+  s->sink_count++;
+  return SIM_OK;
+}
+
+static void say_header(session *s) {
+  cli_job *job = s->job;
+  char what[256], memory[32];
+  job->model->describe(s->run.self, what, sizeof what);
+  cli_bytes(sim_plan_total(&job->plan), memory, sizeof memory);
+  cli_say("sim %s  %s: %s", cli_version_text, job->model->name, what);
+  cli_say("  device %s, %s precision, %s", job->device, s->provenance.precision, memory);
+  if (s->resumed)
+    cli_say("  goes on from checkpoint %s: step %lld, t = %.9g of %.9g", s->provenance.parent_checkpoint,
+            (long long)s->run.clock.step, s->run.clock.t, s->run.clock.t_end);
+  sim_log(SIM_LOG_DEBUG, "%s: %s", job->model->name, what);
+  cli_terminal_event("start", &s->run.clock, "");
+}
+
+static sim_status start(session *s) {
+  cli_job *job = s->job;
+  fill_provenance(s);
+  SIM_TRY(open_sinks(s));
+  if (s->resumed) {
+    io_checkpoint_free(&job->saved); /* as large as the state: not kept while the run goes on */
+    job->has_saved = false;
+    return SIM_OK;
+  }
+  return io_folder_write(s->folder, "scenario.lua", s->provenance.scenario_text, s->provenance.scenario_size);
+}
+
+static double now_or(double t, double otherwise) { return t > 0 ? t : otherwise; }
+
+static sim_status loop(session *s) {
+  cli_job *job = s->job;
+  sim_run *run = &s->run;
+  run->model = job->model;
+  run->resumed = s->resumed;
+  run->work_per_step = job->plan.work_per_step;
+  run->sinks = s->sinks;
+  run->sink_count = s->sink_count;
+  run->requests = &cli_requests;
+  run->wall_limit = now_or(job->options->wall - (sim_wall_clock() - s->begin), 1e-9);
+  run->progress = on_progress;
+  run->progress_context = s;
+  run->progress_interval = 0.2;
+  s->last_status = sim_wall_clock();
+  write_status(s, "running", SIM_OK);
+  return sim_run_loop(run);
+}
+
+/* ---- end ---- */
+
+static void say_summary(session *s, sim_status status) {
+  const sim_progress *p = &s->run.last;
+  char took[32], rate[64];
+  cli_duration(p->elapsed, took, sizeof took);
+  cli_rate(p->rate, s->job->model->work_unit, rate, sizeof rate);
+  const char *path = io_folder_path(s->folder);
+  int64_t steps = s->run.clock.step - p->first_step;
+  cli_say("%s step %lld, t = %.9g: %lld step%s in %s, %s", status == SIM_OK ? "done" : "stopped at",
+          (long long)s->run.clock.step, s->run.clock.t, (long long)steps, steps == 1 ? "" : "s", took, rate);
+  if (p->health_name && isfinite(p->health)) cli_say("  %s %.3g", p->health_name, p->health);
+  cli_say("  output %s", path);
+  if (status == SIM_ERR_STOPPED) cli_say("  go on with: sim resume %s", path);
+  cli_say("  digest %s", s->run.digest);
+}
+
+static void close_session(session *s) {
+  for (size_t i = 0; i < s->sink_count; i++)
+    if (s->sinks[i].destroy) s->sinks[i].destroy(&s->sinks[i].self);
+  if (s->run.self) s->job->model->destroy(&s->run.self);
+  cli_terminal_stop();
+  io_folder_close(&s->folder);
+}
+
+/* Makes the model, and only then touches the files of the folder: a scenario that is refused here leaves no trace. */
+static sim_status create_model(session *s, io_folder_mode mode) {
+  cli_job *job = s->job;
+  s->resumed = job->has_saved;
+  if (s->resumed) {
+    job->setup.saved = &job->saved.frame;
+    s->run.clock = job->saved.frame.clock;
+  }
+  SIM_TRY(job->model->create(job->parameters, &job->setup, &s->run.clock, &s->run.self));
+  return mode == IO_FOLDER_FORCE ? io_folder_clear(s->folder) : SIM_OK;
+}
+
+static sim_status run_in_folder(session *s, io_folder_mode mode) {
+  sim_status status = create_model(s, mode);
+  if (status != SIM_OK) {
+    io_folder_abandon(&s->folder);
+    return status;
+  }
+  gethostname(s->host, sizeof s->host - 1);
+  s->run.checkpoint_step = -1;
+  cli_terminal_files(io_folder_append(s->folder, "run.log"), io_folder_append(s->folder, "run.jsonl"));
+  status = start(s);
+  if (status == SIM_OK) {
+    say_header(s);
+    status = loop(s);
+  }
+  if (status == SIM_OK || status == SIM_ERR_STOPPED) {
+    say_summary(s, status);
+    cli_terminal_event(status == SIM_OK ? "done" : "stopped", &s->run.clock, s->run.digest);
+  } else {
+    sim_log(SIM_LOG_DEBUG, "ended with exit code %d: %s", sim_status_exit_code(status), sim_error_last()->message);
+    cli_terminal_event("failed", &s->run.clock, "");
+  }
+  write_status(s, status == SIM_OK ? "done" : status == SIM_ERR_STOPPED ? "stopped" : "failed", status);
+  return status;
+}
+
+/* ---- commands ---- */
+
+static sim_status default_output(cli_job *job) {
+  const char *given = job->options->output, *path = job->options->target;
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+  int length = dot && strcmp(dot, ".lua") == 0 ? (int)(dot - name) : (int)strlen(name);
+  int n = given ? snprintf(job->output, sizeof job->output, "%s", given)
+                : snprintf(job->output, sizeof job->output, "%.*s.out", length, name);
+  if (n >= (int)sizeof job->output)
+    return sim_fail(SIM_ERR_CANT_CREATE, "the output folder's path is longer than %zu letters", sizeof job->output - 1);
+  return SIM_OK;
+}
+
+static sim_status load_saved(cli_job *job, const char *file) {
+  memset(&job->saved, 0, sizeof job->saved);
+  job->has_saved = true; /* released in any case */
+  SIM_TRY(file ? io_checkpoint_read(file, &job->saved) : io_checkpoint_newest(job->output, &job->saved));
+  SIM_TRY(sim_frame_check_finite(&job->saved.frame));
+  return SIM_OK;
+}
+
+/* --resume in its forms: whether there is something to go on from, and the mode to open the folder in. */
+static sim_status find_saved(cli_job *job, io_folder_mode *mode) {
+  cli_resume_mode resume = job->options->resume;
+  *mode = job->options->force ? IO_FOLDER_FORCE : IO_FOLDER_NEW;
+  if (resume == CLI_RESUME_NO) return SIM_OK;
+  sim_status status = load_saved(job, resume == CLI_RESUME_FILE ? job->options->resume_file : NULL);
+  if (status == SIM_ERR_NO_INPUT && resume == CLI_RESUME_AUTO) {
+    job->has_saved = false;
+    *mode = IO_FOLDER_FORCE; /* killed before its first checkpoint, or nothing there yet */
+    return SIM_OK;
+  }
+  SIM_TRY(status);
+  *mode = IO_FOLDER_RESUME;
+  return cli_prepare_same(job);
+}
+
+static sim_status run_job(cli_job *job) {
+  session s = {.job = job, .begin = sim_wall_clock()};
+  io_folder_mode mode;
+  SIM_TRY(cli_prepare_scenario(job));
+  SIM_TRY(default_output(job));
+  SIM_TRY(find_saved(job, &mode));
+  SIM_TRY(cli_prepare_device(job));
+  SIM_TRY(cli_prepare_memory(job));
+  SIM_TRY(io_folder_open(job->output, mode, &s.folder));
+  sim_status status = run_in_folder(&s, mode);
+  close_session(&s);
+  return status;
+}
+
+static sim_status resume_job(cli_job *job) {
+  session s = {.job = job, .begin = sim_wall_clock()};
+  struct stat info;
+  int n = snprintf(job->output, sizeof job->output, "%s", job->options->target);
+  if (n >= (int)sizeof job->output || stat(job->output, &info) != 0)
+    return sim_fail(SIM_ERR_NO_INPUT, "%s: no such folder", job->options->target);
+  if (!S_ISDIR(info.st_mode)) return sim_fail(SIM_ERR_NO_INPUT, "%s: not a folder of a run", job->output);
+  SIM_TRY(io_folder_open(job->output, IO_FOLDER_RESUME, &s.folder)); /* locked before anything is read */
+  sim_status status = load_saved(job, NULL);
+  if (status == SIM_OK) status = cli_prepare_saved(job);
+  if (status == SIM_OK) status = cli_prepare_device(job);
+  if (status == SIM_OK) status = cli_prepare_memory(job);
+  if (status == SIM_OK) status = run_in_folder(&s, IO_FOLDER_RESUME);
+  close_session(&s);
+  return status;
+}
+
+static sim_status with_job(const cli_options *options, sim_status (*work)(cli_job *)) {
+  cli_job *job = calloc(1, sizeof *job);
+  if (!job) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to begin with");
+  job->options = options;
+  cli_terminal_start(options);
+  sim_status status = work(job);
+  cli_terminal_stop();
+  cli_prepare_free(job);
+  free(job);
+  return status;
+}
+
+sim_status cli_run(const cli_options *options) { return with_job(options, run_job); }
+sim_status cli_resume(const cli_options *options) { return with_job(options, resume_job); }
+
+/* ---- check ---- */
+
+static double snapshot_count(const sim_cadence *cadence, const cli_job *job, double t_end) {
+  switch (cadence->kind) {
+  case SIM_NEVER: return 0;
+  case SIM_ENDS: return 2;
+  case SIM_EVERY_TIME: return floor(t_end / cadence->interval) + 1;
+  case SIM_EVERY_STEPS: return floor(job->plan.steps / cadence->interval) + 1;
+  case SIM_EVERY_WALL: return NAN;
+  }
+  return NAN;
+}
+
+static sim_status check_job(cli_job *job) {
+  SIM_TRY(cli_prepare_scenario(job));
+  SIM_TRY(default_output(job));
+  SIM_TRY(cli_prepare_device(job));
+  const sim_plan *plan = &job->plan;
+  const sim_output *output = &cli_common(job)->output;
+  char text[64], more[64];
+  cli_bytes(sim_plan_total(plan), text, sizeof text);
+  cli_bytes((double)job->setup.backend->memory_free(), more, sizeof more);
+  cli_say("%s: no faults", job->options->target);
+  cli_say("device      %s", job->device);
+  cli_say("memory      %s of %s free", text, more);
+  for (size_t i = 0; i < plan->count; i++) {
+    cli_bytes(plan->items[i].bytes, text, sizeof text);
+    cli_say("  %-24s %s", plan->items[i].what, text);
+  }
+  double snapshots = snapshot_count(&output->snapshots, job, plan->t_end);
+  cli_bytes(plan->snapshot_bytes, text, sizeof text);
+  cli_bytes(plan->snapshot_bytes * snapshots, more, sizeof more);
+  if (isfinite(snapshots))
+    cli_say("snapshots   %.0f of %s: %s", snapshots, text, more);
+  else
+    cli_say("snapshots   of %s each", text);
+  cli_bytes(plan->checkpoint_bytes, text, sizeof text);
+  cli_say("checkpoints %s each, the last three kept", text);
+  if (isfinite(plan->steps)) {
+    cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, text, sizeof text);
+    cli_say("steps       %.0f, about %s at %.2g %s/s", plan->steps, text, plan->work_rate_guess, job->model->work_unit);
+  } else {
+    cli_say("steps       adaptive; %.3g %s each", plan->work_per_step, job->model->work_unit);
+  }
+  return cli_prepare_memory(job);
+}
+
+sim_status cli_check(const cli_options *options) { return with_job(options, check_job); }

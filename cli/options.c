@@ -1,0 +1,324 @@
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS_MAX = 4096 };
+
+const char cli_help_text[] =
+    "usage: sim SCENARIO.lua [options]       run a scenario (same as sim run)\n"
+    "       sim check SCENARIO.lua           all faults; then memory, output and time estimates; runs nothing\n"
+    "       sim resume DIR                   go on from the newest good checkpoint\n"
+    "       sim list                         the models\n"
+    "       sim describe MODEL               a model's parameters, units, defaults and outputs\n"
+    "       sim new MODEL                    print a starter scenario\n"
+    "       sim info                         this build, its devices and libraries\n"
+    "\n"
+    "options of run and check\n"
+    "  --set NAME=VALUE       value of a sim.param of the scenario; may be repeated\n"
+    "  --precision P          single, mixed or double, in place of the scenario's\n"
+    "  --seed N               seed, in place of the scenario's\n"
+    "  --lua-seconds S        processor time that the scenario script may take (default 1.5)\n"
+    "options of run\n"
+    "  -o DIR                 output folder (default: the scenario's name with .out)\n"
+    "  --force                replace an earlier run in the folder\n"
+    "  --resume[=auto|FILE]   go on from the folder's newest good checkpoint (auto: or start anew; FILE: from this "
+    "one)\n"
+    "options of run and resume\n"
+    "  --device D             auto, cpu, cuda or cuda:N (default auto; an explicit device never falls back)\n"
+    "  --threads N            threads on the CPU (default: all that the system gives)\n"
+    "  --isa I                auto, avx512, avx2 or plain: instruction set on the CPU (default auto)\n"
+    "  --wall HH:MM:SS        checkpoint and stop (exit 75) after this time\n"
+    "  -q, -v                 errors only; more\n"
+    "  --log-json             messages and progress as one JSON object a line\n"
+    "  --no-progress          no progress bar\n"
+    "  --help, --version\n"
+    "\n"
+    "SIGTERM, SIGUSR1, SIGHUP: checkpoint, exit 75. SIGINT: the same, then ends by the signal. SIGUSR2: checkpoint, go "
+    "on.\n"
+    "exit codes: 0 done, 64 usage, 65 bad scenario, 66 no such file, 69 no usable device, 70 internal error,\n"
+    "  71 out of memory, 73 cannot create or in use, 74 I/O, 75 stopped early with a checkpoint, 77 permission,\n"
+    "  78 checkpoint not compatible, 80 diverged, 81 device failed\n";
+
+static const struct {
+  const char *name;
+  cli_command command;
+  bool needs_target;
+  const char *target;
+} commands[] = {
+    {"run", CLI_RUN, true, "a scenario file"},
+    {"check", CLI_CHECK, true, "a scenario file"},
+    {"resume", CLI_RESUME, true, "the output folder of a run"},
+    {"list", CLI_LIST, false, ""},
+    {"describe", CLI_DESCRIBE, true, "a model (see sim list)"},
+    {"info", CLI_INFO, false, ""},
+    {"new", CLI_NEW, true, "a model (see sim list)"},
+    {"help", CLI_HELP, false, ""},
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+/* ---- values ---- */
+
+static sim_status parse_threads(const char *text, int *out) {
+  char *end;
+  errno = 0;
+  long n = strtol(text, &end, 10);
+  if (errno || *end || end == text || n < 1 || n > THREADS_MAX)
+    return sim_fail(SIM_ERR_USAGE, "--threads '%s': expected a whole number from 1 to %d", text, THREADS_MAX);
+  *out = (int)n;
+  return SIM_OK;
+}
+
+static sim_status parse_seed(const char *text, uint64_t *out) {
+  char *end;
+  errno = 0;
+  unsigned long long n = strtoull(text, &end, 10);
+  if (errno || *text < '0' || *text > '9' || *end)
+    return sim_fail(SIM_ERR_USAGE, "--seed '%s': expected a whole number from 0 to 2^64 - 1", text);
+  *out = n;
+  return SIM_OK;
+}
+
+static sim_status parse_seconds(const char *option, const char *text, double *out) {
+  char *end;
+  double seconds = strtod(text, &end);
+  if (end == text || *end || !(seconds > 0) || !isfinite(seconds))
+    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected a number of seconds above 0", option, text);
+  *out = seconds;
+  return SIM_OK;
+}
+
+/* HH:MM:SS, MM:SS or seconds. */
+static sim_status parse_wall(const char *text, double *out) {
+  double total = 0;
+  int parts = 0;
+  const char *at = text;
+  for (bool more = true; more; parts++) {
+    char *end;
+    if (*at < '0' || *at > '9' || parts == 3) goto bad;
+    double part = (double)strtoul(at, &end, 10);
+    if ((*end != '\0' && *end != ':') || (parts > 0 && part >= 60) || end - at > 9) goto bad;
+    total = total * 60 + part;
+    more = *end == ':';
+    at = end + 1;
+  }
+  if (!(total > 0)) goto bad;
+  *out = total;
+  return SIM_OK;
+bad:
+  return sim_fail(SIM_ERR_USAGE, "--wall '%s': expected a time above 0 as HH:MM:SS", text);
+}
+
+static sim_status parse_isa(const char *text, sim_isa *out) {
+  *out = sim_isa_best();
+  if (strcmp(text, "auto") == 0) return SIM_OK;
+  for (sim_isa isa = 0; isa < SIM_ISA_COUNT; isa++) {
+    if (strcmp(text, sim_isa_name(isa)) != 0) continue;
+    if (isa > sim_isa_best()) return sim_fail(SIM_ERR_NO_DEVICE, "--isa %s: this processor does not have it", text);
+    *out = isa;
+    return SIM_OK;
+  }
+  return sim_fail(SIM_ERR_USAGE, "--isa '%s': expected auto, avx512, avx2 or plain", text);
+}
+
+static sim_status parse_precision(const char *text, const char **out) {
+  for (sim_precision precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision++) {
+    if (strcmp(text, sim_precision_name(precision)) != 0) continue;
+    *out = text;
+    return SIM_OK;
+  }
+  return sim_fail(SIM_ERR_USAGE, "--precision '%s': expected single, mixed or double", text);
+}
+
+static sim_status parse_set(const char *text, cli_options *out) {
+  size_t count = 0;
+  while (out->sets[count]) count++;
+  const char *equals = strchr(text, '=');
+  if (!equals || equals == text) return sim_fail(SIM_ERR_USAGE, "--set '%s': expected NAME=VALUE", text);
+  if (count == CLI_SETS_MAX) return sim_fail(SIM_ERR_USAGE, "more than %d --set", CLI_SETS_MAX);
+  out->sets[count] = text;
+  return SIM_OK;
+}
+
+static void parse_resume(const char *text, cli_options *out) {
+  bool automatic = text && strcmp(text, "auto") == 0;
+  out->resume = !text ? CLI_RESUME_MUST : automatic ? CLI_RESUME_AUTO : CLI_RESUME_FILE;
+  out->resume_file = text;
+}
+
+/* ---- options ---- */
+
+enum { ON_RUN = 1, ON_CHECK = 2, ON_RESUME = 4, ON_ALL = 7 };
+
+typedef enum option_id {
+  OPTION_SET,
+  OPTION_OUTPUT,
+  OPTION_FORCE,
+  OPTION_RESUME,
+  OPTION_DEVICE,
+  OPTION_PRECISION,
+  OPTION_THREADS,
+  OPTION_ISA,
+  OPTION_SEED,
+  OPTION_WALL,
+  OPTION_LUA_SECONDS,
+  OPTION_QUIET,
+  OPTION_VERBOSE,
+  OPTION_LOG_JSON,
+  OPTION_NO_PROGRESS,
+  OPTION_HELP,
+  OPTION_VERSION
+} option_id;
+
+static const struct {
+  const char *name, *other;
+  option_id id;
+  int value; /* 0: none, 1: needed, 2: only after '=' */
+  int where;
+} options[] = {
+    {"--set", NULL, OPTION_SET, 1, ON_RUN | ON_CHECK},
+    {"--output", "-o", OPTION_OUTPUT, 1, ON_RUN | ON_CHECK},
+    {"--force", NULL, OPTION_FORCE, 0, ON_RUN},
+    {"--resume", NULL, OPTION_RESUME, 2, ON_RUN},
+    {"--device", NULL, OPTION_DEVICE, 1, ON_ALL},
+    {"--precision", NULL, OPTION_PRECISION, 1, ON_RUN | ON_CHECK},
+    {"--threads", NULL, OPTION_THREADS, 1, ON_ALL},
+    {"--isa", NULL, OPTION_ISA, 1, ON_ALL},
+    {"--seed", NULL, OPTION_SEED, 1, ON_RUN | ON_CHECK},
+    {"--wall", NULL, OPTION_WALL, 1, ON_RUN | ON_RESUME},
+    {"--lua-seconds", NULL, OPTION_LUA_SECONDS, 1, ON_RUN | ON_CHECK},
+    {"--quiet", "-q", OPTION_QUIET, 0, ON_ALL},
+    {"--verbose", "-v", OPTION_VERBOSE, 0, ON_ALL},
+    {"--log-json", NULL, OPTION_LOG_JSON, 0, ON_RUN | ON_RESUME},
+    {"--no-progress", NULL, OPTION_NO_PROGRESS, 0, ON_RUN | ON_RESUME},
+    {"--help", "-h", OPTION_HELP, 0, ~0},
+    {"--version", NULL, OPTION_VERSION, 0, ~0},
+};
+enum { OPTIONS = sizeof options / sizeof options[0] };
+
+static sim_status unknown_option(const char *text, size_t length) {
+  const char *names[OPTIONS];
+  char name[64];
+  for (size_t i = 0; i < OPTIONS; i++) names[i] = options[i].name;
+  snprintf(name, sizeof name, "%.*s", (int)length, text);
+  const char *nearest = sim_nearest(name, names, OPTIONS);
+  if (!nearest) return sim_fail(SIM_ERR_USAGE, "unknown option '%s' (see sim --help)", name);
+  return sim_fail(SIM_ERR_USAGE, "unknown option '%s', nearest is '%s'", name, nearest);
+}
+
+static sim_status apply(option_id id, const char *value, cli_options *out) {
+  switch (id) {
+  case OPTION_SET: return parse_set(value, out);
+  case OPTION_OUTPUT: out->output = value; break;
+  case OPTION_FORCE: out->force = true; break;
+  case OPTION_RESUME: parse_resume(value, out); break;
+  case OPTION_DEVICE: out->device = value; break;
+  case OPTION_PRECISION: return parse_precision(value, &out->precision);
+  case OPTION_THREADS: return parse_threads(value, &out->threads);
+  case OPTION_ISA: return parse_isa(value, &out->isa);
+  case OPTION_SEED: out->seed_given = true; return parse_seed(value, &out->seed);
+  case OPTION_WALL: return parse_wall(value, &out->wall);
+  case OPTION_LUA_SECONDS: return parse_seconds("--lua-seconds", value, &out->lua_seconds);
+  case OPTION_QUIET: out->verbosity = -1; break;
+  case OPTION_VERBOSE: out->verbosity = 1; break;
+  case OPTION_LOG_JSON: out->log_json = true; break;
+  case OPTION_NO_PROGRESS: out->no_progress = true; break;
+  case OPTION_HELP: out->command = CLI_HELP; break;
+  case OPTION_VERSION: out->command = CLI_VERSION; break;
+  }
+  return SIM_OK;
+}
+
+/* One option at argv[*at], with its value; notes its name at the kinds of command that do not take it. */
+static sim_status parse_option(int argc, char **argv, int *at, cli_options *out, const char *refused[4]) {
+  const char *text = argv[*at], *equals = strchr(text, '=');
+  size_t length = equals && text[1] == '-' ? (size_t)(equals - text) : strlen(text);
+  for (size_t i = 0; i < OPTIONS; i++) {
+    bool full = strlen(options[i].name) == length && strncmp(text, options[i].name, length) == 0;
+    if (!full && !(options[i].other && strcmp(text, options[i].other) == 0)) continue;
+    const char *value = text[length] == '=' ? text + length + 1 : NULL;
+    if (value && options[i].value == 0) return sim_fail(SIM_ERR_USAGE, "%s takes no value", options[i].name);
+    if (!value && options[i].value == 1) {
+      if (*at + 1 >= argc) return sim_fail(SIM_ERR_USAGE, "%s needs a value", text);
+      value = argv[++*at];
+    }
+    if (value && !*value) return sim_fail(SIM_ERR_USAGE, "%s needs a value that is not empty", options[i].name);
+    for (int c = 0; c < 4; c++)
+      if (!(options[i].where & 1 << c)) refused[c] = options[i].name;
+    return apply(options[i].id, value, out);
+  }
+  return unknown_option(text, length);
+}
+
+static void quote(int argc, char **argv, char *out, size_t capacity) {
+  size_t used = 0;
+  out[0] = '\0';
+  for (int i = 0; i < argc && used + 4 < capacity; i++) {
+    bool plain =
+        *argv[i] &&
+        strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-") == strlen(argv[i]);
+    const char *mark = plain ? "" : "'";
+    int n = snprintf(out + used, capacity - used, "%s%s%s%s", i ? " " : "", mark, argv[i], mark);
+    used += n > 0 ? (size_t)n : 0;
+  }
+}
+
+static const char *nearest_command(const char *word) {
+  const char *names[COMMANDS];
+  for (size_t i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
+  return sim_nearest(word, names, COMMANDS);
+}
+
+/* The first word that is no option is a command or a scenario, the next one its target. */
+static sim_status parse_words(int argc, char **argv, cli_options *out, const char *refused[4], int *command) {
+  bool only_words = false;
+  for (int i = 1; i < argc; i++) {
+    if (!only_words && strcmp(argv[i], "--") == 0) {
+      only_words = true;
+    } else if (!only_words && argv[i][0] == '-' && argv[i][1]) {
+      SIM_TRY(parse_option(argc, argv, &i, out, refused));
+    } else if (*command < 0) {
+      for (int c = 0; c < COMMANDS && *command < 0; c++)
+        if (strcmp(argv[i], commands[c].name) == 0) *command = c;
+      if (*command >= 0) continue;
+      *command = 0;
+      out->target = argv[i];
+    } else if (!out->target) {
+      out->target = argv[i];
+    } else {
+      return sim_fail(SIM_ERR_USAGE, "one argument too many: '%s' (see sim --help)", argv[i]);
+    }
+  }
+  return SIM_OK;
+}
+
+sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
+  *out =
+      (cli_options){.command = CLI_RUN, .device = "auto", .isa = sim_isa_best(), .wall = INFINITY, .lua_seconds = 1.5};
+  quote(argc, argv, out->command_line, sizeof out->command_line);
+  const char *refused[4] = {NULL};
+  int command = -1;
+  SIM_TRY(parse_words(argc, argv, out, refused, &command));
+  if (out->command == CLI_HELP || out->command == CLI_VERSION) return SIM_OK;
+  if (command < 0) return sim_fail(SIM_ERR_USAGE, "expected a scenario file or a command (see sim --help)");
+  out->command = commands[command].command;
+  if (commands[command].needs_target && !out->target)
+    return sim_fail(SIM_ERR_USAGE, "sim %s needs %s", commands[command].name, commands[command].target);
+  if (!commands[command].needs_target && out->target)
+    return sim_fail(SIM_ERR_USAGE, "sim %s takes no argument: '%s'", commands[command].name, out->target);
+  int kind = out->command == CLI_RUN ? 0 : out->command == CLI_CHECK ? 1 : out->command == CLI_RESUME ? 2 : 3;
+  if (refused[kind])
+    return sim_fail(SIM_ERR_USAGE, "sim %s does not take %s (see sim --help)", commands[command].name, refused[kind]);
+  if (out->force && out->resume != CLI_RESUME_NO)
+    return sim_fail(SIM_ERR_USAGE, "--force starts anew and --resume goes on: give one of them");
+  if (out->command == CLI_RUN && !strchr(out->target, '.') && !strchr(out->target, '/')) {
+    const char *nearest = nearest_command(out->target);
+    if (nearest)
+      return sim_fail(SIM_ERR_USAGE, "'%s' is no command, nearest is '%s'; a scenario file is given as ./%s",
+                      out->target, nearest, out->target);
+  }
+  return SIM_OK;
+}

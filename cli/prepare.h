@@ -1,0 +1,39 @@
+/* What stands before a run: scenario or checkpoint to checked parameters, device and memory plan. */
+#ifndef SIM_CLI_PREPARE_H
+#define SIM_CLI_PREPARE_H
+
+#include "cli/cli.h"
+#include "io/io.h"
+#include "lua/scenario.h"
+
+typedef struct cli_job {
+  const cli_options *options;
+  scenario source;     /* of run and check */
+  io_checkpoint saved; /* where has_saved */
+  bool has_saved;
+  const sim_model *model;
+  void *parameters;     /* model->parameters->size bytes; begins with a sim_common */
+  sim_value *resolved;  /* the same as a tree */
+  sim_bytes blob, json; /* of resolved */
+  sim_setup setup;
+  sim_plan plan;
+  char folder[4096]; /* the scenario's, for relative paths */
+  char output[4096]; /* the run's */
+  char device[256];  /* one line: what it runs on */
+} cli_job;
+
+/* Evaluates and decodes options->target. Faults are printed; then SIM_ERR_SCENARIO with an empty message. */
+sim_status cli_prepare_scenario(cli_job *job) SIM_MUST_CHECK;
+/* The same from job->saved: its stored parameters, without Lua. */
+sim_status cli_prepare_saved(cli_job *job) SIM_MUST_CHECK;
+/* SIM_ERR_INCOMPATIBLE, naming what differs, unless job->saved belongs to the prepared scenario. */
+sim_status cli_prepare_same(const cli_job *job) SIM_MUST_CHECK;
+/* Chooses device, threads and instruction set, and fills the plan. */
+sim_status cli_prepare_device(cli_job *job) SIM_MUST_CHECK;
+/* SIM_ERR_NO_MEMORY with the list when the plan does not fit. */
+sim_status cli_prepare_memory(const cli_job *job) SIM_MUST_CHECK;
+void cli_prepare_free(cli_job *job);
+
+const sim_common *cli_common(const cli_job *job);
+
+#endif

@@ -1,0 +1,44 @@
+#include "cli/cli.h"
+
+#include <unistd.h>
+
+sim_requests cli_requests;
+static volatile sig_atomic_t which;
+
+static void on_stop(int n) {
+  which = n;
+  cli_requests.stop = 1;
+}
+
+static void on_checkpoint(int n) {
+  (void)n;
+  cli_requests.checkpoint = 1;
+}
+
+static void handle(int n, void (*handler)(int), int flags) {
+  struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+  sigemptyset(&action.sa_mask);
+  sigaction(n, &action, NULL);
+}
+
+static bool ignored(int n) {
+  struct sigaction action;
+  return sigaction(n, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+void cli_signals_install(void) {
+  handle(SIGTERM, on_stop, SA_RESTART);
+  handle(SIGUSR1, on_stop, SA_RESTART);
+  if (!ignored(SIGHUP)) handle(SIGHUP, on_stop, SA_RESTART);                     /* nohup */
+  if (!ignored(SIGINT)) handle(SIGINT, on_stop, SA_RESTART | (int)SA_RESETHAND); /* a second one ends at once */
+  handle(SIGUSR2, on_checkpoint, SA_RESTART);
+  handle(SIGPIPE, SIG_IGN, 0);
+  handle(SIGXFSZ, SIG_IGN, 0);
+}
+
+int cli_signals_which(void) { return which; }
+
+void cli_signals_end_by(int n) {
+  handle(n, SIG_DFL, 0);
+  kill(getpid(), n);
+}

@@ -1,0 +1,185 @@
+/* What people see of a run: messages and progress, on the terminal, in run.log and, for programs, in run.jsonl. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR_WIDTH = 24 };
+static const double line_interval = 60; /* seconds between progress lines where there is no bar */
+
+static struct {
+  bool quiet, verbose, json, bar; /* json: stderr carries JSON; bar: it is a terminal that shows one */
+  bool bar_shown;
+  int text_file, json_file; /* -1: none */
+  double last_line, last_json;
+} terminal = {.text_file = -1, .json_file = -1};
+
+static void put(int descriptor, const char *text, size_t size) {
+  while (descriptor >= 0 && size > 0) {
+    ssize_t n = write(descriptor, text, size);
+    if (n <= 0) return; /* a log that cannot be written must not end the run */
+    text += n;
+    size -= (size_t)n;
+  }
+}
+
+static void clear_bar(void) {
+  if (!terminal.bar_shown) return;
+  put(STDERR_FILENO, "\r\033[K", 4);
+  terminal.bar_shown = false;
+}
+
+static void time_text(char out[32]) {
+  time_t now = time(NULL);
+  struct tm parts;
+  gmtime_r(&now, &parts);
+  strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
+static void on_message(void *context, sim_log_level level, const char *message) {
+  (void)context;
+  char now[32];
+  time_text(now);
+  sim_bytes text = {0}, json = {0};
+  sim_bytes_format(&json, "{\"time\": \"%s\", \"level\": \"%s\", \"message\": ", now, sim_log_level_name(level));
+  sim_bytes_json_string(&json, message, strlen(message));
+  sim_bytes_text(&json, "}\n");
+  sim_bytes_format(&text, "%s %-7s %s\n", now, sim_log_level_name(level), message);
+  put(terminal.text_file, text.data, text.size);
+  put(terminal.json_file, json.data, json.size);
+  sim_log_level most = terminal.quiet ? SIM_LOG_ERROR : terminal.verbose ? SIM_LOG_DEBUG : SIM_LOG_INFO;
+  if (level <= most) {
+    clear_bar();
+    text.size = 0;
+    sim_bytes_format(&text, "sim: %s%s%s\n", level <= SIM_LOG_WARN ? sim_log_level_name(level) : "",
+                     level <= SIM_LOG_WARN ? ": " : "", message);
+    if (terminal.json)
+      put(STDERR_FILENO, json.data, json.size);
+    else
+      put(STDERR_FILENO, text.data, text.size);
+  }
+  sim_bytes_free(&text);
+  sim_bytes_free(&json);
+}
+
+void cli_terminal_start(const cli_options *options) {
+  terminal.quiet = options->verbosity < 0;
+  terminal.verbose = options->verbosity > 0;
+  terminal.json = options->log_json;
+  terminal.bar = isatty(STDERR_FILENO) && !terminal.quiet && !options->no_progress && !options->log_json;
+  sim_log_add(on_message, NULL);
+}
+
+void cli_terminal_files(int text, int json) {
+  terminal.text_file = text;
+  terminal.json_file = json;
+  terminal.last_line = terminal.last_json = sim_wall_clock();
+}
+
+void cli_terminal_stop(void) {
+  clear_bar();
+  sim_log_remove(on_message, NULL);
+  if (terminal.text_file >= 0) close(terminal.text_file);
+  if (terminal.json_file >= 0) close(terminal.json_file);
+  terminal.text_file = terminal.json_file = -1;
+}
+
+void cli_say(const char *format, ...) {
+  if (terminal.quiet || terminal.json) return;
+  clear_bar();
+  va_list arguments;
+  va_start(arguments, format);
+  vprintf(format, arguments);
+  va_end(arguments);
+  putchar('\n');
+  fflush(stdout);
+}
+
+/* ---- figures ---- */
+
+void cli_duration(double seconds, char *out, size_t capacity) {
+  if (!isfinite(seconds) || seconds > 1e9)
+    snprintf(out, capacity, "?");
+  else if (seconds < 10)
+    snprintf(out, capacity, "%.2g s", seconds);
+  else if (seconds < 120)
+    snprintf(out, capacity, "%.0f s", seconds);
+  else if (seconds < 7200)
+    snprintf(out, capacity, "%d min %02d s", (int)(seconds / 60), (int)fmod(seconds, 60));
+  else
+    snprintf(out, capacity, "%d h %02d min", (int)(seconds / 3600), (int)fmod(seconds / 60, 60));
+}
+
+void cli_bytes(double bytes, char *out, size_t capacity) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  int unit = 0;
+  for (; bytes >= 1024 && unit < 6; unit++) bytes /= 1024;
+  snprintf(out, capacity, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+}
+
+void cli_rate(double rate, const char *unit, char *out, size_t capacity) {
+  snprintf(out, capacity, "%.3g %s/s", rate, unit);
+}
+
+/* ---- progress ---- */
+
+static void progress_json(const sim_progress *p, const char *work_unit, bool to_terminal) {
+  char now[32];
+  time_text(now);
+  sim_bytes line = {0};
+  sim_bytes_format(&line,
+                   "{\"time\": \"%s\", \"event\": \"progress\", \"step\": %lld, \"t\": %.17g, \"fraction\": %.6g", now,
+                   (long long)p->clock.step, p->clock.t, p->fraction);
+  sim_bytes_format(&line, ", \"rate\": %.6g, \"rate_unit\": \"%s/s\", \"elapsed\": %.3f", p->rate, work_unit,
+                   p->elapsed);
+  if (isfinite(p->eta)) sim_bytes_format(&line, ", \"eta\": %.3f", p->eta);
+  if (p->health_name && isfinite(p->health)) sim_bytes_format(&line, ", \"%s\": %.6g", p->health_name, p->health);
+  sim_bytes_text(&line, "}\n");
+  put(terminal.json_file, line.data, line.size);
+  if (to_terminal) put(STDERR_FILENO, line.data, line.size);
+  sim_bytes_free(&line);
+}
+
+void cli_terminal_event(const char *event, const sim_clock *clock, const char *digest) {
+  char now[32];
+  time_text(now);
+  sim_bytes line = {0};
+  sim_bytes_format(&line, "{\"time\": \"%s\", \"event\": \"%s\", \"step\": %lld, \"t\": %.17g, \"t_end\": %.17g", now,
+                   event, (long long)clock->step, clock->t, clock->t_end);
+  if (*digest) sim_bytes_format(&line, ", \"digest\": \"%s\"", digest);
+  sim_bytes_text(&line, "}\n");
+  put(terminal.json_file, line.data, line.size);
+  if (terminal.json) put(STDERR_FILENO, line.data, line.size);
+  sim_bytes_free(&line);
+}
+
+void cli_terminal_progress(const sim_progress *p, const char *work_unit) {
+  char eta[32], rate[64], health[64] = "";
+  double now = sim_wall_clock();
+  cli_duration(p->eta, eta, sizeof eta);
+  cli_rate(p->rate, work_unit, rate, sizeof rate);
+  if (p->health_name && isfinite(p->health)) snprintf(health, sizeof health, "  %s %.2g", p->health_name, p->health);
+  bool minute = now - terminal.last_line >= line_interval;
+  if (minute) terminal.last_line = now;
+  if (minute || now - terminal.last_json >= 10) {
+    terminal.last_json = now;
+    progress_json(p, work_unit, terminal.json && minute);
+  }
+  if (terminal.bar) {
+    char bar[BAR_WIDTH + 1], line[256];
+    int full = (int)(p->fraction * BAR_WIDTH);
+    for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < full ? '#' : '.';
+    bar[BAR_WIDTH] = '\0';
+    int n = snprintf(line, sizeof line, "\r\033[K[%s] %3.0f %%  t %.4g  %s  ETA %s%s", bar, 100 * p->fraction,
+                     p->clock.t, rate, eta, health);
+    if (n > 0) put(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+    terminal.bar_shown = true;
+  } else if (minute && !terminal.json) {
+    sim_log(SIM_LOG_INFO, "%.0f %%  step %lld  t %.4g  %s  ETA %s%s", 100 * p->fraction, (long long)p->clock.step,
+            p->clock.t, rate, eta, health);
+  }
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# A full disk, a limit on file sizes, a folder that cannot be written: the run goes on, old checkpoints stay good.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+scenario s.lua
+# A checkpoint of 2000 bodies: 7 arrays of doubles, about 110 kB.
+run=("$SIM" run s.lua --set n=2000 --set steps=30 --set "every=every 5 steps")
+expect 0 "" "${run[@]}" -o whole
+
+# No file above 60 kB: every checkpoint fails, none is left half written.
+code=0
+(ulimit -f 60 && exec timeout 60 "${run[@]}" -o limit) >output 2>&1 || code=$?
+[ "$code" = 74 ] || fail "file size limit: exit $code, not 74"
+[ "$(key step limit)" = 30 ] || fail "file size limit: the run stopped at step $(key step limit)"
+same whole limit "file size limit"
+[ -z "$(checkpoints limit)" ] || fail "file size limit: a checkpoint that cannot be whole"
+[ "$(find limit -name '*tmp*' | wc -l)" = 0 ] || fail "file size limit: temporary files are left"
+
+# A folder that cannot be written, for somebody who is not root.
+mkdir closed && chmod 555 closed
+if [ "$(id -u)" != 0 ]; then
+  expect 77 closed "${run[@]}" -o closed/out
+elif command -v setpriv >/dev/null; then
+  chmod 755 "$scratch"
+  expect 77 closed setpriv --reuid=65534 --regid=65534 --clear-groups "${run[@]}" -o closed/out
+fi
+[ ! -e closed/out ] || fail "a folder in a closed folder"
+
+# A disk that becomes full, on a file system of 2 MB.
+mkdir small
+mount -t tmpfs -o size=2m none small 2>/dev/null || skip "the full disk: no right to mount a small file system"
+mounted=$scratch/small
+cp -r whole small/out
+rm -- small/out/ckpt/ck_0000000000{30,25}.h5
+good=$(checkpoints small/out)
+cp -- "$good" good.h5
+dd if=/dev/zero of=small/filler bs=4k >/dev/null 2>&1 || true
+expect 74 "" "$SIM" resume small/out
+cmp -- "$good" good.h5 || fail "full disk: the old checkpoint was touched"
+[ "$(checkpoints small/out | wc -l)" = 1 ] || fail "full disk: a checkpoint that cannot be whole"
+rm small/filler
+expect 0 "" "$SIM" resume small/out
+same whole small/out "full disk, then room again"
+
+# Full only for a while: later checkpoints make up for it.
+rm -rf small/out
+expect 0 "" "${run[@]}" -o small/out
+same whole small/out "a small disk that suffices"

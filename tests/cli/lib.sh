@@ -1,0 +1,76 @@
+# Sourced by the tests of the whole program. SIM names the binary; each test works in an empty folder of its own.
+# shellcheck shell=bash
+set -euo pipefail
+: "${SIM:?the sim binary to test}"
+SIM=$(readlink -f -- "$SIM")
+unset OMP_NUM_THREADS
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/sim-test.XXXXXX")
+mounted=
+cleanup() {
+  local job
+  for job in $(jobs -p); do kill -KILL -- "$job" 2>/dev/null || true; done
+  cd /
+  [ -z "$mounted" ] || umount -l "$mounted" || true
+  chmod -R u+rwX -- "$scratch" 2>/dev/null || true
+  rm -rf -- "$scratch"
+}
+trap cleanup EXIT
+cd -- "$scratch"
+
+fail() {
+  printf 'FAILED: %s\n' "$*" >&2
+  [ ! -f output ] || { printf 'the output was:\n' && head -n 40 output; } >&2
+  exit 1
+}
+skip() {
+  printf 'skipped: %s\n' "$*"
+  exit 77
+}
+
+# expect CODE TEXT COMMAND...: its exit code, and TEXT somewhere in what it says (in ./output).
+expect() {
+  local code=$1 text=$2 got=0
+  shift 2
+  timeout -k 5 120 "$@" >output 2>&1 || got=$?
+  [ "$got" = "$code" ] || fail "exit $got, not $code: $*"
+  grep -qF -- "$text" output || fail "no '$text' in the output of: $*"
+}
+
+# key NAME DIR: a value of status.json.
+key() { sed -n 's/.*"'"$1"'"[[:space:]]*:[[:space:]]*"\{0,1\}\([^",}]*\).*/\1/p' "$2/status.json" | head -n 1; }
+digest() { key digest "$1"; }
+same() { # same DIR DIR WHAT
+  local first second
+  first=$(digest "$1") second=$(digest "$2")
+  [[ $first =~ ^[0-9a-f]{32}$ ]] || fail "$3: no digest in $1"
+  [ "$first" = "$second" ] || fail "$3: digest $second is not $first"
+}
+checkpoints() { { find "$1/ckpt" -name 'ck_*.h5' 2>/dev/null || true; } | sort; }
+
+# until_true SECONDS COMMAND...: waits until it succeeds.
+until_true() {
+  local tries=$(($1 * 50))
+  shift
+  until "$@"; do
+    ((tries-- > 0)) || fail "waited in vain for: $*"
+    sleep 0.02
+  done
+}
+
+# A small cluster; parameters n, steps, every (of checkpoints), scheme, kind (of precision).
+scenario() {
+  cat >"$1" <<'LUA'
+local n      = sim.param("n", 150, "bodies")
+local steps  = sim.param("steps", 40, "steps")
+local every  = sim.param("every", "every 10 steps", "cadence of checkpoints")
+local scheme = sim.param("scheme", "leapfrog", "integrator")
+local kind   = sim.param("kind", "double", "precision")
+return sim.nbody {
+  bodies    = { sim.plummer { n = n, mass = 1, radius = 1 } },
+  gravity   = { G = 1, softening = 0.05 },
+  integrate = { scheme = scheme, dt = 1/1024, t_end = steps/1024 },
+  precision = kind,
+  output    = { snapshots = "ends", tables = "every 10 steps", checkpoint = every },
+}
+LUA
+}

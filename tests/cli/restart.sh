@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# A restart is bit-identical to a run that was never stopped.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+scenario s.lua
+
+set -m
+has_newer() { [ "$(checkpoints chain | tail -n 1)" != "$newest" ]; }
+# stop_soon COMMAND...: asks it to stop after its next checkpoint.
+stop_soon() {
+  newest=$(checkpoints chain | tail -n 1)
+  rm -f output
+  "$@" >output 2>&1 &
+  pid=$!
+  until_true 60 has_newer
+  kill -USR1 "$pid" 2>/dev/null || true
+  code=0
+  wait "$pid" || code=$?
+}
+
+for setup in "leapfrog double" "leapfrog single" "leapfrog mixed" "yoshida4 double" "hermite4 double" "hermite4 mixed"; do
+  read -r scheme kind <<<"$setup"
+  label="$scheme $kind"
+  run=("$SIM" run s.lua --set "scheme=$scheme" --set "kind=$kind")
+  rm -rf -- whole chain short again
+
+  # Stopped at step 1, and at the last step but one: a run of three steps keeps its checkpoints of all.
+  expect 0 "" "${run[@]}" -o short --set steps=3 --set every=never
+  for step in 1 2; do
+    expect 0 "" "${run[@]}" -o again --set steps=3 --set "every=every 1 steps" --force
+    same short again "$label, a checkpoint every step"
+    for later in 2 3; do
+      if ((later > step)); then rm -- "again/ckpt/ck_00000000000$later.h5"; fi
+    done
+    expect 0 "" "$SIM" resume again
+    same short again "$label, restart at step $step of 3"
+  done
+
+  # Five times in a row, anywhere, each time with another number of threads.
+  steps=400
+  expect 0 "" "${run[@]}" -o whole --set "steps=$steps" --set every=never
+  stop_soon "${run[@]}" -o chain --set "steps=$steps" --set "every=every 3 steps" --threads 1
+  [ "$code" = 75 ] || fail "$label: exit $code, not 75"
+  for threads in 2 3 1 7; do
+    stop_soon "$SIM" resume chain --threads "$threads"
+    [ "$code" = 75 ] || fail "$label, $threads threads, step $(key step chain): exit $code, not 75"
+  done
+  expect 0 "" "$SIM" resume chain --threads 2
+  same whole chain "$label, five restarts"
+done
+
+# An adaptive step is part of the state.
+cat >adaptive.lua <<'LUA'
+return sim.nbody {
+  bodies    = { { mass = 3, position = {1, 3, 0} }, { mass = 4, position = {-2, -1, 0} },
+                { mass = 5, position = {1, -1, 0} } },
+  integrate = { scheme = "hermite4", dt = "adaptive", t_end = 4 },
+  output    = { tables = "every 100 steps", checkpoint = "every 50 steps" },
+}
+LUA
+expect 0 "" "$SIM" run adaptive.lua -o adaptive
+cp -r adaptive cut
+rm -- "$(checkpoints cut | tail -n 1)"
+expect 0 "" "$SIM" resume cut
+same adaptive cut "an adaptive step"
+
+# By the command of the start, and from a named file.
+expect 0 "" "$SIM" run s.lua -o whole --force
+cp -r whole again.out
+rm -- again.out/ckpt/ck_000000000040.h5
+expect 0 "" "$SIM" run s.lua -o again.out --resume
+same whole again.out "--resume"
+cp -r whole named
+expect 0 "" "$SIM" run s.lua -o named --resume=named/ckpt/ck_000000000020.h5
+same whole named "--resume=FILE"
+expect 0 "" "$SIM" run s.lua -o fresh --resume=auto
+same whole fresh "--resume=auto without a run"
+expect 0 "" "$SIM" run s.lua -o fresh --resume=auto
+same whole fresh "--resume=auto of a run that is done"
+expect 66 absent "$SIM" run s.lua -o absent --resume
+[ ! -e absent ] || fail "a refused resume left a folder"
+
+# A folder may move, and the scenario may be gone.
+cp -r named moved && rm -- moved/ckpt/ck_000000000040.h5
+rm s.lua
+expect 0 "" env -C / "$SIM" resume "$scratch/moved"
+same whole moved "a folder that moved"
+
+# Tables are cut back to the checkpoint: no row twice.
+if python3 -c 'import h5py' 2>/dev/null; then
+  python3 - <<'PY' || fail "tables of a resumed run"
+import h5py
+whole, named = h5py.File("whole/tables.h5"), h5py.File("named/tables.h5")
+tables = [name for name in whole if isinstance(whole[name], h5py.Dataset)]
+assert "energy" in tables, list(whole)
+for name in tables:
+    assert (whole[name][:] == named[name][:]).all(), name
+    assert (whole[name]["step"][1:] > whole[name]["step"][:-1]).all(), name
+PY
+fi

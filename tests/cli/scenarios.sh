@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Every example is a scenario, and begins to run: two seconds of it, or all.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+cp -r -- "${ROOT:?the source tree}/scenarios" "$ROOT/data" .
+[ -f scenarios/galaxy.lua ] || fail "no scenarios"
+for file in scenarios/*.lua; do
+  name=$(basename "$file" .lua)
+  expect 0 "no faults" "$SIM" check "$file"
+  code=0
+  timeout 120 "$SIM" run "$file" -o "$name" --wall 00:00:02 >output 2>&1 || code=$?
+  [ "$code" = 0 ] || [ "$code" = 75 ] || fail "$file: exit $code"
+  [[ $(digest "$name") =~ ^[0-9a-f]{32}$ ]] || fail "$file: no digest"
+done

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Signals and the wall limit: a checkpoint, the documented exit, and a run that goes on to the same end.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+set -m # jobs get their signals undisturbed
+scenario s.lua
+# Long enough that a signal arrives in the middle, short enough to be run to its end: a second or two.
+plain=("$SIM" run s.lua --set n=300 --set steps="${STEPS:-8000}")
+run=("${plain[@]}" --set "every=every 500 steps")
+
+expect 0 "" "${run[@]}" -o whole
+
+begin() { # begin DIR OPTION...: in the background, until its first checkpoint is there
+  local folder=$1
+  shift
+  rm -f output
+  "${run[@]}" -o "$folder" "$@" >output 2>&1 &
+  pid=$!
+  until_true 60 has_checkpoint "$folder"
+}
+has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
+finish() { # finish: its exit code in $code
+  code=0
+  wait "$pid" || code=$?
+}
+
+for signal in TERM USR1 HUP; do
+  begin "$signal"
+  kill -s "$signal" "$pid"
+  finish
+  [ "$code" = 75 ] || fail "SIG$signal: exit $code, not 75"
+  [ "$(key state "$signal")" = stopped ] || fail "SIG$signal: state $(key state "$signal")"
+  [ "$(key exit_code "$signal")" = 75 ] || fail "SIG$signal: exit_code in status.json"
+  newest=$(checkpoints "$signal" | tail -n 1)
+  [ "$(basename "$newest")" = "$(printf 'ck_%012d.h5' "$(key step "$signal")")" ] ||
+    fail "SIG$signal: the newest checkpoint is not of the last step"
+  expect 0 "" "$SIM" resume "$signal"
+  same whole "$signal" "SIG$signal, then resume"
+done
+
+begin INT
+kill -s INT "$pid"
+finish
+[ "$code" = 130 ] || fail "SIGINT: $code, not 130"
+expect 0 "" "$SIM" resume INT
+same whole INT "SIGINT, then resume"
+if command -v python3 >/dev/null; then
+  python3 - "${run[@]}" -o INT2 <<'PY' || fail "SIGINT: not ended by the signal"
+import glob, signal, subprocess, sys, time
+run = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+until = time.time() + 60
+while not glob.glob("INT2/ckpt/ck_*.h5") and time.time() < until: time.sleep(0.02)
+run.send_signal(signal.SIGINT)
+sys.exit(run.wait(60) != -signal.SIGINT)
+PY
+fi
+
+begin USR2
+before=$(checkpoints USR2 | tail -n 1)
+kill -s USR2 "$pid"
+finish
+[ "$code" = 0 ] || fail "SIGUSR2: exit $code, not 0"
+[ -n "$before" ] || fail "SIGUSR2: no checkpoint"
+same whole USR2 SIGUSR2
+
+# SIGUSR2 writes one where no cadence does.
+rm -f output
+"${plain[@]}" --set every=never -o USR2b >output 2>&1 &
+pid=$!
+until_true 60 test -f USR2b/status.json
+kill -s USR2 "$pid"
+until_true 20 has_checkpoint USR2b
+finish
+[ "$code" = 0 ] || fail "SIGUSR2 without a cadence: exit $code"
+same whole USR2b "SIGUSR2 without a cadence"
+
+# At any moment of the start, the script included: the run stops with a checkpoint, or has not begun.
+for delay in 0 0.002 0.005 0.01 0.02 0.03 0.05; do
+  rm -rf early
+  "${run[@]}" -o early >output 2>&1 &
+  pid=$!
+  sleep "$delay"
+  kill -s TERM "$pid"
+  finish
+  if [ "$code" = 143 ] && [ ! -e early ]; then continue; fi
+  [ "$code" = 75 ] || fail "SIGTERM after $delay s: exit $code"
+  expect 0 "" "$SIM" resume early
+  same whole early "SIGTERM after $delay s"
+done
+
+# The wall limit.
+started=$SECONDS
+expect 75 "" "$SIM" run s.lua -o wall --set n=2000 --set steps=1000000 --wall 00:00:02
+((SECONDS - started <= 10)) || fail "--wall 00:00:02 took $((SECONDS - started)) s"
+[ "$(key state wall)" = stopped ] || fail "--wall: state"
+
+# A second run in the same folder.
+begin busy
+expect 73 busy "${run[@]}" -o busy --force
+expect 73 busy "$SIM" resume busy
+kill -s TERM "$pid"
+finish
+[ "$code" = 75 ] || fail "the first run was disturbed: exit $code"
+# A lock that a dead run left behind is no lock.
+begin dead
+kill -s KILL "$pid"
+finish
+expect 0 "" "$SIM" resume dead
+same whole dead "kill -9, then resume"

@@ -1,0 +1,252 @@
+/* The template of a model: points that decay to the origin, dx/dt = -rate x, with the exact solution
+ * x(t) = x(0) exp(-rate t). Small, but whole: everything that a model's folder needs stands here. */
+#include "engine/model.h"
+#include "engine/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- parameters: one line each in a field table ---- */
+
+typedef struct template_integrate {
+  double dt, t_end;
+} template_integrate;
+
+typedef struct template_parameters {
+  sim_common common;
+  int64_t n;
+  double rate;
+  template_integrate integrate;
+} template_parameters;
+
+static const sim_field integrate_fields[] = {
+    {.name = "dt",
+     .type = SIM_REAL,
+     .doc = "time step",
+     .offset = offsetof(template_integrate, dt),
+     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .min = 0,
+     .max = INFINITY,
+     .dimension = {0, 0, 1}},
+    {.name = "t_end",
+     .type = SIM_REAL,
+     .doc = "time at which the run is over",
+     .offset = offsetof(template_integrate, t_end),
+     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .min = 0,
+     .max = INFINITY,
+     .dimension = {0, 0, 1}},
+    {.name = NULL},
+};
+
+static const sim_schema integrate_schema = {
+    .doc = "time stepping", .fields = integrate_fields, .size = sizeof(template_integrate)};
+
+static const sim_field parameter_fields[] = {
+    {.name = "n",
+     .type = SIM_INT,
+     .doc = "points",
+     .offset = offsetof(template_parameters, n),
+     .flags = SIM_REQUIRED | SIM_RANGE,
+     .min = 1,
+     .max = 1e9},
+    {.name = "rate",
+     .type = SIM_REAL,
+     .doc = "rate of decay",
+     .offset = offsetof(template_parameters, rate),
+     .flags = SIM_RANGE,
+     .min = 0,
+     .max = INFINITY,
+     .initial = "1",
+     .dimension = {0, 0, -1}},
+    {.name = "integrate",
+     .type = SIM_TABLE,
+     .doc = "time stepping",
+     .offset = offsetof(template_parameters, integrate),
+     .flags = SIM_REQUIRED,
+     .table = &integrate_schema},
+    {.name = NULL},
+};
+
+static const sim_schema parameter_schema = {.name = "template",
+                                            .doc = "points that decay to the origin",
+                                            .fields = parameter_fields,
+                                            .base = &sim_common_schema,
+                                            .size = sizeof(template_parameters)};
+
+/* ---- state and observables ---- */
+
+enum { STATE_POSITION, STATE_MASS, STATE_COUNT };
+static const sim_field state_fields[] = {
+    [STATE_POSITION] = {.name = "position",
+                        .type = SIM_REAL,
+                        .doc = "position",
+                        .components = 3,
+                        .flags = SIM_OUTPUT,
+                        .dimension = {1, 0, 0}},
+    [STATE_MASS] = {.name = "mass", .type = SIM_REAL, .doc = "mass", .flags = SIM_OUTPUT, .dimension = {0, 1, 0}},
+    [STATE_COUNT] = {.name = NULL},
+};
+
+enum { SIZE_FIRST, SIZE_ERROR };
+static const sim_field size_columns[] = {
+    [SIZE_FIRST] = {.name = "first", .type = SIM_REAL, .doc = "x of the first point", .dimension = {1, 0, 0}},
+    [SIZE_ERROR] = {.name = "error", .type = SIM_REAL, .doc = "relative error of it", .flags = SIM_HEALTH},
+    {.name = NULL},
+};
+static const sim_table size_table = {.name = "size", .doc = "how far the first point is", .columns = size_columns};
+
+/* ---- what a backend does for it ---- */
+
+typedef struct template_ops {
+  void (*scale)(double *x, int64_t count, double factor);
+} template_ops;
+
+static void scale_cpu(double *x, int64_t count, double factor) {
+  for (int64_t i = 0; i < count; i++) x[i] *= factor;
+}
+static const template_ops ops_cpu = {.scale = scale_cpu};
+
+/* ---- the run ---- */
+
+typedef struct template_state {
+  const template_parameters *parameters;
+  const template_ops *ops;
+  sim_buffer position, mass; /* [3][n], [n] */
+} template_state;
+
+static double start_x(const template_parameters *parameters, int64_t point, int axis) {
+  double u[2];
+  sim_rng_uniform(parameters->common.seed, (uint64_t)point, 0, (uint32_t)axis, u);
+  return u[0];
+}
+
+static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *plan_out) {
+  const template_parameters *p = parameters;
+  (void)setup;
+  sim_plan_add(plan_out, "positions and masses", 4.0 * sizeof(double) * (double)p->n);
+  plan_out->snapshot_bytes = plan_out->checkpoint_bytes = sim_plan_total(plan_out);
+  plan_out->work_per_step = (double)p->n;
+  plan_out->work_rate_guess = 1e9;
+  plan_out->steps = ceil(p->integrate.t_end / p->integrate.dt);
+  return SIM_OK;
+}
+
+static void destroy(void **self) {
+  template_state *state = *self;
+  if (!state) return;
+  sim_buffer_destroy(&state->position);
+  sim_buffer_destroy(&state->mass);
+  free(state);
+  *self = NULL;
+}
+
+static sim_status restore(template_state *state, const sim_frame *saved) {
+  sim_buffer *buffers[] = {&state->position, &state->mass};
+  for (int k = 0; k < STATE_COUNT; k++) {
+    const sim_array *array = sim_frame_array(saved, state_fields[k].name);
+    if (!array || array->dtype != SIM_F64 || sim_array_bytes(array) != sim_buffer_bytes(buffers[k]))
+      return sim_fail(SIM_ERR_INCOMPATIBLE, "no %s of this run in the checkpoint", state_fields[k].name);
+    memcpy(buffers[k]->data, array->data, sim_array_bytes(array));
+  }
+  return SIM_OK;
+}
+
+static sim_status create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
+  const template_parameters *p = parameters;
+  template_state *state = calloc(1, sizeof *state);
+  if (!state) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  *self = state;
+  state->parameters = p;
+  state->ops = &ops_cpu;
+  clock->t_end = p->integrate.t_end;
+  sim_status status = sim_buffer_create(setup->backend, SIM_F64, 2, (int64_t[]){3, p->n}, &state->position);
+  if (status == SIM_OK) status = sim_buffer_create(setup->backend, SIM_F64, 1, &p->n, &state->mass);
+  if (status == SIM_OK && setup->saved) {
+    status = restore(state, setup->saved);
+  } else if (status == SIM_OK) {
+    double *x = state->position.data, *mass = state->mass.data;
+    for (int axis = 0; axis < 3; axis++)
+      for (int64_t i = 0; i < p->n; i++) x[axis * p->n + i] = start_x(p, i, axis);
+    for (int64_t i = 0; i < p->n; i++) mass[i] = 1;
+    clock->dt = p->integrate.dt;
+  }
+  if (status != SIM_OK) destroy(self);
+  return status;
+}
+
+static sim_status step(void *self, sim_clock *clock) {
+  template_state *state = self;
+  const template_parameters *p = state->parameters;
+  const double left = clock->t_end - clock->t;
+  const bool last = left <= p->integrate.dt;
+  const double dt = last ? left : p->integrate.dt;
+  state->ops->scale(state->position.data, 3 * p->n, exp(-p->rate * dt));
+  clock->t = last ? clock->t_end : clock->t + dt;
+  clock->dt = dt;
+  clock->step++;
+  return SIM_OK;
+}
+
+static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
+  template_state *state = self;
+  const double *x = state->position.data;
+  const double exact = start_x(state->parameters, 0, 0) * exp(-state->parameters->rate * clock->t);
+  (void)table;
+  values[SIZE_FIRST] = x[0];
+  values[SIZE_ERROR] = x[0] / exact - 1;
+  return SIM_OK;
+}
+
+static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
+  template_state *state = self;
+  const int64_t n = state->parameters->n;
+  arrays[STATE_POSITION] = (sim_array){.field = &state_fields[STATE_POSITION],
+                                       .dtype = SIM_F64,
+                                       .rank = 2,
+                                       .shape = {3, n},
+                                       .global = {3, n},
+                                       .data = state->position.data};
+  arrays[STATE_MASS] = (sim_array){.field = &state_fields[STATE_MASS],
+                                   .dtype = SIM_F64,
+                                   .rank = 1,
+                                   .shape = {n},
+                                   .global = {n},
+                                   .data = state->mass.data};
+  species[0] = (sim_species){.name = "points", .first = 0, .count = n};
+  frame->array_count = STATE_COUNT;
+  frame->species_count = 1;
+  return SIM_OK;
+}
+
+static void describe(const void *self, char *out, size_t capacity) {
+  const template_state *state = self;
+  (void)snprintf(out, capacity, "%lld points", (long long)state->parameters->n);
+}
+
+extern const sim_model template_model;
+const sim_model template_model = {
+    .name = "template",
+    .doc = "points that decay to the origin (the template of a model)",
+    .example = "-- Points that decay to the origin.\n"
+               "return sim.template {\n"
+               "  n         = 100,\n"
+               "  rate      = 0.5,\n"
+               "  integrate = { dt = 1/64, t_end = 2 },\n"
+               "}\n",
+    .references = (const char *const[]){NULL},
+    .parameters = &parameter_schema,
+    .tables = (const sim_table *const[]){&size_table, NULL},
+    .state = state_fields,
+    .work_unit = "points",
+    .ops = {[SIM_BACKEND_CPU] = &ops_cpu},
+    .plan = plan,
+    .create = create,
+    .step = step,
+    .observe = observe,
+    .view = view,
+    .describe = describe,
+    .destroy = destroy,
+};

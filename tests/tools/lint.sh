@@ -1,0 +1,195 @@
+#!/usr/bin/env bash
+# The house rules that a machine can check. lint.sh [--root DIR] [--build DIR] [--fix] [RULE...]
+#   format    C sources are as clang-format 14 leaves them (--fix: rewrites them)
+#   includes  cli -> lua, kernels, io -> engine; no foreign type in an engine header; viz knows files alone
+#   symbols   what a library exports carries its folder's prefix (needs --build)
+#   library   no exit, abort or print in engine, lua, io and kernels
+#   numerics  nothing that lets the compiler or OpenMP choose an order of summation
+#   blanks    no trailing blanks, a newline at the end
+#   words     no notes to do something later
+#   shell     shell scripts parse
+set -euo pipefail
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+build=
+fix=false
+rules=()
+while (($#)); do
+  case $1 in
+    --root) root=$(cd -- "$2" && pwd) && shift ;;
+    --build) build=$(cd -- "$2" && pwd) && shift ;;
+    --fix) fix=true ;;
+    *) rules+=("$1") ;;
+  esac
+  shift
+done
+if ((${#rules[@]} == 0)); then rules=(format includes symbols library numerics blanks words shell); fi
+
+cd -- "$root"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+: >"$scratch/faults" # a file, for rules look at files at the end of pipes
+fault() {            # fault RULE TEXT
+  printf 'lint: %s: %s\n' "$1" "$2" | tee -a "$scratch/faults"
+}
+note() { printf 'lint: %s: %s\n' "$1" "$2"; }
+
+# files NAME-PATTERN...: under the root, without what is built or written by runs.
+files() {
+  local -a names=()
+  local pattern
+  for pattern in "$@"; do names+=(-o -name "$pattern"); done
+  find . \( -name .git -o -path ./build -o -name '*.out' -o -name __pycache__ -o -path ./.venv \) -prune \
+    -o -type f \( "${names[@]:1}" \) -print | sed 's|^\./||' | sort
+}
+under() { grep -E "^($1)/" || true; } # keeps the files of a folder
+
+# matches RULE REASON PATTERN < list of files
+matches() {
+  local file hit
+  while IFS= read -r file; do
+    while IFS= read -r hit; do
+      fault "$1" "$file:${hit%%:*}: $2"
+    done < <(grep -nE -- "$3" "$file" || true)
+  done
+}
+
+rule_format() {
+  local tool='' candidate file
+  find_tool() {
+    for candidate in clang-format-14 clang-format; do
+      if "$candidate" --version 2>/dev/null | grep -q 'version 14\.'; then
+        tool=$candidate
+        return
+      fi
+    done
+  }
+  find_tool
+  if [ -z "$tool" ] && [ "${CI:-}" = true ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    note format "installing clang-format-14 (apt-get)"
+    { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends \
+      clang-format-14; } >/dev/null 2>&1 </dev/null || true
+    find_tool
+  fi
+  if [ -z "$tool" ]; then
+    local reason
+    reason="clang-format 14 wanted, found $(clang-format --version 2>/dev/null || echo none)"
+    if [ "${CI:-}" = true ] || $fix; then fault format "$reason"; else note format "skipped: $reason"; fi
+    return
+  fi
+  while IFS= read -r file; do
+    if $fix; then
+      "$tool" -i --style=file "$file"
+    elif ! "$tool" --style=file "$file" | cmp -s - "$file"; then
+      fault format "$file: $("$tool" --style=file "$file" | diff "$file" - | grep -c '^[<>]') lines differ: ./dev format"
+    fi
+  done < <(files '*.c' '*.h')
+}
+
+# refuse FOLDERS PATTERN REASON: files of these folders include nothing that matches.
+refuse() {
+  files '*.c' '*.h' '*.cu' | under "$1" | matches includes "$3" "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($2)"
+}
+rule_includes() {
+  local up='(\.\./)*'
+  refuse engine "$up(lua|io|kernels|cli|viz|tests)/" "engine sees engine alone"
+  refuse lua "$up(io|kernels|cli|viz|tests)/" "lua sees engine alone"
+  refuse io "$up(lua|kernels|cli|viz|tests)/" "io sees engine alone"
+  refuse kernels "$up(lua|io|cli|viz|tests)/" "a model sees engine alone"
+  refuse 'engine|lua|io|kernels|cli' "$up(viz|tests)/" "nothing sees viz or tests"
+  files '*.h' | under engine | matches includes "a foreign type in an engine header" \
+    '#[[:space:]]*include[[:space:]]*[<"](.*/)?(lua|lauxlib|lualib|hdf5|H5[A-Za-z]*|cuda[a-z_]*|nvrtc)\.h'
+  files '*.c' '*.h' | under 'engine|io|kernels|cli' | matches includes "Lua is for lua/ alone" \
+    '#[[:space:]]*include[[:space:]]*[<"](.*/)?(lua|lauxlib|lualib)\.h'
+  files '*.c' '*.h' | under 'engine|lua|kernels|cli' | matches includes "HDF5 is for io/ alone" \
+    '#[[:space:]]*include[[:space:]]*[<"](.*/)?hdf5\.h'
+  files '*.c' '*.h' '*.py' | under viz | matches includes "viz knows the file format alone" \
+    '#[[:space:]]*include[[:space:]]*"|ctypes|cffi|libsim'
+  # One model does not see another one; common/ is for what two share.
+  local folder name
+  for folder in kernels/*/; do
+    [ -d "$folder" ] || continue
+    name=$(basename -- "$folder")
+    files '*.c' '*.h' '*.cu' | under "kernels/$name" | while IFS= read -r file; do
+      grep -nE '#[[:space:]]*include[[:space:]]*"kernels/' "$file" | grep -vE "\"kernels/($name|common)/" |
+        sed "s|^\([0-9]*\):.*|$file:\1|" || true
+    done
+  done | while IFS= read -r where; do fault includes "$where: a model does not see another one"; done
+}
+
+# prefix LIBRARY PREFIX
+prefix() {
+  local symbol
+  while IFS= read -r symbol; do
+    fault symbols "$(basename -- "$1") exports $symbol, not $2*"
+  done < <(nm -g --defined-only "$1" 2>/dev/null | awk 'NF == 3 { print $3 }' |
+    grep -vE '^(__asan_|__odr_asan|__tsan_|__ubsan_|__gcov)' | grep -v "^$2" | sort -u || true)
+}
+rule_symbols() {
+  local library name seen=0
+  if [ -z "$build" ]; then
+    note symbols "skipped: no --build folder"
+    return
+  fi
+  while IFS= read -r library; do
+    name=$(basename -- "$library" .a)
+    case $name in
+      libsim_engine) prefix "$library" sim_ ;;
+      libsim_lua) prefix "$library" scenario_ ;;
+      libsim_io) prefix "$library" io_ ;;
+      libsim_cli) prefix "$library" cli_ ;;
+      libsim_model_*) prefix "$library" "${name#libsim_model_}_" ;;
+      *) continue ;;
+    esac
+    seen=$((seen + 1))
+  done < <(find "$build" -name 'libsim_*.a' | sort)
+  ((seen)) || fault symbols "no library in $build"
+}
+
+rule_library() {
+  files '*.c' '*.h' '*.cu' | under 'engine|lua|io|kernels' | matches library "library code never exits or prints" \
+    '(^|[^_[:alnum:]>.])(exit|abort|quick_exit|printf|vprintf|puts|putchar|perror)[[:space:]]*\(|(fprintf|fputs|fputc|fwrite)[[:space:]]*\(.*\<(stdout|stderr)\>'
+}
+
+rule_numerics() {
+  files CMakeLists.txt '*.cmake' CMakePresets.json '*.c' '*.h' '*.cu' |
+    matches numerics "the order of a sum is ours to choose" \
+      'f(ast|unsafe|associative|reciprocal)-math|-Ofast|-use_fast_math|#[[:space:]]*pragma[[:space:]]+omp.*reduction[[:space:]]*\('
+}
+
+rule_blanks() {
+  local file
+  local -a names=('*.c' '*.h' '*.cu' '*.cmake' CMakeLists.txt '*.json' '*.md' '*.lua' '*.sh' '*.py' dev LICENSE)
+  files "${names[@]}" | grep -v '^tests/reject/' | matches blanks "trailing blank" '[[:blank:]]$'
+  while IFS= read -r file; do
+    if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then fault blanks "$file: no newline at the end"; fi
+  done < <(files "${names[@]}" | grep -v '^tests/reject/')
+}
+
+rule_words() {
+  files '*.c' '*.h' '*.cu' '*.cmake' CMakeLists.txt '*.md' '*.lua' '*.sh' '*.py' dev |
+    matches words "do it, or open an issue" '\<(TO[D]O|FIX[M]E|X[X]X)\>'
+}
+
+rule_shell() {
+  local file
+  while IFS= read -r file; do
+    bash -n "$file" 2>"$scratch/shell" || fault shell "$(head -n 1 "$scratch/shell")"
+  done < <(
+    files '*.sh'
+    for file in dev .ci/run; do [ -f "$file" ] && echo "$file"; done
+  )
+}
+
+for rule in "${rules[@]}"; do
+  if ! declare -F "rule_$rule" >/dev/null; then
+    printf 'lint: no rule %s\n' "$rule" >&2
+    exit 64
+  fi
+  "rule_$rule"
+done
+if [ -s "$scratch/faults" ]; then
+  printf 'lint: %d faults\n' "$(wc -l <"$scratch/faults")"
+  exit 1
+fi
+printf 'lint: clean (%s)\n' "${rules[*]}"

@@ -77,7 +77,7 @@ sim_status cli_prepare_scenario(cli_job *job) {
                                .models = models,
                                .sets = options->sets,
                                .seconds = options->lua_seconds,
-                               .memory = (size_t)160 << 20};
+                               .memory = (size_t)128 << 20};
   SIM_TRY(scenario_load(options->target, &language, &job->source));
   job->model = sim_model_find(job->source.value->u.table.tag);
   if (!job->model) return sim_fail(SIM_ERR_INTERNAL, "the scenario's model is not registered");

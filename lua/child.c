@@ -1,0 +1,278 @@
+/* The process that runs a script: limits of the system, Lua with a counting allocator and a budget of instructions.
+ * A limit that is passed ends the process at once, so that no pcall, handler or finaliser can go on. */
+#include "lua/internal.h"
+
+#include <lauxlib.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static void write_all(int fd, const void *data, size_t size) {
+  const char *at = data;
+  while (size > 0) {
+    ssize_t done = write(fd, at, size);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) _exit(1);
+    at += done;
+    size -= (size_t)done;
+  }
+}
+
+void scenario_child_send(const scenario_child *child, enum scenario_frame kind, const void *data, size_t size) {
+  unsigned char head[9] = {(unsigned char)kind};
+  uint64_t length = size;
+  memcpy(head + 1, &length, sizeof length);
+  write_all(child->pipe, head, sizeof head);
+  write_all(child->pipe, data, size);
+}
+
+noreturn void scenario_child_fail(const scenario_child *child, sim_status status, const char *format, ...) {
+  char text[2048];
+  text[0] = (char)status;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + 1, sizeof text - 1, format, arguments);
+  va_end(arguments);
+  scenario_child_send(child, SCENARIO_FRAME_ERROR, text, 1 + strlen(text + 1));
+  _exit(0);
+}
+
+scenario_child *scenario_child_of(lua_State *L) { return *(scenario_child **)lua_getextraspace(L); }
+
+int scenario_child_line(lua_State *L) {
+  lua_Debug at;
+  for (int level = 0; level < 32 && lua_getstack(L, level, &at); level++)
+    if (lua_getinfo(L, "l", &at) && at.currentline > 0) return at.currentline;
+  return 0;
+}
+
+/* "\1:12" or "\1". */
+static const char *place(lua_State *L, char out[32]) {
+  int line = L ? scenario_child_line(L) : 0;
+  if (line > 0)
+    snprintf(out, 32, SCENARIO_AT_FILE ":%d", line);
+  else
+    strcpy(out, SCENARIO_AT_FILE);
+  return out;
+}
+
+static noreturn void fail_memory(const scenario_child *child, bool over) {
+  char at[32];
+  place(child->L, at);
+  if (!over) scenario_child_fail(child, SIM_ERR_NO_MEMORY, "%s: no memory left for the script", at);
+  scenario_child_fail(child, SIM_ERR_SCENARIO, "%s: the script used more than %zu MiB of memory", at,
+                      child->options->memory >> 20);
+}
+
+/* Refuses once, whereupon Lua collects its garbage and asks again. */
+static void *allocate(void *context, void *block, size_t old, size_t size) {
+  scenario_child *child = context;
+  if (!block) old = 0; /* then it is the kind of object */
+  if (size == 0) {
+    free(block);
+    child->used -= old;
+    return NULL;
+  }
+  if (size > old) {
+    size_t most = child->options->memory;
+    bool over = size - old > most - child->used;
+    void *grown = over ? NULL : realloc(block, size);
+    if (!grown && (child->refused || size > most)) fail_memory(child, over);
+    child->refused = !grown;
+    if (grown) child->used += size - old;
+    return grown;
+  }
+  void *shrunk = realloc(block, size);
+  child->used -= old - size;
+  return shrunk ? shrunk : block;
+}
+
+static double processor_seconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Looks at the time too, where it can still name the line; the timer is for what no hook sees. */
+static void count(lua_State *L, lua_Debug *unused) {
+  (void)unused;
+  scenario_child *child = scenario_child_of(L);
+  child->instructions += SCENARIO_HOOK_STEP;
+  char at[32];
+  bool look = child->instructions % (100 * SCENARIO_HOOK_STEP) == 0;
+  if (look && processor_seconds() > child->options->seconds)
+    scenario_child_fail(child, SIM_ERR_SCENARIO, "%s: the script used more than %g s of processor time", place(L, at),
+                        child->options->seconds);
+  if (child->instructions > SCENARIO_INSTRUCTIONS)
+    scenario_child_fail(child, SIM_ERR_SCENARIO, "%s: the script ran more than %d million instructions", place(L, at),
+                        SCENARIO_INSTRUCTIONS / 1000000);
+}
+
+static int panic(lua_State *L) {
+  scenario_child_fail(scenario_child_of(L), SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory to start the script");
+}
+
+/* Gives an error its place, and text to one that has none. Runs no code of the script: no __tostring, no __index. */
+static int on_error(lua_State *L) {
+  char at[32];
+  place(L, at);
+  int type = lua_type(L, 1);
+  if (type != LUA_TSTRING && type != LUA_TNUMBER) {
+    const char *article = type == LUA_TNIL ? "" : "a ";
+    lua_pushfstring(L, "%s: the script's error object is %s%s", at, article, lua_typename(L, type));
+    return 1;
+  }
+  const char *text = lua_tostring(L, 1);
+  if (text[0] == SCENARIO_AT_FILE[0]) return 1;
+  lua_pushfstring(L, "%s: %s", at, text);
+  return 1;
+}
+
+static void limit(int resource, rlim_t wanted) {
+  struct rlimit now;
+  if (getrlimit(resource, &now) != 0) return;
+  if (now.rlim_max == RLIM_INFINITY || now.rlim_max > wanted) now.rlim_max = wanted;
+  if (now.rlim_cur == RLIM_INFINITY || now.rlim_cur > now.rlim_max) now.rlim_cur = now.rlim_max;
+  setrlimit(resource, &now);
+}
+
+static void limit_address_space(size_t memory) {
+  FILE *file = fopen("/proc/self/statm", "re");
+  unsigned long pages = 0;
+  bool known = file && fscanf(file, "%lu", &pages) == 1;
+  if (file) fclose(file);
+  if (known) limit(RLIMIT_AS, (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + memory + ((rlim_t)256 << 20));
+}
+
+/* SIGPROF after so much processor time, by the clock that `count` looks at: setitimer goes by ticks, which on a busy
+ * machine may be far from it. */
+static void start_timer(double seconds) {
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
+  struct itimerspec when = {.it_value = {.tv_sec = (time_t)seconds}};
+  when.it_value.tv_nsec = (long)((seconds - (double)when.it_value.tv_sec) * 1e9);
+  timer_t timer;
+  if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0) timer_settime(timer, 0, &when, NULL);
+}
+
+static void set_limits(const scenario_options *options, int pipe) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  /* Requests to stop are for the parent, which waits at most as long as the limits below allow. */
+  static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGTSTP};
+  for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
+  signal(SIGPROF, SIG_DFL);
+  signal(SIGXCPU, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  setlocale(LC_ALL, "C");
+
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_FSIZE, 0);
+  if (!SCENARIO_SANITIZED) {
+    limit_address_space(options->memory);
+    if (pipe > 0) close_range(0, (unsigned)pipe - 1, 0);
+    limit(RLIMIT_NOFILE, 0);
+  }
+  close_range((unsigned)pipe + 1, ~0U, 0);
+  start_timer(1.2 * options->seconds + 0.05);
+  limit(RLIMIT_CPU, (rlim_t)options->seconds + 3);
+}
+
+/* "sim.nbody { ... } or sim.diffusion { ... }" */
+static void list_models(const scenario_options *options, char *out, size_t capacity) {
+  size_t used = 0;
+  out[0] = 0;
+  for (const char *const *model = options->models; *model && used < capacity; model++)
+    used += (size_t)snprintf(out + used, capacity - used, "%ssim.%s { ... }", used ? " or " : "", *model);
+}
+
+static void check_results(scenario_child *child, int first, int results) {
+  lua_State *L = child->L;
+  char models[256];
+  list_models(child->options, models, sizeof models);
+  const char *what = lua_typename(L, lua_type(L, first)), *tag = NULL;
+  if (results == 0)
+    scenario_child_fail(child, SIM_ERR_SCENARIO, SCENARIO_AT_FILE ": returns nothing, expected return %s", models);
+  if (results > 1)
+    scenario_child_fail(child, SIM_ERR_SCENARIO, SCENARIO_AT_RETURN ": returns %d values, expected one: %s", results,
+                        models);
+  if (lua_istable(L, first)) {
+    tag = scenario_language_tag(L, first);
+    if (!tag)
+      scenario_child_fail(child, SIM_ERR_SCENARIO, SCENARIO_AT_RETURN ": returns a plain table, expected %s", models);
+    for (const char *const *model = child->options->models; *model; model++)
+      if (strcmp(tag, *model) == 0) return;
+    scenario_child_fail(child, SIM_ERR_SCENARIO, SCENARIO_AT_RETURN ": returns sim.%s, expected %s", tag, models);
+  }
+  scenario_child_fail(child, SIM_ERR_SCENARIO, SCENARIO_AT_RETURN ": returns %s%s, expected %s",
+                      lua_isnil(L, first) ? "" : "a ", what, models);
+}
+
+static void run_script(scenario_child *child, const char *text, size_t size) {
+  lua_State *L = child->L;
+  size_t skip = scenario_bom(text, size);
+  lua_pushcfunction(L, on_error);
+  int base = lua_gettop(L);
+  scenario_sandbox_push(L);
+  scenario_language_push(L);
+  lua_setfield(L, -2, "sim");
+  scenario_sandbox_seal(L, "");
+  int status = luaL_loadbufferx(L, text + skip, size - skip, "=" SCENARIO_AT_FILE, "t");
+  if (status == LUA_OK) {
+    lua_pushvalue(L, base + 1);
+    lua_setupvalue(L, -2, 1); /* _ENV */
+    lua_sethook(L, count, LUA_MASKCOUNT, SCENARIO_HOOK_STEP);
+    status = lua_pcall(L, 0, LUA_MULTRET, base);
+    lua_sethook(L, NULL, 0, 0);
+  }
+  if (status == LUA_ERRMEM) fail_memory(child, true);
+  if (status != LUA_OK) {
+    const char *reason = lua_tostring(L, -1);
+    if (!reason) reason = "error in the handling of an error";
+    if (strcmp(reason, "C stack overflow") == 0) reason = "the text is nested too deep";
+    bool placed = reason[0] == SCENARIO_AT_FILE[0];
+    scenario_child_fail(child, SIM_ERR_SCENARIO, "%s%s", placed ? "" : SCENARIO_AT_FILE ": ", reason);
+  }
+  check_results(child, base + 2, lua_gettop(L) - base - 1);
+}
+
+static void send_value(const scenario_child *child, enum scenario_frame kind, sim_value *value) {
+  sim_bytes bytes = {0};
+  sim_value_write(value, &bytes);
+  sim_value_free(&value);
+  if (bytes.failed) fail_memory(child, false);
+  scenario_child_send(child, kind, bytes.data, bytes.size);
+  sim_bytes_free(&bytes);
+}
+
+noreturn void scenario_child_run(const char *text, size_t size, const scenario_options *options, int pipe) {
+  scenario_child child = {.options = options, .pipe = pipe};
+  set_limits(options, pipe);
+  size_t sets = 0;
+  while (options->sets && options->sets[sets]) sets++;
+  child.taken = calloc(sets + 1, sizeof *child.taken);
+  child.params = sim_value_table(NULL);
+  lua_State *L = lua_newstate(allocate, &child);
+  if (!child.taken || !child.params || !L) fail_memory(&child, false);
+  child.L = L;
+  *(scenario_child **)lua_getextraspace(L) = &child;
+  lua_atpanic(L, panic);
+  run_script(&child, text, size);
+  scenario_language_check_sets(&child);
+  sim_value *value = scenario_tree(&child, -1);
+  if (!value) fail_memory(&child, false);
+  send_value(&child, SCENARIO_FRAME_PARAMS, child.params);
+  send_value(&child, SCENARIO_FRAME_VALUE, value);
+  _exit(0);
+}

@@ -1,0 +1,131 @@
+/* What the files of this folder share: the child's state, the frames on the pipe, the positions in the text. */
+#ifndef SIM_LUA_INTERNAL_H
+#define SIM_LUA_INTERNAL_H
+
+#include "lua/scenario.h"
+
+#include <lua.h>
+
+#include <stdnoreturn.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SCENARIO_SANITIZED 1 /* shadow memory needs address space, reports need standard error */
+#else
+#define SCENARIO_SANITIZED 0
+#endif
+
+/* Limits that no option sets. */
+enum {
+  SCENARIO_FILE_MAX = 16 << 20, /* bytes of a scenario file */
+  SCENARIO_INSTRUCTIONS = 400000000 /* of Lua's virtual machine */,
+  SCENARIO_HOOK_STEP = 1000,     /* instructions between two looks at the budget */
+  SCENARIO_VALUES_MAX = 1000000, /* values in the returned tree, packed arrays count once */
+  SCENARIO_BYTES_MAX = 64 << 20, /* of strings and packed arrays in it, and of one sim.each */
+  SCENARIO_DEPTH_MAX = 32,       /* tables in tables */
+  SCENARIO_NAME_MAX = 96,        /* bytes of a key as it is shown and kept, escaped */
+  SCENARIO_PRINT_MAX = 64 << 10, /* bytes that a script may print */
+  SCENARIO_PARAMS_MAX = 1000
+};
+
+/* In messages from the child: the first stands for the file's path (Lua would cut a long one to 60 letters), the
+ * second for the path and the line of the outermost return. */
+#define SCENARIO_AT_FILE "\1"
+#define SCENARIO_AT_RETURN "\2"
+
+/* A frame on the pipe: this byte, the payload's size as uint64_t, the payload. */
+enum scenario_frame {
+  SCENARIO_FRAME_PRINT = 'p', /* text */
+  SCENARIO_FRAME_ERROR = 'e', /* one byte sim_status, text */
+  SCENARIO_FRAME_PARAMS = 'a',
+  SCENARIO_FRAME_VALUE = 'v' /* the last one */
+};
+
+typedef struct scenario_child {
+  const scenario_options *options;
+  lua_State *L;
+  int pipe;
+  size_t used;  /* bytes that Lua holds */
+  bool refused; /* the last request for more memory was */
+  int64_t instructions;
+  size_t printed;
+  sim_value *params;
+  bool *taken; /* of each --set: some sim.param asked for it */
+  size_t values, bytes;
+} scenario_child;
+
+/* Reads a whole regular file and looks that it is text. */
+sim_status scenario_read_text(const char *path, char **text, size_t *size) SIM_MUST_CHECK;
+/* Length of the UTF-8 byte order mark at the start: 3 or 0. */
+size_t scenario_bom(const char *text, size_t size);
+
+/* Runs the script in this process, sends frames, and ends the process. */
+noreturn void scenario_child_run(const char *text, size_t size, const scenario_options *options, int pipe);
+scenario_child *scenario_child_of(lua_State *L);
+void scenario_child_send(const scenario_child *child, enum scenario_frame kind, const void *data, size_t size);
+noreturn void scenario_child_fail(const scenario_child *child, sim_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Line of the innermost Lua function that runs; 0 where there is none. */
+int scenario_child_line(lua_State *L);
+
+/* Pushes the table of all that a script can name, but `sim`. */
+void scenario_sandbox_push(lua_State *L);
+/* Gives the table on the top a metatable that makes unknown names errors: label is "", "math." ... */
+void scenario_sandbox_seal(lua_State *L, const char *label);
+/* pairs, next and table.sort in an order that depends on the keys and values alone. */
+int scenario_order_pairs(lua_State *L);
+int scenario_order_next(lua_State *L);
+int scenario_order_sort(lua_State *L);
+
+/* Pushes the `sim` table. */
+void scenario_language_push(lua_State *L);
+/* Constructor's name of the table at `index`, or NULL. */
+const char *scenario_language_tag(lua_State *L, int index);
+/* Ends with SIM_ERR_USAGE where a --set was taken by no sim.param. */
+void scenario_language_check_sets(scenario_child *child);
+
+/* A column of sim.each, as a userdata. */
+typedef struct scenario_column {
+  size_t rows, cols;
+  double data[];
+} scenario_column;
+int scenario_each(lua_State *L);
+
+/* The value at `index` as a plain tree. What no scenario may hold becomes SIM_VALUE_BAD in its place. */
+sim_value *scenario_tree(scenario_child *child, int index);
+
+/* Where table constructors stand in the text. */
+typedef struct scenario_lines scenario_lines;
+typedef struct scenario_duplicate {
+  const char *key; /* borrowed from the text; NULL: none */
+  size_t size;
+  int line, first;
+} scenario_duplicate;
+scenario_lines *scenario_lines_read(const char *text, size_t size); /* NULL: out of memory */
+void scenario_lines_free(scenario_lines **lines);
+int scenario_lines_return(const scenario_lines *lines);
+scenario_duplicate scenario_lines_duplicate(const scenario_lines *lines);
+/* Fills `line` in the tree, and sorts named entries by line and name. */
+void scenario_lines_apply(const scenario_lines *lines, sim_value *root);
+
+typedef enum scenario_token_kind {
+  SCENARIO_TOKEN_END,
+  SCENARIO_TOKEN_NAME, /* keywords too */
+  SCENARIO_TOKEN_STRING,
+  SCENARIO_TOKEN_NUMBER,
+  SCENARIO_TOKEN_SIGN /* one character; "==" and the like are one token of kind '=' that says so by size 2 */
+} scenario_token_kind;
+
+typedef struct scenario_token {
+  scenario_token_kind kind;
+  const char *text; /* in the scenario's text; of a string what is between its marks, escapes as they stand */
+  size_t size;
+  int line;
+} scenario_token;
+
+typedef struct scenario_lexer {
+  const char *at, *end;
+  int line;
+} scenario_lexer;
+scenario_token scenario_lexer_next(scenario_lexer *lexer);
+
+#endif

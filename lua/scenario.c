@@ -1,0 +1,200 @@
+/* Loads a scenario: reads the text, lets a child process run it, takes its reply and puts lines to it. */
+#include "lua/internal.h"
+
+#include "engine/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A child that sleeps or waits uses no processor time: it has this many times the limit on the clock. */
+static const double wall_factor = 20;
+static const size_t reply_max = (size_t)512 << 20;
+
+typedef struct script_reply {
+  sim_bytes bytes;
+  int exit; /* as from waitpid; 0 where another part of the program reaped it */
+  bool late, oversized;
+} script_reply;
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Reads until the child closes its end, or has had its time. */
+static sim_status read_reply(int fd, double deadline, script_reply *out) {
+  char buffer[65536];
+  for (;;) {
+    double left = deadline - now();
+    out->late = left <= 0;
+    out->oversized = out->bytes.size > reply_max;
+    if (out->late || out->oversized) return SIM_OK;
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    int ready = poll(&wait, 1, (int)fmin(left * 1e3 + 1, 60e3));
+    if (ready < 0 && errno != EINTR) return sim_fail(SIM_ERR_IO, "poll: %s", strerror(errno));
+    if (ready <= 0) continue;
+    ssize_t got = read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return sim_fail(SIM_ERR_IO, "cannot read from the script's process: %s", strerror(errno));
+    if (got == 0) return SIM_OK;
+    sim_bytes_add(&out->bytes, buffer, (size_t)got);
+    if (out->bytes.failed) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's values");
+  }
+}
+
+static sim_status run_child(const scenario *loaded, const scenario_options *options, script_reply *out) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return sim_fail(SIM_ERR_IO, "%s: no pipe to the script's process: %s", loaded->path, strerror(errno));
+  pid_t pid = fork();
+  if (pid == 0) scenario_child_run(loaded->text, loaded->size, options, ends[1]);
+  int error = errno;
+  close(ends[1]);
+  if (pid < 0) {
+    close(ends[0]);
+    return sim_fail(SIM_ERR_IO, "%s: no process for the script: %s", loaded->path, strerror(error));
+  }
+  sim_status status = read_reply(ends[0], now() + wall_factor * options->seconds, out);
+  close(ends[0]);
+  if (status != SIM_OK || out->late || out->oversized) kill(pid, SIGKILL);
+  while (waitpid(pid, &out->exit, 0) < 0)
+    if (errno != EINTR) {
+      out->exit = 0;
+      break;
+    }
+  return status;
+}
+
+/* What ended a child that sent neither a value nor an error. */
+static sim_status fail_exit(const scenario *loaded, const scenario_options *options, const script_reply *reply) {
+  int number = WIFSIGNALED(reply->exit) ? WTERMSIG(reply->exit) : 0;
+  if (number == SIGPROF || number == SIGXCPU)
+    return sim_fail(SIM_ERR_SCENARIO, "%s: the script used more than %g s of processor time", loaded->path,
+                    options->seconds);
+  if (reply->late)
+    return sim_fail(SIM_ERR_SCENARIO, "%s: the script ran for more than %g s", loaded->path,
+                    wall_factor * options->seconds);
+  if (reply->oversized) return sim_fail(SIM_ERR_SCENARIO, "%s: the scenario holds too much, use a file", loaded->path);
+  if (number)
+    return sim_fail(SIM_ERR_SCENARIO, "%s: the script's process was ended by signal %d (%s)", loaded->path, number,
+                    strsignal(number));
+  return sim_fail(SIM_ERR_INTERNAL, "%s: the script's process gave no answer (exit status %d)", loaded->path,
+                  WIFEXITED(reply->exit) ? WEXITSTATUS(reply->exit) : -1);
+}
+
+/* The child's error, with path and line put in for their marks. */
+static sim_status fail_reported(const scenario *loaded, const scenario_lines *lines, const char *data, size_t size) {
+  sim_status status = size > 0 ? (sim_status)(unsigned char)data[0] : SIM_ERR_INTERNAL;
+  if (status != SIM_ERR_SCENARIO && status != SIM_ERR_USAGE && status != SIM_ERR_NO_MEMORY) status = SIM_ERR_INTERNAL;
+  sim_bytes text = {0};
+  for (size_t i = 1; i < size; i++) {
+    bool at_return = data[i] == SCENARIO_AT_RETURN[0];
+    if (!at_return && data[i] != SCENARIO_AT_FILE[0]) {
+      sim_bytes_add(&text, &data[i], 1);
+      continue;
+    }
+    sim_bytes_text(&text, loaded->path);
+    int line = scenario_lines_return(lines);
+    if (at_return && line > 0) sim_bytes_format(&text, ":%d", line);
+  }
+  status = sim_fail(status, "%s", text.failed || !text.data ? "no memory for an error message" : text.data);
+  sim_bytes_free(&text);
+  return status;
+}
+
+static void log_lines(const char *text, size_t size) {
+  while (size > 0) {
+    const char *end = memchr(text, '\n', size);
+    size_t length = end ? (size_t)(end - text) : size;
+    sim_log(SIM_LOG_INFO, "print: %.*s", (int)length, text);
+    length += end != NULL;
+    text += length;
+    size -= length;
+  }
+}
+
+static sim_status take_frames(scenario *loaded, const scenario_lines *lines, const script_reply *reply) {
+  const char *at = reply->bytes.data;
+  size_t left = reply->bytes.size;
+  while (left >= 9 && !loaded->value) {
+    uint64_t size;
+    char kind = *at;
+    memcpy(&size, at + 1, sizeof size);
+    at += 9;
+    left -= 9;
+    if (size > left) break;
+    switch (kind) {
+    case SCENARIO_FRAME_PRINT: log_lines(at, size); break;
+    case SCENARIO_FRAME_ERROR: return fail_reported(loaded, lines, at, size);
+    case SCENARIO_FRAME_PARAMS:
+      sim_value_free(&loaded->params);
+      SIM_TRY(sim_value_read(at, size, &loaded->params));
+      break;
+    case SCENARIO_FRAME_VALUE: SIM_TRY(sim_value_read(at, size, &loaded->value)); break;
+    default: return sim_fail(SIM_ERR_INTERNAL, "%s: the script's process gave an answer of no sense", loaded->path);
+    }
+    at += size;
+    left -= size;
+  }
+  return SIM_OK;
+}
+
+static sim_status check_duplicates(const scenario *loaded, const scenario_lines *lines) {
+  scenario_duplicate duplicate = scenario_lines_duplicate(lines);
+  if (!duplicate.key) return SIM_OK;
+  char key[SCENARIO_NAME_MAX];
+  sim_text_escape(key, sizeof key, duplicate.key, duplicate.size);
+  return sim_fail(SIM_ERR_SCENARIO, "%s:%d: key '%s' is given twice (first at line %d)", loaded->path, duplicate.line,
+                  key, duplicate.first);
+}
+
+/* The root itself may hold what no table may. */
+static sim_status check_root(const scenario *loaded) {
+  const sim_value *value = loaded->value;
+  if (value->kind == SIM_VALUE_TABLE && value->u.table.tag && loaded->params) return SIM_OK;
+  if (value->kind != SIM_VALUE_BAD)
+    return sim_fail(SIM_ERR_INTERNAL, "%s: the script's process gave no model", loaded->path);
+  return sim_fail(SIM_ERR_SCENARIO, "%s:%d: expected a table of names, got %s", loaded->path, value->line,
+                  value->u.string.data);
+}
+
+static sim_status load(scenario *loaded, const scenario_options *options, scenario_lines **lines, script_reply *reply) {
+  SIM_TRY(scenario_read_text(loaded->path, &loaded->text, &loaded->size));
+  SIM_TRY(run_child(loaded, options, reply));
+  *lines = scenario_lines_read(loaded->text, loaded->size);
+  if (!*lines) return sim_fail(SIM_ERR_NO_MEMORY, "%s: no memory to read it", loaded->path);
+  SIM_TRY(take_frames(loaded, *lines, reply));
+  if (!loaded->value) return fail_exit(loaded, options, reply);
+  SIM_TRY(check_duplicates(loaded, *lines));
+  scenario_lines_apply(*lines, loaded->value);
+  return check_root(loaded);
+}
+
+sim_status scenario_load(const char *path, const scenario_options *options, scenario *out) {
+  *out = (scenario){.path = strdup(path)};
+  if (!out->path) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a path");
+  scenario_lines *lines = NULL;
+  script_reply reply = {0};
+  sim_status status = load(out, options, &lines, &reply);
+  scenario_lines_free(&lines);
+  sim_bytes_free(&reply.bytes);
+  return status;
+}
+
+void scenario_free(scenario *loaded) {
+  free(loaded->path);
+  free(loaded->text);
+  sim_value_free(&loaded->value);
+  sim_value_free(&loaded->params);
+  *loaded = (struct scenario){0};
+}

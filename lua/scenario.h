@@ -1,0 +1,31 @@
+/* The scenario language: Lua 5.4 in a child process of its own, from text to a plain typed tree. */
+#ifndef SIM_LUA_SCENARIO_H
+#define SIM_LUA_SCENARIO_H
+
+#include "engine/schema.h"
+#include "engine/value.h"
+
+typedef struct scenario_options {
+  const char *const *constructors; /* names of sim.NAME functions that tag a table, NULL-terminated */
+  const char *const *models;       /* those of them that a scenario may return, NULL-terminated */
+  const char *const *sets;         /* "name=value" of --set, NULL-terminated */
+  double seconds;                  /* processor time of the script */
+  size_t memory;                   /* bytes that Lua may hold */
+} scenario_options;
+
+typedef struct scenario {
+  char *path; /* as given, owned */
+  char *text; /* whole file, owned */
+  size_t size;
+  sim_value *value;  /* the model's table, tag = model name, lines filled in */
+  sim_value *params; /* table: name -> value of each sim.param, as resolved */
+} scenario;
+
+/* SIM_ERR_NO_INPUT, SIM_ERR_PERMISSION, SIM_ERR_USAGE (a --set that no sim.param takes), SIM_ERR_SCENARIO with
+ * "file:line: reason", SIM_ERR_NO_MEMORY. `out` is released with scenario_free in any case. */
+sim_status scenario_load(const char *path, const scenario_options *options, scenario *out) SIM_MUST_CHECK;
+void scenario_free(scenario *loaded);
+
+const char *scenario_library_version(void); /* "Lua 5.4.4" */
+
+#endif

@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# expect: 69 cuda
+. "${BASH_SOURCE[0]%/*}/small.bash"
+export CUDA_VISIBLE_DEVICES=
+exec "$SIM" run s.lua --device cuda

@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+# expect: 64 --seed
+. "${BASH_SOURCE[0]%/*}/small.bash"
+exec "$SIM" run s.lua --seed -1

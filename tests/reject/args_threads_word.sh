@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+# expect: 64 --threads
+. "${BASH_SOURCE[0]%/*}/small.bash"
+exec "$SIM" run s.lua --threads many

@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# expect: 78 s.out
+. "${BASH_SOURCE[0]%/*}/small.bash"
+make_run
+for file in "${checkpoints[@]}"; do : >"$file"; done
+exec "$SIM" resume s.out

@@ -1,0 +1,2 @@
+-- expect: 65 file_blank.lua: returns nothing, expected return sim.nbody { ... }
+-- only this comment

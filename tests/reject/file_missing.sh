@@ -1,0 +1,3 @@
+#!/usr/bin/env bash
+# expect: 66 nosuch.lua
+exec "$SIM" nosuch.lua

@@ -1,0 +1,2 @@
+-- expect: 65 file_returns_number.lua:2: returns a number, expected sim.nbody { ... }
+return 42

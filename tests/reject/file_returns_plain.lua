@@ -1,0 +1,2 @@
+-- expect: 65 file_returns_plain.lua:2: returns a plain table, expected sim.nbody { ... }
+return { bodies = {} }

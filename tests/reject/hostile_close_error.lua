@@ -1,0 +1,7 @@
+-- expect: 65 the script's error object is a table
+local x <close> = setmetatable({}, { __close = function() error({}) end })
+return sim.nbody {
+  bodies    = { sim.plummer { n = 16, mass = 1, radius = 1 } },
+  gravity   = { G = 1, softening = 0.02 },
+  integrate = { scheme = "leapfrog", dt = 1/256, t_end = 1 },
+}

@@ -1,0 +1,7 @@
+-- expect: 65 the script used more than 1.5 s of processor time
+local s = string.find(("a"):rep(2000), ".-.-.-.-b")
+return sim.nbody {
+  bodies    = { sim.plummer { n = 16, mass = 1, radius = 1 } },
+  gravity   = { G = 1, softening = 0.02 },
+  integrate = { scheme = "leapfrog", dt = 1/256, t_end = 1 },
+}

@@ -1,0 +1,7 @@
+-- expect: 65 hostile_os_execute.lua:2: 'os' is not available in a scenario
+os.execute("touch escaped")
+return sim.nbody {
+  bodies    = { sim.plummer { n = 16, mass = 1, radius = 1 } },
+  gravity   = { G = 1, softening = 0.02 },
+  integrate = { scheme = "leapfrog", dt = 1/256, t_end = 1 },
+}

@@ -1,0 +1,7 @@
+-- expect: 65 hostile_require.lua:2: 'require' is not available in a scenario
+require("os")
+return sim.nbody {
+  bodies    = { sim.plummer { n = 16, mass = 1, radius = 1 } },
+  gravity   = { G = 1, softening = 0.02 },
+  integrate = { scheme = "leapfrog", dt = 1/256, t_end = 1 },
+}

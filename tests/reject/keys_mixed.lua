@@ -1,0 +1,6 @@
+-- expect: 65 keys_mixed.lua:3: bodies[1].position: a table that mixes list items and names ('z') is not allowed here
+return sim.nbody {
+  bodies    = { sim.plummer { n = 10, mass = 1, radius = 1, position = { 1, 2, z = 3 } } },
+  gravity   = { G = 1, softening = 0.02 },
+  integrate = { scheme = "leapfrog", dt = 1/256, t_end = 1 },
+}

@@ -1,0 +1,8 @@
+-- expect: 64 --set stars is given twice
+-- args: --set stars=5 --set stars=6
+local n = sim.param("stars", 16, "stars")
+return sim.nbody {
+  bodies    = { sim.plummer { n = 16, mass = 1, radius = 1 } },
+  gravity   = { G = 1, softening = 0.02 },
+  integrate = { scheme = "leapfrog", dt = 1/256, t_end = 1 },
+}

@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+# expect: 73 /dev/null
+. "${BASH_SOURCE[0]%/*}/small.bash"
+exec "$SIM" run s.lua -o /dev/null --force

@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# expect: 73 there
+. "${BASH_SOURCE[0]%/*}/small.bash"
+echo mine >there
+exec "$SIM" run s.lua -o there

@@ -1,0 +1,7 @@
+-- expect: 65 seed
+return sim.nbody {
+  bodies    = { sim.plummer { n = 16, mass = 1, radius = 1 } },
+  gravity   = { softening = 0.1 },
+  integrate = { dt = 0.1, t_end = 1 },
+  seed      = -1,
+}

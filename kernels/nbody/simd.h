@@ -1,0 +1,169 @@
+/* The vector operations of the pair kernels, for one instruction set and one precision:
+ * NBODY_ISA 0 plain C, 1 AVX2 with FMA, 2 AVX-512; NBODY_SINGLE 0 or 1.
+ *
+ * SIMD_WIDTH is how many numbers a vreal holds; SIMD_LANES, the same for all instruction sets, is how many partial
+ * sums the kernels keep. In fp64 every operation rounds once by IEEE 754, so results are the same bits everywhere. */
+#ifndef NBODY_SIMD_H
+#define NBODY_SIMD_H
+
+#include <math.h>
+
+#if NBODY_ISA > 0
+#include <immintrin.h>
+#endif
+
+#define SIMD_INLINE static inline __attribute__((always_inline))
+
+#if NBODY_SINGLE
+typedef float real;
+enum { SIMD_LANES = 16 };
+#else
+typedef double real;
+enum { SIMD_LANES = 8 };
+#endif
+
+/* v_fma = a b + c, v_fnma = c - a b; v_root: about 1/sqrt(a), ROOT_ORDER terms of the series are due after it;
+ * v_except: a, but 0 where x == y;
+ * v_sums: of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on. */
+#if NBODY_ISA == 2 && NBODY_SINGLE
+
+typedef __m512 vreal;
+enum { SIMD_WIDTH = 16, ROOT_ORDER = 1 }; /* e = 1 - r2 y^2 <= 2^-13 */
+SIMD_INLINE vreal v_load(const real *p) { return _mm512_load_ps(p); }
+SIMD_INLINE void v_store(real *p, vreal a) { _mm512_store_ps(p, a); }
+SIMD_INLINE vreal v_set(real a) { return _mm512_set1_ps(a); }
+SIMD_INLINE vreal v_sub(vreal a, vreal b) { return _mm512_sub_ps(a, b); }
+SIMD_INLINE vreal v_mul(vreal a, vreal b) { return _mm512_mul_ps(a, b); }
+SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm512_fmadd_ps(a, b, c); }
+SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return _mm512_fnmadd_ps(a, b, c); }
+SIMD_INLINE vreal v_root(vreal a) { return _mm512_rsqrt14_ps(a); }
+SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) {
+  return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, y, _CMP_NEQ_UQ), a);
+}
+SIMD_INLINE vreal v_sums(const real *rows) {
+  vreal quarter[4], half[2];
+  for (int t = 0; t < 4; t++) {
+    vreal two[2];
+    for (int k = 0; k < 2; k++) {
+      vreal a = v_load(rows + (8 * k + t) * 16), b = v_load(rows + (8 * k + t + 4) * 16);
+      two[k] = _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
+    }
+    quarter[t] = _mm512_add_ps(_mm512_shuffle_f32x4(two[0], two[1], 0x88), _mm512_shuffle_f32x4(two[0], two[1], 0xdd));
+  }
+  for (int k = 0; k < 2; k++)
+    half[k] = _mm512_add_ps(_mm512_unpacklo_ps(quarter[2 * k], quarter[2 * k + 1]),
+                            _mm512_unpackhi_ps(quarter[2 * k], quarter[2 * k + 1]));
+  return _mm512_add_ps(_mm512_shuffle_ps(half[0], half[1], 0x44), _mm512_shuffle_ps(half[0], half[1], 0xee));
+}
+
+#elif NBODY_ISA == 2
+
+typedef __m512d vreal;
+enum { SIMD_WIDTH = 8, ROOT_ORDER = 2 };
+SIMD_INLINE vreal v_load(const real *p) { return _mm512_load_pd(p); }
+SIMD_INLINE void v_store(real *p, vreal a) { _mm512_store_pd(p, a); }
+SIMD_INLINE vreal v_set(real a) { return _mm512_set1_pd(a); }
+SIMD_INLINE vreal v_sub(vreal a, vreal b) { return _mm512_sub_pd(a, b); }
+SIMD_INLINE vreal v_mul(vreal a, vreal b) { return _mm512_mul_pd(a, b); }
+SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm512_fmadd_pd(a, b, c); }
+SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return _mm512_fnmadd_pd(a, b, c); }
+SIMD_INLINE vreal v_root(vreal a) {
+  return _mm512_cvtps_pd(_mm256_div_ps(_mm256_set1_ps(1), _mm256_sqrt_ps(_mm512_cvtpd_ps(a))));
+}
+SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) {
+  return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(x, y, _CMP_NEQ_UQ), a);
+}
+SIMD_INLINE vreal v_sums(const real *rows) {
+  vreal quarter[2];
+  for (int t = 0; t < 2; t++) {
+    vreal two[2];
+    for (int k = 0; k < 2; k++) {
+      vreal a = v_load(rows + (4 * k + t) * 8), b = v_load(rows + (4 * k + t + 2) * 8);
+      two[k] = _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x44), _mm512_shuffle_f64x2(a, b, 0xee));
+    }
+    quarter[t] = _mm512_add_pd(_mm512_shuffle_f64x2(two[0], two[1], 0x88), _mm512_shuffle_f64x2(two[0], two[1], 0xdd));
+  }
+  return _mm512_add_pd(_mm512_unpacklo_pd(quarter[0], quarter[1]), _mm512_unpackhi_pd(quarter[0], quarter[1]));
+}
+
+#elif NBODY_ISA == 1 && NBODY_SINGLE
+
+typedef __m256 vreal;
+enum { SIMD_WIDTH = 8, ROOT_ORDER = 2 }; /* e <= 3 * 2^-12 */
+SIMD_INLINE vreal v_load(const real *p) { return _mm256_load_ps(p); }
+SIMD_INLINE void v_store(real *p, vreal a) { _mm256_store_ps(p, a); }
+SIMD_INLINE vreal v_set(real a) { return _mm256_set1_ps(a); }
+SIMD_INLINE vreal v_sub(vreal a, vreal b) { return _mm256_sub_ps(a, b); }
+SIMD_INLINE vreal v_mul(vreal a, vreal b) { return _mm256_mul_ps(a, b); }
+SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm256_fmadd_ps(a, b, c); }
+SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return _mm256_fnmadd_ps(a, b, c); }
+SIMD_INLINE vreal v_root(vreal a) { return _mm256_rsqrt_ps(a); }
+SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) { return _mm256_and_ps(a, _mm256_cmp_ps(x, y, _CMP_NEQ_UQ)); }
+SIMD_INLINE vreal v_sums(const real *rows) {
+  vreal quarter[4], half[2];
+  for (int t = 0; t < 4; t++) {
+    const real *p = rows + t * 16, *q = p + 4 * 16;
+    vreal a = _mm256_add_ps(v_load(p), v_load(p + 8)), b = _mm256_add_ps(v_load(q), v_load(q + 8));
+    quarter[t] = _mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
+  }
+  for (int k = 0; k < 2; k++)
+    half[k] = _mm256_add_ps(_mm256_unpacklo_ps(quarter[2 * k], quarter[2 * k + 1]),
+                            _mm256_unpackhi_ps(quarter[2 * k], quarter[2 * k + 1]));
+  return _mm256_add_ps(_mm256_shuffle_ps(half[0], half[1], 0x44), _mm256_shuffle_ps(half[0], half[1], 0xee));
+}
+
+#elif NBODY_ISA == 1
+
+typedef __m256d vreal;
+enum { SIMD_WIDTH = 4, ROOT_ORDER = 2 };
+SIMD_INLINE vreal v_load(const real *p) { return _mm256_load_pd(p); }
+SIMD_INLINE void v_store(real *p, vreal a) { _mm256_store_pd(p, a); }
+SIMD_INLINE vreal v_set(real a) { return _mm256_set1_pd(a); }
+SIMD_INLINE vreal v_sub(vreal a, vreal b) { return _mm256_sub_pd(a, b); }
+SIMD_INLINE vreal v_mul(vreal a, vreal b) { return _mm256_mul_pd(a, b); }
+SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm256_fmadd_pd(a, b, c); }
+SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return _mm256_fnmadd_pd(a, b, c); }
+SIMD_INLINE vreal v_root(vreal a) {
+  return _mm256_cvtps_pd(_mm_div_ps(_mm_set1_ps(1), _mm_sqrt_ps(_mm256_cvtpd_ps(a))));
+}
+SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) { return _mm256_and_pd(a, _mm256_cmp_pd(x, y, _CMP_NEQ_UQ)); }
+SIMD_INLINE vreal v_sums(const real *rows) {
+  vreal half[2];
+  for (int t = 0; t < 2; t++) {
+    const real *p = rows + t * 8, *q = p + 2 * 8;
+    vreal a = _mm256_add_pd(v_load(p), v_load(p + 4)), b = _mm256_add_pd(v_load(q), v_load(q + 4));
+    half[t] = _mm256_add_pd(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute2f128_pd(a, b, 0x31));
+  }
+  return _mm256_add_pd(_mm256_unpacklo_pd(half[0], half[1]), _mm256_unpackhi_pd(half[0], half[1]));
+}
+
+#else
+
+typedef real vreal;
+SIMD_INLINE vreal v_load(const real *p) { return *p; }
+SIMD_INLINE void v_store(real *p, vreal a) { *p = a; }
+SIMD_INLINE vreal v_set(real a) { return a; }
+SIMD_INLINE vreal v_sub(vreal a, vreal b) { return a - b; }
+SIMD_INLINE vreal v_mul(vreal a, vreal b) { return a * b; }
+#if NBODY_SINGLE
+enum { SIMD_WIDTH = 1, ROOT_ORDER = 0 };
+SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return a * b + c; }
+SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return c - a * b; }
+SIMD_INLINE vreal v_root(vreal a) { return 1 / sqrtf(a); }
+#else
+enum { SIMD_WIDTH = 1, ROOT_ORDER = 2 };
+SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return fma(a, b, c); }
+SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return fma(-a, b, c); }
+SIMD_INLINE vreal v_root(vreal a) { return (double)(1 / sqrtf((float)a)); }
+#endif
+SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) { return x == y ? 0 : a; }
+SIMD_INLINE vreal v_sums(const real *rows) {
+  real sum[SIMD_LANES];
+  for (int l = 0; l < SIMD_LANES; l++) sum[l] = rows[l];
+  for (int step = SIMD_LANES / 2; step > 0; step /= 2)
+    for (int l = 0; l < step; l++) sum[l] += sum[l + step];
+  return sum[0];
+}
+
+#endif
+#endif

@@ -82,6 +82,32 @@ static void type_text(const sim_field *field, char *out, size_t capacity) {
 
 static void describe_schema(const sim_schema *schema, int depth);
 
+static void describe_field(const sim_field *field, int depth);
+
+static const char *variant_name(const sim_schema *variant) { return *variant->name ? variant->name : "plain tables"; }
+
+/* What most variants have in common stands once, after them. */
+static void describe_variants(const sim_field *field, int depth) {
+  const sim_schema *shared = field->variants[0]->base;
+  for (const sim_schema *const *variant = field->variants; *variant; variant++) {
+    const sim_schema *base = (*variant)->base;
+    printf("%*s%s%s { }   %s\n", 2 * depth, "", *(*variant)->name ? "sim." : "a plain table", (*variant)->name,
+           (*variant)->doc);
+    for (const sim_field *own = (*variant)->fields; own->name; own++) describe_field(own, depth + 1);
+    if (base && base != shared) describe_schema(base, depth + 1);
+  }
+  if (!shared) return;
+  printf("%*salso in", 2 * depth, "");
+  const char *comma = " ";
+  for (const sim_schema *const *variant = field->variants; *variant; variant++) {
+    if ((*variant)->base != shared) continue;
+    printf("%s%s", comma, variant_name(*variant));
+    comma = ", ";
+  }
+  puts(":");
+  describe_schema(shared, depth + 1);
+}
+
 static void describe_field(const sim_field *field, int depth) {
   char type[256];
   type_text(field, type, sizeof type);
@@ -96,12 +122,7 @@ static void describe_field(const sim_field *field, int depth) {
     printf("; optional");
   puts("");
   if (field->type == SIM_TABLE) describe_schema(field->table, depth + 1);
-  if (field->type != SIM_LIST) return;
-  for (const sim_schema *const *variant = field->variants; *variant; variant++) {
-    printf("%*s%s%s { }   %s\n", 2 * depth + 2, "", *(*variant)->name ? "sim." : "a plain table", (*variant)->name,
-           (*variant)->doc);
-    describe_schema(*variant, depth + 2);
-  }
+  if (field->type == SIM_LIST) describe_variants(field, depth + 1);
 }
 
 static void describe_schema(const sim_schema *schema, int depth) {

@@ -1,0 +1,290 @@
+/* The operations on the CPU. Compiled once with REAL float and once with REAL double, the type of mass, position and
+ * velocity; NBODY_OPS and NBODY_DTYPE name the table and the type. */
+#include "kernels/nbody/nbody.h"
+
+#include "engine/reduce.h"
+#include "kernels/nbody/pair.h"
+#include "kernels/nbody/physics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Loops over bodies are cut into ranges of a fixed length, and run by one thread below the second number. */
+enum { RANGE = SIM_REDUCE_BLOCK, PARALLEL_FROM = 32768 };
+
+struct nbody_work {
+  nbody_options options;
+  nbody_state state;
+  nbody_pair *pair;
+  void *memory; /* all arrays below */
+  REAL *x0, *v0;
+  double *a0, *j0;
+  double *terms, *partial; /* [2 n], [ranges] */
+};
+
+static double scratch_bytes(const nbody_options *options, double n) {
+  return (options->jerk ? 6 * n * (sizeof(REAL) + sizeof(double)) : 0) + (2 * n + n / RANGE + 1) * sizeof(double);
+}
+
+static nbody_pair_options pair_options(const nbody_options *options) {
+  return (nbody_pair_options){.n = options->n,
+                              .single = options->single_pairs,
+                              .jerk = options->jerk,
+                              .isa = options->isa,
+                              .threads = options->threads,
+                              .G = options->G,
+                              .softening = options->softening};
+}
+
+static double bytes(const nbody_options *options) {
+  const nbody_pair_options pair = pair_options(options);
+  return scratch_bytes(options, (double)options->n) + nbody_pair_bytes(&pair);
+}
+
+static void destroy(nbody_work **work) {
+  if (*work == NULL) return;
+  nbody_pair_destroy(&(*work)->pair);
+  sim_backend_cpu.free((*work)->memory);
+  free(*work);
+  *work = NULL;
+}
+
+static sim_status create(const nbody_options *options, const nbody_state *state, nbody_work **out) {
+  nbody_work *w = *out = calloc(1, sizeof *w);
+  if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the integrator");
+  w->options = *options;
+  w->state = *state;
+  const nbody_pair_options pair = pair_options(options);
+  const size_t n = (size_t)options->n;
+  sim_status status = sim_backend_cpu.alloc((size_t)scratch_bytes(options, (double)n), &w->memory);
+  if (status == SIM_OK) status = nbody_pair_create(&pair, &w->pair);
+  if (status != SIM_OK) {
+    destroy(out);
+    return status;
+  }
+  double *next = w->memory;
+  w->terms = next;
+  next += 2 * n;
+  if (options->jerk) {
+    w->a0 = next;
+    w->j0 = next + 3 * n;
+    next += 6 * n;
+  }
+  w->partial = next;
+  if (options->jerk) {
+    w->x0 = (REAL *)(void *)(w->partial + sim_reduce_blocks(n)); /* after the doubles, so that all are aligned */
+    w->v0 = w->x0 + 3 * n;
+  }
+  return SIM_OK;
+}
+
+static const char *name(const nbody_work *w) { return nbody_pair_name(w->pair); }
+
+/* ---- loops over bodies ---- */
+
+typedef void range_loop(nbody_work *w, double a, double b, int64_t first, int64_t last);
+
+static void over_ranges(nbody_work *w, range_loop *loop, double a, double b, int64_t count) {
+  if (count < PARALLEL_FROM || w->options.threads == 1) {
+    for (int64_t first = 0; first < count; first += RANGE)
+      loop(w, a, b, first, first + RANGE < count ? first + RANGE : count);
+    return;
+  }
+#pragma omp parallel for schedule(static) num_threads(w->options.threads)
+  for (int64_t first = 0; first < count; first += RANGE)
+    loop(w, a, b, first, first + RANGE < count ? first + RANGE : count);
+}
+
+/* Least over all bodies of what `loop` leaves in partial[range]. */
+static double least_over_ranges(nbody_work *w, range_loop *loop, double a, double b) {
+  over_ranges(w, loop, a, b, w->state.n);
+  double least = INFINITY;
+  for (int64_t r = 0; r * RANGE < w->state.n; r++) least = fmin(least, w->partial[r]);
+  return least;
+}
+
+static void force(nbody_work *w) {
+  const nbody_state *s = &w->state;
+  if (w->options.jerk)
+    nbody_pair_jerk(w->pair, NBODY_DTYPE, s->mass, s->position, s->velocity, s->acceleration, s->jerk);
+  else
+    nbody_pair_acceleration(w->pair, NBODY_DTYPE, s->mass, s->position, s->acceleration);
+}
+
+static void kick_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
+  (void)unused;
+  REAL *restrict v = w->state.velocity;
+  const double *restrict a = w->state.acceleration;
+  for (int64_t k = first; k < last; k++) v[k] = (REAL)nbody_kicked(v[k], a[k], dt);
+}
+
+static void drift_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
+  (void)unused;
+  REAL *restrict x = w->state.position;
+  const REAL *restrict v = w->state.velocity;
+  for (int64_t k = first; k < last; k++) x[k] = (REAL)nbody_drifted(x[k], v[k], dt);
+}
+
+static void kick(nbody_work *w, double dt) { over_ranges(w, kick_range, dt, 0, 3 * w->state.n); }
+static void drift(nbody_work *w, double dt) { over_ranges(w, drift_range, dt, 0, 3 * w->state.n); }
+
+static void predict_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
+  (void)unused;
+  REAL *restrict x = w->state.position, *restrict v = w->state.velocity;
+  const double *restrict a = w->state.acceleration, *restrict j = w->state.jerk;
+  for (int64_t k = first; k < last; k++) {
+    w->x0[k] = x[k];
+    w->v0[k] = v[k];
+    w->a0[k] = a[k];
+    w->j0[k] = j[k];
+    x[k] = (REAL)nbody_predicted_position(w->x0[k], w->v0[k], a[k], j[k], dt);
+    v[k] = (REAL)nbody_predicted_velocity(w->v0[k], a[k], j[k], dt);
+  }
+}
+
+static void correct_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
+  (void)unused;
+  REAL *restrict x = w->state.position, *restrict v = w->state.velocity;
+  const double *restrict a = w->state.acceleration, *restrict j = w->state.jerk;
+  for (int64_t k = first; k < last; k++) {
+    const double v1 = nbody_corrected_velocity(w->v0[k], w->a0[k], w->j0[k], a[k], j[k], dt);
+    x[k] = (REAL)nbody_corrected_position(w->x0[k], w->v0[k], v1, w->a0[k], a[k], dt);
+    v[k] = (REAL)v1;
+  }
+}
+
+static void hermite_predict(nbody_work *w, double dt) { over_ranges(w, predict_range, dt, 0, 3 * w->state.n); }
+static void hermite_correct(nbody_work *w, double dt) { over_ranges(w, correct_range, dt, 0, 3 * w->state.n); }
+
+/* ---- time steps ---- */
+
+static double square3(const double *x, int64_t n, int64_t i) {
+  return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
+}
+
+static void softened_range(nbody_work *w, double unused, double also, int64_t first, int64_t last) {
+  (void)unused, (void)also;
+  double most = 0;
+  for (int64_t i = first; i < last; i++) most = fmax(most, square3(w->state.acceleration, w->state.n, i));
+  w->partial[first / RANGE] = 1 / sqrt(most);
+}
+
+static double step_softened(nbody_work *w, double eta) {
+  return eta * sqrt(w->options.softening * least_over_ranges(w, softened_range, 0, 0));
+}
+
+static void aarseth_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
+  (void)unused;
+  const int64_t n = w->state.n;
+  const double *a = w->state.acceleration, *j = w->state.jerk;
+  double least = INFINITY;
+  for (int64_t i = first; i < last; i++) {
+    double s2 = 0, c2 = 0;
+    for (int64_t k = i; k < 3 * n; k += n) {
+      const double crackle = nbody_crackle(w->a0[k], w->j0[k], a[k], j[k], dt);
+      const double snap = nbody_snap(w->a0[k], w->j0[k], a[k], j[k], dt) + dt * crackle;
+      s2 += snap * snap;
+      c2 += crackle * crackle;
+    }
+    least = fmin(least, nbody_aarseth(square3(a, n, i), square3(j, n, i), s2, c2));
+  }
+  w->partial[first / RANGE] = least;
+}
+
+static double step_aarseth(nbody_work *w, double eta, double dt) {
+  return sqrt(eta * least_over_ranges(w, aarseth_range, dt, 0));
+}
+
+static void start_range(nbody_work *w, double eps2, double G, int64_t first, int64_t last) {
+  const int64_t n = w->state.n;
+  const REAL *x = w->state.position, *m = w->state.mass;
+  double least = INFINITY;
+  for (int64_t i = first; i < last; i++) {
+    for (int64_t k = 0; k < i; k++)
+      least = fmin(least, nbody_fall_time2((double)x[i] - x[k], (double)x[n + i] - x[n + k],
+                                           (double)x[2 * n + i] - x[2 * n + k], eps2, G * ((double)m[i] + m[k])));
+    const double j2 = square3(w->state.jerk, n, i);
+    if (j2 > 0) least = fmin(least, square3(w->state.acceleration, n, i) / j2);
+  }
+  w->partial[first / RANGE] = least;
+}
+
+static double step_start(nbody_work *w) {
+  const double eps = w->options.softening;
+  return sqrt(least_over_ranges(w, start_range, eps * eps, w->options.G));
+}
+
+/* ---- observables ---- */
+
+/* Sum over bodies of the terms that were put into `terms`. */
+static double total(nbody_work *w) {
+  return sim_reduce_sum(w->terms, (size_t)w->state.n, w->partial, w->options.threads);
+}
+
+static void sums(nbody_work *w, nbody_sums *out) {
+  const int64_t n = w->state.n;
+  const REAL *m = w->state.mass, *x = w->state.position, *v = w->state.velocity;
+  double *term = w->terms;
+  for (int64_t i = 0; i < n; i++) term[i] = m[i];
+  out->mass = total(w);
+  for (int64_t i = 0; i < n; i++) {
+    const double vx = v[i], vy = v[n + i], vz = v[2 * n + i];
+    term[i] = 0.5 * m[i] * (vx * vx + vy * vy + vz * vz);
+  }
+  out->kinetic = total(w);
+  for (int c = 0; c < 3; c++) {
+    const int64_t p = (c + 1) % 3 * n, q = (c + 2) % 3 * n;
+    for (int64_t i = 0; i < n; i++) term[i] = (double)m[i] * x[c * n + i];
+    out->moment[c] = total(w);
+    for (int64_t i = 0; i < n; i++) term[i] = (double)m[i] * v[c * n + i];
+    out->momentum[c] = total(w);
+    for (int64_t i = 0; i < n; i++) term[i] = m[i] * ((double)x[p + i] * v[q + i] - (double)x[q + i] * v[p + i]);
+    out->angular_momentum[c] = total(w);
+  }
+  out->potential = nbody_pair_potential(w->pair, NBODY_DTYPE, m, x);
+}
+
+/* By distance, then mass: the order is then the same whatever the sorting algorithm. */
+static int compare_shells(const void *left, const void *right) {
+  const double *a = left, *b = right;
+  if (a[0] != b[0]) return a[0] < b[0] ? -1 : 1;
+  return (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+static void radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
+  const int64_t n = w->state.n;
+  const REAL *m = w->state.mass, *x = w->state.position;
+  double mass = 0, within = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const double dx = x[i] - centre[0], dy = x[n + i] - centre[1], dz = x[2 * n + i] - centre[2];
+    w->terms[2 * i] = dx * dx + dy * dy + dz * dz;
+    w->terms[2 * i + 1] = m[i];
+    mass += m[i];
+  }
+  qsort(w->terms, (size_t)n, 2 * sizeof *w->terms, compare_shells);
+  int next = 0;
+  for (int64_t i = 0; i < n && next < NBODY_RADII; i++) {
+    within += w->terms[2 * i + 1];
+    for (; next < NBODY_RADII && (within >= nbody_radius_fractions[next] * mass || i == n - 1); next++)
+      out[next] = sqrt(w->terms[2 * i]);
+  }
+}
+
+const nbody_ops NBODY_OPS = {
+    .dtype = NBODY_DTYPE,
+    .bytes = bytes,
+    .create = create,
+    .destroy = destroy,
+    .name = name,
+    .force = force,
+    .kick = kick,
+    .drift = drift,
+    .hermite_predict = hermite_predict,
+    .hermite_correct = hermite_correct,
+    .step_softened = step_softened,
+    .step_aarseth = step_aarseth,
+    .step_start = step_start,
+    .sums = sums,
+    .radii = radii,
+};

@@ -1,0 +1,148 @@
+/* Gravitating bodies by direct summation: parameters, state, and the table of operations that a device fills. */
+#ifndef NBODY_NBODY_H
+#define NBODY_NBODY_H
+
+#include "engine/model.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+extern const sim_model nbody_model;
+
+typedef enum nbody_scheme { NBODY_LEAPFROG, NBODY_YOSHIDA4, NBODY_HERMITE4 } nbody_scheme;
+
+/* What every kind of group of bodies begins with: turned by |rotation| degrees about `rotation`, then moved. */
+typedef struct nbody_group {
+  char *species;
+  double position[3], velocity[3], rotation[3];
+} nbody_group;
+
+typedef struct nbody_body {
+  nbody_group group; /* position and velocity are the body's own */
+  double mass;
+} nbody_body;
+
+/* Plummer and Hernquist spheres. */
+typedef struct nbody_sphere {
+  nbody_group group;
+  int64_t n;
+  double mass, radius, cutoff;
+} nbody_sphere;
+
+typedef struct nbody_uniform_sphere {
+  nbody_group group;
+  int64_t n;
+  double mass, radius, virial;
+} nbody_uniform_sphere;
+
+typedef struct nbody_halo {
+  int64_t n;
+  char *species;
+  double mass, radius, cutoff;
+} nbody_halo;
+
+typedef struct nbody_exponential_disk {
+  nbody_group group;
+  int64_t n;
+  double mass, radius, thickness, Q, cutoff;
+  nbody_halo halo;
+} nbody_exponential_disk;
+
+typedef struct nbody_from_file {
+  nbody_group group;
+  char *path;
+} nbody_from_file;
+
+/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3]. Of `group` only the species is used. */
+typedef struct nbody_each {
+  nbody_group group;
+  sim_doubles mass, position, velocity;
+} nbody_each;
+
+extern const sim_schema nbody_body_schema, nbody_plummer_schema, nbody_hernquist_schema, nbody_uniform_sphere_schema,
+    nbody_exponential_disk_schema, nbody_from_file_schema, nbody_each_schema, nbody_schema;
+
+typedef struct nbody_gravity {
+  double G, softening;
+} nbody_gravity;
+
+typedef struct nbody_integrate {
+  int scheme;    /* nbody_scheme */
+  double dt;     /* NaN: adaptive */
+  double eta;    /* NaN until validate puts the scheme's own */
+  double dt_max; /* NaN: none */
+  double t_end;
+  double max_energy_error; /* NaN: none */
+} nbody_integrate;
+
+typedef struct nbody_parameters {
+  sim_common common;
+  sim_list bodies;
+  nbody_gravity gravity;
+  nbody_integrate integrate;
+} nbody_parameters;
+
+/* sim_model.validate */
+sim_status nbody_validate(void *parameters, sim_faults *faults);
+
+/* The bodies on a device. Vectors by component: [3][n]. */
+typedef struct nbody_state {
+  int64_t n;
+  void *mass, *position, *velocity; /* of the ops' dtype */
+  double *acceleration;
+  double *jerk; /* Hermite only, else NULL */
+} nbody_state;
+
+typedef struct nbody_options {
+  int64_t n;
+  bool single_pairs; /* fp32 pair terms */
+  bool jerk;         /* Hermite: jerk, and room for the predictor */
+  sim_isa isa;
+  int threads;
+  double G, softening;
+} nbody_options;
+
+/* Sums over all bodies, in fp64. */
+typedef struct nbody_sums {
+  double mass, kinetic, potential;
+  double moment[3]; /* sum of m x */
+  double momentum[3], angular_momentum[3];
+} nbody_sums;
+
+enum { NBODY_RADII = 5 };
+extern const double nbody_radius_fractions[NBODY_RADII];
+
+/* What an ops table works with: scratch memory, the direct sum. It borrows the state. */
+typedef struct nbody_work nbody_work;
+
+/* One device and one precision of the state. All but create, destroy, sums and radii only queue work, and need
+ * nothing from the host but their arguments. */
+typedef struct nbody_ops {
+  sim_dtype dtype; /* of mass, position, velocity */
+  double (*bytes)(const nbody_options *options);
+  sim_status (*create)(const nbody_options *options, const nbody_state *state, nbody_work **out);
+  void (*destroy)(nbody_work **work);
+  const char *(*name)(const nbody_work *work); /* of the direct sum */
+  void (*force)(nbody_work *work);             /* acceleration, and jerk with options.jerk */
+  void (*kick)(nbody_work *work, double dt);   /* v += a dt */
+  void (*drift)(nbody_work *work, double dt);  /* x += v dt */
+  /* Keeps x, v, a, j and puts the predicted x and v in their place. */
+  void (*hermite_predict)(nbody_work *work, double dt);
+  /* From what was kept and the force at the prediction. */
+  void (*hermite_correct)(nbody_work *work, double dt);
+  /* Shortest over the bodies; INFINITY where nothing limits it. */
+  double (*step_softened)(nbody_work *work, double eta);           /* eta sqrt(eps / |a|) */
+  double (*step_aarseth)(nbody_work *work, double eta, double dt); /* after a corrected step of dt */
+  double (*step_start)(nbody_work *work);                          /* pairs' free fall, |a| / |j| */
+  void (*sums)(nbody_work *work, nbody_sums *out);
+  /* About `centre`, within which each of nbody_radius_fractions of the mass lies. */
+  void (*radii)(nbody_work *work, const double centre[3], double out[NBODY_RADII]);
+} nbody_ops;
+
+/* What nbody_model.ops[] points to. */
+typedef struct nbody_ops_pair {
+  const nbody_ops *f32, *f64;
+} nbody_ops_pair;
+extern const nbody_ops nbody_ops_cpu_f32, nbody_ops_cpu_f64;
+
+#endif

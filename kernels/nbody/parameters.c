@@ -1,0 +1,290 @@
+/* The model's parameters: field tables, and the rules between fields. */
+#include "kernels/nbody/nbody.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LENGTH                                                                                                         \
+  { 1, 0, 0 }
+#define MASS                                                                                                           \
+  { 0, 1, 0 }
+#define TIME                                                                                                           \
+  { 0, 0, 1 }
+#define SPEED                                                                                                          \
+  { 1, 0, -1 }
+
+#define FIELD(T, member) .name = #member, .offset = offsetof(T, member)
+/* Required numbers: a count >= 1, a mass > 0, a length > 0. */
+#define COUNT(T, text)                                                                                                 \
+  { FIELD(T, n), .type = SIM_INT, .doc = text, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1, .max = INFINITY }
+#define TOTAL_MASS(T, text)                                                                                            \
+  {                                                                                                                    \
+    FIELD(T, mass), .type = SIM_REAL, .doc = text, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,  \
+                    .dimension = MASS                                                                                  \
+  }
+#define RADIUS(T, text)                                                                                                \
+  {                                                                                                                    \
+    FIELD(T, radius), .type = SIM_REAL, .doc = text, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,                 \
+                      .max = INFINITY, .dimension = LENGTH                                                             \
+  }
+#define OPTIONAL_LENGTH(T, member, word, text)                                                                         \
+  {                                                                                                                    \
+    FIELD(T, member), .type = SIM_REAL, .doc = text, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,               \
+                      .initial = word, .keyword = word, .dimension = LENGTH                                            \
+  }
+
+#define SPECIES(word)                                                                                                  \
+  {                                                                                                                    \
+    .name = "species", .offset = offsetof(nbody_group, species), .type = SIM_STRING, .initial = word,                  \
+    .doc = "name under which the bodies are written"                                                                   \
+  }
+#define PLACE                                                                                                          \
+  {FIELD(nbody_group, position), .type = SIM_REAL,    .components = 3,                                                 \
+   .initial = "{0, 0, 0}",       .dimension = LENGTH, .doc = "where the centre of the group is put"},                  \
+      {FIELD(nbody_group, velocity), .type = SIM_REAL,   .components = 3,                                              \
+       .initial = "{0, 0, 0}",       .dimension = SPEED, .doc = "velocity of the group"},                              \
+  {                                                                                                                    \
+    FIELD(nbody_group, rotation), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",                           \
+                                  .doc = "turns the group by the length of this vector, in degrees, about it"          \
+  }
+#define GROUP(word)                                                                                                    \
+  {                                                                                                                    \
+    .name = "group", .doc = "what all groups of bodies share",                                                         \
+    .fields = (const sim_field[]){SPECIES(word), PLACE, {0}}, .size = sizeof(nbody_group)                              \
+  }
+
+static const sim_schema stars_group = GROUP("stars");
+static const sim_schema disk_group = GROUP("disk");
+
+static const sim_field body_fields[] = {{FIELD(nbody_body, mass), .type = SIM_REAL,
+                                         .doc = "mass; 0 feels the others and is not felt",
+                                         .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY, .dimension = MASS},
+                                        {0}};
+const sim_schema nbody_body_schema = {
+    .name = "", .doc = "one body", .fields = body_fields, .base = &stars_group, .size = sizeof(nbody_body)};
+
+static const sim_field plummer_fields[] = {COUNT(nbody_sphere, "bodies"),
+                                           TOTAL_MASS(nbody_sphere, "their mass together"),
+                                           RADIUS(nbody_sphere, "scale length a: density goes as (1 + r^2/a^2)^(-5/2)"),
+                                           OPTIONAL_LENGTH(nbody_sphere, cutoff, "none", "no body is put farther out"),
+                                           {0}};
+const sim_schema nbody_plummer_schema = {.name = "plummer",
+                                         .doc = "Plummer's sphere in equilibrium (Aarseth, Henon and Wielen 1974)",
+                                         .fields = plummer_fields,
+                                         .base = &stars_group,
+                                         .size = sizeof(nbody_sphere)};
+
+static const sim_field hernquist_fields[] = {
+    COUNT(nbody_sphere, "bodies"),
+    TOTAL_MASS(nbody_sphere, "their mass together"),
+    RADIUS(nbody_sphere, "scale length a: density goes as 1/(r (r + a)^3), times (1 - r^2/cutoff^2)^2"),
+    OPTIONAL_LENGTH(nbody_sphere, cutoff, "auto", "where the density ends; auto: 30 radii"),
+    {0}};
+const sim_schema nbody_hernquist_schema = {
+    .name = "hernquist",
+    .doc = "Hernquist's sphere (1990) in isotropic equilibrium, by Eddington's inversion",
+    .fields = hernquist_fields,
+    .base = &stars_group,
+    .size = sizeof(nbody_sphere)};
+
+static const sim_field uniform_fields[] = {
+    COUNT(nbody_uniform_sphere, "bodies"),
+    TOTAL_MASS(nbody_uniform_sphere, "their mass together"),
+    RADIUS(nbody_uniform_sphere, "radius of the sphere"),
+    {FIELD(nbody_uniform_sphere, virial), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .doc = "2K/|W| at the start: 0 collapses from rest, 1 is in balance as a whole"},
+    {0}};
+const sim_schema nbody_uniform_sphere_schema = {.name = "uniform_sphere",
+                                                .doc = "sphere of constant mean density",
+                                                .fields = uniform_fields,
+                                                .base = &stars_group,
+                                                .size = sizeof(nbody_uniform_sphere)};
+
+static const sim_field halo_fields[] = {
+    COUNT(nbody_halo, "bodies of the halo"),
+    TOTAL_MASS(nbody_halo, "mass of the halo"),
+    RADIUS(nbody_halo, "scale length of the halo, a Hernquist sphere"),
+    OPTIONAL_LENGTH(nbody_halo, cutoff, "auto", "where the halo ends; auto: 30 radii"),
+    {FIELD(nbody_halo, species), .type = SIM_STRING, .initial = "halo",
+     .doc = "name under which the bodies of the halo are written"},
+    {0}};
+static const sim_schema halo_schema = {
+    .name = "halo", .doc = "the dark matter around a disk", .fields = halo_fields, .size = sizeof(nbody_halo)};
+
+static const sim_field disk_fields[] = {
+    COUNT(nbody_exponential_disk, "bodies of the disk"),
+    TOTAL_MASS(nbody_exponential_disk, "mass of the disk"),
+    RADIUS(nbody_exponential_disk, "scale length Rd: surface density goes as exp(-R/Rd)"),
+    OPTIONAL_LENGTH(nbody_exponential_disk, thickness, "auto",
+                    "z0: density goes as sech^2(z/z0); auto: a tenth of the radius"),
+    {FIELD(nbody_exponential_disk, Q), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "1.5", .doc = "Toomre's Q at 2.5 Rd: below 1 the disk falls into clumps"},
+    OPTIONAL_LENGTH(nbody_exponential_disk, cutoff, "auto", "where the disk ends; auto: 8 radii"),
+    {FIELD(nbody_exponential_disk, halo), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &halo_schema,
+     .doc = "the live halo that holds the disk"},
+    {0}};
+const sim_schema nbody_exponential_disk_schema = {
+    .name = "exponential_disk",
+    .doc = "disk galaxy in equilibrium with a live halo (after Hernquist 1993); turns counter-clockwise about z",
+    .fields = disk_fields,
+    .base = &disk_group,
+    .size = sizeof(nbody_exponential_disk)};
+
+static const sim_field file_fields[] = {
+    {FIELD(nbody_from_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
+     .doc = "openPMD snapshot, of which `species` is read, or CSV with a header line naming mass, x, y, z, vx, vy, vz; "
+            "relative to the scenario's folder"},
+    {0}};
+const sim_schema nbody_from_file_schema = {.name = "from_file",
+                                           .doc = "bodies of a file",
+                                           .fields = file_fields,
+                                           .base = &stars_group,
+                                           .size = sizeof(nbody_from_file)};
+
+static const sim_field each_fields[] = {SPECIES("stars"),
+                                        {FIELD(nbody_each, mass), .type = SIM_ARRAY, .components = 1,
+                                         .flags = SIM_REQUIRED, .dimension = MASS, .doc = "mass of each body"},
+                                        {FIELD(nbody_each, position), .type = SIM_ARRAY, .components = 3,
+                                         .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = "position of each body"},
+                                        {FIELD(nbody_each, velocity), .type = SIM_ARRAY, .components = 3,
+                                         .flags = SIM_REQUIRED, .dimension = SPEED, .doc = "velocity of each body"},
+                                        {0}};
+const sim_schema nbody_each_schema = {.name = "each",
+                                      .doc = "bodies made one by one by a Lua function",
+                                      .fields = each_fields,
+                                      .size = sizeof(nbody_each)};
+
+static const sim_schema *const body_variants[] = {&nbody_body_schema,
+                                                  &nbody_plummer_schema,
+                                                  &nbody_hernquist_schema,
+                                                  &nbody_uniform_sphere_schema,
+                                                  &nbody_exponential_disk_schema,
+                                                  &nbody_from_file_schema,
+                                                  &nbody_each_schema,
+                                                  NULL};
+
+static const sim_field gravity_fields[] = {
+    {FIELD(nbody_gravity, G), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY, .initial = "auto",
+     .keyword = "auto", .dimension = {3, -1, -2},
+     .doc = "gravitational constant; auto: 1, or 6.67430e-11 m^3 kg^-1 s^-2 (CODATA 2018) where units are given"},
+    {FIELD(nbody_gravity, softening), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .dimension = LENGTH, .doc = "Plummer softening: distances enter as sqrt(r^2 + softening^2)"},
+    {0}};
+static const sim_schema gravity_schema = {
+    .name = "gravity", .doc = "the law", .fields = gravity_fields, .size = sizeof(nbody_gravity)};
+
+static const char *const scheme_names[] = {"leapfrog", "yoshida4", "hermite4", NULL};
+
+static const sim_field integrate_fields[] = {
+    {FIELD(nbody_integrate, scheme), .type = SIM_CHOICE, .initial = "leapfrog", .choices = scheme_names,
+     .doc = "leapfrog: order 2, kick-drift-kick; yoshida4: order 4, three forces a step; hermite4: order 4, two forces "
+            "with their time derivatives"},
+    {FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .keyword = "adaptive", .dimension = TIME,
+     .doc = "time step; adaptive: one step for all, as long as eta allows (hermite4, or with softening)"},
+    {FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
+     .keyword = "auto",
+     .doc = "accuracy of the adaptive step. hermite4: Aarseth's formula, auto 0.01; else eta sqrt(softening/|a|max), "
+            "auto 0.2"},
+    {FIELD(nbody_integrate, dt_max), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "none", .keyword = "none", .dimension = TIME, .doc = "longest adaptive step"},
+    {FIELD(nbody_integrate, t_end), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .dimension = TIME, .doc = "when the run ends; it starts at 0"},
+    {FIELD(nbody_integrate, max_energy_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "none", .keyword = "none",
+     .doc = "the run fails once the relative error of the energy is larger, whenever it is computed"},
+    {0}};
+static const sim_schema integrate_schema = {
+    .name = "integrate", .doc = "how time passes", .fields = integrate_fields, .size = sizeof(nbody_integrate)};
+
+static const sim_field fields[] = {
+    {FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
+     .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
+    {FIELD(nbody_parameters, gravity), .type = SIM_TABLE, .table = &gravity_schema, .doc = "the law"},
+    {FIELD(nbody_parameters, integrate), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &integrate_schema,
+     .doc = "how time passes"},
+    {0}};
+const sim_schema nbody_schema = {.name = "nbody",
+                                 .doc = "gravitating bodies, every pair summed directly",
+                                 .fields = fields,
+                                 .base = &sim_common_schema,
+                                 .size = sizeof(nbody_parameters)};
+
+static void check_species(const char *name, int line, const char *path, sim_faults *faults) {
+  const size_t length = name != NULL ? strlen(name) : 0;
+  const char *const word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  if (length == 0 || length > 63 || strspn(name, word) != length)
+    sim_faults_add(faults, line, path, "expected 1 to 63 letters, digits or _, got \"%s\"", name != NULL ? name : "");
+}
+
+static void check_each(const nbody_each *each, int line, const char *path, sim_faults *faults) {
+  if (each->mass.rows == 0) sim_faults_add(faults, line, path, "expected at least one body, got none");
+  if (each->position.rows != each->mass.rows || each->velocity.rows != each->mass.rows)
+    sim_faults_add(faults, line, path, "expected mass, position and velocity of as many bodies, got %zu, %zu and %zu",
+                   each->mass.rows, each->position.rows, each->velocity.rows);
+  for (size_t i = 0; i < each->mass.rows; i++) {
+    if (!(each->mass.data[i] >= 0 && isfinite(each->mass.data[i]))) {
+      sim_faults_add(faults, line, path, "expected masses >= 0, got %.9g for body %zu", each->mass.data[i], i + 1);
+      break;
+    }
+  }
+}
+
+static void check_bodies(const sim_list *bodies, sim_faults *faults) {
+  if (bodies->count == 0) sim_faults_add(faults, 0, "bodies", "expected at least one group or body, got none");
+  double mass = 0; /* NaN: known later */
+  for (size_t i = 0; i < bodies->count; i++) {
+    const sim_item *item = &bodies->items[i];
+    char path[64];
+    snprintf(path, sizeof path, "bodies[%zu].species", i + 1);
+    check_species(((const nbody_group *)item->data)->species, item->line, path, faults);
+    if (item->schema == &nbody_body_schema) mass += ((const nbody_body *)item->data)->mass;
+    if (item->schema == &nbody_plummer_schema || item->schema == &nbody_hernquist_schema)
+      mass += ((const nbody_sphere *)item->data)->mass;
+    if (item->schema == &nbody_uniform_sphere_schema) mass += ((const nbody_uniform_sphere *)item->data)->mass;
+    if (item->schema == &nbody_from_file_schema) mass = NAN;
+    if (item->schema == &nbody_exponential_disk_schema) {
+      const nbody_exponential_disk *disk = item->data;
+      mass += disk->mass + disk->halo.mass;
+      snprintf(path, sizeof path, "bodies[%zu].halo.species", i + 1);
+      check_species(disk->halo.species, item->line, path, faults);
+    }
+    if (item->schema == &nbody_each_schema) {
+      const nbody_each *each = item->data;
+      snprintf(path, sizeof path, "bodies[%zu]", i + 1);
+      check_each(each, item->line, path, faults);
+      for (size_t k = 0; k < each->mass.rows; k++) mass += each->mass.data[k];
+    }
+  }
+  if (bodies->count > 0 && mass == 0) sim_faults_add(faults, 0, "bodies", "expected a body that has mass, got none");
+}
+
+static void check_time(const nbody_integrate *integrate, double softening, sim_faults *faults) {
+  if (isnan(integrate->dt)) {
+    if (integrate->scheme != NBODY_HERMITE4 && !(softening > 0))
+      sim_faults_add(faults, 0, "integrate.dt",
+                     "expected a number, got \"adaptive\": %s then needs gravity.softening > 0; hermite4 does not",
+                     scheme_names[integrate->scheme]);
+    return;
+  }
+  const double steps = integrate->t_end / integrate->dt;
+  if (!(steps <= 0x1p62))
+    sim_faults_add(faults, 0, "integrate.dt", "expected at most 2^62 steps, got t_end/dt = %.9g", steps);
+  else if (integrate->t_end - integrate->dt == integrate->t_end)
+    sim_faults_add(faults, 0, "integrate.dt",
+                   "expected a step that moves the clock, got %.9g, lost beside t_end = %.9g", integrate->dt,
+                   integrate->t_end);
+}
+
+sim_status nbody_validate(void *parameters, sim_faults *faults) {
+  nbody_parameters *p = parameters;
+  if (isnan(p->gravity.G)) {
+    const sim_units *units = &p->common.units;
+    p->gravity.G = units->given ? 6.67430e-11 / sim_units_si(units, (sim_dimension){3, -1, -2}) : 1;
+  }
+  if (isnan(p->integrate.eta)) p->integrate.eta = p->integrate.scheme == NBODY_HERMITE4 ? 0.01 : 0.2;
+  check_bodies(&p->bodies, faults);
+  check_time(&p->integrate, p->gravity.softening, faults);
+  return SIM_OK;
+}

@@ -1,0 +1,62 @@
+/* The formulas of the steps, for the C compiler and for nvcc. Everything is in the scenario's units and in fp64,
+ * whatever the state is stored in.
+ *
+ * Hermite scheme: J. Makino and S. J. Aarseth, PASJ 44 (1992) 141. Time step: S. J. Aarseth in "Multiple Time
+ * Scales", eds. Brackbill and Cohen (1985) 377. Fourth-order composition: H. Yoshida, Phys. Lett. A 150 (1990) 262. */
+#ifndef NBODY_PHYSICS_H
+#define NBODY_PHYSICS_H
+
+#include <math.h>
+
+#ifndef SIM_HD
+#ifdef __CUDACC__
+#define SIM_HD __host__ __device__
+#else
+#define SIM_HD
+#endif
+#endif
+
+/* Yoshida's weights of three leapfrog steps: w1, w0, w1 with w1 = 1/(2 - 2^(1/3)), w0 = 1 - 2 w1. */
+#define NBODY_YOSHIDA_W1 1.3512071919596578
+#define NBODY_YOSHIDA_W0 (-1.7024143839193153)
+
+SIM_HD static inline double nbody_kicked(double v, double a, double dt) { return v + a * dt; }
+SIM_HD static inline double nbody_drifted(double x, double v, double dt) { return x + v * dt; }
+
+/* Taylor series to the jerk. */
+SIM_HD static inline double nbody_predicted_position(double x, double v, double a, double j, double dt) {
+  return x + dt * (v + dt * (0.5 * a + dt * (1.0 / 6.0) * j));
+}
+SIM_HD static inline double nbody_predicted_velocity(double v, double a, double j, double dt) {
+  return v + dt * (a + dt * 0.5 * j);
+}
+
+/* Second and third derivative of the acceleration at the start of a step, from both ends of it. */
+SIM_HD static inline double nbody_snap(double a0, double j0, double a1, double j1, double dt) {
+  return (-6 * (a0 - a1) - dt * (4 * j0 + 2 * j1)) / (dt * dt);
+}
+SIM_HD static inline double nbody_crackle(double a0, double j0, double a1, double j1, double dt) {
+  return (12 * (a0 - a1) + 6 * dt * (j0 + j1)) / (dt * dt * dt);
+}
+
+/* End corrections of the trapezium rule, the position from the corrected velocity v1. */
+SIM_HD static inline double nbody_corrected_velocity(double v0, double a0, double j0, double a1, double j1, double dt) {
+  return v0 + 0.5 * dt * (a0 + a1) + dt * dt * (1.0 / 12.0) * (j0 - j1);
+}
+SIM_HD static inline double nbody_corrected_position(double x0, double v0, double v1, double a0, double a1, double dt) {
+  return x0 + 0.5 * dt * (v0 + v1) + dt * dt * (1.0 / 12.0) * (a0 - a1);
+}
+
+/* Square of Aarseth's step over eta: (|a| |s| + |j|^2) / (|j| |c| + |s|^2); infinite for a force that is constant. */
+SIM_HD static inline double nbody_aarseth(double a2, double j2, double s2, double c2) {
+  const double low = sqrt(j2 * c2) + s2;
+  return low > 0 ? (sqrt(a2 * s2) + j2) / low : INFINITY;
+}
+
+/* Square of the time in which two bodies fall together, but for a factor near 1: s^3 / (G (m1 + m2)). */
+SIM_HD static inline double nbody_fall_time2(double dx, double dy, double dz, double eps2, double gm) {
+  const double s2 = dx * dx + dy * dy + dz * dz + eps2;
+  return gm > 0 ? s2 * sqrt(s2) / gm : INFINITY;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* A run of the model, shared by the files that make one up. */
+#ifndef NBODY_RUN_H
+#define NBODY_RUN_H
+
+#include "kernels/nbody/nbody.h"
+
+/* Numbers that go from step to step beside the bodies; a state array of their own. */
+enum { NBODY_INITIAL_ENERGY, NBODY_NEXT_STEP, NBODY_CONTROLS };
+
+typedef struct nbody_run {
+  const nbody_ops *ops;
+  nbody_work *work;
+  nbody_integrate integrate;
+  int64_t n, steps; /* steps: with a fixed dt */
+  sim_buffer id, mass, position, velocity, acceleration, jerk;
+  double controller[NBODY_CONTROLS];
+  sim_species species[SIM_SPECIES_MAX];
+  size_t species_count;
+  nbody_sums sums; /* at step sums_step */
+  int64_t sums_step;
+} nbody_run;
+
+/* NaN where the step adapts. */
+double nbody_step_count(const nbody_integrate *integrate);
+/* Once the force is known at a fresh start. */
+void nbody_plan_first_step(nbody_run *run);
+double nbody_first_dt(const nbody_run *run);
+/* sim_model.step */
+sim_status nbody_step(void *self, sim_clock *clock);
+
+#endif

@@ -201,7 +201,7 @@ static sim_status create_model(session *s, io_folder_mode mode) {
     job->setup.saved = &job->saved.frame;
     s->run.clock = job->saved.frame.clock;
   }
-  SIM_TRY(job->model->create(job->parameters, &job->setup, &s->run.clock, &s->run.self));
+  SIM_TRY(cli_of_scenario(job, job->model->create(job->parameters, &job->setup, &s->run.clock, &s->run.self)));
   return mode == IO_FOLDER_FORCE ? io_folder_clear(s->folder) : SIM_OK;
 }
 

@@ -147,6 +147,10 @@ sim_status cli_prepare_same(const cli_job *job) {
   return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: of another scenario: '%s' differs", job->saved.path, path);
 }
 
+sim_status cli_of_scenario(const cli_job *job, sim_status status) {
+  return status == SIM_ERR_SCENARIO ? sim_fail_context("%s", job->source.path) : status;
+}
+
 /* ---- device, memory ---- */
 
 sim_status cli_prepare_device(cli_job *job) {
@@ -164,7 +168,7 @@ sim_status cli_prepare_device(cli_job *job) {
   snprintf(job->device, sizeof job->device, "%s, %d thread%s, %s", name, setup->threads, setup->threads == 1 ? "" : "s",
            sim_isa_name(setup->isa));
   if (job->has_saved) setup->saved = &job->saved.frame;
-  SIM_TRY(job->model->plan(job->parameters, setup, &job->plan));
+  SIM_TRY(cli_of_scenario(job, job->model->plan(job->parameters, setup, &job->plan)));
   if (job->has_saved) sim_plan_add(&job->plan, "checkpoint being read", job->plan.checkpoint_bytes);
   struct rusage here;
   if (getrusage(RUSAGE_SELF, &here) == 0)

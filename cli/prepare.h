@@ -32,6 +32,8 @@ sim_status cli_prepare_same(const cli_job *job) SIM_MUST_CHECK;
 sim_status cli_prepare_device(cli_job *job) SIM_MUST_CHECK;
 /* SIM_ERR_NO_MEMORY with the list when the plan does not fit. */
 sim_status cli_prepare_memory(const cli_job *job) SIM_MUST_CHECK;
+/* Puts the scenario's name before the message of a model that refuses it. */
+sim_status cli_of_scenario(const cli_job *job, sim_status status);
 void cli_prepare_free(cli_job *job);
 
 const sim_common *cli_common(const cli_job *job);

@@ -25,6 +25,16 @@ expect 73 "s.out" "$SIM" run s.lua
 echo mine >s.out/mine.txt
 expect 0 "" "$SIM" run s.lua --force
 [ "$(cat s.out/mine.txt)" = mine ] || fail "--force removed a file that is not ours"
+# What is refused once the bodies are made costs the earlier run nothing, and leaves nothing.
+cat >same.lua <<'LUA'
+local place = { mass = 1, position = {1, 2, 3}, velocity = {0, 0, 0} }
+return sim.nbody { bodies = { place, place }, integrate = { dt = 1, t_end = 1 } }
+LUA
+before=$(digest s.out)
+expect 65 "same.lua" "$SIM" run same.lua --force -o s.out
+[ "$(digest s.out)" = "$before" ] && [ -e s.out/ckpt/ck_000000000040.h5 ] || fail "a refused --force lost the earlier run"
+expect 65 "same.lua" "$SIM" run same.lua
+[ ! -e same.out ] || fail "a refused run left a folder"
 mkdir other && echo x >other/x
 expect 73 other "$SIM" run s.lua -o other
 [ "$(cat other/x)" = x ] || fail "another folder was touched"

@@ -206,6 +206,7 @@ static void test_force_removes_the_index(void **state) {
   snprintf(path, sizeof path, "%s/halo.hdf", self->run);
   assert_int_equal(access(path, F_OK), 0);
   assert_ok(io_folder_open(self->run, IO_FOLDER_FORCE, &folder));
+  assert_ok(io_folder_clear(folder));
   io_folder_close(&folder);
   assert_int_not_equal(access(path, F_OK), 0);
 }

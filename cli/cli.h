@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 int cli_main(int argc, char **argv); /* the exit code */
+/* One line on stderr, as text or as a JSON object. Scenario faults carry their own file and line. */
+void cli_report(sim_status status, const char *message, bool json);
 
 /* ---- options.c ---- */
 
@@ -38,7 +40,7 @@ typedef struct cli_options {
   cli_resume_mode resume;
   sim_isa isa;
   int threads; /* 0: as many as the system gives */
-  bool seed_given;
+  bool isa_given, seed_given;
   uint64_t seed;
   double wall;        /* seconds; INFINITY: none */
   double lua_seconds; /* processor time of the scenario script */
@@ -66,10 +68,13 @@ void cli_terminal_stop(void);
 void cli_terminal_progress(const sim_progress *progress, const char *work_unit);
 /* "start", "done", "stopped", "failed": for programs that read run.jsonl or --log-json. digest "": none. */
 void cli_terminal_event(const char *event, const sim_clock *clock, const char *digest);
-void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2))); /* a line on stdout, unless quiet */
-void cli_duration(double seconds, char *out, size_t capacity);               /* "1 h 02 min" */
-void cli_bytes(double bytes, char *out, size_t capacity);                    /* "12.3 MiB" */
-void cli_rate(double rate, const char *unit, char *out, size_t capacity);    /* "1.23e+09 interactions/s" */
+/* A line on stdout, unless quiet, and in run.log. */
+void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A line in run.log and run.jsonl alone. */
+void cli_terminal_note(sim_log_level level, const char *message);
+void cli_duration(double seconds, char *out, size_t capacity);            /* "1 h 02 min" */
+void cli_bytes(double bytes, char *out, size_t capacity);                 /* "12.3 MiB" */
+void cli_rate(double rate, const char *unit, char *out, size_t capacity); /* "1.23e+09 interactions/s" */
 
 /* ---- job.c: one run, from a command to its last output ---- */
 

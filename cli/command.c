@@ -2,6 +2,7 @@
 
 #include "io/io.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,16 +31,24 @@ static sim_status dispatch(const cli_options *options) {
   return SIM_OK;
 }
 
-/* Scenario faults carry their own file and line; everything else is told apart from the output of a shell by "sim:". */
+void cli_report(sim_status status, const char *message, bool json) {
+  if (json) {
+    sim_bytes line = {0};
+    sim_bytes_format(&line, "{\"level\": \"error\", \"exit_code\": %d, \"message\": ", sim_status_exit_code(status));
+    sim_bytes_json_string(&line, message, strlen(message));
+    fprintf(stderr, "%s}\n", line.data ? line.data : "");
+    sim_bytes_free(&line);
+  } else {
+    fprintf(stderr, "%s%s\n", status == SIM_ERR_SCENARIO ? "" : "sim: ", message);
+  }
+}
+
 static void report(sim_status status, const cli_options *options) {
   const sim_error *error = sim_error_last();
   if (status == SIM_ERR_STOPPED || status == SIM_OK || !*error->message) return; /* said already */
-  if (status == SIM_ERR_SCENARIO)
-    fprintf(stderr, "%s\n", error->message);
-  else if (status == SIM_ERR_INTERNAL)
-    fprintf(stderr, "sim: internal error: %s (%s:%d); please report this\n", error->message, error->file, error->line);
-  else
-    fprintf(stderr, "sim: %s\n", error->message);
+  if (status == SIM_ERR_INTERNAL)
+    sim_fail_context("internal error at %s:%d, please report it", error->file, error->line);
+  cli_report(status, error->message, options->log_json);
   if (options->verbosity > 0) fprintf(stderr, "sim: raised at %s:%d\n", error->file, error->line);
 }
 
@@ -51,8 +60,10 @@ int cli_main(int argc, char **argv) {
   if (status == SIM_OK) status = io_init();
   if (status == SIM_OK) status = dispatch(&options);
   bool shows = options.command != CLI_RUN && options.command != CLI_RESUME; /* a run's result is its files */
-  if (fflush(stdout) != 0 && shows && status == SIM_OK)
-    status = sim_fail(SIM_ERR_IO, "cannot write to standard output");
+  if (fflush(stdout) != 0 && shows && status == SIM_OK) {
+    status = sim_fail(SIM_ERR_IO, "cannot write to standard output: %s", strerror(errno));
+    if (errno == EPIPE) sim_error_clear(); /* a reader that has seen enough */
+  }
   report(status, &options);
   if (status == SIM_ERR_STOPPED && cli_signals_which() == SIGINT) cli_signals_end_by(SIGINT);
   return sim_status_exit_code(status);

@@ -18,7 +18,7 @@ typedef struct session {
   sim_sink sinks[SINKS];
   size_t sink_count;
   sim_run run;
-  bool resumed;
+  bool resumed, begun; /* begun: the folder's files are this run's */
   double begin, last_status;
   char host[128];
 } session;
@@ -126,13 +126,15 @@ static void say_header(session *s) {
   cli_job *job = s->job;
   char what[256], memory[32];
   job->model->describe(s->run.self, what, sizeof what);
-  cli_bytes(sim_plan_total(&job->plan), memory, sizeof memory);
-  cli_say("sim %s  %s: %s", cli_version_text, job->model->name, what);
-  cli_say("  device %s, %s precision, %s", job->device, s->provenance.precision, memory);
+  cli_bytes(job->resident + sim_plan_total(&job->plan), memory, sizeof memory);
+  const char *title = s->provenance.title;
+  cli_say("sim %s  %s%s%s", cli_version_text, job->model->name, *title ? ": " : "", title);
+  cli_say("  %s", what);
+  cli_say("  %s", job->device);
+  cli_say("  %s precision, %s of memory", s->provenance.precision, memory);
   if (s->resumed)
     cli_say("  goes on from checkpoint %s: step %lld, t = %.9g of %.9g", s->provenance.parent_checkpoint,
             (long long)s->run.clock.step, s->run.clock.t, s->run.clock.t_end);
-  sim_log(SIM_LOG_DEBUG, "%s: %s", job->model->name, what);
   cli_terminal_event("start", &s->run.clock, "");
 }
 
@@ -170,18 +172,31 @@ static sim_status loop(session *s) {
 
 /* ---- end ---- */
 
+/* Of a health figure, an error relative to 1: above it the summary warns. */
+static const double health_limit = 0.1;
+
 static void say_summary(session *s, sim_status status) {
   const sim_progress *p = &s->run.last;
   char took[32], rate[64];
   cli_duration(p->elapsed, took, sizeof took);
   cli_rate(p->rate, s->job->model->work_unit, rate, sizeof rate);
   const char *path = io_folder_path(s->folder);
+  if (fabs(p->health) > health_limit)
+    sim_log(SIM_LOG_WARN, "%s is %.3g: the result is hardly to be trusted; a smaller step may help", p->health_name,
+            p->health);
   int64_t steps = s->run.clock.step - p->first_step;
-  cli_say("%s step %lld, t = %.9g: %lld step%s in %s, %s", status == SIM_OK ? "done" : "stopped at",
-          (long long)s->run.clock.step, s->run.clock.t, (long long)steps, steps == 1 ? "" : "s", took, rate);
+  if (steps == 0)
+    cli_say("%s step %lld, t = %.9g: nothing was left to do", status == SIM_OK ? "done" : "stopped at",
+            (long long)s->run.clock.step, s->run.clock.t);
+  else
+    cli_say("%s step %lld, t = %.9g: %lld step%s in %s, %s", status == SIM_OK ? "done" : "stopped at",
+            (long long)s->run.clock.step, s->run.clock.t, (long long)steps, steps == 1 ? "" : "s", took, rate);
   if (p->health_name && isfinite(p->health)) cli_say("  %s %.3g", p->health_name, p->health);
   cli_say("  output %s", path);
-  if (status == SIM_ERR_STOPPED) cli_say("  go on with: sim resume %s", path);
+  if (status == SIM_ERR_STOPPED)
+    cli_say("  go on with: sim resume %s", path);
+  else if (cli_common(s->job)->output.snapshots.kind != SIM_NEVER)
+    cli_say("  draw it with: viz/plot_snapshot.py %s", path);
   cli_say("  digest %s", s->run.digest);
 }
 
@@ -190,7 +205,10 @@ static void close_session(session *s) {
     if (s->sinks[i].destroy) s->sinks[i].destroy(&s->sinks[i].self);
   if (s->run.self) s->job->model->destroy(&s->run.self);
   cli_terminal_stop();
-  io_folder_close(&s->folder);
+  if (s->begun)
+    io_folder_close(&s->folder);
+  else
+    io_folder_abandon(&s->folder);
 }
 
 /* Makes the model, and only then touches the files of the folder: a scenario that is refused here leaves no trace. */
@@ -202,19 +220,19 @@ static sim_status create_model(session *s, io_folder_mode mode) {
     s->run.clock = job->saved.frame.clock;
   }
   SIM_TRY(cli_of_scenario(job, job->model->create(job->parameters, &job->setup, &s->run.clock, &s->run.self)));
-  return mode == IO_FOLDER_FORCE ? io_folder_clear(s->folder) : SIM_OK;
+  if (s->resumed && s->run.clock.t > s->run.clock.t_end)
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is at t = %.9g, after the end at %.9g", job->saved.path, s->run.clock.t,
+                    s->run.clock.t_end);
+  return mode == IO_FOLDER_FORCE || mode == IO_FOLDER_AGAIN ? io_folder_clear(s->folder) : SIM_OK;
 }
 
 static sim_status run_in_folder(session *s, io_folder_mode mode) {
-  sim_status status = create_model(s, mode);
-  if (status != SIM_OK) {
-    io_folder_abandon(&s->folder);
-    return status;
-  }
+  SIM_TRY(create_model(s, mode));
+  s->begun = true;
   gethostname(s->host, sizeof s->host - 1);
   s->run.checkpoint_step = -1;
   cli_terminal_files(io_folder_append(s->folder, "run.log"), io_folder_append(s->folder, "run.jsonl"));
-  status = start(s);
+  sim_status status = start(s);
   if (status == SIM_OK) {
     say_header(s);
     status = loop(s);
@@ -223,8 +241,8 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
     say_summary(s, status);
     cli_terminal_event(status == SIM_OK ? "done" : "stopped", &s->run.clock, s->run.digest);
   } else {
-    sim_log(SIM_LOG_DEBUG, "ended with exit code %d: %s", sim_status_exit_code(status), sim_error_last()->message);
     cli_terminal_event("failed", &s->run.clock, "");
+    cli_terminal_note(SIM_LOG_ERROR, sim_error_last()->message);
   }
   write_status(s, status == SIM_OK ? "done" : status == SIM_ERR_STOPPED ? "stopped" : "failed", status);
   return status;
@@ -251,32 +269,39 @@ static sim_status load_saved(cli_job *job, const char *file) {
   return SIM_OK;
 }
 
-/* --resume in its forms: whether there is something to go on from, and the mode to open the folder in. */
-static sim_status find_saved(cli_job *job, io_folder_mode *mode) {
-  cli_resume_mode resume = job->options->resume;
-  *mode = job->options->force ? IO_FOLDER_FORCE : IO_FOLDER_NEW;
-  if (resume == CLI_RESUME_NO) return SIM_OK;
-  sim_status status = load_saved(job, resume == CLI_RESUME_FILE ? job->options->resume_file : NULL);
-  if (status == SIM_ERR_NO_INPUT && resume == CLI_RESUME_AUTO) {
+/* --resume in its forms: opens the folder, and loads what there is to go on from. The lock is taken before anything in
+ * the folder is read. */
+static sim_status open_to_resume(cli_job *job, io_folder **folder, io_folder_mode *mode) {
+  bool automatic = job->options->resume == CLI_RESUME_AUTO;
+  const char *file = job->options->resume == CLI_RESUME_FILE ? job->options->resume_file : NULL;
+  *mode = IO_FOLDER_RESUME;
+  sim_status status = io_folder_open(job->output, *mode, folder);
+  if (status == SIM_OK) status = load_saved(job, file);
+  if (status == SIM_ERR_NO_INPUT && automatic) { /* nothing there yet, or killed before its first checkpoint */
     job->has_saved = false;
-    *mode = IO_FOLDER_FORCE; /* killed before its first checkpoint, or nothing there yet */
-    return SIM_OK;
+    io_folder_abandon(folder);
+    *mode = IO_FOLDER_AGAIN;
+    return io_folder_open(job->output, *mode, folder);
   }
   SIM_TRY(status);
-  *mode = IO_FOLDER_RESUME;
   return cli_prepare_same(job);
+}
+
+static sim_status open_and_run(session *s) {
+  cli_job *job = s->job;
+  io_folder_mode mode = job->options->force ? IO_FOLDER_FORCE : IO_FOLDER_NEW;
+  SIM_TRY(cli_prepare_scenario(job));
+  SIM_TRY(default_output(job));
+  if (job->options->resume != CLI_RESUME_NO) SIM_TRY(open_to_resume(job, &s->folder, &mode));
+  SIM_TRY(cli_prepare_device(job));
+  SIM_TRY(cli_prepare_memory(job));
+  if (!s->folder) SIM_TRY(io_folder_open(job->output, mode, &s->folder));
+  return run_in_folder(s, mode);
 }
 
 static sim_status run_job(cli_job *job) {
   session s = {.job = job, .begin = sim_wall_clock()};
-  io_folder_mode mode;
-  SIM_TRY(cli_prepare_scenario(job));
-  SIM_TRY(default_output(job));
-  SIM_TRY(find_saved(job, &mode));
-  SIM_TRY(cli_prepare_device(job));
-  SIM_TRY(cli_prepare_memory(job));
-  SIM_TRY(io_folder_open(job->output, mode, &s.folder));
-  sim_status status = run_in_folder(&s, mode);
+  sim_status status = open_and_run(&s);
   close_session(&s);
   return status;
 }
@@ -315,16 +340,8 @@ sim_status cli_resume(const cli_options *options) { return with_job(options, res
 
 /* ---- check ---- */
 
-static double snapshot_count(const sim_cadence *cadence, const cli_job *job, double t_end) {
-  switch (cadence->kind) {
-  case SIM_NEVER: return 0;
-  case SIM_ENDS: return 2;
-  case SIM_EVERY_TIME: return floor(t_end / cadence->interval) + 1;
-  case SIM_EVERY_STEPS: return floor(job->plan.steps / cadence->interval) + 1;
-  case SIM_EVERY_WALL: return NAN;
-  }
-  return NAN;
-}
+/* Attributes and HDF5's own records beside the arrays; measured on small snapshots. */
+static const double snapshot_overhead = 16e3;
 
 static sim_status check_job(cli_job *job) {
   SIM_TRY(cli_prepare_scenario(job));
@@ -333,7 +350,7 @@ static sim_status check_job(cli_job *job) {
   const sim_plan *plan = &job->plan;
   const sim_output *output = &cli_common(job)->output;
   char text[64], more[64];
-  cli_bytes(sim_plan_total(plan), text, sizeof text);
+  cli_bytes(job->resident + sim_plan_total(plan), text, sizeof text);
   cli_bytes((double)job->setup.backend->memory_free(), more, sizeof more);
   cli_say("%s: no faults", job->options->target);
   cli_say("device      %s", job->device);
@@ -342,13 +359,22 @@ static sim_status check_job(cli_job *job) {
     cli_bytes(plan->items[i].bytes, text, sizeof text);
     cli_say("  %-24s %s", plan->items[i].what, text);
   }
-  double snapshots = snapshot_count(&output->snapshots, job, plan->t_end);
-  cli_bytes(plan->snapshot_bytes, text, sizeof text);
-  cli_bytes(plan->snapshot_bytes * snapshots, more, sizeof more);
+  cli_bytes(job->resident, text, sizeof text);
+  cli_say("  %-24s %s", "program and libraries", text);
+  double snapshots = cli_times_due(&output->snapshots, plan), size = plan->snapshot_bytes + snapshot_overhead;
+  cli_bytes(size, text, sizeof text);
+  cli_bytes(size * snapshots, more, sizeof more);
   if (isfinite(snapshots))
     cli_say("snapshots   %.0f of %s: %s", snapshots, text, more);
   else
     cli_say("snapshots   of %s each", text);
+  cli_bytes(cli_row_bytes(job), text, sizeof text);
+  if (output->tables.kind == SIM_NEVER)
+    cli_say("tables      none");
+  else if (isfinite(cli_times_due(&output->tables, plan)))
+    cli_say("tables      %.0f rows: %s", cli_times_due(&output->tables, plan), text);
+  else
+    cli_say("tables      as many rows as the steps and the clock make");
   cli_bytes(plan->checkpoint_bytes, text, sizeof text);
   cli_say("checkpoints %s each, the last three kept", text);
   if (isfinite(plan->steps)) {

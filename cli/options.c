@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS_MAX = 4096 };
+enum { THREADS_MAX = 1024 };
 
 const char cli_help_text[] =
     "usage: sim SCENARIO.lua [options]       run a scenario (same as sim run)\n"
@@ -23,7 +23,7 @@ const char cli_help_text[] =
     "  --seed N               seed, in place of the scenario's\n"
     "  --lua-seconds S        processor time that the scenario script may take (default 1.5)\n"
     "options of run\n"
-    "  -o DIR                 output folder (default: the scenario's name with .out)\n"
+    "  -o, --output DIR       output folder (default: the scenario's name with .out)\n"
     "  --force                replace an earlier run in the folder\n"
     "  --resume[=auto|FILE]   go on from the folder's newest good checkpoint (auto: or start anew; FILE: from this "
     "one)\n"
@@ -31,7 +31,7 @@ const char cli_help_text[] =
     "  --device D             auto, cpu, cuda or cuda:N (default auto; an explicit device never falls back)\n"
     "  --threads N            threads on the CPU (default: all that the system gives)\n"
     "  --isa I                auto, avx512, avx2 or plain: instruction set on the CPU (default auto)\n"
-    "  --wall HH:MM:SS        checkpoint and stop (exit 75) after this time\n"
+    "  --wall HH:MM:SS        checkpoint and stop (exit 75) after this time; also MM:SS, or seconds\n"
     "  -q, -v                 errors only; more\n"
     "  --log-json             messages and progress as one JSON object a line\n"
     "  --no-progress          no progress bar\n"
@@ -112,13 +112,13 @@ bad:
   return sim_fail(SIM_ERR_USAGE, "--wall '%s': expected a time above 0 as HH:MM:SS", text);
 }
 
-static sim_status parse_isa(const char *text, sim_isa *out) {
-  *out = sim_isa_best();
+static sim_status parse_isa(const char *text, cli_options *out) {
   if (strcmp(text, "auto") == 0) return SIM_OK;
   for (sim_isa isa = 0; isa < SIM_ISA_COUNT; isa++) {
     if (strcmp(text, sim_isa_name(isa)) != 0) continue;
     if (isa > sim_isa_best()) return sim_fail(SIM_ERR_NO_DEVICE, "--isa %s: this processor does not have it", text);
-    *out = isa;
+    out->isa = isa;
+    out->isa_given = true;
     return SIM_OK;
   }
   return sim_fail(SIM_ERR_USAGE, "--isa '%s': expected auto, avx512, avx2 or plain", text);
@@ -218,7 +218,7 @@ static sim_status apply(option_id id, const char *value, cli_options *out) {
   case OPTION_DEVICE: out->device = value; break;
   case OPTION_PRECISION: return parse_precision(value, &out->precision);
   case OPTION_THREADS: return parse_threads(value, &out->threads);
-  case OPTION_ISA: return parse_isa(value, &out->isa);
+  case OPTION_ISA: return parse_isa(value, out);
   case OPTION_SEED: out->seed_given = true; return parse_seed(value, &out->seed);
   case OPTION_WALL: return parse_wall(value, &out->wall);
   case OPTION_LUA_SECONDS: return parse_seconds("--lua-seconds", value, &out->lua_seconds);
@@ -253,17 +253,26 @@ static sim_status parse_option(int argc, char **argv, int *at, cli_options *out,
   return unknown_option(text, length);
 }
 
+/* The command line as a shell would take it; cut where it is longer than the room. */
 static void quote(int argc, char **argv, char *out, size_t capacity) {
-  size_t used = 0;
-  out[0] = '\0';
-  for (int i = 0; i < argc && used + 4 < capacity; i++) {
-    bool plain =
-        *argv[i] &&
-        strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-") == strlen(argv[i]);
-    const char *mark = plain ? "" : "'";
-    int n = snprintf(out + used, capacity - used, "%s%s%s%s", i ? " " : "", mark, argv[i], mark);
-    used += n > 0 ? (size_t)n : 0;
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-";
+  sim_bytes line = {0};
+  for (int i = 0; i < argc; i++) {
+    if (i) sim_bytes_text(&line, " ");
+    if (*argv[i] && strspn(argv[i], plain) == strlen(argv[i])) {
+      sim_bytes_text(&line, argv[i]);
+      continue;
+    }
+    sim_bytes_text(&line, "'");
+    for (const char *at = argv[i]; *at; at++)
+      if (*at == '\'')
+        sim_bytes_text(&line, "'\\''");
+      else
+        sim_bytes_add(&line, at, 1);
+    sim_bytes_text(&line, "'");
   }
+  snprintf(out, capacity, "%s", line.data && !line.failed ? line.data : "");
+  sim_bytes_free(&line);
 }
 
 static const char *nearest_command(const char *word) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 enum { NAMES_MAX = 128 };
 
@@ -46,9 +47,13 @@ static sim_status decode(cli_job *job, const char *file, const sim_value *value)
   sim_status status = sim_model_decode(job->model, value, &job->parameters, &faults);
   if (status == SIM_OK && faults.count) {
     size_t shown = 0;
-    for (const char *at = faults.text.data; at && *at; at++) shown += *at == '\n';
-    if (faults.text.data) fputs(faults.text.data, stderr);
-    if (faults.count > shown) fprintf(stderr, "%s: and %zu more\n", file, faults.count - shown);
+    for (char *at = faults.text.data, *end; at && (end = strchr(at, '\n')); at = end + 1, shown++) {
+      *end = '\0';
+      cli_report(SIM_ERR_SCENARIO, at, job->options->log_json);
+    }
+    char more[128];
+    snprintf(more, sizeof more, "and %zu more faults", faults.count - shown);
+    if (faults.count > shown) cli_report(SIM_ERR_SCENARIO, more, job->options->log_json);
     sim_error_clear();
     status = SIM_ERR_SCENARIO;
   }
@@ -115,27 +120,30 @@ sim_status cli_prepare_saved(cli_job *job) {
   return status;
 }
 
-/* Path of the first difference of two trees, into path[capacity]; false where they are the same. */
-static bool difference(const sim_value *a, const sim_value *b, char *path, size_t capacity) {
+static bool same_value(const sim_value *a, const sim_value *b) {
+  if (!a || !b) return a == b;
   sim_bytes left = {0}, right = {0};
   sim_value_write(a, &left);
   sim_value_write(b, &right);
   bool same = !left.failed && !right.failed && left.size == right.size && memcmp(left.data, right.data, left.size) == 0;
   sim_bytes_free(&left);
   sim_bytes_free(&right);
-  if (same) return false;
-  if (a->kind != SIM_VALUE_TABLE || b->kind != SIM_VALUE_TABLE) return true;
-  for (size_t i = 0; i < a->u.table.count && i < b->u.table.count; i++) {
-    const sim_entry *entry = &a->u.table.entries[i], *other = &b->u.table.entries[i];
+  return same;
+}
+
+/* The first field, in path[capacity], in which two resolved structs differ although a restart may not change it. */
+static bool difference(const sim_schema *schema, const sim_value *a, const sim_value *b, char *path, size_t capacity) {
+  if (schema->base && difference(schema->base, a, b, path, capacity)) return true;
+  for (const sim_field *field = schema->fields; field->name; field++) {
+    const sim_value *here = sim_value_get(a, field->name), *there = sim_value_get(b, field->name);
+    if (field->flags & SIM_MAY_CHANGE || same_value(here, there)) continue;
     size_t used = strlen(path);
-    if (entry->key)
-      snprintf(path + used, capacity - used, "%s%s", used ? "." : "", entry->key);
-    else
-      snprintf(path + used, capacity - used, "[%zu]", i + 1);
-    if (difference(entry->value, other->value, path, capacity)) return true;
+    snprintf(path + used, capacity - used, "%s%s", used ? "." : "", field->name);
+    if (field->type != SIM_TABLE || !here || !there || difference(field->table, here, there, path, capacity))
+      return true;
     path[used] = '\0';
   }
-  return true;
+  return false;
 }
 
 sim_status cli_prepare_same(const cli_job *job) {
@@ -143,7 +151,7 @@ sim_status cli_prepare_same(const cli_job *job) {
   if (strcmp(job->saved.model, job->model->name) != 0)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: of the model '%s', but the scenario is of '%s'", job->saved.path,
                     job->saved.model, job->model->name);
-  if (!difference(job->resolved, job->saved.parameters, path, sizeof path)) return SIM_OK;
+  if (!difference(job->model->parameters, job->resolved, job->saved.parameters, path, sizeof path)) return SIM_OK;
   return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: of another scenario: '%s' differs", job->saved.path, path);
 }
 
@@ -153,14 +161,45 @@ sim_status cli_of_scenario(const cli_job *job, sim_status status) {
 
 /* ---- device, memory ---- */
 
+/* In double precision any instruction set goes on with the same bits; else it must be the one that the run began with,
+ * unless the user asks for another. */
+static sim_status choose_isa(cli_job *job) {
+  const cli_options *options = job->options;
+  sim_isa *isa = &job->setup.isa;
+  *isa = options->isa;
+  if (!job->has_saved || cli_common(job)->precision == SIM_DOUBLE) return SIM_OK;
+  if (strcmp(job->saved.isa, sim_isa_name(*isa)) == 0) return SIM_OK;
+  if (options->isa_given) {
+    sim_log(SIM_LOG_WARN, "the run began with %s and goes on with %s: its last bits will differ", job->saved.isa,
+            sim_isa_name(*isa));
+    return SIM_OK;
+  }
+  for (*isa = 0; *isa <= sim_isa_best(); ++*isa)
+    if (strcmp(job->saved.isa, sim_isa_name(*isa)) == 0) return SIM_OK;
+  return sim_fail(
+      SIM_ERR_INCOMPATIBLE,
+      "%s: the run began with %s, which this processor does not have; --isa %s goes on with other last bits",
+      job->saved.path, job->saved.isa, sim_isa_name(sim_isa_best()));
+}
+
+static double resident_bytes(void) {
+  unsigned long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "re");
+  if (!file) return 0;
+  if (fscanf(file, "%*u %lu", &pages) != 1) pages = 0;
+  fclose(file);
+  return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
 sim_status cli_prepare_device(cli_job *job) {
   const cli_options *options = job->options;
   sim_setup *setup = &job->setup;
   SIM_TRY(sim_backend_select(options->device, &setup->backend));
   if (!job->model->ops[setup->backend->kind])
     return sim_fail(SIM_ERR_NO_DEVICE, "model '%s' does not run on %s", job->model->name, setup->backend->name);
-  setup->isa = options->isa;
-  setup->threads = options->threads ? options->threads : omp_get_max_threads();
+  SIM_TRY(choose_isa(job));
+  int most = omp_get_max_threads(), cores = omp_get_num_procs(); /* OMP_NUM_THREADS may ask for fewer, not for more */
+  setup->threads = options->threads ? options->threads : most < cores ? most : cores;
   setup->read_particles = io_read_particles;
   setup->count_particles = io_count_particles;
   char name[160];
@@ -168,28 +207,60 @@ sim_status cli_prepare_device(cli_job *job) {
   snprintf(job->device, sizeof job->device, "%s, %d thread%s, %s", name, setup->threads, setup->threads == 1 ? "" : "s",
            sim_isa_name(setup->isa));
   if (job->has_saved) setup->saved = &job->saved.frame;
+  job->resident = resident_bytes();
   SIM_TRY(cli_of_scenario(job, job->model->plan(job->parameters, setup, &job->plan)));
-  if (job->has_saved) sim_plan_add(&job->plan, "checkpoint being read", job->plan.checkpoint_bytes);
-  struct rusage here;
-  if (getrusage(RUSAGE_SELF, &here) == 0)
-    sim_plan_add(&job->plan, "program and libraries", 1024. * (double)here.ru_maxrss);
+  double rows = cli_row_bytes(job);
+  if (rows > 0) sim_plan_add(&job->plan, "rows of tables", rows);
   return SIM_OK;
 }
 
+double cli_times_due(const sim_cadence *cadence, const sim_plan *plan) {
+  switch (cadence->kind) {
+  case SIM_NEVER: return 0;
+  case SIM_ENDS: return 2;
+  case SIM_EVERY_TIME:
+    return fmin(floor(plan->t_end / cadence->interval), isnan(plan->steps) ? INFINITY : plan->steps) + 1;
+  case SIM_EVERY_STEPS: return floor(plan->steps / cadence->interval) + 1;
+  case SIM_EVERY_WALL: break;
+  }
+  return NAN;
+}
+
+double cli_row_bytes(const cli_job *job) {
+  double columns = 0, rows = cli_times_due(&cli_common(job)->output.tables, &job->plan);
+  for (const sim_table *const *table = job->model->tables; *table; table++) {
+    columns += 2; /* step, time */
+    for (const sim_field *column = (*table)->columns; column->name; column++) columns++;
+  }
+  return isnan(rows) ? 0 : rows * columns * (double)sizeof(double);
+}
+
+/* What the threads' stacks take of a limited address space. */
+static double stack_bytes(int threads) {
+  struct rlimit space, stack;
+  if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return 0;
+  double each = 8 << 20;
+  if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY) each = (double)stack.rlim_cur;
+  return (threads - 1) * each;
+}
+
 sim_status cli_prepare_memory(const cli_job *job) {
-  double total = sim_plan_total(&job->plan);
+  double stacks = stack_bytes(job->setup.threads), total = sim_plan_total(&job->plan) + stacks;
   size_t available = job->setup.backend->memory_free();
   if (total <= (double)available) return SIM_OK;
-  char wanted[32], here[32], items[512] = "", size[32];
-  cli_bytes(total, wanted, sizeof wanted);
-  cli_bytes((double)available, here, sizeof here);
-  size_t used = 0;
-  for (size_t i = 0; i < job->plan.count && used < sizeof items; i++) {
+  char size[32], here[32];
+  sim_bytes items = {0};
+  for (size_t i = 0; i < job->plan.count; i++) {
     cli_bytes(job->plan.items[i].bytes, size, sizeof size);
-    used +=
-        (size_t)snprintf(items + used, sizeof items - used, "%s%s %s", i ? ", " : "", job->plan.items[i].what, size);
+    sim_bytes_format(&items, "%s%s %s", i ? ", " : "", job->plan.items[i].what, size);
   }
-  return sim_fail(SIM_ERR_NO_MEMORY, "the run needs %s, %s are free: %s", wanted, here, items);
+  cli_bytes(stacks, size, sizeof size);
+  if (stacks > 0) sim_bytes_format(&items, ", stacks of %d threads %s", job->setup.threads, size);
+  cli_bytes(total, size, sizeof size);
+  cli_bytes((double)available, here, sizeof here);
+  sim_fail(SIM_ERR_NO_MEMORY, "the run needs %s more, %s are free: %s", size, here, items.data ? items.data : "");
+  sim_bytes_free(&items);
+  return SIM_ERR_NO_MEMORY;
 }
 
 void cli_prepare_free(cli_job *job) {

@@ -17,6 +17,7 @@ typedef struct cli_job {
   sim_bytes blob, json; /* of resolved */
   sim_setup setup;
   sim_plan plan;
+  double resident;   /* bytes that the program, its libraries and a loaded checkpoint take already */
   char folder[4096]; /* the scenario's, for relative paths */
   char output[4096]; /* the run's */
   char device[256];  /* one line: what it runs on */
@@ -35,6 +36,11 @@ sim_status cli_prepare_memory(const cli_job *job) SIM_MUST_CHECK;
 /* Puts the scenario's name before the message of a model that refuses it. */
 sim_status cli_of_scenario(const cli_job *job, sim_status status);
 void cli_prepare_free(cli_job *job);
+
+/* How often a cadence falls due in the whole run; NaN: not known before. */
+double cli_times_due(const sim_cadence *cadence, const sim_plan *plan);
+/* Of all tables at the end of the run, in memory and about as much in tables.h5; 0 where it is not known. */
+double cli_row_bytes(const cli_job *job);
 
 const sim_common *cli_common(const cli_job *job);
 

@@ -144,7 +144,7 @@ sim_status cli_describe(const char *name) {
   SIM_TRY(find_model(name, &model));
   printf("sim.%s { }   %s\n\nParameters\n", model->name, model->doc);
   describe_schema(model->parameters, 1);
-  puts("\nTables (tables.h5)");
+  puts("\nTables (tables.h5), each with step and time");
   for (const sim_table *const *table = model->tables; *table; table++)
     describe_columns((*table)->name, (*table)->doc, (*table)->columns);
   puts("\nState");

@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include <time.h>
 #include <unistd.h>
 
 sim_requests cli_requests;
@@ -8,6 +9,17 @@ static volatile sig_atomic_t which;
 static void on_stop(int n) {
   which = n;
   cli_requests.stop = 1;
+}
+
+/* A second one ends at once; but launchers often send the same one twice, to the program and to its group. */
+static void on_interrupt(int n) {
+  static struct timespec first;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!cli_requests.stop) first = now;
+  double passed = (double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec);
+  if (cli_requests.stop && passed > 1) cli_signals_end_by(n);
+  on_stop(n);
 }
 
 static void on_checkpoint(int n) {
@@ -29,8 +41,8 @@ static bool ignored(int n) {
 void cli_signals_install(void) {
   handle(SIGTERM, on_stop, SA_RESTART);
   handle(SIGUSR1, on_stop, SA_RESTART);
-  if (!ignored(SIGHUP)) handle(SIGHUP, on_stop, SA_RESTART);                     /* nohup */
-  if (!ignored(SIGINT)) handle(SIGINT, on_stop, SA_RESTART | (int)SA_RESETHAND); /* a second one ends at once */
+  if (!ignored(SIGHUP)) handle(SIGHUP, on_stop, SA_RESTART); /* nohup */
+  if (!ignored(SIGINT)) handle(SIGINT, on_interrupt, SA_RESTART);
   handle(SIGUSR2, on_checkpoint, SA_RESTART);
   handle(SIGPIPE, SIG_IGN, 0);
   handle(SIGXFSZ, SIG_IGN, 0);
@@ -39,6 +51,10 @@ void cli_signals_install(void) {
 int cli_signals_which(void) { return which; }
 
 void cli_signals_end_by(int n) {
+  sigset_t only;
   handle(n, SIG_DFL, 0);
   kill(getpid(), n);
+  sigemptyset(&only); /* it is blocked where this is called from its own handler */
+  sigaddset(&only, n);
+  sigprocmask(SIG_UNBLOCK, &only, NULL);
 }

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,37 +42,49 @@ static void time_text(char out[32]) {
   strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
 }
 
-static void on_message(void *context, sim_log_level level, const char *message) {
-  (void)context;
+static void message_json(sim_bytes *out, const char *now, sim_log_level level, const char *message) {
+  sim_bytes_format(out, "{\"time\": \"%s\", \"level\": \"%s\", \"message\": ", now, sim_log_level_name(level));
+  sim_bytes_json_string(out, message, strlen(message));
+  sim_bytes_text(out, "}\n");
+}
+
+void cli_terminal_note(sim_log_level level, const char *message) {
   char now[32];
   time_text(now);
   sim_bytes text = {0}, json = {0};
-  sim_bytes_format(&json, "{\"time\": \"%s\", \"level\": \"%s\", \"message\": ", now, sim_log_level_name(level));
-  sim_bytes_json_string(&json, message, strlen(message));
-  sim_bytes_text(&json, "}\n");
   sim_bytes_format(&text, "%s %-7s %s\n", now, sim_log_level_name(level), message);
+  message_json(&json, now, level, message);
   put(terminal.text_file, text.data, text.size);
   put(terminal.json_file, json.data, json.size);
-  sim_log_level most = terminal.quiet ? SIM_LOG_ERROR : terminal.verbose ? SIM_LOG_DEBUG : SIM_LOG_INFO;
-  if (level <= most) {
-    clear_bar();
-    text.size = 0;
-    sim_bytes_format(&text, "sim: %s%s%s\n", level <= SIM_LOG_WARN ? sim_log_level_name(level) : "",
-                     level <= SIM_LOG_WARN ? ": " : "", message);
-    if (terminal.json)
-      put(STDERR_FILENO, json.data, json.size);
-    else
-      put(STDERR_FILENO, text.data, text.size);
-  }
   sim_bytes_free(&text);
   sim_bytes_free(&json);
+}
+
+static void on_message(void *context, sim_log_level level, const char *message) {
+  (void)context;
+  cli_terminal_note(level, message);
+  sim_log_level most = terminal.quiet ? SIM_LOG_ERROR : terminal.verbose ? SIM_LOG_DEBUG : SIM_LOG_INFO;
+  if (level > most) return;
+  char now[32];
+  time_text(now);
+  sim_bytes line = {0};
+  if (terminal.json)
+    message_json(&line, now, level, message);
+  else
+    sim_bytes_format(&line, "sim: %s%s%s\n", level <= SIM_LOG_WARN ? sim_log_level_name(level) : "",
+                     level <= SIM_LOG_WARN ? ": " : "", message);
+  clear_bar();
+  put(STDERR_FILENO, line.data, line.size);
+  sim_bytes_free(&line);
 }
 
 void cli_terminal_start(const cli_options *options) {
   terminal.quiet = options->verbosity < 0;
   terminal.verbose = options->verbosity > 0;
   terminal.json = options->log_json;
-  terminal.bar = isatty(STDERR_FILENO) && !terminal.quiet && !options->no_progress && !options->log_json;
+  const char *kind = getenv("TERM");
+  bool able = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0;
+  terminal.bar = able && !terminal.quiet && !options->no_progress && !options->log_json;
   sim_log_add(on_message, NULL);
 }
 
@@ -89,14 +103,24 @@ void cli_terminal_stop(void) {
 }
 
 void cli_say(const char *format, ...) {
-  if (terminal.quiet || terminal.json) return;
-  clear_bar();
+  char line[1024];
   va_list arguments;
   va_start(arguments, format);
-  vprintf(format, arguments);
+  vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
-  putchar('\n');
+  put(terminal.text_file, line, strlen(line));
+  put(terminal.text_file, "\n", 1);
+  if (terminal.quiet || terminal.json) return;
+  clear_bar();
+  puts(line);
   fflush(stdout);
+}
+
+/* Columns of the terminal; 0 where a bar would be out of place: another job is in front. */
+static size_t columns(void) {
+  struct winsize size;
+  if (tcgetpgrp(STDERR_FILENO) != getpgrp()) return 0;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 /* ---- figures ---- */
@@ -170,13 +194,20 @@ void cli_terminal_progress(const sim_progress *p, const char *work_unit) {
     progress_json(p, work_unit, terminal.json && minute);
   }
   if (terminal.bar) {
-    char bar[BAR_WIDTH + 1], line[256];
-    int full = (int)(p->fraction * BAR_WIDTH);
-    for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < full ? '#' : '.';
-    bar[BAR_WIDTH] = '\0';
-    int n = snprintf(line, sizeof line, "\r\033[K[%s] %3.0f %%  t %.4g  %s  ETA %s%s", bar, 100 * p->fraction,
-                     p->clock.t, rate, eta, health);
-    if (n > 0) put(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+    size_t room = columns();
+    char line[256], bar[BAR_WIDTH + 1], rest[224];
+    int n =
+        snprintf(rest, sizeof rest, "%3.0f %%  t %.4g  %s  ETA %s%s", 100 * p->fraction, p->clock.t, rate, eta, health);
+    size_t used = n > 0 ? (size_t)n : 0, wide = room > used + 5 ? room - used - 5 : 0;
+    if (wide > BAR_WIDTH) wide = BAR_WIDTH;
+    size_t full = (size_t)(p->fraction * (double)wide);
+    for (size_t i = 0; i < wide; i++) bar[i] = i < full ? '#' : '.';
+    bar[wide] = '\0';
+    n = snprintf(line, sizeof line, wide > 3 ? "[%s] %s" : "%.0s%s", bar, rest);
+    used = n > 0 && (size_t)n < sizeof line ? (size_t)n : 0;
+    if (room < 10) return;
+    put(STDERR_FILENO, "\r\033[K", 4);
+    put(STDERR_FILENO, line, used < room ? used : room - 1);
     terminal.bar_shown = true;
   } else if (minute && !terminal.json) {
     sim_log(SIM_LOG_INFO, "%.0f %%  step %lld  t %.4g  %s  ETA %s%s", 100 * p->fraction, (long long)p->clock.step,

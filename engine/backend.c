@@ -90,8 +90,9 @@ static size_t cpu_memory_free(void) {
   double bytes = kernel_number("/proc/meminfo", "MemAvailable:", 0) * 1024;
   if (bytes <= 0) bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   double group = kernel_number("/sys/fs/cgroup/memory.max", NULL, -1);
-  if (group > 0) {
+  if (group > 0) { /* pages of files that nobody uses now are given back when needed */
     group -= kernel_number("/sys/fs/cgroup/memory.current", NULL, 0);
+    group += kernel_number("/sys/fs/cgroup/memory.stat", "inactive_file ", 0);
     if (group < bytes) bytes = group;
   }
   struct rlimit limit;

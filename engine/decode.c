@@ -1,6 +1,7 @@
 /* From a scenario's tree of values to the C struct that a schema describes; all faults are collected. */
 #include "engine/schema.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -16,30 +17,61 @@ typedef struct decoder {
   bool no_memory;
 } decoder;
 
+/* Where a value stands; made into text for a fault alone. */
 typedef struct place {
-  char path[PATH_MAX_SEEN];
+  const struct place *parent; /* NULL: the root */
+  const char *key;            /* NULL: an item of a list */
+  size_t index;               /* from 1 */
   int line;
 } place;
 
 static place below(const place *parent, const char *key, size_t index, int line) {
-  place child;
-  int used = key ? snprintf(child.path, sizeof child.path, "%s%s%s", parent->path, *parent->path ? "." : "", key)
-                 : snprintf(child.path, sizeof child.path, "%s[%zu]", parent->path, index);
-  if (used >= (int)sizeof child.path) memcpy(child.path + sizeof child.path - 4, "...", 4);
-  child.line = line ? line : parent->line;
-  return child;
+  return (place){parent, key, index, line ? line : parent->line};
+}
+
+/* Writes "bodies[2].mass" and returns its length, at most capacity - 1. */
+static size_t write_path(const place *at, char *out, size_t capacity) {
+  out[0] = '\0';
+  if (!at->parent) return 0;
+  size_t used = write_path(at->parent, out, capacity);
+  int more = at->key ? snprintf(out + used, capacity - used, "%s%s", used ? "." : "", at->key)
+                     : snprintf(out + used, capacity - used, "[%zu]", at->index);
+  if ((size_t)more < capacity - used) return used + (size_t)more;
+  memcpy(out + capacity - 4, "...", 4);
+  return capacity - 1;
+}
+
+static void fault(decoder *d, const place *at, int line, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void fault(decoder *d, const place *at, int line, const char *format, ...) {
+  char path[PATH_MAX_SEEN] = "", text[512] = "";
+  if (!sim_faults_full(d->faults)) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    write_path(at, path, sizeof path);
+  }
+  sim_faults_add(d->faults, line, path, "%s", text);
 }
 
 static void expected(decoder *d, const place *at, const sim_value *value, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 static void expected(decoder *d, const place *at, const sim_value *value, const char *format, ...) {
-  char wanted[256], got[128];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(wanted, sizeof wanted, format, arguments);
-  va_end(arguments);
-  sim_value_describe(value, got, sizeof got);
-  sim_faults_add(d->faults, value->line ? value->line : at->line, at->path, "expected %s, got %s", wanted, got);
+  char wanted[256] = "", got[128] = "";
+  if (!sim_faults_full(d->faults)) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(wanted, sizeof wanted, format, arguments);
+    va_end(arguments);
+    sim_value_describe(value, got, sizeof got);
+  }
+  fault(d, at, value->line ? value->line : at->line, "expected %s, got %s", wanted, got);
+}
+
+/* The text of a string that holds no zero bytes, or NULL. */
+static const char *text_of(const sim_value *value) {
+  bool plain = value->kind == SIM_VALUE_STRING && strlen(value->u.string.data) == value->u.string.size;
+  return plain ? value->u.string.data : NULL;
 }
 
 /* ---- numbers ---- */
@@ -62,9 +94,9 @@ static bool in_range(const sim_field *field, double number) {
 }
 
 static void check_range(decoder *d, const sim_field *field, const place *at, const sim_value *value, double number) {
-  char range[96];
+  char range[96] = "";
   if (in_range(field, number)) return;
-  range_text(field, range, sizeof range);
+  if (!sim_faults_full(d->faults)) range_text(field, range, sizeof range);
   expected(d, at, value, "%s %s", field->type == SIM_INT ? "a whole number" : "a number", range);
 }
 
@@ -77,16 +109,17 @@ static void decode_quantity(decoder *d, const sim_field *field, const place *at,
   sim_dimension dimension;
   double si;
   char *end;
-  const char *text = value->u.string.data;
-  double number = strtod(text, &end);
-  bool has_number = end != text, has_unit = *end != '\0';
-  if (!has_number || !has_unit || strlen(text) != value->u.string.size) {
+  const char *text = text_of(value);
+  double number = text ? strtod(text, &end) : 0;
+  bool has_number = text && end != text;
+  if (has_number) end += strspn(end, " ");
+  if (!has_number || !isalpha((unsigned char)*end)) { /* a unit may begin with a number, here it would be a second */
     if (field->keyword)
       expected(d, at, value, "a number or \"%s\"", field->keyword);
     else
       expected(d, at, value, "a number");
   } else if (sim_unit_parse(end, &si, &dimension) != SIM_OK) {
-    sim_faults_add(d->faults, at->line, at->path, "%s", sim_error_last()->message);
+    fault(d, at, at->line, "%s", sim_error_last()->message);
   } else if (!d->units->given) {
     expected(d, at, value, "a plain number, as this scenario has no `units` table");
   } else if (!same_dimension(dimension, field->dimension)) {
@@ -103,7 +136,8 @@ static void decode_quantity(decoder *d, const sim_field *field, const place *at,
 
 static void decode_real(decoder *d, const sim_field *field, const place *at, const sim_value *value, double *out) {
   if (value->kind == SIM_VALUE_STRING) {
-    if (field->keyword && strcmp(value->u.string.data, field->keyword) == 0)
+    const char *text = text_of(value);
+    if (field->keyword && text && strcmp(text, field->keyword) == 0)
       *out = NAN;
     else
       decode_quantity(d, field, at, value, out);
@@ -142,9 +176,10 @@ static void decode_reals(decoder *d, const sim_field *field, const place *at, co
 
 static void decode_unit(decoder *d, const sim_field *field, const place *at, const sim_value *value, double *out) {
   sim_dimension dimension = field->dimension;
-  if (value->kind == SIM_VALUE_STRING) {
-    if (sim_unit_parse(value->u.string.data, out, &dimension) != SIM_OK) {
-      sim_faults_add(d->faults, at->line, at->path, "%s", sim_error_last()->message);
+  const char *text = text_of(value);
+  if (text) {
+    if (sim_unit_parse(text, out, &dimension) != SIM_OK) {
+      fault(d, at, at->line, "%s", sim_error_last()->message);
       return;
     }
   } else if (value->kind == SIM_VALUE_INT || value->kind == SIM_VALUE_REAL) {
@@ -153,7 +188,7 @@ static void decode_unit(decoder *d, const sim_field *field, const place *at, con
     expected(d, at, value, "a unit such as \"%s\", or its SI value", field->initial ? field->initial : "kpc");
     return;
   }
-  if (!same_dimension(dimension, field->dimension) || !(*out > 0) || !isfinite(*out)) {
+  if (!same_dimension(dimension, field->dimension) || !(*out > 0) || !isnormal(*out)) {
     expected(d, at, value, "a unit of %s", field->name);
     *out = 1;
   }
@@ -161,10 +196,10 @@ static void decode_unit(decoder *d, const sim_field *field, const place *at, con
 
 static void decode_int(decoder *d, const sim_field *field, const place *at, const sim_value *value, void *out) {
   bool is_unsigned = field->flags & SIM_UNSIGNED;
-  if (is_unsigned && value->kind == SIM_VALUE_STRING) { /* above 2^63, where Lua has no integers */
+  const char *text = text_of(value);
+  if (is_unsigned && text) { /* above 2^63, where Lua has no integers */
     char *end;
     errno = 0;
-    const char *text = value->u.string.data;
     uint64_t number = strtoull(text, &end, 10);
     if (*text >= '0' && *text <= '9' && !*end && !errno && number > INT64_MAX) {
       *(uint64_t *)out = number;
@@ -199,39 +234,38 @@ static void decode_int(decoder *d, const sim_field *field, const place *at, cons
 /* ---- words ---- */
 
 static void decode_choice(decoder *d, const sim_field *field, const place *at, const sim_value *value, int *out) {
-  sim_bytes list = {0};
+  const char *text = text_of(value);
   size_t count = 0;
   for (; field->choices[count]; count++) {
-    if (value->kind == SIM_VALUE_STRING && strcmp(value->u.string.data, field->choices[count]) == 0) {
-      *out = (int)count;
-      sim_bytes_free(&list);
-      return;
-    }
-    sim_bytes_format(&list, "%s\"%s\"", count ? ", " : "", field->choices[count]);
+    if (!text || strcmp(text, field->choices[count]) != 0) continue;
+    *out = (int)count;
+    return;
   }
-  const char *nearest =
-      value->kind == SIM_VALUE_STRING ? sim_nearest(value->u.string.data, field->choices, count) : NULL;
+  bool full = sim_faults_full(d->faults);
+  sim_bytes list = {0};
+  for (size_t i = 0; i < count && !full; i++) sim_bytes_format(&list, "%s\"%s\"", i ? ", " : "", field->choices[i]);
+  const char *nearest = text && !full ? sim_nearest(text, field->choices, count) : NULL;
   expected(d, at, value, "one of %s%s%s%s", list.data ? list.data : "", nearest ? " (nearest is \"" : "",
            nearest ? nearest : "", nearest ? "\")" : "");
   sim_bytes_free(&list);
 }
 
 static void decode_string(decoder *d, const place *at, const sim_value *value, char **out) {
-  if (value->kind != SIM_VALUE_STRING) {
-    expected(d, at, value, "a string");
-  } else if (strlen(value->u.string.data) != value->u.string.size) {
-    expected(d, at, value, "a string without zero bytes");
+  const char *text = text_of(value);
+  if (!text) {
+    expected(d, at, value, value->kind == SIM_VALUE_STRING ? "a string without zero bytes" : "a string");
   } else {
     free(*out);
-    *out = strdup(value->u.string.data);
+    *out = strdup(text);
     if (!*out) d->no_memory = true;
   }
 }
 
 static void decode_cadence(decoder *d, const place *at, const sim_value *value, sim_cadence *out) {
-  if (value->kind != SIM_VALUE_STRING)
+  const char *text = text_of(value);
+  if (!text)
     expected(d, at, value, "a string such as \"every 0.5\", \"every 100 steps\", \"every 5 min\" or \"never\"");
-  else if (sim_cadence_parse(value->u.string.data, d->units, out) != SIM_OK)
+  else if (sim_cadence_parse(text, d->units, out) != SIM_OK)
     expected(d, at, value, "%s", sim_error_last()->message);
 }
 
@@ -249,7 +283,7 @@ static const sim_schema *find_variant(const sim_field *field, const sim_value *v
 
 static void expected_variant(decoder *d, const sim_field *field, const place *at, const sim_value *value) {
   sim_bytes list = {0};
-  for (const sim_schema *const *variant = field->variants; *variant; variant++) {
+  for (const sim_schema *const *variant = field->variants; *variant && !sim_faults_full(d->faults); variant++) {
     const char *comma = list.size ? ", " : "";
     if (*(*variant)->name)
       sim_bytes_format(&list, "%ssim.%s", comma, (*variant)->name);
@@ -303,6 +337,10 @@ static void decode_array(decoder *d, const sim_field *field, const place *at, co
                          sim_doubles *out) {
   size_t cols = field->components > 1 ? (size_t)field->components : 1;
   bool packed = value->kind == SIM_VALUE_ARRAY;
+  if (packed && value->u.array.rows == 0) { /* one that was not given, in a resolved tree */
+    out->cols = value->u.array.cols;
+    return;
+  }
   if (packed ? value->u.array.cols != cols : value->kind != SIM_VALUE_TABLE) {
     expected(d, at, value, "a list of %s", cols > 1 ? "lists of numbers" : "numbers");
     return;
@@ -353,7 +391,7 @@ static sim_value *default_value(const sim_field *field) {
 
 static void decode_field(decoder *d, const sim_field *field, const place *at, const sim_value *value, void *out) {
   if (value->kind == SIM_VALUE_BAD) {
-    sim_faults_add(d->faults, at->line, at->path, "%s is not allowed here", value->u.string.data);
+    fault(d, at, at->line, "%s is not allowed here", value->u.string.data);
     return;
   }
   switch (field->type) {
@@ -384,12 +422,12 @@ static void decode_field(decoder *d, const sim_field *field, const place *at, co
 
 static void decode_absent(decoder *d, const sim_field *field, const place *at, void *out) {
   if (field->flags & SIM_REQUIRED) {
-    sim_faults_add(d->faults, at->line, at->path, "missing: %s", field->doc);
+    fault(d, at, at->line, "missing: %s", field->doc);
   } else if (field->type == SIM_TABLE) {
     if (field->flags & SIM_OPTIONAL) return;
     static const sim_value empty = {.kind = SIM_VALUE_TABLE};
     decode_struct(d, field->table, at, &empty, out);
-  } else if (field->initial) {
+  } else if (field->initial && !sim_faults_full(d->faults)) { /* else nobody will look at it */
     sim_value *value = default_value(field);
     if (value)
       decode_field(d, field, at, value, out);
@@ -428,22 +466,21 @@ static void refuse_unknown(decoder *d, const sim_schema *schema, const place *at
     const sim_entry *entry = &value->u.table.entries[i];
     place child = below(at, entry->key, ++positional, entry->line ? entry->line : entry->value->line);
     if (entry->value->kind == SIM_VALUE_BAD && !entry->key) {
-      sim_faults_add(d->faults, child.line, at->path, "%s is not allowed here", entry->value->u.string.data);
+      fault(d, at, child.line, "%s is not allowed here", entry->value->u.string.data);
       continue;
     }
     if (!entry->key) {
-      sim_faults_add(d->faults, child.line, at->path, "expected named values only, got a list item at [%zu]",
-                     positional);
+      fault(d, at, child.line, "expected named values only, got a list item at [%zu]", positional);
       return;
     }
     bool known = false;
     for (size_t j = 0; j < count && !known; j++) known = strcmp(names[j], entry->key) == 0;
     if (known) continue;
-    const char *nearest = sim_nearest(entry->key, names, count);
+    const char *nearest = sim_faults_full(d->faults) ? NULL : sim_nearest(entry->key, names, count);
     if (nearest)
-      sim_faults_add(d->faults, child.line, child.path, "unknown key, nearest is '%s'", nearest);
+      fault(d, &child, child.line, "unknown key, nearest is '%s'", nearest);
     else
-      sim_faults_add(d->faults, child.line, child.path, "unknown key");
+      fault(d, &child, child.line, "unknown key");
   }
 }
 
@@ -451,7 +488,7 @@ static void decode_struct(decoder *d, const sim_schema *schema, const place *at,
   place here = *at;
   if (value->line) here.line = value->line;
   if (value->kind == SIM_VALUE_BAD) {
-    sim_faults_add(d->faults, here.line, here.path, "%s is not allowed here", value->u.string.data);
+    fault(d, &here, here.line, "%s is not allowed here", value->u.string.data);
     return;
   }
   if (value->kind != SIM_VALUE_TABLE) {
@@ -465,7 +502,7 @@ static void decode_struct(decoder *d, const sim_schema *schema, const place *at,
 sim_status sim_schema_decode(const sim_schema *schema, const sim_value *value, const sim_units *units, void *out,
                              sim_faults *faults) {
   decoder d = {.units = units, .faults = faults};
-  place root = {.path = "", .line = value->line};
+  place root = {.line = value->line};
   decode_struct(&d, schema, &root, value, out);
   if (d.no_memory) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
   return SIM_OK;

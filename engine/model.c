@@ -29,14 +29,16 @@ static const sim_schema output_schema = {
     .name = "output", .doc = "cadences", .fields = output_fields, .size = sizeof(sim_output)};
 
 static const sim_field common_fields[] = {
-    {"title", SIM_STRING, "what this run is about; goes into every file", offsetof(sim_common, title)},
-    {"author", SIM_STRING, "who runs it; goes into every file", offsetof(sim_common, author)},
+    {"title", SIM_STRING, "what this run is about; goes into every file", offsetof(sim_common, title),
+     .flags = SIM_MAY_CHANGE},
+    {"author", SIM_STRING, "who runs it; goes into every file", offsetof(sim_common, author), .flags = SIM_MAY_CHANGE},
     {"seed", SIM_INT, "seed of all random numbers", offsetof(sim_common, seed), .flags = SIM_UNSIGNED, .initial = "0"},
     {"precision", SIM_CHOICE, "fp32; fp64 state with fp32 pair terms; or fp64 throughout",
      offsetof(sim_common, precision), .choices = precisions, .initial = "double"},
     {"units", SIM_TABLE, "what the numbers are measured in; none: pure numbers", offsetof(sim_common, units),
      .flags = SIM_OPTIONAL, .table = &units_schema},
-    {"output", SIM_TABLE, "what is written, and when", offsetof(sim_common, output), .table = &output_schema},
+    {"output", SIM_TABLE, "what is written, and when", offsetof(sim_common, output), .flags = SIM_MAY_CHANGE,
+     .table = &output_schema},
     {0}};
 const sim_schema sim_common_schema = {
     .name = "", .doc = "parameters of every model", .fields = common_fields, .size = sizeof(sim_common)};

@@ -40,7 +40,6 @@ typedef struct loop {
   double begin, last_progress, last_flush, flush_cost;
   int64_t first_step;
   double first_t;
-  int64_t checkpoint_step; /* of the newest good one; -1: none */
   bool any_wall;
 } loop;
 
@@ -60,13 +59,15 @@ static sim_status observe(loop *l) {
   SIM_TRY(view(l));
   size_t count = 0;
   for (const sim_table *const *table = run->model->tables; *table; table++, count++) {
-    SIM_TRY(run->model->observe(run->self, &run->clock, (int)count, l->values[count]));
-    l->rows[count] = (sim_row){*table, l->values[count]};
+    double *values = l->values[count];
+    sim_status status = run->model->observe(run->self, &run->clock, (int)count, values);
     for (size_t c = 0; (*table)->columns[c].name; c++) {
       if (!((*table)->columns[c].flags & SIM_HEALTH)) continue;
-      run->last.health = l->values[count][c];
+      run->last.health = values[c];
       run->last.health_name = (*table)->columns[c].name;
     }
+    SIM_TRY(status);
+    l->rows[count] = (sim_row){*table, values};
   }
   l->frame.rows = l->rows;
   l->frame.row_count = count;
@@ -74,19 +75,14 @@ static sim_status observe(loop *l) {
   return SIM_OK;
 }
 
-static void report_failure(sim_sink *sink) {
-  sink->failed = true;
+static void report_failure(const sim_sink *sink) {
   sim_log(SIM_LOG_WARN, "%s not written: %s; the run goes on and tries again", sink->name, sim_error_last()->message);
 }
 
-static bool flush_sink(sim_sink *sink) {
-  if (!sink->flush) return true;
-  if (sink->flush(sink->self) == SIM_OK) {
-    sink->failed = false;
-    return true;
-  }
-  report_failure(sink);
-  return false;
+static void flush_sink(sim_sink *sink) {
+  if (!sink->flush) return;
+  sink->flush_failed = sink->flush(sink->self) != SIM_OK;
+  if (sink->flush_failed) report_failure(sink);
 }
 
 /* A state that must not be saved ends the run; any other failure of a sink is reported and tried again later. */
@@ -95,10 +91,8 @@ static sim_status write_sink(loop *l, sim_sink *sink) {
   sink->last_wall = sim_wall_clock();
   sim_status status = sink->write(sink->self, &l->frame);
   if (status == SIM_ERR_DIVERGED || status == SIM_ERR_NO_MEMORY) return status;
-  if (status == SIM_OK)
-    sink->failed = false;
-  else
-    report_failure(sink);
+  sink->write_failed = status != SIM_OK;
+  if (sink->write_failed) report_failure(sink);
   return SIM_OK;
 }
 
@@ -112,8 +106,8 @@ static sim_status checkpoint(loop *l, bool *saved) {
     sim_sink *sink = &l->run->sinks[i];
     if (sink->kind != SIM_SINK_CHECKPOINT) continue;
     SIM_TRY(write_sink(l, sink));
-    *saved = !sink->failed;
-    if (*saved) l->checkpoint_step = l->run->clock.step;
+    *saved = !sink->write_failed;
+    if (*saved) l->run->checkpoint_step = l->run->clock.step;
   }
   return SIM_OK;
 }
@@ -164,25 +158,34 @@ static void flush_now_and_then(loop *l, double now) {
   l->flush_cost = l->last_flush - now;
 }
 
+static sim_status refuse_failed(const sim_run *run) {
+  for (size_t i = 0; i < run->sink_count; i++)
+    if (run->sinks[i].write_failed || run->sinks[i].flush_failed)
+      return sim_fail(SIM_ERR_IO, "at step %lld: the last %s could not be written", (long long)run->clock.step,
+                      run->sinks[i].name);
+  return SIM_OK;
+}
+
 static sim_status finish(loop *l, bool stopped) {
   sim_run *run = l->run;
+  bool saved;
   SIM_TRY(view(l));
   sim_frame_digest(&l->frame, run->digest);
-  run->checkpoint_step = l->checkpoint_step;
-  if (stopped) {
-    bool saved = false;
-    if (l->checkpoint_step != run->clock.step) {
-      SIM_TRY(checkpoint(l, &saved));
-      run->checkpoint_step = l->checkpoint_step;
-      if (!saved)
-        return sim_fail(SIM_ERR_IO, "stopped at step %lld, and the checkpoint could not be written",
-                        (long long)run->clock.step);
-    }
-    return sim_fail(SIM_ERR_STOPPED, "stopped at step %lld, t = %.9g", (long long)run->clock.step, run->clock.t);
+  if (stopped && run->checkpoint_step != run->clock.step)
+    SIM_TRY(checkpoint(l, &saved));
+  else
+    for (size_t i = 0; i < run->sink_count; i++) flush_sink(&run->sinks[i]);
+  SIM_TRY(refuse_failed(run));
+  if (!stopped) return SIM_OK;
+  return sim_fail(SIM_ERR_STOPPED, "stopped at step %lld, t = %.9g", (long long)run->clock.step, run->clock.t);
+}
+
+/* A run that was over when it was resumed: its end may have met a full disk. */
+static sim_status write_last_again(loop *l) {
+  for (size_t i = 0; i < l->run->sink_count; i++) {
+    sim_sink *sink = &l->run->sinks[i];
+    if (sink->kind == SIM_SINK_SNAPSHOT && sink->cadence.kind != SIM_NEVER) SIM_TRY(write_sink(l, sink));
   }
-  for (size_t i = 0; i < run->sink_count; i++) flush_sink(&run->sinks[i]);
-  for (size_t i = 0; i < run->sink_count; i++)
-    if (run->sinks[i].failed) return sim_fail(SIM_ERR_IO, "the last %s could not be written", run->sinks[i].name);
   return SIM_OK;
 }
 
@@ -245,16 +248,19 @@ static void keep_rows(loop *l) {
 sim_status sim_run_loop(sim_run *run) {
   loop l = {.run = run, .first_step = run->clock.step, .first_t = run->clock.t};
   l.begin = l.last_progress = l.last_flush = sim_wall_clock();
-  l.checkpoint_step = run->resumed ? run->clock.step : -1;
   run->last = (sim_progress){.clock = run->clock, .first_step = run->clock.step, .health = NAN, .eta = NAN};
-  run->checkpoint_step = l.checkpoint_step;
+  run->checkpoint_step = run->resumed ? run->clock.step : -1;
   for (size_t i = 0; i < run->sink_count; i++) {
     run->sinks[i].last_wall = l.begin;
     l.any_wall |= run->sinks[i].cadence.kind == SIM_EVERY_WALL;
   }
   bool stopped = false;
   sim_status status = SIM_OK;
-  if (!run->resumed) status = outputs(&l, &run->clock, true, !(run->clock.t < run->clock.t_end));
+  bool over = !(run->clock.t < run->clock.t_end);
+  if (!run->resumed)
+    status = outputs(&l, &run->clock, true, over);
+  else if (over)
+    status = write_last_again(&l);
   if (status == SIM_OK) status = step_until_done(&l, &stopped);
   progress(&l, sim_wall_clock());
   if (status == SIM_OK) return finish(&l, stopped);

@@ -41,7 +41,7 @@ typedef struct sim_run {
   /* results */
   sim_progress last;
   char digest[33];         /* of the state at the end */
-  int64_t checkpoint_step; /* newest written here; -1: none */
+  int64_t checkpoint_step; /* newest one that is good; -1: none */
 } sim_run;
 
 /* Steps until t_end: SIM_OK; or until stopped with a checkpoint: SIM_ERR_STOPPED. Failed outputs that could not be made

@@ -12,7 +12,9 @@ enum { FAULTS_MAX = 50, NAME_MAX_SEEN = 64 };
 /* ---- faults ---- */
 
 void sim_faults_add(sim_faults *faults, int line, const char *path, const char *format, ...) {
-  if (faults->count++ >= FAULTS_MAX) return;
+  bool full = sim_faults_full(faults);
+  faults->count++;
+  if (full) return;
   char text[512], where[256], name[256];
   va_list arguments;
   va_start(arguments, format);
@@ -27,6 +29,8 @@ void sim_faults_add(sim_faults *faults, int line, const char *path, const char *
   sim_text_escape(clean, sizeof clean, text, strlen(text));
   sim_bytes_format(&faults->text, "%s\n", clean);
 }
+
+bool sim_faults_full(const sim_faults *faults) { return faults->count >= FAULTS_MAX; }
 
 void sim_faults_free(sim_faults *faults) {
   sim_bytes_free(&faults->text);

@@ -35,7 +35,8 @@ enum sim_field_flag {
   SIM_HEALTH = 1 << 5,        /* observables: the figure that the progress line shows */
   SIM_NO_CHECKPOINT = 1 << 6, /* state arrays: derived, not stored */
   SIM_RANGE = 1 << 7,         /* min and max hold */
-  SIM_OPTIONAL = 1 << 8       /* SIM_TABLE that may be absent: its struct's first member is a bool, set when given */
+  SIM_OPTIONAL = 1 << 8,      /* SIM_TABLE that may be absent: its struct's first member is a bool, set when given */
+  SIM_MAY_CHANGE = 1 << 9     /* a restart may give it another value */
 };
 
 /* Exponents of length, mass and time: {1, 0, -1} is a velocity. */
@@ -110,9 +111,11 @@ typedef struct sim_faults {
 
 void sim_faults_add(sim_faults *faults, int line, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Whether the limit is reached: what is added now is counted alone, and needs no text. */
+bool sim_faults_full(const sim_faults *faults);
 void sim_faults_free(sim_faults *faults);
 
-/* SI value of a scenario's units; all 1 and `given` false where it states none. */
+/* SI value of a scenario's units; all zero where it states none, and then sim_units_si is 1. */
 typedef struct sim_units {
   bool given;
   double length, mass, time; /* metres, kilograms, seconds */

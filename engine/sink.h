@@ -19,7 +19,7 @@ typedef struct sim_sink {
   sim_status (*flush)(void *self);
   void (*destroy)(void **self);
   /* kept by the run loop */
-  bool failed; /* the last write or flush did */
+  bool write_failed, flush_failed; /* the last one did */
   double last_wall;
 } sim_sink;
 

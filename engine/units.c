@@ -121,7 +121,6 @@ sim_status sim_cadence_parse(const char *text, const sim_units *scale, sim_caden
   if (strncmp(text, "every ", 6) != 0) return sim_fail(SIM_ERR_SCENARIO, "%s", expected);
   double interval = strtod(text + 6, &end);
   if (end == text + 6) return sim_fail(SIM_ERR_SCENARIO, "%s", expected);
-  if (!(interval > 0) || !isfinite(interval)) return sim_fail(SIM_ERR_SCENARIO, "an interval above 0 after \"every\"");
   while (*end == ' ') end++;
   double si;
   sim_dimension dimension;
@@ -130,19 +129,22 @@ sim_status sim_cadence_parse(const char *text, const sim_units *scale, sim_caden
     out->kind = SIM_EVERY_TIME;
   } else if (strcmp(end, "steps") == 0 || strcmp(end, "step") == 0) {
     out->kind = SIM_EVERY_STEPS;
-    if (interval != floor(interval)) return sim_fail(SIM_ERR_SCENARIO, "a whole number of steps");
+    if (interval > 0 && interval != floor(interval)) return sim_fail(SIM_ERR_SCENARIO, "a whole number of steps");
   } else if (strcmp(end, "min") == 0) {
     interval *= 60;
   } else if (strcmp(end, "h") == 0) {
     interval *= 3600;
   } else if (strcmp(end, "s") != 0) {
-    if (sim_unit_parse(end, &si, &dimension) != SIM_OK || dimension.length || dimension.mass || dimension.time != 1)
+    if (!isalpha((unsigned char)*end) || sim_unit_parse(end, &si, &dimension) != SIM_OK || dimension.length ||
+        dimension.mass || dimension.time != 1)
       return sim_fail(SIM_ERR_SCENARIO, "%s", expected);
     if (!scale->given)
       return sim_fail(SIM_ERR_SCENARIO, "an interval without unit: this scenario has no `units` table");
     out->kind = SIM_EVERY_TIME;
     interval *= si / scale->time;
   }
+  if (!(interval > 0) || !isnormal(interval))
+    return sim_fail(SIM_ERR_SCENARIO, "an interval above 0, and finite, after \"every\"");
   out->interval = interval;
   return SIM_OK;
 }

@@ -144,7 +144,7 @@ void sim_value_describe(const sim_value *value, char *out, size_t capacity) {
   }
 }
 
-/* ---- binary form: kind u8, line i32, then by kind; sizes u64, strings size + bytes ---- */
+/* ---- binary form: kind u8, line u64, then by kind; sizes u64, strings size + bytes ---- */
 
 static void put_u64(sim_bytes *out, uint64_t number) {
   unsigned char bytes[8];

@@ -26,6 +26,7 @@ typedef struct state {
 void io_checkpoint_free(io_checkpoint *checkpoint) {
   state *self = checkpoint->owner;
   for (size_t i = 0; self && i < SIM_ARRAYS_MAX; i++) free(self->arrays[i].data);
+  for (size_t i = 0; i < SIM_TABLES_MAX; i++) free(checkpoint->tables[i].tail);
   free(self);
   free(checkpoint->scenario_text);
   free(checkpoint->scenario_path);
@@ -42,7 +43,8 @@ static bool is_word(const char *name) {
 
 /* Zeroed room for `bytes`, aligned to 64, within what is left. */
 static sim_status allocate(state *self, const io_h5_source *source, const char *name, size_t bytes, void **out) {
-  if (bytes > self->bytes_left) return io_h5_refuse(source, name, "is larger than the memory that is free");
+  if (bytes > self->bytes_left)
+    return sim_fail(SIM_ERR_NO_MEMORY, "%s: %s is larger than the memory that is free", source->path, name);
   self->bytes_left -= bytes;
   size_t rounded = (bytes + 64) / 64 * 64;
   *out = aligned_alloc(64, rounded);
@@ -147,6 +149,28 @@ static sim_status open_entry(const io_h5_source *source, hid_t root, const char 
   return status;
 }
 
+/* Rows of a table that were not in tables.h5 when the checkpoint was made. */
+static sim_status read_tail(state *self, const io_h5_source *source, hid_t entry, io_checkpoint *out, size_t index) {
+  hid_t dataset;
+  io_h5_shape shape;
+  void *data = NULL;
+  if (!io_h5_has(entry, "tail")) return SIM_OK;
+  SIM_TRY(io_h5_open(source, entry, "tail", &dataset));
+  sim_status status = io_h5_check(source, dataset, "tail", false, &shape);
+  if (status == SIM_OK && (shape.dtype != SIM_F64 || shape.rank != 2 || shape.shape[0] < 1 || shape.shape[1] < 2 ||
+                           shape.shape[0] > out->tables[index].rows))
+    status = io_h5_refuse(source, "tail", "is not the last rows of a table");
+  if (status == SIM_OK) status = allocate(self, source, "tail", shape.bytes, &data);
+  if (status == SIM_OK && H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
+    status = io_h5_refuse(source, "tail", "cannot be read");
+  H5Oclose(dataset);
+  out->tables[index].tail = data;
+  if (status != SIM_OK) return status;
+  out->tables[index].tail_rows = shape.shape[0];
+  out->tables[index].tail_width = shape.shape[1];
+  return SIM_OK;
+}
+
 static sim_status read_lists(state *self, const io_h5_source *source, hid_t root, io_checkpoint *out) {
   int64_t species, tables;
   hid_t entry;
@@ -167,9 +191,11 @@ static sim_status read_lists(state *self, const io_h5_source *source, hid_t root
   for (size_t i = 0; i < (size_t)tables; i++) {
     SIM_TRY(open_entry(source, root, "tables", i, out->tables[i].name, &entry));
     sim_status status = io_h5_get(source, entry, "rows", SIM_I64, 1, &out->tables[i].rows);
+    if (status == SIM_OK && out->tables[i].rows < 0)
+      status = io_h5_refuse(source, out->tables[i].name, "has a negative number of rows");
+    if (status == SIM_OK) status = read_tail(self, source, entry, out, i);
     H5Oclose(entry);
     if (status != SIM_OK) return status;
-    if (out->tables[i].rows < 0) return io_h5_refuse(source, out->tables[i].name, "has a negative number of rows");
   }
   out->frame.species = self->species;
   out->frame.species_count = (size_t)species;
@@ -221,17 +247,18 @@ static sim_status read_all(state *self, const io_h5_source *source, hid_t root, 
 static sim_status read_open(int fd, off_t size, const char *path, io_checkpoint *out) {
   const io_h5_source source = {path, SIM_ERR_INCOMPATIBLE};
   size_t room = sim_backend_cpu.memory_free();
+  SIM_TRY(io_seal_look(fd, size, path)); /* a length that is no checkpoint's is damage, however large */
   if ((uint64_t)size > room)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is larger than the memory that is free: %lld bytes", path,
-                    (long long)size);
+    return sim_fail(SIM_ERR_NO_MEMORY, "%s: is larger than the memory that is free: %lld bytes", path, (long long)size);
   SIM_TRY(io_seal_check(fd, size, path));
   state *self = out->owner = calloc(1, sizeof *self);
   if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   self->bytes_left = room;
   io_vfd *vfd;
   hid_t root = io_vfd_open(fd, path, &vfd);
-  sim_status status =
-      root < 0 ? sim_fail(SIM_ERR_INCOMPATIBLE, "%s: HDF5 cannot open it", path) : read_all(self, &source, root, out);
+  sim_status status = root >= 0 ? read_all(self, &source, root, out)
+                      : vfd     ? io_h5_refuse(&source, "HDF5", "cannot open it")
+                                : sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory", path);
   (void)io_vfd_close(root, &vfd);
   return status;
 }

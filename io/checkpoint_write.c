@@ -18,6 +18,7 @@ typedef struct writer {
   const sim_sink *tables;
   int64_t good[2 * IO_CHECKPOINTS_KEPT]; /* steps of files known to be whole, the latest found first */
   size_t good_count;
+  int64_t parent; /* step that the run went on from, until its first checkpoint is there; then, or without one, -1 */
 } writer;
 
 /* About 1 MiB, but at most some thousand chunks: their index stays small. */
@@ -58,16 +59,39 @@ static sim_status write_state(hid_t root, const sim_frame *frame) {
   return status;
 }
 
-/* Group <parent>/<index> with a name and up to two numbers. */
-static sim_status write_entry(hid_t parent, size_t index, const char *name, const char *const *keys,
-                              const int64_t *values) {
+/* Opens a new group <parent>/<index> that has a name. */
+static sim_status begin_entry(hid_t parent, size_t index, const char *name, hid_t *out) {
   char number[24];
-  hid_t group;
   snprintf(number, sizeof number, "%zu", index);
-  SIM_TRY(io_h5_group(parent, number, &group));
-  sim_status status = io_h5_attr_text(group, "name", name);
-  for (int i = 0; status == SIM_OK && keys[i]; i++) status = io_h5_attr_i64(group, keys[i], values[i]);
+  SIM_TRY(io_h5_group(parent, number, out));
+  sim_status status = io_h5_attr_text(*out, "name", name);
+  if (status != SIM_OK) H5Gclose(*out);
+  return status;
+}
+
+static sim_status write_species(hid_t parent, size_t index, const sim_species *species) {
+  hid_t group;
+  SIM_TRY(begin_entry(parent, index, species->name, &group));
+  sim_status status = io_h5_attr_i64(group, "first", species->first);
+  if (status == SIM_OK) status = io_h5_attr_i64(group, "count", species->count);
   H5Gclose(group);
+  return status;
+}
+
+static sim_status write_table(hid_t parent, size_t index, const sim_sink *tables) {
+  double *tail;
+  int64_t rows, width;
+  hid_t group;
+  SIM_TRY(io_table_tail(tables, index, &tail, &rows, &width));
+  const hsize_t shape[2] = {(hsize_t)rows, (hsize_t)width};
+  sim_status status = begin_entry(parent, index, io_table_name(tables, index), &group);
+  if (status == SIM_OK) {
+    status = io_h5_attr_i64(group, "rows", io_table_rows(tables, index));
+    if (status == SIM_OK && tail)
+      status = io_h5_dataset(group, "tail", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 2, shape, NULL, tail, NULL);
+    H5Gclose(group);
+  }
+  free(tail);
   return status;
 }
 
@@ -75,17 +99,13 @@ static sim_status write_lists(hid_t root, const writer *self, const sim_frame *f
   hid_t group;
   sim_status status = SIM_OK;
   SIM_TRY(io_h5_group(root, "species", &group));
-  for (size_t i = 0; status == SIM_OK && i < frame->species_count; i++) {
-    const int64_t range[] = {frame->species[i].first, frame->species[i].count};
-    status = write_entry(group, i, frame->species[i].name, (const char *const[]){"first", "count", NULL}, range);
-  }
+  for (size_t i = 0; status == SIM_OK && i < frame->species_count; i++)
+    status = write_species(group, i, &frame->species[i]);
   H5Gclose(group);
   if (status != SIM_OK) return status;
   SIM_TRY(io_h5_group(root, "tables", &group));
-  for (size_t i = 0; status == SIM_OK && self->tables && i < io_table_count(self->tables); i++) {
-    const int64_t rows = io_table_rows(self->tables, i);
-    status = write_entry(group, i, io_table_name(self->tables, i), (const char *const[]){"rows", NULL}, &rows);
-  }
+  for (size_t i = 0; status == SIM_OK && self->tables && i < io_table_count(self->tables); i++)
+    status = write_table(group, i, self->tables);
   H5Gclose(group);
   return status;
 }
@@ -145,11 +165,19 @@ static bool is_good(writer *self, const char *name, int64_t step) {
   return good;
 }
 
-/* Drops what is older than the last good ones, counted from the one just written. Files of later steps are left: they
- * belong to a run that was resumed from an earlier checkpoint on purpose. */
+static void remove_file(const writer *self, const char *name) {
+  if (unlinkat(self->folder->ckpt, name, 0) != 0 && errno != ENOENT)
+    sim_log(SIM_LOG_WARN, "%s/%s: cannot remove: %s", self->folder->ckpt_path, name, strerror(errno));
+}
+
+/* Drops what is older than the last good ones, counted from the one just written, which is durable by now. Where the
+ * run went on from an earlier checkpoint on purpose (or because later ones were damaged), the later ones that it found
+ * are of a future that was given up, and nobody may go on from them. A run's own steps only grow. */
 static void prune(writer *self, int64_t written) {
+  const int64_t parent = self->parent;
   int64_t *steps;
   size_t count;
+  self->parent = -1;
   if (io_list_steps(self->folder->ckpt, self->folder->ckpt_path, "ck_", &steps, &count) != SIM_OK) {
     sim_log(SIM_LOG_WARN, "cannot look for old checkpoints: %s", sim_error_last()->message);
     return;
@@ -157,11 +185,13 @@ static void prune(writer *self, int64_t written) {
   int good = 1;
   for (size_t i = 0; i < count; i++) {
     char name[64];
-    if (steps[i] >= written) continue;
+    if (steps[i] == written) continue;
     snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)steps[i]);
-    if (good >= IO_CHECKPOINTS_KEPT) {
-      if (unlinkat(self->folder->ckpt, name, 0) != 0 && errno != ENOENT)
-        sim_log(SIM_LOG_WARN, "%s/%s: cannot remove: %s", self->folder->ckpt_path, name, strerror(errno));
+    if (steps[i] > written || (parent >= 0 && steps[i] > parent)) {
+      sim_log(SIM_LOG_INFO, "%s: removed: the run went on from an earlier checkpoint", name);
+      remove_file(self, name);
+    } else if (good >= IO_CHECKPOINTS_KEPT) {
+      remove_file(self, name);
     } else if (is_good(self, name, steps[i])) {
       good++;
     }
@@ -194,6 +224,7 @@ sim_status io_checkpoint_sink(io_folder *folder, const io_provenance *provenance
   self->folder = folder;
   self->provenance = provenance;
   self->tables = table_sink;
+  self->parent = io_name_step(provenance->parent_checkpoint, "ck_");
   *out = (sim_sink){.name = "checkpoint",
                     .kind = SIM_SINK_CHECKPOINT,
                     .cadence = cadence,

@@ -23,6 +23,7 @@ typedef struct reader {
   int64_t count, capacity;
 } reader;
 
+/* No message repeats what stands in the file: it may be one that was never meant to be read here. */
 static sim_status fault(const reader *self, const char *what) {
   return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: %s", self->path, self->line, what);
 }
@@ -89,8 +90,8 @@ static sim_status read_header(reader *self) {
     if (which == COLUMNS) {
       const char *near = sim_nearest(field, column_names, COLUMNS);
       return sim_fail(SIM_ERR_SCENARIO,
-                      "%s:%ld: unknown column \"%.80s\"%s%s; expected some of mass, x, y, z, vx, vy, vz", self->path,
-                      self->line, field, near ? ", nearest is " : "", near ? near : "");
+                      "%s:%ld: column %d has an unknown name%s%s; expected some of mass, x, y, z, vx, vy, vz",
+                      self->path, self->line, self->fields + 1, near ? ", nearest is " : "", near ? near : "");
     }
     if (seen[which]) return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: column %s stands twice", self->path, self->line, field);
     seen[which] = true;
@@ -125,11 +126,11 @@ static sim_status read_line(reader *self, bool keep) {
     char *end;
     double value = strtod(field, &end);
     if (end == field || *end != '\0')
-      return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: %s: expected a number, got \"%.80s\"", self->path, self->line, name,
-                      field);
+      return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: column %d, %s: expected a number", self->path, self->line, k + 1,
+                      name);
     if (!isfinite(value))
-      return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: %s: expected a finite number, got %.80s", self->path, self->line, name,
-                      field);
+      return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: column %d, %s: expected a finite number", self->path, self->line,
+                      k + 1, name);
     if (keep) self->values[self->column[k]][self->count] = value;
   }
   if (k < self->fields) return fault(self, "has fewer values than the header has columns");

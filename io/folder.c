@@ -67,38 +67,49 @@ sim_status io_list_steps(int folder, const char *path, const char *prefix, int64
   return SIM_OK;
 }
 
-static bool is_temporary(const char *name) {
-  size_t length = strlen(name), suffix = strlen(IO_TEMPORARY_SUFFIX);
-  return name[0] == '.' && length > suffix + 1 && strcmp(name + length - suffix, IO_TEMPORARY_SUFFIX) == 0;
-}
+/* Predicates over the names in one of the three folders. */
+typedef bool picker(int folder, const char *name);
 
-static bool is_stale(int folder, const char *name) {
-  (void)folder;
-  return is_temporary(name);
-}
+static bool is_snapshot(int folder, const char *name) { return (void)folder, io_name_step(name, "snap_") >= 0; }
+static bool is_checkpoint(int folder, const char *name) { return (void)folder, io_name_step(name, "ck_") >= 0; }
 
-static bool is_own(int folder, const char *name) {
+static bool is_output(int folder, const char *name) {
   for (size_t i = 0; i < sizeof own_files / sizeof *own_files; i++)
     if (strcmp(name, own_files[i]) == 0) return true;
   const char *dot = strrchr(name, '.');
-  return is_temporary(name) || (dot && strcmp(dot, ".hdf") == 0 && io_seal_is_there(folder, name));
+  return dot && strcmp(dot, ".hdf") == 0 && io_seal_is_there(folder, name);
 }
 
-static bool is_snapshot(int folder, const char *name) {
-  return is_stale(folder, name) || io_name_step(name, "snap_") >= 0;
+/* Temporary of a file that `is_own` picks: io_file_create's names, and no other that begins and ends so. One of an
+ * index that was never finished is not known for ours; io_file_create removes it when the index is next written. */
+static bool is_temporary(int folder, const char *name, picker *is_own) {
+  char stem[256];
+  size_t length = strlen(name), suffix = strlen(IO_TEMPORARY_SUFFIX);
+  if (name[0] != '.' || length < suffix + 2 || length > sizeof stem ||
+      strcmp(name + length - suffix, IO_TEMPORARY_SUFFIX) != 0)
+    return false;
+  snprintf(stem, sizeof stem, "%.*s", (int)(length - suffix - 1), name + 1);
+  return is_own(folder, stem);
 }
 
-static bool is_checkpoint(int folder, const char *name) {
-  return is_stale(folder, name) || io_name_step(name, "ck_") >= 0;
+static bool is_stale_output(int folder, const char *name) { return is_temporary(folder, name, is_output); }
+static bool is_stale_snapshot(int folder, const char *name) { return is_temporary(folder, name, is_snapshot); }
+static bool is_stale_checkpoint(int folder, const char *name) { return is_temporary(folder, name, is_checkpoint); }
+
+/* What makes a folder one that is in use for something. */
+static bool is_content(int folder, const char *name) { return (void)folder, strcmp(name, LOCK_NAME) != 0; }
+static bool is_more_than_begun(int folder, const char *name) {
+  return is_content(folder, name) && strcmp(name, "snap") != 0;
 }
+static bool is_in_ckpt(int folder, const char *name) { return !is_stale_checkpoint(folder, name); }
 
 static sim_status cannot(const char *path, int error) {
   return sim_fail(error == EACCES || error == EPERM ? SIM_ERR_PERMISSION : SIM_ERR_CANT_CREATE, "%s: %s", path,
                   strerror(error));
 }
 
-/* Removes what `chosen` picks, or only looks whether it holds anything but the lock where `chosen` is NULL. */
-static int sweep(int folder, bool (*chosen)(int folder, const char *name), bool *holds_anything) {
+/* Goes through what `chosen` picks: removes it, or with `found` only says whether there is any. 0 or an errno. */
+static int sweep(int folder, picker *chosen, bool *found) {
   int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *list = copy < 0 ? NULL : fdopendir(copy);
   int error = list ? 0 : errno;
@@ -111,30 +122,26 @@ static int sweep(int folder, bool (*chosen)(int folder, const char *name), bool 
       break;
     }
     const char *name = entry->d_name;
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
-    if (holds_anything && strcmp(name, LOCK_NAME) != 0) *holds_anything = true;
-    if (chosen && chosen(folder, name) && unlinkat(folder, name, 0) != 0 && errno != ENOENT) error = errno;
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || !chosen(folder, name)) continue;
+    if (found)
+      *found = true;
+    else if (unlinkat(folder, name, 0) != 0 && errno != ENOENT)
+      error = errno;
   }
   if (list) (void)closedir(list);
   return error;
 }
 
-/* Takes the lock, which the kernel gives back when this process ends, in whatever way. */
-static sim_status take_lock(io_folder *folder, bool create) {
-  folder->lock =
-      openat(folder->root, LOCK_NAME, O_RDWR | (create ? O_CREAT : 0) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-  if (folder->lock < 0 && errno == ENOENT && !create) return SIM_OK;
-  if (folder->lock < 0) return cannot(folder->path, errno);
-  char text[256];
-  size_t got = 0;
-  if (flock(folder->lock, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return cannot(folder->path, errno);
-    if (io_sys_read(folder->lock, text, sizeof text - 1, 0, &got) != 0) got = 0;
-    text[got] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    return sim_fail(SIM_ERR_CANT_CREATE, "%s: in use by another run (%s)", folder->path, text[0] ? text : "unknown");
-  }
-  char host[96] = "", when[32];
+/* Who has the lock, as it says in it; "" where nothing does. */
+static void read_holder(int lock, char text[256]) {
+  size_t got;
+  if (io_sys_read(lock, text, 255, 0, &got) != 0) got = 0;
+  text[got] = '\0';
+  text[strcspn(text, "\n")] = '\0';
+}
+
+static void write_holder(const io_folder *folder) {
+  char text[256], host[96] = "", when[32];
   time_t now = time(NULL);
   struct tm parts;
   (void)gethostname(host, sizeof host - 1);
@@ -142,12 +149,45 @@ static sim_status take_lock(io_folder *folder, bool create) {
   int size = snprintf(text, sizeof text, "host %s, process %ld, since %s\n", host, (long)getpid(), when);
   if (ftruncate(folder->lock, 0) != 0 || pwrite(folder->lock, text, (size_t)size, 0) != size)
     sim_log(SIM_LOG_WARN, "%s: cannot write the name of its holder into the lock", folder->path);
+}
+
+static bool is_same_file(int folder, const char *name, int fd) {
+  struct stat one, other;
+  return fstat(fd, &one) == 0 && fstatat(folder, name, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
+         one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* Takes the lock, which the kernel gives back when this process ends, in whatever way. A lock file that another process
+ * removed between our open and our flock locks nothing that anybody else would see: then all over again. */
+static sim_status take_lock(io_folder *folder, bool create) {
+  const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  char holder[256];
+  for (;;) {
+    folder->lock = openat(folder->root, LOCK_NAME, flags);
+    folder->lock_made = folder->lock < 0 && errno == ENOENT && create;
+    if (folder->lock_made) folder->lock = openat(folder->root, LOCK_NAME, flags | O_CREAT | O_EXCL, 0666);
+    if (folder->lock < 0 && errno == EEXIST) continue; /* somebody was faster */
+    if (folder->lock < 0 && errno == ENOENT && !create) return SIM_OK;
+    if (folder->lock < 0) return cannot(folder->path, errno);
+    if (flock(folder->lock, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return cannot(folder->path, errno);
+      folder->lock_made = false; /* whoever was faster has it now */
+      read_holder(folder->lock, holder);
+      return sim_fail(SIM_ERR_CANT_CREATE, "%s: in use by another run (%s)", folder->path,
+                      holder[0] ? holder : "unknown");
+    }
+    if (is_same_file(folder->root, LOCK_NAME, folder->lock)) break;
+    (void)close(folder->lock);
+  }
+  read_holder(folder->lock, holder);
+  folder->lock_ours = strncmp(holder, "host ", 5) == 0;
   return SIM_OK;
 }
 
-static sim_status open_inner(io_folder *folder, const char *name, char *path, size_t capacity, int *fd) {
+static sim_status open_inner(io_folder *folder, const char *name, char *path, size_t capacity, int *fd, bool *made) {
   snprintf(path, capacity, "%s/%s", folder->path, name);
-  if (mkdirat(folder->root, name, 0777) != 0 && errno != EEXIST) return cannot(path, errno);
+  *made = mkdirat(folder->root, name, 0777) == 0;
+  if (!*made && errno != EEXIST) return cannot(path, errno);
   *fd = openat(folder->root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (*fd >= 0) return SIM_OK;
   struct stat info;
@@ -171,41 +211,83 @@ static sim_status open_root(io_folder *folder, io_folder_mode mode) {
   return cannot(path, errno);
 }
 
-static sim_status open_all(io_folder *folder, io_folder_mode mode) {
-  bool holds_anything = false;
-  SIM_TRY(open_root(folder, mode));
-  /* A lock file that is there is tried first: "in use" says more than "not empty". */
-  SIM_TRY(take_lock(folder, mode == IO_FOLDER_FORCE));
-  int error = sweep(folder->root, NULL, &holds_anything);
+/* Whether a new run may begin here; asked under the lock, so that the answer stays true. */
+static sim_status may_begin(io_folder *folder, io_folder_mode mode) {
+  bool more = false;
+  int error = 0, ckpt = -1;
+  if (mode == IO_FOLDER_AGAIN && folder->lock_ours)
+    ckpt = openat(folder->root, "ckpt", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (ckpt >= 0) {
+    struct stat snap;
+    error = sweep(ckpt, is_in_ckpt, &more);
+    if (fstatat(folder->root, "snap", &snap, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(snap.st_mode)) more = true;
+    (void)close(ckpt);
+  } else {
+    bool begun = mode == IO_FOLDER_AGAIN && folder->lock_ours; /* killed before ckpt/ was there */
+    error = sweep(folder->root, begun ? is_more_than_begun : is_content, &more);
+  }
   if (error) return cannot(folder->path, error);
-  if (mode == IO_FOLDER_NEW && holds_anything)
-    return sim_fail(SIM_ERR_CANT_CREATE,
-                    "%s: is not empty; --resume continues the run in it, --force replaces that run", folder->path);
-  if (mode == IO_FOLDER_RESUME && faccessat(folder->root, "ckpt", F_OK, AT_SYMLINK_NOFOLLOW) != 0)
-    return sim_fail(SIM_ERR_NO_INPUT, "%s: holds no run to resume", folder->path);
-  if (folder->lock < 0) SIM_TRY(take_lock(folder, true));
-  SIM_TRY(open_inner(folder, "snap", folder->snap_path, sizeof folder->snap_path, &folder->snap));
-  SIM_TRY(open_inner(folder, "ckpt", folder->ckpt_path, sizeof folder->ckpt_path, &folder->ckpt));
-  error = sweep(folder->root, is_stale, NULL);
-  if (error == 0) error = sweep(folder->snap, is_stale, NULL);
-  if (error == 0) error = sweep(folder->ckpt, is_stale, NULL);
+  if (!more) return SIM_OK;
+  return sim_fail(SIM_ERR_CANT_CREATE, "%s: is not empty; --resume continues the run in it, --force replaces that run",
+                  folder->path);
+}
+
+/* The names of new folders are to be found after a power failure. */
+static void sync_names(const io_folder *folder) {
+  char parent[sizeof folder->path];
+  snprintf(parent, sizeof parent, "%s", folder->path);
+  char *slash = strrchr(parent, '/');
+  if (slash) slash[slash == parent] = '\0'; /* "/run.out" is in "/" */
+  int error = io_sys_sync(folder->root);
+  int fd = folder->made ? open(slash ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  if (fd >= 0) {
+    int another = io_sys_sync(fd);
+    if (error == 0) error = another;
+    (void)close(fd);
+  }
+  if (error) sim_log(SIM_LOG_WARN, "%s: cannot make the new folder durable: %s", folder->path, strerror(error));
+}
+
+static sim_status open_locked(io_folder *folder, io_folder_mode mode) {
+  if (mode == IO_FOLDER_NEW || mode == IO_FOLDER_AGAIN) SIM_TRY(may_begin(folder, mode));
+  write_holder(folder);
+  SIM_TRY(open_inner(folder, "snap", folder->snap_path, sizeof folder->snap_path, &folder->snap, &folder->snap_made));
+  SIM_TRY(open_inner(folder, "ckpt", folder->ckpt_path, sizeof folder->ckpt_path, &folder->ckpt, &folder->ckpt_made));
+  sync_names(folder);
+  int error = sweep(folder->root, is_stale_output, NULL);
+  if (error == 0) error = sweep(folder->snap, is_stale_snapshot, NULL);
+  if (error == 0) error = sweep(folder->ckpt, is_stale_checkpoint, NULL);
   return error ? cannot(folder->path, error) : SIM_OK;
 }
 
+static sim_status open_all(io_folder *folder, io_folder_mode mode) {
+  SIM_TRY(open_root(folder, mode));
+  bool run = mode != IO_FOLDER_RESUME || faccessat(folder->root, "ckpt", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+  /* First of all: "in use" says more than "not empty". */
+  SIM_TRY(take_lock(folder, run));
+  if (!run) return sim_fail(SIM_ERR_NO_INPUT, "%s: holds no run to resume", folder->path);
+  return open_locked(folder, mode);
+}
+
 sim_status io_folder_clear(io_folder *folder) {
-  int error = sweep(folder->root, is_own, NULL);
+  int error = sweep(folder->root, is_output, NULL);
   if (error == 0) error = sweep(folder->snap, is_snapshot, NULL);
   if (error == 0) error = sweep(folder->ckpt, is_checkpoint, NULL);
   return error ? cannot(folder->path, error) : SIM_OK;
 }
 
+/* Removes again what io_folder_open made; what is not empty stays. The lock file goes while we hold it: whoever opened
+ * it meanwhile finds that it is not the one in the folder any more (see take_lock), or was told "in use", as was true.
+ */
+static void undo(const io_folder *folder) {
+  if (folder->snap_made) (void)unlinkat(folder->root, "snap", AT_REMOVEDIR);
+  if (folder->ckpt_made) (void)unlinkat(folder->root, "ckpt", AT_REMOVEDIR);
+  if (folder->lock_made) (void)unlinkat(folder->root, LOCK_NAME, 0);
+  if (folder->made) (void)rmdir(folder->path);
+}
+
 void io_folder_abandon(io_folder **folder) {
-  if (*folder && (*folder)->made) { /* what is not empty stays */
-    (void)unlinkat((*folder)->root, "snap", AT_REMOVEDIR);
-    (void)unlinkat((*folder)->root, "ckpt", AT_REMOVEDIR);
-    (void)unlinkat((*folder)->root, LOCK_NAME, 0);
-    (void)rmdir((*folder)->path);
-  }
+  if (*folder) undo(*folder);
   io_folder_close(folder);
 }
 
@@ -226,7 +308,7 @@ sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out
   folder->root = folder->snap = folder->ckpt = folder->lock = -1;
   sim_status status = open_all(folder, mode);
   if (status != SIM_OK) {
-    io_folder_close(&folder);
+    io_folder_abandon(&folder);
     return status;
   }
   *out = folder;
@@ -252,5 +334,12 @@ sim_status io_folder_write(io_folder *folder, const char *name, const void *data
 }
 
 int io_folder_append(io_folder *folder, const char *name) {
-  return openat(folder->root, name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  struct stat info;
+  int fd = openat(folder->root, name, flags, 0666);
+  int error = fd < 0 || fstat(fd, &info) != 0 ? errno : 0;
+  if (error == 0 && S_ISREG(info.st_mode)) return fd;
+  sim_log(SIM_LOG_WARN, "%s/%s: not written: %s", folder->path, name, error ? strerror(error) : "not a regular file");
+  if (fd >= 0) (void)close(fd);
+  return -1;
 }

@@ -25,7 +25,7 @@ hid_t io_h5_memory_type(sim_dtype dtype) {
   return -1;
 }
 
-static void drop(hid_t id) {
+void io_h5_drop(hid_t id) {
   if (id >= 0) (void)H5Idec_ref(id);
 }
 
@@ -61,8 +61,8 @@ sim_status io_h5_attr(hid_t object, const char *name, hid_t file_type, hid_t mem
   hid_t space = count ? H5Screate_simple(1, &count, NULL) : H5Screate(H5S_SCALAR);
   hid_t attribute = space < 0 ? -1 : H5Acreate2(object, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
   bool written = attribute >= 0 && H5Awrite(attribute, memory_type, data) >= 0;
-  drop(attribute);
-  drop(space);
+  io_h5_drop(attribute);
+  io_h5_drop(space);
   return written ? SIM_OK : cannot_write(name);
 }
 
@@ -82,7 +82,7 @@ sim_status io_h5_attr_u64(hid_t object, const char *name, uint64_t value) {
 static hid_t text_type(size_t size) {
   hid_t type = H5Tcopy(H5T_C_S1);
   if (type >= 0 && (H5Tset_size(type, size ? size : 1) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)) {
-    drop(type);
+    io_h5_drop(type);
     return -1;
   }
   return type;
@@ -93,7 +93,7 @@ sim_status io_h5_attr_text(hid_t object, const char *name, const char *text) {
   size_t size = text ? strnlen(text, MOST) : 0;
   hid_t type = text_type(size);
   sim_status status = type < 0 ? cannot_write(name) : io_h5_attr(object, name, type, type, 0, size ? text : "");
-  drop(type);
+  io_h5_drop(type);
   return status;
 }
 
@@ -115,7 +115,7 @@ sim_status io_h5_attr_texts(hid_t object, const char *name, const char *const *t
   sim_status status = type < 0        ? cannot_write(name)
                       : packed.failed ? sim_fail(SIM_ERR_NO_MEMORY, "out of memory")
                                       : io_h5_attr(object, name, type, type, count, packed.data);
-  drop(type);
+  io_h5_drop(type);
   sim_bytes_free(&packed);
   return status;
 }
@@ -125,7 +125,7 @@ sim_status io_h5_group(hid_t parent, const char *name, hid_t *out) {
   *out = plist < 0 || H5Pset_link_creation_order(plist, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) < 0
              ? -1
              : H5Gcreate2(parent, name, H5P_DEFAULT, plist, H5P_DEFAULT);
-  drop(plist);
+  io_h5_drop(plist);
   return *out < 0 ? cannot_write(name) : SIM_OK;
 }
 
@@ -139,13 +139,13 @@ sim_status io_h5_dataset(hid_t parent, const char *name, hid_t file_type, hid_t 
   good = dataset >= 0;
   if (good && H5Sget_simple_extent_npoints(space) > 0)
     good = H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
-  drop(plist);
-  drop(space);
+  io_h5_drop(plist);
+  io_h5_drop(space);
   if (out && good) {
     *out = dataset;
     return SIM_OK;
   }
-  drop(dataset);
+  io_h5_drop(dataset);
   return good ? SIM_OK : cannot_write(name);
 }
 
@@ -153,6 +153,6 @@ sim_status io_h5_text(hid_t parent, const char *name, const char *text, size_t s
   hid_t type = text_type(size);
   sim_status status =
       type < 0 ? cannot_write(name) : io_h5_dataset(parent, name, type, type, 0, NULL, NULL, size ? text : "", NULL);
-  drop(type);
+  io_h5_drop(type);
   return status;
 }

@@ -14,6 +14,9 @@
 hid_t io_h5_file_type(sim_dtype dtype);
 hid_t io_h5_memory_type(sim_dtype dtype);
 
+/* Gives an identifier of any kind back; negative: nothing. */
+void io_h5_drop(hid_t id);
+
 /* A file being written. `sealed`: newest format, with io/seal.h's digest in the user block. */
 typedef struct io_h5_file {
   io_file file;
@@ -52,6 +55,7 @@ typedef struct io_h5_source {
   const char *path;
   sim_status status;
 } io_h5_source;
+/* SIM_ERR_NO_MEMORY instead where HDF5's last call failed for lack of it. */
 sim_status io_h5_refuse(const io_h5_source *source, const char *what, const char *why);
 /* The object behind a hard link; soft and external links are refused. */
 sim_status io_h5_open(const io_h5_source *source, hid_t parent, const char *name, hid_t *out) SIM_MUST_CHECK;

@@ -2,11 +2,16 @@
 
 #include <string.h>
 
-static void drop(hid_t id) {
-  if (id >= 0) (void)H5Idec_ref(id);
+static herr_t note_memory(unsigned depth, const H5E_error2_t *error, void *found) {
+  (void)depth;
+  if (error->maj_num == H5E_RESOURCE && error->min_num == H5E_NOSPACE) *(bool *)found = true;
+  return 0;
 }
 
 sim_status io_h5_refuse(const io_h5_source *source, const char *what, const char *why) {
+  bool memory = false;
+  (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, note_memory, &memory);
+  if (memory) return sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory at %s", source->path, what);
   return sim_fail(source->status, "%s: %s: %s", source->path, what, why);
 }
 
@@ -29,7 +34,7 @@ static sim_status open_attribute(const io_h5_source *source, hid_t object, const
   if (*attribute < 0) return io_h5_refuse(source, name, "is missing");
   hid_t space = H5Aget_space(*attribute);
   bool fits = space >= 0 && H5Sget_simple_extent_npoints(space) == count;
-  drop(space);
+  io_h5_drop(space);
   *type = H5Aget_type(*attribute);
   return fits && *type >= 0 ? SIM_OK : io_h5_refuse(source, name, "has another number of values than expected");
 }
@@ -42,8 +47,8 @@ sim_status io_h5_get(const io_h5_source *source, hid_t object, const char *name,
     status = io_h5_refuse(source, name, "is of another type than expected");
   if (status == SIM_OK && H5Aread(attribute, io_h5_memory_type(dtype), out) < 0)
     status = io_h5_refuse(source, name, "cannot be read");
-  drop(type);
-  drop(attribute);
+  io_h5_drop(type);
+  io_h5_drop(attribute);
   return status;
 }
 
@@ -58,8 +63,8 @@ sim_status io_h5_get_text(const io_h5_source *source, hid_t object, const char *
     memset(out, 0, capacity);
     if (H5Aread(attribute, type, out) < 0) status = io_h5_refuse(source, name, "cannot be read");
   }
-  drop(type);
-  drop(attribute);
+  io_h5_drop(type);
+  io_h5_drop(attribute);
   return status;
 }
 
@@ -122,8 +127,8 @@ sim_status io_h5_check(const io_h5_source *source, hid_t dataset, const char *na
   /* Data that were never written would read as fill values; deflate makes at most 1032 bytes out of one. */
   if (!why && out->bytes / (compressed ? 1032 : 1) > H5Dget_storage_size(dataset))
     why = "is larger than what is stored of it";
-  drop(space);
-  drop(type);
-  drop(plist);
+  io_h5_drop(space);
+  io_h5_drop(type);
+  io_h5_drop(plist);
   return why ? io_h5_refuse(source, name, why) : SIM_OK;
 }

@@ -33,6 +33,7 @@ struct io_index {
   size_t species_count;
   record records[SIM_ARRAYS_MAX];
   size_t record_count;
+  size_t written; /* entries in the files */
   bool scanned, changed;
 };
 
@@ -85,9 +86,9 @@ static bool examine(const io_index *self, int64_t step, double *time) {
     hid_t dataset = H5Dopen2(group, object, H5P_DEFAULT);
     good = dataset >= 0 && io_h5_check(&source, dataset, object, true, &shape) == SIM_OK && shape.rank == 1 &&
            shape.shape[0] == self->species[i].count;
-    if (dataset >= 0) (void)H5Dclose(dataset);
+    io_h5_drop(dataset);
   }
-  if (group >= 0) (void)H5Gclose(group);
+  io_h5_drop(group);
   (void)io_vfd_close(root, &vfd);
   (void)close(fd);
   return good;
@@ -159,7 +160,7 @@ static bool map_row(const io_index *self, hid_t plist, hid_t target, const char 
     good = H5Sselect_hyperslab(target, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
            H5Pset_virtual(plist, target, file, name, source) >= 0;
   }
-  if (source >= 0) (void)H5Sclose(source);
+  io_h5_drop(source);
   return good;
 }
 
@@ -175,8 +176,7 @@ static sim_status write_virtual(const io_index *self, hid_t parent, const char *
   hid_t type = io_h5_file_type(from->dtype), set = -1;
   if (good && H5Sselect_all(space) >= 0) set = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
   const hid_t ids[] = {set, space, plist};
-  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-    if (ids[i] >= 0) (void)H5Idec_ref(ids[i]);
+  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) io_h5_drop(ids[i]);
   return set >= 0 ? SIM_OK : sim_fail(SIM_ERR_IO, "HDF5 cannot write %s", name);
 }
 
@@ -197,11 +197,10 @@ static sim_status write_sequence(hid_t parent, const char *name, hsize_t count, 
     hid_t part = H5Screate_simple(1, &some, NULL);
     good = part >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &some, NULL) >= 0 &&
            H5Dwrite(set, H5T_NATIVE_INT64, part, space, H5P_DEFAULT, values) >= 0;
-    if (part >= 0) (void)H5Sclose(part);
+    io_h5_drop(part);
   }
   const hid_t ids[] = {set, space, plist};
-  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-    if (ids[i] >= 0) (void)H5Idec_ref(ids[i]);
+  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) io_h5_drop(ids[i]);
   return good ? SIM_OK : sim_fail(SIM_ERR_IO, "HDF5 cannot write %s", name);
 }
 
@@ -291,11 +290,14 @@ static sim_status write_species(const io_index *self, size_t which) {
   return io_h5_finish(&file, status);
 }
 
-sim_status io_index_write(io_index *self) {
+sim_status io_index_write(io_index *self, bool last) {
   bool has_position = false;
+  /* The files are written anew as a whole, which takes as long as there are snapshots. */
+  if (!last && self->count >= self->written && self->count - self->written <= self->written / 10) return SIM_OK;
   for (size_t i = 0; i < self->record_count; i++)
     if (strcmp(self->records[i].name, "position") == 0 && self->records[i].components == 3) has_position = true;
   for (size_t i = 0; self->changed && has_position && i < self->species_count; i++) SIM_TRY(write_species(self, i));
   self->changed = false;
+  self->written = self->count;
   return SIM_OK;
 }

@@ -13,7 +13,8 @@ io_index *io_index_create(io_folder *folder, const io_provenance *provenance);
 void io_index_destroy(io_index **index);
 /* Remembers a snapshot that was written; the first time also those that the folder holds of earlier steps. */
 sim_status io_index_add(io_index *index, const sim_frame *frame) SIM_MUST_CHECK;
-/* Writes the files anew where a snapshot came to it since. */
-sim_status io_index_write(io_index *index) SIM_MUST_CHECK;
+/* Writes the files anew where a snapshot came to it since; not `last`: only once a tenth more came, so that a long run
+ * does not spend its time here. */
+sim_status io_index_write(io_index *index, bool last) SIM_MUST_CHECK;
 
 #endif

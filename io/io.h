@@ -5,7 +5,7 @@
 #include "engine/model.h"
 #include "engine/sink.h"
 
-/* Once, before any other call: HDF5's own messages off, plugins off, file locking off. */
+/* Once, before any other call: HDF5's own messages off, plugins off. */
 sim_status io_init(void) SIM_MUST_CHECK;
 const char *io_library_versions(void); /* "HDF5 1.10.8" */
 
@@ -32,6 +32,8 @@ void io_provenance_finish(io_provenance *provenance);
 typedef struct io_folder io_folder;
 typedef enum io_folder_mode {
   IO_FOLDER_NEW,   /* SIM_ERR_CANT_CREATE where it holds anything */
+  IO_FOLDER_AGAIN, /* as NEW, or a run of ours that died before its first checkpoint; then io_folder_clear, as for FORCE
+                    */
   IO_FOLDER_FORCE, /* may hold anything; io_folder_clear is called when the new run is sure to begin */
   IO_FOLDER_RESUME /* must hold a run: SIM_ERR_NO_INPUT */
 } io_folder_mode;
@@ -40,12 +42,12 @@ sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out
 void io_folder_close(io_folder **folder);
 /* Removes our own files of an earlier run, nothing else. */
 sim_status io_folder_clear(io_folder *folder) SIM_MUST_CHECK;
-/* For a run that never began: closes the folder, and removes it again where io_folder_open made it. */
+/* For a run that never began: closes the folder, and removes what io_folder_open made of it. */
 void io_folder_abandon(io_folder **folder);
 const char *io_folder_path(const io_folder *folder);
 /* Writes a small file whole: temporary name, fsync, rename. */
 sim_status io_folder_write(io_folder *folder, const char *name, const void *data, size_t size) SIM_MUST_CHECK;
-/* run.log, run.jsonl: a descriptor opened for appending, or -1. */
+/* run.log, run.jsonl: a descriptor opened for appending, or -1 (with a warning) where that is no regular file. */
 int io_folder_append(io_folder *folder, const char *name);
 
 /* Sinks. `tables` lists the model's; both borrow provenance and folder. */
@@ -54,10 +56,12 @@ sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, 
                             sim_sink *out) SIM_MUST_CHECK;
 sim_status io_table_sink(io_folder *folder, const io_provenance *provenance, const sim_table *const *tables,
                          sim_cadence cadence, sim_sink *out) SIM_MUST_CHECK;
-/* `table_sink` NULL: no tables. Writes its row counts beside the state. */
+/* `table_sink` NULL: no tables. Writes its row counts beside the state, and the rows that are not durable yet. Its
+ * first file makes those of steps behind provenance->parent_checkpoint, if any, a future that was given up: they go. */
 sim_status io_checkpoint_sink(io_folder *folder, const io_provenance *provenance, const sim_sink *table_sink,
                               sim_cadence cadence, sim_sink *out) SIM_MUST_CHECK;
-/* Cuts every table to the checkpoint's row counts and reads it back; to be called once before the run goes on. */
+/* Reads every table back, cut to the checkpoint's row counts, with the rows that only the checkpoint holds; to be
+ * called once before the run goes on. */
 struct io_checkpoint;
 sim_status io_table_resume(sim_sink *table_sink, const struct io_checkpoint *checkpoint) SIM_MUST_CHECK;
 
@@ -72,13 +76,16 @@ typedef struct io_checkpoint {
   size_t scenario_size;
   struct {
     char name[64];
-    int64_t rows;
+    int64_t rows; /* up to the checkpoint; the last of them, which tables.h5 lacked, are in `tail` */
+    double *tail; /* [tail_rows][tail_width]: step, time, columns */
+    int64_t tail_rows, tail_width;
   } tables[SIM_TABLES_MAX];
   size_t table_count;
   void *owner;
 } io_checkpoint;
 
-/* One file: SIM_ERR_INCOMPATIBLE with the reason where it cannot be used. */
+/* One file: SIM_ERR_INCOMPATIBLE with the reason where it cannot be used. Too little memory is never taken for
+ * damage: SIM_ERR_NO_MEMORY, from io_checkpoint_newest too. */
 sim_status io_checkpoint_read(const char *path, io_checkpoint *out) SIM_MUST_CHECK;
 /* Newest good one in the folder, found by scanning; each bad one is a loud line in the log. SIM_ERR_NO_INPUT where
  * there is no checkpoint file at all, SIM_ERR_INCOMPATIBLE where all are bad. */

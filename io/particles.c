@@ -74,8 +74,7 @@ static sim_status get_number(const io_h5_source *source, hid_t object, const cha
   bool good = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 && (class == H5T_FLOAT || class == H5T_INTEGER) &&
               H5Aread(attribute, type, out) >= 0;
   const hid_t ids[] = {stored, space, attribute};
-  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-    if (ids[i] >= 0) (void)H5Idec_ref(ids[i]);
+  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) io_h5_drop(ids[i]);
   return good ? SIM_OK : io_h5_refuse(source, name, "is missing or not a number");
 }
 

@@ -73,12 +73,11 @@ bool io_seal_is_there(int folder, const char *name) {
   return read && got == sizeof start && memcmp(start, magic, sizeof magic) == 0;
 }
 
-sim_status io_seal_check(int fd, off_t size, const char *path) {
-  unsigned char header[IO_SEAL_SIZE], stored[16], found[16];
+static sim_status read_header(int fd, off_t size, const char *path, unsigned char header[IO_SEAL_SIZE]) {
   size_t got;
-  int error = io_sys_read(fd, header, sizeof header, 0, &got);
+  int error = io_sys_read(fd, header, IO_SEAL_SIZE, 0, &got);
   if (error) return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error));
-  if (got < sizeof header || memcmp(header, magic, sizeof magic) != 0)
+  if (got < IO_SEAL_SIZE || memcmp(header, magic, sizeof magic) != 0)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: %s", path,
                     size == 0 ? "is empty" : "was not written by sim, or is damaged");
   if (get(header + AT_VERSION, 4) != SEAL_VERSION)
@@ -87,9 +86,20 @@ sim_status io_seal_check(int fd, off_t size, const char *path) {
   if (length != (uint64_t)size)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: damaged: %lld bytes long, not %llu", path, (long long)size,
                     (unsigned long long)length);
+  return SIM_OK;
+}
+
+sim_status io_seal_look(int fd, off_t size, const char *path) {
+  unsigned char header[IO_SEAL_SIZE];
+  return read_header(fd, size, path, header);
+}
+
+sim_status io_seal_check(int fd, off_t size, const char *path) {
+  unsigned char header[IO_SEAL_SIZE], stored[16], found[16];
+  SIM_TRY(read_header(fd, size, path, header));
   memcpy(stored, header + AT_DIGEST, sizeof stored);
   memset(header + AT_DIGEST, 0, sizeof stored);
-  error = digest(fd, length, header, found);
+  int error = digest(fd, (uint64_t)size, header, found);
   if (error) return sim_fail(error == ENOMEM ? SIM_ERR_NO_MEMORY : SIM_ERR_IO, "%s: %s", path, strerror(error));
   if (memcmp(stored, found, sizeof stored) != 0)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: damaged: its digest does not match its content", path);

@@ -15,6 +15,8 @@ enum { IO_SEAL_SIZE = 512 };
 
 /* Computes the digest of what was written and puts it into the first block. On failure the file is discarded. */
 sim_status io_seal_write(io_file *file) SIM_MUST_CHECK;
+/* Only the first block: whether it is ours, and tells the file's length. Fails as io_seal_check does. */
+sim_status io_seal_look(int fd, off_t size, const char *path) SIM_MUST_CHECK;
 /* SIM_ERR_INCOMPATIBLE with the reason where the file is not exactly what was once written. */
 sim_status io_seal_check(int fd, off_t size, const char *path) SIM_MUST_CHECK;
 /* Whether the file begins as ours do; says nothing of the rest. */

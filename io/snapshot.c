@@ -177,11 +177,12 @@ static sim_status write_iteration(hid_t data, const writer *self, const sim_fram
   char name[32];
   hid_t group, particles = -1;
   sim_status status;
+  const double second = sim_units_si(self->provenance->units, (sim_dimension){0, 0, 1});
   snprintf(name, sizeof name, "%lld", (long long)frame->clock.step);
   SIM_TRY(io_h5_group(data, name, &group));
   SIM_TRY_GOTO(status, io_h5_attr_f64(group, "time", frame->clock.t), done);
   SIM_TRY_GOTO(status, io_h5_attr_f64(group, "dt", frame->clock.dt), done);
-  SIM_TRY_GOTO(status, io_h5_attr_f64(group, "timeUnitSI", self->provenance->units->time), done);
+  SIM_TRY_GOTO(status, io_h5_attr_f64(group, "timeUnitSI", second), done);
   if (particle_count(frame) == 0) goto done;
   SIM_TRY_GOTO(status, io_h5_group(group, "particles", &particles), done);
   for (size_t i = 0; status == SIM_OK && i < frame->species_count; i++)
@@ -228,16 +229,24 @@ static sim_status snapshot_write(void *opaque, const sim_frame *frame) {
 }
 
 /* The indexes are a convenience: a failure is reported and tried again, and keeps no checkpoint from being made. */
-static sim_status snapshot_flush(void *opaque) {
-  writer *self = opaque;
-  if (io_index_write(self->index) != SIM_OK)
+static void write_index(writer *self, bool last) {
+  if (io_index_write(self->index, last) != SIM_OK)
     sim_log(SIM_LOG_WARN, "index of the snapshots not written: %s", sim_error_last()->message);
+}
+
+static sim_status snapshot_flush(void *opaque) {
+  write_index(opaque, false);
   return SIM_OK;
 }
 
 static void snapshot_destroy(void **opaque) {
   writer *self = *opaque;
-  if (self) io_index_destroy(&self->index);
+  const sim_error cause = *sim_error_last(); /* why the run ends: not to be lost here */
+  if (self) {
+    write_index(self, true);
+    io_index_destroy(&self->index);
+  }
+  if (cause.status != SIM_OK) sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
   free(self);
   *opaque = NULL;
 }

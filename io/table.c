@@ -21,6 +21,7 @@ typedef struct table {
   size_t columns;      /* beside step and time */
   unsigned char *data; /* [rows] records */
   size_t rows, capacity;
+  size_t durable; /* the first rows of the file are these */
 } table;
 
 struct io_tables {
@@ -41,6 +42,23 @@ const char *io_table_name(const sim_sink *table_sink, size_t index) {
 
 int64_t io_table_rows(const sim_sink *table_sink, size_t index) {
   return (int64_t)((const io_tables *)table_sink->self)->tables[index].rows;
+}
+
+sim_status io_table_tail(const sim_sink *table_sink, size_t index, double **out, int64_t *rows, int64_t *width) {
+  const table *self = &((const io_tables *)table_sink->self)->tables[index];
+  const size_t size = record_size(self), count = self->rows - self->durable;
+  *out = NULL;
+  *rows = (int64_t)count;
+  *width = (int64_t)(size / WORD);
+  if (count == 0) return SIM_OK;
+  if (!(*out = malloc(count * size))) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  memcpy(*out, self->data + self->durable * size, count * size);
+  for (size_t i = 0; i < count; i++) {
+    int64_t step;
+    memcpy(&step, self->data + (self->durable + i) * size, WORD);
+    (*out)[i * (size / WORD)] = (double)step;
+  }
+  return SIM_OK;
 }
 
 static sim_status reserve(table *self, size_t rows) {
@@ -133,8 +151,7 @@ static sim_status write_table(hid_t root, const table *self, const sim_units *un
   sim_status status = good ? write_columns(dataset, self, units)
                            : sim_fail(SIM_ERR_IO, "HDF5 cannot write table %s", self->model->name);
   const hid_t ids[] = {dataset, plist, space, in_memory, in_file};
-  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-    if (ids[i] >= 0) (void)H5Idec_ref(ids[i]);
+  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) io_h5_drop(ids[i]);
   return status;
 }
 
@@ -148,6 +165,7 @@ static sim_status tables_flush(void *opaque) {
     status = write_table(file.id, &self->tables[i], self->provenance->units);
   if (status == SIM_OK) status = io_provenance_write(file.id, self->provenance);
   SIM_TRY(io_h5_finish(&file, status));
+  for (size_t i = 0; i < self->count; i++) self->tables[i].durable = self->tables[i].rows;
   self->changed = false;
   return SIM_OK;
 }
@@ -205,21 +223,48 @@ static sim_status read_table(const io_h5_source *source, hid_t root, table *self
     hid_t from = H5Dget_space(dataset), to = H5Screate_simple(1, &count, NULL);
     bool good = from >= 0 && to >= 0 && H5Sselect_hyperslab(from, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
                 H5Dread(dataset, memory, to, from, H5P_DEFAULT, self->data) >= 0;
-    if (from >= 0) H5Sclose(from);
-    if (to >= 0) H5Sclose(to);
+    io_h5_drop(from);
+    io_h5_drop(to);
     if (!good) status = io_h5_refuse(source, self->model->name, "cannot be read");
   }
-  if (status == SIM_OK) self->rows = rows;
+  if (status == SIM_OK) self->rows = self->durable = rows;
   const hid_t ids[] = {found, memory, expected, dataset};
-  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-    if (ids[i] >= 0) (void)H5Idec_ref(ids[i]);
+  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) io_h5_drop(ids[i]);
   return status;
 }
 
-static size_t wanted_rows(const io_checkpoint *checkpoint, const char *name) {
+/* Where the checkpoint has this table, or -1. */
+static int find(const io_checkpoint *checkpoint, const table *self) {
   for (size_t i = 0; i < checkpoint->table_count; i++)
-    if (strcmp(checkpoint->tables[i].name, name) == 0) return (size_t)checkpoint->tables[i].rows;
-  return 0;
+    if (strcmp(checkpoint->tables[i].name, self->model->name) == 0) return (int)i;
+  return -1;
+}
+
+/* Rows that are to be in the file. */
+static size_t wanted_rows(const io_checkpoint *checkpoint, const table *self) {
+  int i = find(checkpoint, self);
+  return i < 0 ? 0 : (size_t)(checkpoint->tables[i].rows - checkpoint->tables[i].tail_rows);
+}
+
+static sim_status add_tail(table *self, const io_checkpoint *checkpoint) {
+  int index = find(checkpoint, self);
+  const size_t size = record_size(self), count = index < 0 ? 0 : (size_t)checkpoint->tables[index].tail_rows;
+  if (count == 0) return SIM_OK;
+  if ((size_t)checkpoint->tables[index].tail_width != size / WORD) {
+    sim_log(SIM_LOG_WARN, "%s: table %s has other columns than the model's: its last %zu rows are lost",
+            checkpoint->path, self->model->name, count);
+    return SIM_OK;
+  }
+  SIM_TRY(reserve(self, self->rows + count));
+  for (size_t i = 0; i < count; i++) {
+    const double *row = checkpoint->tables[index].tail + i * (size / WORD);
+    const int64_t step = (int64_t)row[0];
+    unsigned char *record = self->data + (self->rows + i) * size;
+    memcpy(record, &step, WORD);
+    memcpy(record + WORD, row + 1, size - WORD);
+  }
+  self->rows += count;
+  return SIM_OK;
 }
 
 static sim_status read_file(io_tables *self, const io_checkpoint *checkpoint, const char *path) {
@@ -232,7 +277,7 @@ static sim_status read_file(io_tables *self, const io_checkpoint *checkpoint, co
   hid_t root = status == SIM_OK ? io_vfd_open(fd, path, &vfd) : -1;
   if (status == SIM_OK && root < 0) status = sim_fail(SIM_ERR_INCOMPATIBLE, "%s: HDF5 cannot open it", path);
   for (size_t i = 0; status == SIM_OK && i < self->count; i++) {
-    size_t wanted = wanted_rows(checkpoint, self->tables[i].model->name);
+    size_t wanted = wanted_rows(checkpoint, &self->tables[i]);
     if (wanted > 0) status = read_table(&source, root, &self->tables[i], wanted);
   }
   if (vfd) (void)io_vfd_close(root, &vfd);
@@ -246,21 +291,23 @@ sim_status io_table_resume(sim_sink *table_sink, const io_checkpoint *checkpoint
   snprintf(path, sizeof path, "%s/" FILE_NAME, self->folder->path);
   bool wanted = false;
   for (size_t i = 0; i < self->count; i++)
-    if (wanted_rows(checkpoint, self->tables[i].model->name) > 0) wanted = true;
+    if (wanted_rows(checkpoint, &self->tables[i]) > 0) wanted = true;
   sim_status status = read_file(self, checkpoint, path);
   if (status == SIM_ERR_NO_MEMORY) return status;
   self->changed = true; /* rows behind the checkpoint leave the file at the next flush */
-  if (status == SIM_ERR_NO_INPUT && !wanted) return SIM_OK;
-  if (status != SIM_OK) {
+  const bool lost = status != SIM_OK && (status != SIM_ERR_NO_INPUT || wanted);
+  if (lost) {
     sim_log(SIM_LOG_WARN, "tables lost their earlier rows: %s", sim_error_last()->message);
     if (status != SIM_ERR_NO_INPUT) (void)renameat(self->folder->root, FILE_NAME, self->folder->root, FILE_NAME ".bad");
   }
   for (size_t i = 0; i < self->count; i++) {
-    const table *is = &self->tables[i];
-    size_t rows = wanted_rows(checkpoint, is->model->name);
+    if (lost) self->tables[i].durable = 0;
+    table *is = &self->tables[i];
+    size_t rows = wanted_rows(checkpoint, is);
     if (status == SIM_OK && is->rows < rows)
       sim_log(SIM_LOG_WARN, "%s: table %s has %zu rows, %zu were written before the checkpoint: the rest is lost", path,
               is->model->name, is->rows, rows);
+    SIM_TRY(add_tail(is, checkpoint));
   }
   return SIM_OK;
 }

@@ -164,8 +164,6 @@ hid_t io_vfd_open(int fd, const char *name, io_vfd **out) {
   return file;
 }
 
-int io_vfd_error(const io_vfd *vfd) { return vfd->error; }
-
 int io_vfd_close(hid_t file, io_vfd **vfd) {
   if (!*vfd) return ENOMEM;
   bool closed = file < 0 || H5Fclose(file) >= 0;

@@ -1,5 +1,6 @@
 /* HDF5's way to the disk, our own. HDF5 1.10 may crash, or report success, when a write fails under it. So this driver
- * keeps the first errno and tells HDF5 that all is well; the caller looks at the errno before the file is used. */
+ * keeps the first errno and tells HDF5 that all is well; the caller looks at the errno before the file is used. It
+ * locks no file: the lock on the output folder does that for all. */
 #ifndef SIM_IO_VFD_H
 #define SIM_IO_VFD_H
 
@@ -13,8 +14,6 @@ typedef struct io_vfd io_vfd;
  * this HDF5 writes, with checksums in all metadata. `user_block`: bytes left free at the start. */
 hid_t io_vfd_create(int fd, const char *name, bool latest, hsize_t user_block, io_vfd **out);
 hid_t io_vfd_open(int fd, const char *name, io_vfd **out);
-/* The first errno of a write, 0 for none. */
-int io_vfd_error(const io_vfd *vfd);
 /* Closes the HDF5 file (and what was left open in it) and returns the errno kept; EIO where HDF5 could not close it. */
 int io_vfd_close(hid_t file, io_vfd **vfd);
 

@@ -272,6 +272,8 @@ noreturn void scenario_child_run(const char *text, size_t size, const scenario_o
   scenario_language_check_sets(&child);
   sim_value *value = scenario_tree(&child, -1);
   if (!value) fail_memory(&child, false);
+  lua_close(L); /* makes room for the text of the tree */
+  child.L = NULL;
   send_value(&child, SCENARIO_FRAME_PARAMS, child.params);
   send_value(&child, SCENARIO_FRAME_VALUE, value);
   _exit(0);

@@ -91,6 +91,22 @@ static size_t make_columns(lua_State *L, size_t n, each_key keys[EACH_KEYS_MAX])
   return count;
 }
 
+/* Stores the table on the top. It has every key of f(1), and where it has as many it has no other. */
+static void store_row(lua_State *L, lua_Integer i, const each_key *keys, size_t count) {
+  for (size_t k = 0; k < count; k++) {
+    lua_pushvalue(L, 4 + (int)k);
+    if (lua_rawget(L, -2) == LUA_TNIL) luaL_error(L, "sim.each: f(%I).%s is missing", (LUAI_UACINT)i, keys[k].name);
+    store(L, i, &keys[k]);
+    lua_pop(L, 1);
+  }
+  size_t found = 0;
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+    if (++found <= count) continue;
+    check_key(L, i, -2);
+    luaL_error(L, "sim.each: f(%I) returns more keys than f(1)", (LUAI_UACINT)i);
+  }
+}
+
 int scenario_each(lua_State *L) {
   if (lua_gettop(L) != 2 || lua_type(L, 2) != LUA_TFUNCTION)
     return luaL_error(L, "sim.each expects (n, function), got (%s, %s)", luaL_typename(L, 1), luaL_typename(L, 2));
@@ -99,25 +115,19 @@ int scenario_each(lua_State *L) {
   if (!whole || n < 1 || n > EACH_MOST)
     return luaL_error(L, "sim.each: n is not a whole number from 1 to %d", EACH_MOST);
   each_key keys[EACH_KEYS_MAX];
-  size_t count = 0;
   lua_newtable(L);
+  luaL_checkstack(L, EACH_KEYS_MAX + LUA_MINSTACK, NULL);
+  call(L, 1);
+  size_t count = make_columns(L, (size_t)n, keys);
+  for (size_t k = 0; k < count; k++) { /* from stack index 4 on: the names, as Lua has them */
+    lua_pushstring(L, keys[k].name);
+    lua_insert(L, 4 + (int)k);
+  }
   for (lua_Integer i = 1; i <= n; i++) {
-    call(L, i);
-    if (i == 1) count = make_columns(L, (size_t)n, keys);
-    for (size_t k = 0; k < count; k++) {
-      lua_pushstring(L, keys[k].name);
-      if (lua_rawget(L, -2) == LUA_TNIL)
-        return luaL_error(L, "sim.each: f(%I).%s is missing", (LUAI_UACINT)i, keys[k].name);
-      store(L, i, &keys[k]);
-      lua_pop(L, 1);
-    }
-    size_t found = 0;
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-      check_key(L, i, -2);
-      if (++found <= count) continue;
-      return luaL_error(L, "sim.each: f(%I) returns more keys than f(1)", (LUAI_UACINT)i);
-    }
+    if (i > 1) call(L, i);
+    store_row(L, i, keys, count);
     lua_pop(L, 1);
   }
+  lua_settop(L, 3);
   return 1;
 }

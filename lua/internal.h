@@ -8,9 +8,15 @@
 
 #include <stdnoreturn.h>
 
+/* SCENARIO_SANITIZED: shadow memory needs address space, reports need standard error. gcc, then clang. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SCENARIO_SANITIZED 1 /* shadow memory needs address space, reports need standard error */
-#else
+#define SCENARIO_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SCENARIO_SANITIZED 1
+#endif
+#endif
+#ifndef SCENARIO_SANITIZED
 #define SCENARIO_SANITIZED 0
 #endif
 
@@ -19,12 +25,13 @@ enum {
   SCENARIO_FILE_MAX = 16 << 20, /* bytes of a scenario file */
   SCENARIO_INSTRUCTIONS = 400000000 /* of Lua's virtual machine */,
   SCENARIO_HOOK_STEP = 1000,     /* instructions between two looks at the budget */
-  SCENARIO_VALUES_MAX = 1000000, /* values in the returned tree, packed arrays count once */
+  SCENARIO_VALUES_MAX = 500000,  /* values in the returned tree, packed arrays count once */
   SCENARIO_BYTES_MAX = 64 << 20, /* of strings and packed arrays in it, and of one sim.each */
   SCENARIO_DEPTH_MAX = 32,       /* tables in tables */
   SCENARIO_NAME_MAX = 96,        /* bytes of a key as it is shown and kept, escaped */
   SCENARIO_PRINT_MAX = 64 << 10, /* bytes that a script may print */
-  SCENARIO_PARAMS_MAX = 1000
+  SCENARIO_PARAMS_MAX = 1000,
+  SCENARIO_PARAM_BYTES_MAX = 64 << 10 /* of a default that is a string */
 };
 
 /* In messages from the child: the first stands for the file's path (Lua would cut a long one to 60 letters), the
@@ -57,6 +64,8 @@ typedef struct scenario_child {
 sim_status scenario_read_text(const char *path, char **text, size_t *size) SIM_MUST_CHECK;
 /* Length of the UTF-8 byte order mark at the start: 3 or 0. */
 size_t scenario_bom(const char *text, size_t size);
+/* By bytes, the shorter first: below, at or above 0. */
+int scenario_compare_text(const char *a, size_t a_size, const char *b, size_t b_size);
 
 /* Runs the script in this process, sends frames, and ends the process. */
 noreturn void scenario_child_run(const char *text, size_t size, const scenario_options *options, int pipe);
@@ -90,6 +99,8 @@ typedef struct scenario_column {
 } scenario_column;
 int scenario_each(lua_State *L);
 
+/* Counts one more value and its bytes; ends the child where the scenario holds too much. */
+void scenario_account(scenario_child *child, size_t bytes);
 /* The value at `index` as a plain tree. What no scenario may hold becomes SIM_VALUE_BAD in its place. */
 sim_value *scenario_tree(scenario_child *child, int index);
 
@@ -126,6 +137,7 @@ typedef struct scenario_lexer {
   const char *at, *end;
   int line;
 } scenario_lexer;
+bool scenario_is_name(char c); /* a letter, a digit or an underscore */
 scenario_token scenario_lexer_next(scenario_lexer *lexer);
 
 #endif

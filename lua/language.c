@@ -1,9 +1,9 @@
-/* The `sim` table of a script: constructors that tag a table, and sim.param. */
+/* The `sim` table of a script: constructors that tag a table, sim.param, and random numbers. */
+#include "engine/rng.h"
 #include "lua/internal.h"
 
 #include <lauxlib.h>
 
-#include <ctype.h>
 #include <string.h>
 
 /* Their addresses are keys of the registry: table -> constructor's name, name -> default and value of a parameter. */
@@ -43,7 +43,7 @@ static int construct(lua_State *L) {
 
 static bool is_word(const char *text, size_t size) {
   for (size_t i = 0; i < size; i++)
-    if (!isalnum((unsigned char)text[i]) && text[i] != '_') return false;
+    if (!scenario_is_name(text[i])) return false;
   return size > 0 && size < SCENARIO_NAME_MAX;
 }
 
@@ -130,6 +130,8 @@ static sim_value *plain_value(lua_State *L, int index) {
 static void record(lua_State *L, const char *name) {
   scenario_child *child = scenario_child_of(L);
   int line = scenario_child_line(L);
+  size_t size = lua_type(L, -1) == LUA_TSTRING ? lua_rawlen(L, -1) : 0;
+  scenario_account(child, size);
   sim_value *value = plain_value(L, -1);
   if (!value || sim_value_add(child->params, name, line, value) != SIM_OK)
     scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for the script");
@@ -162,6 +164,8 @@ static int param(lua_State *L) {
   if (type != LUA_TBOOLEAN && type != LUA_TNUMBER && type != LUA_TSTRING)
     return luaL_error(L, "sim.param: the default of '%s' is %s, expected a number, a boolean or a string", name,
                       type == LUA_TNONE || type == LUA_TNIL ? "missing" : lua_typename(L, type));
+  if (type == LUA_TSTRING && lua_rawlen(L, 2) > SCENARIO_PARAM_BYTES_MAX)
+    return luaL_error(L, "sim.param: the default of '%s' is longer than %d KiB", name, SCENARIO_PARAM_BYTES_MAX >> 10);
   if (!lua_isnoneornil(L, 3) && lua_type(L, 3) != LUA_TSTRING)
     return luaL_error(L, "sim.param: the description of '%s' is a %s, expected a string", name, luaL_typename(L, 3));
   if (declared(L, name)) return 1;
@@ -207,13 +211,32 @@ static int each(lua_State *L) {
   return results;
 }
 
+/* ---- random numbers, as functions of (entity, draw, seed) ---- */
+
+/* The step that the streams of scripts have in engine/rng.h: no run comes to it, so they meet no number of a model. */
+static const uint64_t script_step = (UINT64_C(1) << 48) - 1;
+
+static int draw(lua_State *L, void (*two)(uint64_t, uint64_t, uint64_t, uint32_t, double[2]), const char *name) {
+  lua_Integer entity = luaL_checkinteger(L, 1), k = luaL_optinteger(L, 2, 0), seed = luaL_optinteger(L, 3, 0);
+  if (entity < 0 || k < 0 || k >= 2 << 16 || seed < 0)
+    return luaL_error(L, "sim.%s(entity, draw, seed): expected whole numbers of at least 0, draw below 2^17", name);
+  double pair[2];
+  two((uint64_t)seed, (uint64_t)entity, script_step, (uint32_t)k / 2, pair);
+  lua_pushnumber(L, pair[k % 2]);
+  return 1;
+}
+
+static int uniform(lua_State *L) { return draw(L, sim_rng_uniform, "uniform"); }
+static int normal(lua_State *L) { return draw(L, sim_rng_normal, "normal"); }
+
 static void push_registry_table(lua_State *L, const char *key) {
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, key);
 }
 
 void scenario_language_push(lua_State *L) {
-  static const luaL_Reg functions[] = {{"param", param}, {"each", each}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"param", param}, {"each", each}, {"uniform", uniform}, {"normal", normal}, {NULL, NULL}};
   push_registry_table(L, &tags_key);
   push_registry_table(L, &defaults_key);
   push_registry_table(L, &values_key);

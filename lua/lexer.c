@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+bool scenario_is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 /* Steps over one character; \r\n and \n\r count as one end of line, as Lua counts. */
 static void step(scenario_lexer *lexer) {
@@ -71,7 +71,7 @@ static void read_quoted(scenario_lexer *lexer, scenario_token *token) {
 }
 
 static void read_number(scenario_lexer *lexer) {
-  while (lexer->at < lexer->end && (is_name(*lexer->at) || *lexer->at == '.')) {
+  while (lexer->at < lexer->end && (scenario_is_name(*lexer->at) || *lexer->at == '.')) {
     char c = *lexer->at++;
     bool exponent = strchr("eEpP", c) != NULL;
     if (exponent && lexer->at < lexer->end && (*lexer->at == '-' || *lexer->at == '+')) lexer->at++;
@@ -97,9 +97,9 @@ scenario_token scenario_lexer_next(scenario_lexer *lexer) {
   if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)after))) {
     token.kind = SCENARIO_TOKEN_NUMBER;
     read_number(lexer);
-  } else if (is_name(c)) {
+  } else if (scenario_is_name(c)) {
     token.kind = SCENARIO_TOKEN_NAME;
-    while (lexer->at < lexer->end && is_name(*lexer->at)) lexer->at++;
+    while (lexer->at < lexer->end && scenario_is_name(*lexer->at)) lexer->at++;
   } else {
     token.kind = SCENARIO_TOKEN_SIGN;
     lexer->at += strchr("=<>~", c) && after == '=' ? 2 : 1;

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 250, ITEMS_MAX = 4000000 };
+enum {
+  DEPTH_MAX = 250,
+  ITEMS_MAX = 1 << 18 /* of each kind, about 40 MiB in all; a longer text has no positions behind them */
+};
 
 typedef struct slice {
   const char *text; /* borrowed from the scenario's text; NULL: none */
@@ -71,10 +74,7 @@ static bool grow(scenario_lines *lines, void *array, size_t count, size_t *capac
 #define GROW(lines, array, one)                                                                                        \
   grow(lines, &(lines)->array, (lines)->one##_count, &(lines)->one##_capacity, sizeof *(lines)->array)
 
-static int compare_slices(slice a, slice b) {
-  int order = memcmp(a.text, b.text, a.size < b.size ? a.size : b.size);
-  return order ? order : (a.size > b.size) - (a.size < b.size);
-}
+static int compare_slices(slice a, slice b) { return scenario_compare_text(a.text, a.size, b.text, b.size); }
 
 static bool is_sign(scenario_token token, char sign) {
   return token.kind == SCENARIO_TOKEN_SIGN && token.size == 1 && *token.text == sign;

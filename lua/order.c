@@ -13,8 +13,9 @@ typedef struct order_key {
   bool integer, boolean;
   lua_Integer i;
   lua_Number number;
-  const char *text; /* borrowed from Lua */
+  const char *text; /* borrowed from Lua: the key must stay where Lua finds it */
   size_t size;
+  lua_Integer at; /* in the list of keys */
 } order_key;
 
 /* Reads the key at `index`. */
@@ -43,23 +44,12 @@ static int compare_keys(const void *left, const void *right) {
     if (a->integer && b->integer) return (a->i > b->i) - (a->i < b->i);
     return (a->number > b->number) - (a->number < b->number);
   }
-  int order = memcmp(a->text, b->text, a->size < b->size ? a->size : b->size);
-  return order ? order : (a->size > b->size) - (a->size < b->size);
-}
-
-static void push_key(lua_State *L, const order_key *key) {
-  if (key->type == LUA_TBOOLEAN)
-    lua_pushboolean(L, key->boolean);
-  else if (key->type == LUA_TSTRING)
-    lua_pushlstring(L, key->text, key->size);
-  else if (key->integer)
-    lua_pushinteger(L, key->i);
-  else
-    lua_pushnumber(L, key->number);
+  return scenario_compare_text(a->text, a->size, b->text, b->size);
 }
 
 /* Upvalues: list of keys, index of the last one given. */
 static int step(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
   lua_Integer index = lua_tointeger(L, lua_upvalueindex(2));
   for (;;) {
     index++;
@@ -73,19 +63,28 @@ static int step(lua_State *L) {
   return 2;
 }
 
+/* A weak table loses keys whenever memory is asked for, so the keys are put into a list first. */
 int scenario_order_pairs(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
-  size_t count = 0;
-  for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) count++;
-  order_key *keys = lua_newuserdatauv(L, (count + 1) * sizeof *keys, 0);
-  size_t i = 0;
-  for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) keys[i++] = read_key(L, -2);
-  qsort(keys, count, sizeof *keys, compare_keys);
+  lua_newtable(L);
+  lua_Integer count = 0;
+  for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
+    lua_pushvalue(L, -2);
+    lua_rawseti(L, 2, ++count);
+  }
+  order_key *keys = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *keys, 0);
+  for (lua_Integer i = 0; i < count; i++) {
+    lua_rawgeti(L, 2, i + 1);
+    keys[i] = read_key(L, -1);
+    keys[i].at = i + 1;
+    lua_pop(L, 1);
+  }
+  qsort(keys, (size_t)count, sizeof *keys, compare_keys);
   lua_createtable(L, (int)count, 0);
-  for (i = 0; i < count; i++) {
-    push_key(L, &keys[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  for (lua_Integer i = 0; i < count; i++) {
+    lua_rawgeti(L, 2, keys[i].at);
+    lua_rawseti(L, -2, i + 1);
   }
   lua_pushinteger(L, 0);
   lua_pushcclosure(L, step, 2);
@@ -96,22 +95,25 @@ int scenario_order_pairs(lua_State *L) {
 
 int scenario_order_next(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
-  lua_settop(L, 2);
+  lua_settop(L, 3); /* 3: the best key so far */
   bool from_start = lua_isnil(L, 2), found = false;
   order_key after = {0}, best = {0};
   if (!from_start) after = read_key(L, 2);
   for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
     order_key key = read_key(L, -2);
     if (!from_start && compare_keys(&key, &after) <= 0) continue;
-    if (!found || compare_keys(&key, &best) < 0) best = key;
+    if (found && compare_keys(&key, &best) >= 0) continue;
+    best = key;
     found = true;
+    lua_pushvalue(L, -2);
+    lua_replace(L, 3);
   }
   if (!found) {
     lua_pushnil(L);
     return 1;
   }
-  push_key(L, &best);
-  lua_pushvalue(L, -1);
+  lua_pushvalue(L, 3);
+  lua_pushvalue(L, 3);
   lua_rawget(L, 1);
   return 2;
 }

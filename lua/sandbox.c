@@ -88,13 +88,16 @@ static int print(lua_State *L) {
   return 0;
 }
 
-/* Finalisers run where no hook counts. */
+/* Finalisers run where no hook counts; what a weak table holds depends on when garbage is collected. */
 static int set_metatable(lua_State *L) {
+  static const char *const refused[] = {"__gc", "__mode", NULL};
   luaL_checktype(L, 1, LUA_TTABLE);
   if (!lua_isnoneornil(L, 2)) {
     luaL_checktype(L, 2, LUA_TTABLE);
-    lua_pushliteral(L, "__gc");
-    if (lua_rawget(L, 2) != LUA_TNIL) return luaL_error(L, "setmetatable: __gc is not available in a scenario");
+    for (const char *const *name = refused; *name; name++) {
+      lua_pushstring(L, *name);
+      if (lua_rawget(L, 2) != LUA_TNIL) return luaL_error(L, "setmetatable: %s is not available in a scenario", *name);
+    }
   }
   lua_settop(L, 2);
   if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL) return luaL_error(L, "cannot change a protected metatable");
@@ -127,7 +130,9 @@ static int unknown_name(lua_State *L) {
   strcpy(full, label);
   strcat(full, shown);
   for (const char *const *other = banned; *other; other++)
-    if (strcmp(full, *other) == 0) return luaL_error(L, "'%s' is not available in a scenario", full);
+    if (strcmp(full, *other) == 0)
+      return luaL_error(L, "'%s' is not available in a scenario%s", full,
+                        strncmp(full, "math.random", 11) == 0 ? "; sim.uniform and sim.normal are" : "");
   const char *nearest = nearest_key(L, 1, shown);
   if (nearest) return luaL_error(L, "undefined name '%s', nearest is '%s%s'", full, label, nearest);
   return luaL_error(L, "undefined name '%s'", full);

@@ -174,6 +174,7 @@ static sim_status load(scenario *loaded, const scenario_options *options, scenar
   *lines = scenario_lines_read(loaded->text, loaded->size);
   if (!*lines) return sim_fail(SIM_ERR_NO_MEMORY, "%s: no memory to read it", loaded->path);
   SIM_TRY(take_frames(loaded, *lines, reply));
+  sim_bytes_free(&reply->bytes);
   if (!loaded->value) return fail_exit(loaded, options, reply);
   SIM_TRY(check_duplicates(loaded, *lines));
   scenario_lines_apply(*lines, loaded->value);

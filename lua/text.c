@@ -29,6 +29,11 @@ static const char *kind_of(mode_t mode) {
 
 size_t scenario_bom(const char *text, size_t size) { return size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; }
 
+int scenario_compare_text(const char *a, size_t a_size, const char *b, size_t b_size) {
+  int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+  return order ? order : (a_size > b_size) - (a_size < b_size);
+}
+
 static sim_status check_text(const char *path, const char *text, size_t size) {
   if (size == 0) return sim_fail(SIM_ERR_SCENARIO, "%s: the file is empty", path);
   if (size >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))

@@ -29,7 +29,7 @@ static noreturn void fail_memory(const scenario_child *child) {
   scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for the scenario's values");
 }
 
-static void account(scenario_child *child, size_t bytes) {
+void scenario_account(scenario_child *child, size_t bytes) {
   child->values++;
   child->bytes += bytes;
   if (child->values > SCENARIO_VALUES_MAX)
@@ -43,8 +43,7 @@ static void account(scenario_child *child, size_t bytes) {
 
 static int compare_names(const void *left, const void *right) {
   const tree_name *a = left, *b = right;
-  int order = memcmp(a->text, b->text, a->size < b->size ? a->size : b->size);
-  return order ? order : (a->size > b->size) - (a->size < b->size);
+  return scenario_compare_text(a->text, a->size, b->text, b->size);
 }
 
 static void add_name(scenario_child *child, tree_keys *keys, const char *text, size_t size) {
@@ -144,7 +143,7 @@ static sim_value *convert_table(scenario_child *child, int index, tree_path *pat
 
 static sim_value *convert_column(scenario_child *child, const scenario_column *column) {
   size_t bytes = column->rows * column->cols * sizeof(double);
-  account(child, bytes);
+  scenario_account(child, bytes);
   sim_value *array = sim_value_array(column->rows, column->cols);
   if (array) memcpy(array->u.array.data, column->data, bytes);
   return array;
@@ -155,7 +154,7 @@ static sim_value *convert(scenario_child *child, int index, tree_path *path) {
   lua_State *L = child->L;
   size_t size = 0;
   const char *text = lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, &size) : NULL;
-  account(child, size);
+  scenario_account(child, size);
   sim_value *value = NULL;
   switch (lua_type(L, index)) {
   case LUA_TBOOLEAN: value = sim_value_bool(lua_toboolean(L, index)); break;

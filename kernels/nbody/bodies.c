@@ -194,7 +194,18 @@ static sim_status read_file(const nbody_from_file *file, const nbody_parameters 
 
 /* ---- all ---- */
 
-double nbody_bodies_bytes(double n) { return (7 * n + 1.001 * n) * sizeof(double); }
+double nbody_bodies_bytes(const nbody_parts *parts, double stage) {
+  double read = 0, scratch = 0; /* of the largest file, and of the largest group that is moved to the origin */
+  for (size_t i = 0; i < parts->count; i++) {
+    const nbody_part *part = &parts->part[i];
+    const double bytes = (double)part->n * sizeof(double);
+    if (part->item->schema == &nbody_from_file_schema)
+      read = fmax(read, 7 * bytes);
+    else if (part->item->schema != &nbody_body_schema && part->item->schema != &nbody_each_schema)
+      scratch = fmax(scratch, (1 + 1.0 / SIM_REDUCE_BLOCK) * bytes);
+  }
+  return 7 * parts->n * sizeof(double) + fmax(scratch + read, stage);
+}
 
 static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_part *which, double *scratch,
                             nbody_bodies *part) {
@@ -262,38 +273,9 @@ void nbody_bodies_free(nbody_bodies *bodies) {
   *bodies = (nbody_bodies){0};
 }
 
-typedef struct point {
-  double x[3];
-  int64_t id;
-} point;
-
-static int compare_points(const void *left, const void *right) {
-  const point *a = left, *b = right;
-  for (int c = 0; c < 3; c++)
-    if (a->x[c] != b->x[c]) return a->x[c] < b->x[c] ? -1 : 1;
-  return (a->id > b->id) - (a->id < b->id);
-}
-
-sim_status nbody_bodies_check_apart(const nbody_bodies *bodies, bool single) {
-  point *points = calloc((size_t)bodies->n, sizeof *points);
-  if (points == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to compare %lld positions", (long long)bodies->n);
-  for (int64_t i = 0; i < bodies->n; i++) {
-    points[i].id = i;
-    for (int c = 0; c < 3; c++) {
-      const double x = bodies->position[c][i];
-      points[i].x[c] = single ? (double)(float)x : x;
-    }
-  }
-  qsort(points, (size_t)bodies->n, sizeof *points, compare_points);
-  sim_status status = SIM_OK;
-  for (int64_t i = 1; i < bodies->n && status == SIM_OK; i++) {
-    const point *a = &points[i - 1], *b = &points[i];
-    if (a->x[0] == b->x[0] && a->x[1] == b->x[1] && a->x[2] == b->x[2])
-      status = sim_fail(SIM_ERR_SCENARIO,
-                        "bodies: %lld and %lld (ids, from 0) are both at {%.9g, %.9g, %.9g}: their force is infinite "
-                        "without gravity.softening",
-                        (long long)a->id, (long long)b->id, a->x[0], a->x[1], a->x[2]);
-  }
-  free(points);
-  return status;
+sim_status nbody_bodies_check_mass(const nbody_bodies *bodies, bool single) {
+  for (int64_t i = 0; i < bodies->n; i++)
+    if ((single ? (double)(float)bodies->mass[i] : bodies->mass[i]) > 0) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO, "bodies: expected a body that has mass, got none%s",
+                  single ? " that precision \"single\" can hold" : "");
 }

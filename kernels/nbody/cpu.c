@@ -245,29 +245,51 @@ static void sums(nbody_work *w, nbody_sums *out) {
   out->potential = nbody_pair_potential(w->pair, NBODY_DTYPE, m, x);
 }
 
+typedef struct shell {
+  double distance2, mass;
+} shell;
+
 /* By distance, then mass: the order is then the same whatever the sorting algorithm. */
-static int compare_shells(const void *left, const void *right) {
-  const double *a = left, *b = right;
-  if (a[0] != b[0]) return a[0] < b[0] ? -1 : 1;
-  return (a[1] > b[1]) - (a[1] < b[1]);
+static bool inside(shell a, shell b) {
+  return a.distance2 < b.distance2 || (a.distance2 == b.distance2 && a.mass < b.mass);
+}
+
+/* Heapsort: in place, where qsort may take as much memory again. */
+static void sort_shells(shell *shells, int64_t n) {
+  for (int64_t top = n / 2, last = n; last > 1;) {
+    shell moved;
+    if (top > 0)
+      moved = shells[--top];
+    else {
+      moved = shells[--last];
+      shells[last] = shells[0];
+    }
+    int64_t hole = top;
+    for (int64_t child; (child = 2 * hole + 1) < last; hole = child) {
+      if (child + 1 < last && inside(shells[child], shells[child + 1])) child++;
+      if (!inside(moved, shells[child])) break;
+      shells[hole] = shells[child];
+    }
+    shells[hole] = moved;
+  }
 }
 
 static void radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
   const int64_t n = w->state.n;
   const REAL *m = w->state.mass, *x = w->state.position;
+  shell *shells = (shell *)(void *)w->terms;
   double mass = 0, within = 0;
   for (int64_t i = 0; i < n; i++) {
     const double dx = x[i] - centre[0], dy = x[n + i] - centre[1], dz = x[2 * n + i] - centre[2];
-    w->terms[2 * i] = dx * dx + dy * dy + dz * dz;
-    w->terms[2 * i + 1] = m[i];
+    shells[i] = (shell){dx * dx + dy * dy + dz * dz, m[i]};
     mass += m[i];
   }
-  qsort(w->terms, (size_t)n, 2 * sizeof *w->terms, compare_shells);
+  sort_shells(shells, n);
   int next = 0;
   for (int64_t i = 0; i < n && next < NBODY_RADII; i++) {
-    within += w->terms[2 * i + 1];
+    within += shells[i].mass;
     for (; next < NBODY_RADII && (within >= nbody_radius_fractions[next] * mass || i == n - 1); next++)
-      out[next] = sqrt(w->terms[2 * i]);
+      out[next] = sqrt(shells[i].distance2);
   }
 }
 

@@ -152,7 +152,7 @@ static double rate_guess(const nbody_options *options) {
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const nbody_parameters *p = parameters;
   const nbody_ops *ops = choose_ops(p, setup);
-  double n;
+  double n, made = 0;
   if (setup->saved != NULL) {
     const sim_array *id = sim_frame_array(setup->saved, "id");
     n = id != NULL ? (double)id->shape[0] : 0;
@@ -160,6 +160,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     nbody_parts parts;
     SIM_TRY(nbody_parts_list(p, setup, &parts));
     n = parts.n;
+    made = nbody_bodies_bytes(&parts, 3 * n * (double)sim_dtype_size(ops->dtype));
     nbody_parts_free(&parts);
   }
   const nbody_options options = options_for(p, setup, (int64_t)fmin(n, 0x1p61));
@@ -168,8 +169,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   sim_plan_add(out, "bodies", shown + kept);
   sim_plan_add(out, "integrator and direct sum", ops->bytes(&options));
   /* They are released before the direct sum takes its memory. */
-  const double made = nbody_bodies_bytes(n) + 3 * n * real - ops->bytes(&options);
-  if (setup->saved == NULL && made > 0) sim_plan_add(out, "bodies while they are made", made);
+  made -= ops->bytes(&options);
+  if (made > 0) sim_plan_add(out, "bodies while they are made", made);
   out->snapshot_bytes = shown;
   out->checkpoint_bytes = shown + kept + NBODY_CONTROLS * sizeof(double);
   out->steps = nbody_step_count(&p->integrate);
@@ -248,9 +249,8 @@ static sim_status begin(nbody_run *run, const nbody_parameters *p, const sim_set
   SIM_TRY(create_arrays(run, setup));
   put_ids(run, parts);
   SIM_TRY(nbody_bodies_create(p, setup, parts, &bodies));
-  sim_status status = put_bodies(run, &bodies, setup);
-  if (status == SIM_OK && p->gravity.softening == 0)
-    status = nbody_bodies_check_apart(&bodies, run->ops->dtype == SIM_F32);
+  sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
+  if (status == SIM_OK) status = put_bodies(run, &bodies, setup);
   nbody_bodies_free(&bodies);
   return status;
 }
@@ -323,6 +323,48 @@ static sim_status restore(nbody_run *run, const sim_setup *setup) {
   return SIM_OK;
 }
 
+static double position_at(const nbody_run *run, int c, int64_t i) {
+  const int64_t k = c * run->n + i;
+  return run->ops->dtype == SIM_F32 ? (double)((const float *)run->position.data)[k]
+                                    : ((const double *)run->position.data)[k];
+}
+
+static double distance(const nbody_run *run, int64_t i, int64_t j) {
+  double d[3];
+  for (int c = 0; c < 3; c++) d[c] = fabs(position_at(run, c, i) - position_at(run, c, j));
+  return fmax(d[0], fmax(d[1], d[2]));
+}
+
+/* Where two bodies are one in the precision of the pair terms, the first force says so, and only that tells it as the
+ * terms are really rounded. They keep 24 bits (fp64: 53) of twice the extent, and inverse cubes of 2^-40 (2^-100) of
+ * it; what is not finite among bodies farther apart than that comes from other numbers. */
+static sim_status check_apart(const nbody_run *run, const nbody_options *options) {
+  const double *a = run->acceleration.data, *jerk = run->jerk.data;
+  int64_t bad = 0, nearest = -1;
+  while (bad < 3 * run->n && isfinite(a[bad]) && (jerk == NULL || isfinite(jerk[bad]))) bad++;
+  if (bad == 3 * run->n) return SIM_OK;
+  bad %= run->n;
+  double least = INFINITY, extent = 0;
+  for (int64_t i = 0; i < run->n; i++) {
+    const double d = i != bad ? distance(run, bad, i) : INFINITY;
+    if (i != bad) extent = fmax(extent, d);
+    if (d < least) nearest = i;
+    least = fmin(least, d);
+  }
+  if (nearest < 0 || !isfinite(extent) || !(least <= extent * (options->single_pairs ? 0x1p-21 : 0x1p-50)))
+    return SIM_OK;
+  const uint64_t *id = run->id.data;
+  const uint64_t first = id[bad] < id[nearest] ? id[bad] : id[nearest], second = id[bad] + id[nearest] - first;
+  char apart[64] = "both";
+  if (least > 0)
+    snprintf(apart, sizeof apart, "only %.3g apart, too close for %s pair terms,", least,
+             options->single_pairs ? "fp32" : "fp64");
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "bodies: %" PRIu64 " and %" PRIu64 " (ids, from 0) are %s at {%.9g, %.9g, %.9g}: their force is "
+                  "infinite without gravity.softening",
+                  first, second, apart, position_at(run, 0, bad), position_at(run, 1, bad), position_at(run, 2, bad));
+}
+
 static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_setup *setup) {
   if (setup->saved != NULL) {
     SIM_TRY(restore(run, setup));
@@ -339,6 +381,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   SIM_TRY(run->ops->create(&options, &state, &run->work));
   if (setup->saved != NULL) return SIM_OK;
   run->ops->force(run->work);
+  if (p->gravity.softening == 0) SIM_TRY(check_apart(run, &options));
   const nbody_sums *sums = sums_at(run, 0);
   run->controller[NBODY_INITIAL_ENERGY] = sums->kinetic + sums->potential;
   nbody_plan_first_step(run);

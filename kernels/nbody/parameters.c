@@ -193,7 +193,8 @@ static const sim_field integrate_fields[] = {
      .dimension = TIME, .doc = "when the run ends; it starts at 0"},
     {FIELD(nbody_integrate, max_energy_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none",
-     .doc = "the run fails once the relative error of the energy is larger, whenever it is computed"},
+     .doc = "the run fails once the relative error of the energy is larger; checked whenever the energy table is "
+            "computed"},
     {0}};
 static const sim_schema integrate_schema = {
     .name = "integrate", .doc = "how time passes", .fields = integrate_fields, .size = sizeof(nbody_integrate)};

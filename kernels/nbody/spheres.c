@@ -14,6 +14,8 @@ void nbody_direction(double u, double v, double out[3]) {
   out[2] = z;
 }
 
+double nbody_plummer_radius(double share) { return 1 / sqrt(fmax(pow(share, -2.0 / 3) - 1, 0x1p-52)); }
+
 /* S. J. Aarseth, M. Henon and R. Wielen, A&A 37 (1974) 183, appendix: radius from the mass within it, speed over escape
  * speed q from g(q) = q^2 (1 - q^2)^(7/2) <= 0.0923 by rejection. A cutoff leaves out the mass beyond and nothing else:
  * velocities stay those of the whole sphere, which `mass` is scaled to. */
@@ -27,7 +29,7 @@ void nbody_make_plummer(const nbody_maker *maker, const nbody_sphere *sphere, nb
     double u[3][2], x_unit[3], v_unit[3], q[2];
     for (uint32_t d = 0; d < 3; d++) sim_rng_uniform(maker->seed, id, 0, d, u[d]);
     const double share = ((double)i + u[0][0]) / (double)part->n;
-    const double r = a / sqrt(pow(share * within, -2.0 / 3) - 1);
+    const double r = a * nbody_plummer_radius(share * within);
     const double escape = sqrt(2 * maker->G * whole / sqrt(r * r + a * a));
     uint32_t draw = 3;
     do { sim_rng_uniform(maker->seed, id, 0, draw++, q); } while (0.1 * q[1] > q[0] * q[0] * pow(1 - q[0] * q[0], 3.5));

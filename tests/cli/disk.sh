@@ -15,6 +15,13 @@ same whole limit "file size limit"
 [ -z "$(checkpoints limit)" ] || fail "file size limit: a checkpoint that cannot be whole"
 [ "$(find limit -name '*tmp*' | wc -l)" = 0 ] || fail "file size limit: temporary files are left"
 
+# The same for a snapshot alone: a run whose last snapshot is missing has not succeeded.
+code=0
+(ulimit -f 60 && exec timeout 60 "$SIM" run s.lua --set n=2000 --set steps=30 --set every=never -o snapless) >output 2>&1 ||
+  code=$?
+[ "$code" = 74 ] || fail "a lost snapshot: exit $code, not 74"
+grep -q "snapshot" output || fail "a lost snapshot is not named"
+
 # A folder that cannot be written, for somebody who is not root.
 mkdir closed && chmod 555 closed
 if [ "$(id -u)" != 0 ]; then

@@ -79,6 +79,19 @@ same whole fresh "--resume=auto of a run that is done"
 expect 66 absent "$SIM" run s.lua -o absent --resume
 [ ! -e absent ] || fail "a refused resume left a folder"
 
+# In single precision the instruction set is part of the result: a restart keeps it, on a wider processor too.
+expect 0 "" "$SIM" run s.lua -o narrow --set kind=single --isa plain
+cp -r narrow wide
+rm -- wide/ckpt/ck_000000000040.h5
+cp -r wide other
+expect 0 "" "$SIM" resume wide
+same narrow wide "the instruction set of the checkpoint"
+best=$("$SIM" info | sed -n 's/^isa *\([a-z0-9]*\).*/\1/p')
+if [ "$best" != plain ]; then
+  expect 0 "began with plain" "$SIM" resume other --isa "$best"
+  [ "$(digest other)" != "$(digest narrow)" ] || fail "another instruction set has the same bits: the test sees nothing"
+fi
+
 # A folder may move, and the scenario may be gone.
 cp -r named moved && rm -- moved/ckpt/ck_000000000040.h5
 rm s.lua

@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static void test_roundtrip(void **state) {
   fixture *self = *state;
@@ -79,6 +81,80 @@ static void test_bad_ones_do_not_push_out_good_ones(void **state) {
   assert_false(exists(self, 1) || exists(self, 2) || exists(self, 3));
 }
 
+/* Checkpoints behind the one that a run went on from are of a future that was given up. */
+static void test_future_that_was_given_up(void **state) {
+  fixture *self = *state;
+  io_checkpoint loaded;
+  fixture_checkpoints(self, IO_FOLDER_NEW, (const int64_t[]){10, 20, 30}, 3);
+  snprintf(self->provenance.parent_checkpoint, sizeof self->provenance.parent_checkpoint, "ck_000000000010.h5");
+  fixture_checkpoints(self, IO_FOLDER_RESUME, NULL, 0);
+  assert_true(exists(self, 30)); /* nothing goes before there is something new */
+  fixture_checkpoints(self, IO_FOLDER_RESUME, (const int64_t[]){25}, 1);
+  assert_true(exists(self, 10) && exists(self, 25));
+  assert_false(exists(self, 20) || exists(self, 30));
+  assert_ok(io_checkpoint_newest(self->run, &loaded));
+  assert_int_equal(loaded.frame.clock.step, 25);
+  io_checkpoint_free(&loaded);
+}
+
+static void test_own_checkpoints_stay(void **state) {
+  fixture *self = *state;
+  fixture_checkpoints(self, IO_FOLDER_NEW, (const int64_t[]){10, 20}, 2);
+  snprintf(self->provenance.parent_checkpoint, sizeof self->provenance.parent_checkpoint, "ck_000000000010.h5");
+  fixture_checkpoints(self, IO_FOLDER_RESUME, (const int64_t[]){15, 17, 19}, 3);
+  assert_true(exists(self, 15) && exists(self, 17) && exists(self, 19));
+  assert_false(exists(self, 10) || exists(self, 20));
+}
+
+/* From a file of another name, only what is later than the new one is known to be of another future. */
+static void test_parent_of_another_name(void **state) {
+  fixture *self = *state;
+  fixture_checkpoints(self, IO_FOLDER_NEW, (const int64_t[]){10, 20, 30}, 3);
+  snprintf(self->provenance.parent_checkpoint, sizeof self->provenance.parent_checkpoint, "backup.h5");
+  fixture_checkpoints(self, IO_FOLDER_RESUME, (const int64_t[]){25}, 1);
+  assert_true(exists(self, 10) && exists(self, 20) && exists(self, 25));
+  assert_false(exists(self, 30));
+}
+
+/* The newest of two good checkpoints under less and less memory: loaded, or exit code 71; never "damaged", and never
+ * the one before. In a child, whose memory may be limited. */
+static void test_too_little_memory(void **state) {
+  fixture *self = *state;
+  const int64_t shape[] = {3, 300007}; /* 7.2 MB */
+  double *data = calloc(3 * 300007, sizeof *data);
+  fixture_array(self, 0, SIM_F64, 2, shape, data);
+  fixture_checkpoints(self, IO_FOLDER_NEW, (const int64_t[]){1, 2}, 2);
+  free(data);
+  int counts[2] = {0, 0};
+  for (int step = 0; step < 120; step++) {
+    pid_t child = fork();
+    if (child == 0) {
+      io_checkpoint loaded;
+      fixture_log log = {0};
+      struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+      long pages = 0;
+      FILE *file = fopen("/proc/self/statm", "r");
+      if (!file || fscanf(file, "%ld", &pages) != 1) _exit(9);
+      fclose(file);
+      limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)step << 17);
+      if (!sim_log_add(fixture_log_writer, &log) || setrlimit(RLIMIT_AS, &limit) != 0) _exit(9);
+      sim_status status = io_checkpoint_newest(self->run, &loaded);
+      if (log.warnings > 0 || (status == SIM_OK && loaded.frame.clock.step != 2)) {
+        fprintf(stderr, "%d: %s\n", step, log.last);
+        _exit(8);
+      }
+      if (status != SIM_OK && status != SIM_ERR_NO_MEMORY) fprintf(stderr, "%s\n", sim_error_last()->message);
+      _exit(status == SIM_OK ? 0 : status == SIM_ERR_NO_MEMORY ? 1 : 7);
+    }
+    int end;
+    assert_int_equal(waitpid(child, &end, 0), child);
+    assert_true(WIFEXITED(end));
+    if (WEXITSTATUS(end) > 1) fail_msg("step %d: exit code %d", step, WEXITSTATUS(end));
+    counts[WEXITSTATUS(end)]++;
+  }
+  assert_true(counts[0] > 0 && counts[1] > 0);
+}
+
 static void test_newest_falls_back_loudly(void **state) {
   fixture *self = *state;
   fixture_log log = {0};
@@ -119,7 +195,7 @@ static void test_other_kinds_of_files(void **state) {
   assert_message("is empty");
   assert_int_equal(truncate(path, (off_t)1 << 40), 0);
   assert_status(io_checkpoint_read(path, &loaded), SIM_ERR_INCOMPATIBLE);
-  assert_message("larger than the memory");
+  assert_message("was not written by sim");
   unlink(path);
   assert_int_equal(mkfifo(path, 0600), 0);
   assert_status(io_checkpoint_read(path, &loaded), SIM_ERR_NO_INPUT);
@@ -147,6 +223,10 @@ int main(void) {
       TEST(test_many_chunks),
       TEST(test_last_three_are_kept),
       TEST(test_bad_ones_do_not_push_out_good_ones),
+      TEST(test_future_that_was_given_up),
+      TEST(test_own_checkpoints_stay),
+      TEST(test_parent_of_another_name),
+      TEST(test_too_little_memory),
       TEST(test_newest_falls_back_loudly),
       TEST(test_nothing_to_load),
       TEST(test_other_kinds_of_files),

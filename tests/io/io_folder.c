@@ -1,5 +1,7 @@
 #include "fixture.h"
+#include "io/sys.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -36,6 +38,8 @@ static void test_somebody_elses_folder_is_left_alone(void **state) {
   io_folder *folder;
   make_file(self->base, "thesis.tex");
   assert_status(io_folder_open(self->base, IO_FOLDER_NEW, &folder), SIM_ERR_CANT_CREATE);
+  assert_status(io_folder_open(self->base, IO_FOLDER_AGAIN, &folder), SIM_ERR_CANT_CREATE);
+  assert_message("is not empty");
   assert_status(io_folder_open(self->base, IO_FOLDER_RESUME, &folder), SIM_ERR_NO_INPUT);
   assert_false(exists(self->base, ".lock") || exists(self->base, "snap") || exists(self->base, "ckpt"));
 }
@@ -51,7 +55,9 @@ static void test_force_removes_only_our_own(void **state) {
                                     "scenario.lua",
                                     ".tables.h5.tmp",
                                     "snap/.snap_00000200.h5.tmp"};
-  static const char *const foreign[] = {"notes.txt", "snap/mine.h5", "snap/snap_.h5", "ckpt/ck_1.h5.bak", "my.hdf"};
+  static const char *const foreign[] = {"notes.txt",         ".draft.tmp",          ".my.hdf.tmp",
+                                        "snap/.mine.h5.tmp", "ckpt/.tables.h5.tmp", "snap/mine.h5",
+                                        "snap/snap_.h5",     "ckpt/ck_1.h5.bak",    "my.hdf"};
   fixture *self = *state;
   io_folder *folder;
   assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder));
@@ -93,9 +99,9 @@ static void test_lock(void **state) {
     _exit(good ? 0 : 1); /* without closing the folder: the kernel gives the lock back */
   }
   assert_int_equal(read(ready[0], &byte, 1), 1);
-  const io_folder_mode modes[] = {IO_FOLDER_NEW, IO_FOLDER_FORCE, IO_FOLDER_RESUME};
+  const io_folder_mode modes[] = {IO_FOLDER_NEW, IO_FOLDER_AGAIN, IO_FOLDER_FORCE, IO_FOLDER_RESUME};
   snprintf(holder, sizeof holder, "process %ld", (long)child);
-  for (size_t i = 0; i < 3; i++) {
+  for (size_t i = 0; i < 4; i++) {
     assert_status(io_folder_open(self->run, modes[i], &folder), SIM_ERR_CANT_CREATE);
     assert_message("in use");
     assert_message(holder);
@@ -107,6 +113,163 @@ static void test_lock(void **state) {
   assert_ok(io_folder_open(self->run, IO_FOLDER_RESUME, &folder));
   io_folder_close(&folder);
   for (int i = 0; i < 2; i++) close(ready[i]), close(finish[i]);
+}
+
+/* Many processes begin in one folder at once, each ending without a run: the lock is taken, refused, and its file
+ * removed all the time. Nobody may hold it beside another. */
+static void test_lock_race(void **state) {
+  enum { PROCESSES = 4, ROUNDS = 1500 }; /* that got the lock */
+  fixture *self = *state;
+  char mark[160];
+  pid_t children[PROCESSES];
+  snprintf(mark, sizeof mark, "%s/holder", self->base);
+  for (int i = 0; i < PROCESSES; i++) {
+    children[i] = fork();
+    if (children[i] != 0) continue;
+    for (int round = 0, tries = 0; round < ROUNDS && tries < 100 * ROUNDS; tries++) {
+      io_folder *folder;
+      sim_status status = io_folder_open(self->run, round % 2 ? IO_FOLDER_NEW : IO_FOLDER_FORCE, &folder);
+      if (status == SIM_ERR_CANT_CREATE) continue; /* another has it */
+      if (status != SIM_OK) _exit(1);
+      int fd = open(mark, O_CREAT | O_EXCL | O_WRONLY, 0600);
+      if (fd < 0) _exit(2);
+      close(fd);
+      round++;
+      if (unlink(mark) != 0) _exit(3);
+      io_folder_abandon(&folder);
+    }
+    _exit(0);
+  }
+  for (int i = 0; i < PROCESSES; i++) {
+    int end;
+    assert_int_equal(waitpid(children[i], &end, 0), children[i]);
+    assert_true(WIFEXITED(end));
+    assert_int_equal(WEXITSTATUS(end), 0);
+  }
+}
+
+/* --resume=auto without a checkpoint: only where nothing is lost. */
+static void test_again(void **state) {
+  fixture *self = *state;
+  io_folder *folder;
+  assert_ok(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder)); /* missing */
+  io_folder_close(&folder);
+  make_file(self->run, "run.log");
+  make_file(self->run, "snap/snap_00000000.h5");
+  make_file(self->run, "ckpt/.ck_000000000000.h5.tmp"); /* it was killed while it wrote the first one */
+  assert_status(io_folder_open(self->run, IO_FOLDER_NEW, &folder), SIM_ERR_CANT_CREATE);
+  assert_ok(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder));
+  assert_ok(io_folder_clear(folder));
+  io_folder_close(&folder);
+  assert_false(exists(self->run, "snap/snap_00000000.h5"));
+  assert_ok(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder));
+  io_folder_close(&folder);
+  make_file(self->run, "ckpt/ck_000000000100.h5");
+  assert_status(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder), SIM_ERR_CANT_CREATE);
+  assert_message("is not empty; --resume");
+  assert_true(exists(self->run, ".lock")); /* it was there before */
+}
+
+static void test_again_needs_our_lock(void **state) {
+  fixture *self = *state;
+  io_folder *folder;
+  char path[160];
+  assert_ok(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder));
+  io_folder_close(&folder);
+  snprintf(path, sizeof path, "%s/.lock", self->run);
+  assert_int_equal(unlink(path), 0);
+  assert_status(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder), SIM_ERR_CANT_CREATE);
+  assert_false(exists(self->run, ".lock"));
+  make_file(self->run, ".lock"); /* of another program: empty */
+  assert_status(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder), SIM_ERR_CANT_CREATE);
+  assert_true(exists(self->run, ".lock"));
+}
+
+/* Looked at with RESUME and given up again: not taken for one of ours by that. */
+static void test_resume_leaves_no_lock(void **state) {
+  fixture *self = *state;
+  io_folder *folder;
+  char path[160];
+  snprintf(path, sizeof path, "%s/ckpt", self->run);
+  assert_int_equal(mkdir(self->run, 0700) | mkdir(path, 0700), 0);
+  assert_ok(io_folder_open(self->run, IO_FOLDER_RESUME, &folder));
+  io_folder_abandon(&folder);
+  assert_true(exists(self->run, "ckpt"));
+  assert_false(exists(self->run, ".lock") || exists(self->run, "snap"));
+  assert_status(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder), SIM_ERR_CANT_CREATE);
+}
+
+static void test_again_after_an_early_death(void **state) {
+  fixture *self = *state;
+  io_folder *folder;
+  char path[160];
+  assert_ok(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder));
+  io_folder_close(&folder);
+  snprintf(path, sizeof path, "%s/ckpt", self->run);
+  assert_int_equal(rmdir(path), 0); /* killed before this folder was made */
+  assert_ok(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder));
+  io_folder_close(&folder);
+  assert_int_equal(rmdir(path), 0);
+  make_file(self->run, "thesis.tex");
+  assert_status(io_folder_open(self->run, IO_FOLDER_AGAIN, &folder), SIM_ERR_CANT_CREATE);
+}
+
+static void test_abandon(void **state) {
+  fixture *self = *state;
+  io_folder *folder;
+  assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder));
+  io_folder_abandon(&folder);
+  assert_false(exists(self->run, ""));
+  assert_int_equal(mkdir(self->run, 0700), 0);
+  assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder));
+  io_folder_abandon(&folder);
+  assert_true(exists(self->run, ""));
+  assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder)); /* empty, as it was */
+  io_folder_close(&folder);
+}
+
+/* The names of a new folder are synced, its own and those in it: each failure is said, and stops nothing. */
+static void test_new_folder_is_durable(void **state) {
+  fixture *self = *state;
+  io_folder *folder;
+  fixture_log log = {0};
+  assert_true(sim_log_add(fixture_log_writer, &log));
+  for (int call = 1; call <= 3; call++) {
+    io_sys_fail(call, false, EIO);
+    assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder));
+    assert_int_equal(io_sys_failed(), call < 3);
+    io_sys_fail(0, false, 0);
+    io_folder_abandon(&folder);
+    assert_int_equal(log.warnings, call < 3 ? call : 2);
+  }
+  assert_non_null(strstr(log.last, "run.out"));
+  sim_log_remove(fixture_log_writer, &log);
+}
+
+/* A log is appended to a regular file only: a FIFO would make the run wait, a link or device lead out of the folder. */
+static void test_append_to_regular_files_only(void **state) {
+  fixture *self = *state;
+  io_folder *folder;
+  fixture_log log = {0};
+  char path[160], elsewhere[160];
+  assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder));
+  assert_true(sim_log_add(fixture_log_writer, &log));
+  snprintf(path, sizeof path, "%s/run.log", self->run);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  int reader = open(path, O_RDONLY | O_NONBLOCK); /* with a reader the open alone would work */
+  assert_int_equal(io_folder_append(folder, "run.log"), -1);
+  assert_int_equal(log.warnings, 1);
+  assert_non_null(strstr(log.last, "run.log: not written: not a regular file"));
+  close(reader);
+  assert_int_equal(io_folder_append(folder, "run.log"), -1); /* and without one it would wait */
+  assert_int_equal(unlink(path), 0);
+  snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", self->base);
+  assert_int_equal(symlink(elsewhere, path), 0);
+  assert_int_equal(io_folder_append(folder, "run.log"), -1);
+  assert_int_equal(log.warnings, 3);
+  assert_false(exists(self->base, "elsewhere"));
+  sim_log_remove(fixture_log_writer, &log);
+  io_folder_close(&folder);
 }
 
 static void test_bad_paths(void **state) {
@@ -162,6 +325,7 @@ static void test_symbolic_links_inside(void **state) {
   assert_status(io_folder_open(self->run, IO_FOLDER_FORCE, &folder), SIM_ERR_CANT_CREATE);
   assert_message("symbolic link");
   assert_true(exists(elsewhere, "ck_000000000001.h5"));
+  assert_false(exists(self->run, ".lock") || exists(self->run, "snap"));
 }
 
 static void test_swapped_link_redirects_nothing(void **state) {
@@ -214,6 +378,14 @@ int main(void) {
       TEST(test_force_removes_only_our_own),
       TEST(test_resume_removes_temporaries),
       TEST(test_lock),
+      TEST(test_lock_race),
+      TEST(test_again),
+      TEST(test_again_needs_our_lock),
+      TEST(test_resume_leaves_no_lock),
+      TEST(test_again_after_an_early_death),
+      TEST(test_abandon),
+      TEST(test_new_folder_is_durable),
+      TEST(test_append_to_regular_files_only),
       TEST(test_bad_paths),
       TEST(test_no_permission),
       TEST(test_symbolic_links_inside),

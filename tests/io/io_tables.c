@@ -1,5 +1,7 @@
 #include "fixture.h"
+#include "io/sys.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <hdf5.h>
 
@@ -140,24 +142,27 @@ static void test_resume_cuts(void **state) {
   assert_energy(self, 15);
 }
 
-/* What happens to the file before the run is resumed: 0 nothing, 1 removed, 2 damaged, 3 too short. */
+/* What happens to the file before the run is resumed: 0 nothing, 1 removed, 2 damaged, 3 an older one is put back. */
 static void resume_after(fixture *self, int accident, int expected_warnings, const char *expected) {
   outputs out;
   io_checkpoint loaded;
   fixture_log log = {0};
-  char path[160], bad[176];
+  char path[160], bad[176], older[176];
   snprintf(path, sizeof path, "%s/tables.h5", self->run);
   snprintf(bad, sizeof bad, "%s.bad", path);
   open_outputs(self, IO_FOLDER_NEW, &out);
   add_rows(&out, self, 0, 4);
   assert_ok(out.tables.flush(out.tables.self));
   add_rows(&out, self, 5, 10);
-  if (accident != 3) assert_ok(out.tables.flush(out.tables.self));
+  snprintf(older, sizeof older, "%s.older", path);
+  assert_int_equal(link(path, older), 0);
+  assert_ok(out.tables.flush(out.tables.self));
   self->frame.clock.step = 10;
   assert_ok(out.checkpoints.write(out.checkpoints.self, &self->frame));
   close_outputs(&out);
   if (accident == 1) unlink(path);
   if (accident == 2) assert_int_equal(truncate(path, 3000), 0);
+  if (accident == 3) assert_int_equal(rename(older, path), 0);
 
   open_outputs(self, IO_FOLDER_RESUME, &out);
   assert_ok(io_checkpoint_newest(self->run, &loaded));
@@ -181,6 +186,67 @@ static void test_resume_after_accidents(void **state) {
   resume_after(*state, 3, 2, "the rest is lost"); /* both tables are short */
 }
 
+/* Opens the folder again, at its newest checkpoint, without a word about lost rows. */
+static void resume(fixture *self, outputs *out, int64_t step) {
+  io_checkpoint loaded;
+  fixture_log log = {0};
+  open_outputs(self, IO_FOLDER_RESUME, out);
+  assert_ok(io_checkpoint_newest(self->run, &loaded));
+  assert_int_equal(loaded.frame.clock.step, step);
+  assert_true(sim_log_add(fixture_log_writer, &log));
+  assert_ok(io_table_resume(&out->tables, &loaded));
+  sim_log_remove(fixture_log_writer, &log);
+  io_checkpoint_free(&loaded);
+  assert_int_equal(log.warnings, 0);
+}
+
+static void fail_flush(outputs *it) {
+  io_sys_fail(1, false, ENOSPC);
+  assert_status(it->tables.flush(it->tables.self), SIM_ERR_IO);
+  io_sys_fail(0, false, 0);
+}
+
+/* A checkpoint that was made after a failed flush brings the rows itself: twice in a row, once without any file. */
+static void test_rows_that_were_not_durable(void **state) {
+  fixture *self = *state;
+  outputs out;
+  char path[160];
+  snprintf(path, sizeof path, "%s/tables.h5", self->run);
+  for (int flushed = 0; flushed < 2; flushed++) {
+    open_outputs(self, IO_FOLDER_NEW, &out);
+    add_rows(&out, self, 0, 4);
+    if (flushed) assert_ok(out.tables.flush(out.tables.self));
+    add_rows(&out, self, 5, 10);
+    fail_flush(&out);
+    self->frame.clock.step = 10;
+    assert_ok(out.checkpoints.write(out.checkpoints.self, &self->frame));
+    close_outputs(&out);
+    assert_int_equal(access(path, F_OK) == 0, flushed);
+
+    resume(self, &out, 10);
+    add_rows(&out, self, 11, 14);
+    fail_flush(&out);
+    self->frame.clock.step = 14;
+    assert_ok(out.checkpoints.write(out.checkpoints.self, &self->frame));
+    add_rows(&out, self, 15, 16);
+    assert_ok(out.tables.flush(out.tables.self)); /* behind the checkpoint: cut again */
+    close_outputs(&out);
+
+    resume(self, &out, 14);
+    add_rows(&out, self, 15, 15);
+    assert_ok(out.tables.flush(out.tables.self));
+    assert_energy(self, 15);
+    checkpoint(&out, self, 15); /* all are durable: none in the checkpoint */
+    close_outputs(&out);
+    io_checkpoint loaded;
+    assert_ok(io_checkpoint_newest(self->run, &loaded));
+    assert_int_equal(loaded.tables[0].rows, 16);
+    assert_null(loaded.tables[0].tail);
+    io_checkpoint_free(&loaded);
+    fixture_remove(self->run);
+  }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -188,6 +254,7 @@ int main(void) {
       TEST(test_texts),
       TEST(test_resume_cuts),
       TEST(test_resume_after_accidents),
+      TEST(test_rows_that_were_not_durable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 
-expect 0 "" cmake --install "${BUILD:?}" --prefix "$scratch/first"
+expect 0 "" cmake --install "${BUILD:?}" --strip --prefix "$scratch/first" # debugging notes name sources, rightly
 mv first second
 [ -x second/bin/sim ] || fail "no bin/sim"
 ls second/share/sim/scenarios/*.lua >/dev/null || fail "no scenarios"

@@ -297,7 +297,7 @@ static void all_faults_at_once(void **state) {
          "f.lua: size: expected a number above 0, got 0\n"
          "f.lua: step: expected a number or \"auto\", got the string \"10\"\n"
          "f.lua: kind: expected one of \"small\", \"large\" (nearest is \"large\"), got the string \"lage\"\n"
-         "f.lua: when: expected an interval above 0 after \"every\", got the string \"every 0\"\n"
+         "f.lua: when: expected an interval above 0, and finite, after \"every\", got the string \"every 0\"\n"
          "f.lua: deep: a function is not allowed here\n"
          "f.lua: dots[1]: expected one of sim.dot, got sim.dots{...}\n");
   sim_schema_free(&sample_schema, &p);
@@ -327,7 +327,108 @@ static void units_are_parsed(void **state) {
   }
 }
 
+static void one_number_and_no_zero_byte(void **state) {
+  (void)state;
+  sim_units kpc = {.given = true, .length = 3.0856775814913673e19, .mass = 1, .time = 1};
+  static const struct {
+    const char *key, *text;
+    size_t size;
+  } rows[] = {
+      {"size", "3 4 kpc", 7}, {"size", "3 inf kpc", 9},    {"size", "3 kpc\0", 6},          {"step", "auto\0", 5},
+      {"kind", "small\0", 6}, {"kind", "large\0x", 7},     {"when", "every 1 s\0", 10},     {"when", "never\0x", 7},
+      {"name", "a\0b", 3},    {"when", "every 1 2 s", 11}, {"when", "every 1 2 kpc/s", 15},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    sim_value *root = sim_value_table("sample");
+    add(root, "n", sim_value_int(1));
+    add(root, rows[i].key, sim_value_string(rows[i].text, rows[i].size));
+    sample_parameters p = {0};
+    sim_faults faults = {.file = "f.lua"};
+    assert_int_equal(sim_schema_decode(&sample_schema, root, &kpc, &p, &faults), SIM_OK);
+    assert_int_equal(faults.count, 1);
+    assert_non_null(strstr(faults.text.data, rows[i].key));
+    sim_faults_free(&faults);
+    sim_schema_free(&sample_schema, &p);
+    sim_value_free(&root);
+  }
+}
+
+/* Beyond the limit of 50 faults are counted, all of them, and written no more. */
+static void faults_are_counted(void **state) {
+  (void)state;
+  enum { ROWS = 1000 };
+  sim_value *root = sim_value_table("sample"), *table = sim_value_array(ROWS, 2);
+  for (size_t i = 0; i < 2 * ROWS; i++) table->u.array.data[i] = NAN;
+  add(root, "n", sim_value_int(1));
+  add(root, "table", table);
+  sim_units none = {0};
+  sample_parameters p = {0};
+  sim_faults faults = {.file = "f.lua"};
+  assert_int_equal(sim_schema_decode(&sample_schema, root, &none, &p, &faults), SIM_OK);
+  assert_int_equal(faults.count, 2 * ROWS);
+  assert_true(sim_faults_full(&faults));
+  size_t lines = 0;
+  for (const char *at = faults.text.data; (at = strchr(at, '\n')) != NULL; at++) lines++;
+  assert_int_equal(lines, 50);
+  assert_non_null(strstr(faults.text.data, "f.lua: table[25]: expected a finite number, got "));
+  sim_faults_free(&faults);
+  sim_schema_free(&sample_schema, &p);
+  sim_value_free(&root);
+}
+
 /* ---- cadence ---- */
+
+/* What a checkpoint keeps of a cadence must be the same cadence, to the bit, or no cadence from the start. */
+static void cadences_are_resumed(void **state) {
+  (void)state;
+  sim_units units = {.given = true, .length = 1, .mass = 1, .time = 31557600e6 / 3};
+  static const struct {
+    const char *text;
+    bool good;
+  } rows[] = {
+      {"every 0.1", true},
+      {"every 0.7 h", true},
+      {"every 1e-3 min", true},
+      {"every 0.3 Myr", true},
+      {"every 7 yr", true},
+      {"every 1e22 steps", true},
+      {"every 1e300", true},
+      {"every 3e-308 s", true},
+      {"never", true},
+      {"ends", true},
+      {"every 1e308 h", false},
+      {"every 1e-320 s", false},
+      {"every 1e-320", false},
+      {"every 1e-308 s", false},
+      {"every 1e308 Gyr", false},
+      {"every 1e-308 s/s*s", false},
+      {"every 0 steps", false},
+      {"every -1 s", false},
+      {"every nan", false},
+      {"every inf min", false},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    sim_value *root = sim_value_table("sample");
+    add(root, "n", sim_value_int(1));
+    add(root, "when", text(rows[i].text));
+    sample_parameters p = {0}, again = {0};
+    sim_faults faults = {.file = "f.lua"};
+    assert_int_equal(sim_schema_decode(&sample_schema, root, &units, &p, &faults), SIM_OK);
+    if ((faults.count == 0) != rows[i].good) fail_msg("%s", rows[i].text);
+    if (rows[i].good) {
+      sim_value *kept = sim_schema_encode(&sample_schema, &p);
+      assert_int_equal(sim_schema_decode(&sample_schema, kept, &units, &again, &faults), SIM_OK);
+      assert_int_equal(faults.count, 0);
+      assert_int_equal(again.when.kind, p.when.kind);
+      assert_memory_equal(&again.when.interval, &p.when.interval, sizeof(double));
+      sim_value_free(&kept);
+    }
+    sim_faults_free(&faults);
+    sim_schema_free(&sample_schema, &p);
+    sim_schema_free(&sample_schema, &again);
+    sim_value_free(&root);
+  }
+}
 
 static void cadences_fall_due(void **state) {
   (void)state;
@@ -382,6 +483,9 @@ int main(void) {
       cmocka_unit_test(parameters_are_decoded),
       cmocka_unit_test(all_faults_at_once),
       cmocka_unit_test(units_are_parsed),
+      cmocka_unit_test(one_number_and_no_zero_byte),
+      cmocka_unit_test(faults_are_counted),
+      cmocka_unit_test(cadences_are_resumed),
       cmocka_unit_test(cadences_fall_due),
       cmocka_unit_test(control_characters_are_escaped),
       cmocka_unit_test(buffers_refuse_what_does_not_fit),

@@ -1,5 +1,6 @@
 /* The scenario language: what good files leave behind, and that bad and hostile ones end with one line, in time and
  * within their memory. */
+#include "engine/rng.h"
 #include "lua/scenario.h"
 
 #include "engine/log.h"
@@ -17,6 +18,17 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
 
 static const char *const constructors[] = {"nbody", "plummer", "hernquist", "each", NULL};
 static const char *const models[] = {"nbody", NULL};
@@ -329,6 +341,52 @@ static void test_order(void **state) {
   scenario_free(&two);
 }
 
+/* Tables that lose keys while they are walked: setmetatable refuses them, but a metatable may change later. */
+static void test_weak_tables(void **state) {
+  (void)state;
+  scenario loaded;
+  load_good("for size = 100, 6000, 100 do\n"
+            "  local mode = {}\n"
+            "  local t = setmetatable({}, mode)\n"
+            "  mode.__mode = 'v'\n"
+            "  for i = 1, size do t['k' .. i .. ('x'):rep(50)] = {} end\n"
+            "  for k in pairs(t) do assert(k:sub(1, 1) == 'k') end\n"
+            "  for i = 1, 30 do t['k' .. i .. ('x'):rep(50)] = {} end\n"
+            "  local k repeat k = next(t, k) until k == nil\n"
+            "end\n"
+            "local each = sim.each(2000, function(i)\n"
+            "  local mode = {}\n"
+            "  local t = setmetatable({ m = i, n = 1 }, mode)\n"
+            "  mode.__mode = 'k'\n"
+            "  return t end)\n"
+            "return sim.nbody { bodies = each }",
+            no_sets, &loaded);
+  assert_true(get(get(loaded.value, "bodies"), "m")->u.array.data[1999] == 2000);
+  scenario_free(&loaded);
+}
+
+static void test_sizes(void **state) {
+  (void)state;
+  refuse("sim.param('p', ('x'):rep(65537))", "s.lua:1: sim.param: the default of 'p' is longer than 64 KiB");
+  refuse("local s = ('x'):rep(65536) for i = 1, 1000 do sim.param('p' .. i, s) end\n"
+         "return sim.nbody { ('x'):rep(4e6) }",
+         "s.lua:2: the scenario holds more than 64 MiB");
+  /* Positions end before the text does: 2^18 items and one stand before the second table. */
+  enum { ITEMS = (1 << 18) + 1 };
+  static const char head[] = "local t = {", tail[] = "}\nreturn sim.nbody {\n  a = 1, t = #t }";
+  char *text = malloc(sizeof head + sizeof tail + 2 * ITEMS);
+  assert_non_null(text);
+  strcpy(text, head);
+  for (size_t i = 0; i < ITEMS; i++) memcpy(text + sizeof head - 1 + 2 * i, "1,", 2);
+  strcpy(text + sizeof head - 1 + 2 * ITEMS, tail);
+  scenario loaded;
+  load_good(text, no_sets, &loaded);
+  free(text);
+  expect_int(get(loaded.value, "t"), ITEMS);
+  assert_int_equal(get(loaded.value, "a")->line, 0);
+  scenario_free(&loaded);
+}
+
 static void test_print(void **state) {
   (void)state;
   scenario loaded;
@@ -373,6 +431,9 @@ static void test_refused(void **state) {
       {"return sim.nbody(setmetatable({}, { __index = error }))", "a table with a metatable"},
       {"local x <close> = setmetatable({}, { __close = function() error(print) end })", "error object is a function"},
       {"setmetatable({}, { __gc = print })", "s.lua:1: setmetatable: __gc is not available in a scenario"},
+      {"setmetatable({}, { __mode = 'k' })", "s.lua:1: setmetatable: __mode is not available in a scenario"},
+      {"local step = pairs({ 1 }) step(5)", "s.lua:1: bad argument #1"},
+      {"local step = pairs({ 1 }) step()", "s.lua:1: bad argument #1"},
       {"setmetatable(string, {})", "s.lua:1: cannot change a protected metatable"},
       {"string.format('%p', {})", "%p is not available in a scenario"},
       {"for k in pairs({ [{}] = 1 }) do end", "cannot walk a table with a table as a key"},
@@ -409,7 +470,7 @@ static void test_hostile(void **state) {
       {"local s = 'x' while true do s = s .. s end", "s.lua:1: the script used more than 64 MiB of memory"},
       {"local t = {} while true do pcall(function() t[#t + 1] = ('x'):rep(1e6) .. #t end) end", "64 MiB of memory"},
       {"local s = ('x'):rep(1000) while true do s = s:gsub('.', '%0%0%0%0') end", "the script used more than"},
-      {"local t = { 1 } for i = 1, 31 do t = { t, t } end return sim.nbody(t)", "more than 1000000 values"},
+      {"local t = { 1 } for i = 1, 31 do t = { t, t } end return sim.nbody(t)", "more than 500000 values"},
       {"table.sort({ 2, 1 }, function() while true do end end)", "the script"},
       {"sim.each(10, function() while true do end end)", "the script"},
   };
@@ -430,8 +491,8 @@ static void test_hostile(void **state) {
   }
   struct rusage all;
   getrusage(RUSAGE_CHILDREN, &all);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  /* The most that any child held: 64 MiB of Lua, and of a tree of a million values. */
+#if !SANITIZED
+  /* The most that any child held: 64 MiB of Lua, and of a tree of half a million values. */
   assert_true(all.ru_maxrss < 256 << 10);
 #endif
 }
@@ -522,15 +583,36 @@ static int leave(void **state) {
   return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
 }
 
+/* The same numbers as the engine's, at the step that is kept for scripts. */
+static void test_random(void **state) {
+  (void)state;
+  scenario loaded;
+  load_good("return sim.nbody { a = sim.uniform(7), b = sim.uniform(7, 3, 5), c = sim.normal(9, 2), d = sim.uniform(7, "
+            "0, 0) }\n",
+            NULL, &loaded);
+  double u[2], v[2], z[2];
+  const uint64_t step = (UINT64_C(1) << 48) - 1;
+  sim_rng_uniform(0, 7, step, 0, u);
+  sim_rng_uniform(5, 7, step, 1, v);
+  sim_rng_normal(0, 9, step, 1, z);
+  assert_true(sim_value_get(loaded.value, "a")->u.real == u[0]);
+  assert_true(sim_value_get(loaded.value, "b")->u.real == v[1]);
+  assert_true(sim_value_get(loaded.value, "c")->u.real == z[0]);
+  assert_true(sim_value_get(loaded.value, "d")->u.real == u[0]);
+  scenario_free(&loaded);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_tree_and_lines), cmocka_unit_test(test_mark_and_line_ends),
       cmocka_unit_test(test_lines_of_code),  cmocka_unit_test(test_params),
       cmocka_unit_test(test_wrong_sets),     cmocka_unit_test(test_each),
       cmocka_unit_test(test_bad_values),     cmocka_unit_test(test_order),
+      cmocka_unit_test(test_weak_tables),    cmocka_unit_test(test_sizes),
       cmocka_unit_test(test_print),          cmocka_unit_test(test_refused),
       cmocka_unit_test(test_hostile),        cmocka_unit_test(test_budget_of_instructions),
       cmocka_unit_test(test_files),          cmocka_unit_test(test_descriptors),
+      cmocka_unit_test(test_random),
   };
   return cmocka_run_group_tests(tests, enter, leave);
 }

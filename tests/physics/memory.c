@@ -1,0 +1,137 @@
+/* The planned memory is what a run takes: plan + what the process has before is within 5 % of the peak, and 256 KiB, as
+ * Linux counts 32 pages or more a processor late. Each case runs in a process of its own, as a peak never falls; this
+ * one starts no threads, so that it may fork. Pages that are taken and not yet touched do not count, hence the step and
+ * the table. */
+#include "tests/physics/driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+enum { FEW = 1000, MANY = 50000 };
+
+static int64_t bodies;
+
+static sim_status count_file(const char *path, const char *species, int64_t *count) {
+  (void)path, (void)species;
+  *count = bodies;
+  return SIM_OK;
+}
+
+static sim_status read_file(const char *path, const char *species, const sim_units *units, sim_particles *out) {
+  (void)path, (void)species, (void)units;
+  out->count = bodies;
+  out->mass = malloc((size_t)bodies * sizeof(double));
+  for (int c = 0; c < 3; c++) {
+    out->position[c] = malloc((size_t)bodies * sizeof(double));
+    out->velocity[c] = malloc((size_t)bodies * sizeof(double));
+    if (out->mass == NULL || out->position[c] == NULL || out->velocity[c] == NULL) return SIM_ERR_NO_MEMORY;
+    for (int i = 0; i < bodies; i++) {
+      out->mass[i] = 1;
+      out->position[c][i] = c == 0 ? i : c == 1 ? i % 97 : i % 89;
+      out->velocity[c][i] = 1 + c; /* not 0, which takes no memory */
+    }
+  }
+  return SIM_OK;
+}
+
+/* Bytes in memory now. */
+static double resident(void) {
+  FILE *file = fopen("/proc/self/statm", "r");
+  long size, pages = 0;
+  assert_non_null(file);
+  assert_int_equal(fscanf(file, "%ld %ld", &size, &pages), 2);
+  fclose(file);
+  return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+typedef struct situation {
+  const char *name;
+  sim_precision precision;
+  nbody_scheme scheme;
+  double softening;
+  bool file;
+} situation;
+
+typedef struct outcome {
+  double expected, peak;
+} outcome;
+
+static outcome measure(const situation *s, int64_t n) {
+  bodies = n;
+  driver d = driver_make((driver_place){&sim_backend_cpu, s->precision}, s->scheme, 1e-6, 1e-6, s->softening);
+  nbody_sphere sphere = {.n = bodies, .mass = 1, .radius = 1, .cutoff = NAN};
+  nbody_from_file file = {.path = "some.csv"};
+  d.setup.count_particles = count_file;
+  d.setup.read_particles = read_file;
+  if (s->file)
+    driver_add(&d, &nbody_from_file_schema, &file);
+  else
+    driver_add(&d, &nbody_plummer_schema, &sphere);
+  d.parameters.bodies.items = d.items;
+  sim_plan plan = {0};
+  assert_int_equal(nbody_model.plan(&d.parameters, &d.setup, &plan), SIM_OK);
+  const double before = resident();
+  driver_create(&d);
+  driver_value(&d, "lagrangian", "r50");
+  if (s->scheme == NBODY_HERMITE4) driver_step(&d);
+  struct rusage used;
+  assert_int_equal(getrusage(RUSAGE_SELF, &used), 0);
+  driver_destroy(&d);
+  return (outcome){before + sim_plan_total(&plan), (double)used.ru_maxrss * 1024};
+}
+
+static void test_memory(void **state) {
+  (void)state;
+#ifdef SANITIZED
+  skip(); /* sanitizers keep memory of their own beside the program's */
+#endif
+  static const situation cases[] = {{"single", SIM_SINGLE, NBODY_LEAPFROG, 0.05, false},
+                                    {"single, unsoftened", SIM_SINGLE, NBODY_LEAPFROG, 0, false},
+                                    {"double", SIM_DOUBLE, NBODY_LEAPFROG, 0.05, false},
+                                    {"double, unsoftened", SIM_DOUBLE, NBODY_LEAPFROG, 0, false},
+                                    {"mixed, hermite4", SIM_MIXED, NBODY_HERMITE4, 0.05, false},
+                                    {"single, file", SIM_SINGLE, NBODY_LEAPFROG, 0, true},
+                                    {"double, file", SIM_DOUBLE, NBODY_LEAPFROG, 0, true}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+      (void)measure(&cases[k], FEW); /* so that code and threads are in memory */
+      const outcome found = measure(&cases[k], MANY);
+      _exit(write(ends[1], &found, sizeof found) != (ssize_t)sizeof found);
+    }
+    outcome found = {0};
+    close(ends[1]);
+    const ssize_t got = read(ends[0], &found, sizeof found);
+    close(ends[0]);
+    assert_true(waitpid(child, NULL, 0) == child);
+    assert_true(got == (ssize_t)sizeof found);
+    print_message("    %s: %.3f of what is planned\n", cases[k].name, found.peak / found.expected);
+    if (!(fabs(found.peak - found.expected) < 0.05 * found.peak + 256 * 1024))
+      fail_msg("%s: peak %g, expected %g bytes", cases[k].name, found.peak, found.expected);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

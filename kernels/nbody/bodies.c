@@ -150,7 +150,7 @@ static void copy_each(const nbody_each *each, nbody_bodies *part) {
     part->mass[i] = each->mass.data[i];
     for (int c = 0; c < 3; c++) {
       part->position[c][i] = each->position.data[3 * i + c];
-      part->velocity[c][i] = each->velocity.data[3 * i + c];
+      part->velocity[c][i] = each->velocity.rows ? each->velocity.data[3 * i + c] : 0;
     }
   }
 }

@@ -104,7 +104,7 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   values[POTENTIAL] = s->potential;
   values[TOTAL] = total;
   values[ERROR] = (total - initial) / (initial != 0 ? fabs(initial) : 1);
-  values[VIRIAL_RATIO] = s->potential != 0 ? 2 * s->kinetic / fabs(s->potential) : INFINITY;
+  values[VIRIAL_RATIO] = s->potential != 0 ? 2 * s->kinetic / fabs(s->potential) : NAN;
   for (int c = 0; c < 3; c++) {
     values[MOMENTUM + c] = s->momentum[c];
     values[ANGULAR_MOMENTUM + c] = s->angular_momentum[c];
@@ -206,25 +206,38 @@ static sim_status create_arrays(nbody_run *run, const sim_setup *setup) {
 }
 
 /* Component c of all bodies from the order of ids to that of species, into `stage` as the state's type. */
-static void arrange(const nbody_run *run, const double *values, int c, void *stage) {
+static sim_status arrange(const nbody_run *run, const double *values, int c, const char *what, void *stage) {
   const uint64_t *id = run->id.data;
   const int64_t n = run->n;
-  if (run->ops->dtype == SIM_F32)
-    for (int64_t i = 0; i < n; i++) ((float *)stage)[c * n + i] = (float)values[id[i]];
-  else
+  if (run->ops->dtype == SIM_F64) {
     for (int64_t i = 0; i < n; i++) ((double *)stage)[c * n + i] = values[id[i]];
+    return SIM_OK;
+  }
+  float *out = (float *)stage + c * n;
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = (float)values[id[i]];
+    if (!isfinite(out[i]))
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "bodies: the %s %.9g of body %" PRIu64 " (from 0) does not fit single precision; take other "
+                      "units, or precision = \"mixed\"",
+                      what, values[id[i]], id[i]);
+  }
+  return SIM_OK;
+}
+
+/* One array of the state from its `count` components. */
+static sim_status put_array(nbody_run *run, const sim_setup *setup, double *const *values, int count, const char *what,
+                            void *stage, sim_buffer *out) {
+  for (int c = 0; c < count; c++) SIM_TRY(arrange(run, values[c], c, what, stage));
+  return setup->backend->copy(out->data, stage, sim_buffer_bytes(out));
 }
 
 static sim_status put_bodies(nbody_run *run, const nbody_bodies *bodies, const sim_setup *setup) {
-  const size_t bytes = sim_buffer_bytes(&run->position);
-  void *stage = malloc(bytes);
+  void *stage = malloc(sim_buffer_bytes(&run->position));
   if (stage == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %" PRId64 " bodies", run->n);
-  arrange(run, bodies->mass, 0, stage);
-  sim_status status = setup->backend->copy(run->mass.data, stage, bytes / 3);
-  for (int c = 0; c < 3; c++) arrange(run, bodies->position[c], c, stage);
-  if (status == SIM_OK) status = setup->backend->copy(run->position.data, stage, bytes);
-  for (int c = 0; c < 3; c++) arrange(run, bodies->velocity[c], c, stage);
-  if (status == SIM_OK) status = setup->backend->copy(run->velocity.data, stage, bytes);
+  sim_status status = put_array(run, setup, &bodies->mass, 1, "mass", stage, &run->mass);
+  if (status == SIM_OK) status = put_array(run, setup, bodies->position, 3, "position", stage, &run->position);
+  if (status == SIM_OK) status = put_array(run, setup, bodies->velocity, 3, "velocity", stage, &run->velocity);
   free(stage);
   return status;
 }

@@ -64,11 +64,13 @@ static const sim_field body_fields[] = {{FIELD(nbody_body, mass), .type = SIM_RE
 const sim_schema nbody_body_schema = {
     .name = "", .doc = "one body", .fields = body_fields, .base = &stars_group, .size = sizeof(nbody_body)};
 
-static const sim_field plummer_fields[] = {COUNT(nbody_sphere, "bodies"),
-                                           TOTAL_MASS(nbody_sphere, "their mass together"),
-                                           RADIUS(nbody_sphere, "scale length a: density goes as (1 + r^2/a^2)^(-5/2)"),
-                                           OPTIONAL_LENGTH(nbody_sphere, cutoff, "none", "no body is put farther out"),
-                                           {0}};
+static const sim_field plummer_fields[] = {
+    COUNT(nbody_sphere, "bodies"),
+    TOTAL_MASS(nbody_sphere, "their mass together"),
+    RADIUS(nbody_sphere, "scale length a: density goes as (1 + r^2/a^2)^(-5/2)"),
+    OPTIONAL_LENGTH(nbody_sphere, cutoff, "none",
+                    "no body is put farther out; a cut below 10 radii unsettles the rest"),
+    {0}};
 const sim_schema nbody_plummer_schema = {.name = "plummer",
                                          .doc = "Plummer's sphere in equilibrium (Aarseth, Henon and Wielen 1974)",
                                          .fields = plummer_fields,
@@ -117,10 +119,10 @@ static const sim_field disk_fields[] = {
     TOTAL_MASS(nbody_exponential_disk, "mass of the disk"),
     RADIUS(nbody_exponential_disk, "scale length Rd: surface density goes as exp(-R/Rd)"),
     OPTIONAL_LENGTH(nbody_exponential_disk, thickness, "auto",
-                    "z0: density goes as sech^2(z/z0); auto: a tenth of the radius"),
-    {FIELD(nbody_exponential_disk, Q), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
-     .initial = "1.5", .doc = "Toomre's Q at 2.5 Rd: below 1 the disk falls into clumps"},
-    OPTIONAL_LENGTH(nbody_exponential_disk, cutoff, "auto", "where the disk ends; auto: 8 radii"),
+                    "z0: density goes as sech^2(z/z0), up to a radius; auto: a tenth of it"),
+    {FIELD(nbody_exponential_disk, Q), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 4, .initial = "1.5",
+     .doc = "Toomre's Q at 2.5 Rd: below 1 the disk falls into clumps; hot disks swell at first"},
+    OPTIONAL_LENGTH(nbody_exponential_disk, cutoff, "auto", "where the disk ends, from 2 radii on; auto: 8 radii"),
     {FIELD(nbody_exponential_disk, halo), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &halo_schema,
      .doc = "the live halo that holds the disk"},
     {0}};
@@ -148,7 +150,7 @@ static const sim_field each_fields[] = {SPECIES("stars"),
                                         {FIELD(nbody_each, position), .type = SIM_ARRAY, .components = 3,
                                          .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = "position of each body"},
                                         {FIELD(nbody_each, velocity), .type = SIM_ARRAY, .components = 3,
-                                         .flags = SIM_REQUIRED, .dimension = SPEED, .doc = "velocity of each body"},
+                                         .dimension = SPEED, .doc = "velocity of each body; none: all are at rest"},
                                         {0}};
 const sim_schema nbody_each_schema = {.name = "each",
                                       .doc = "bodies made one by one by a Lua function",
@@ -189,8 +191,8 @@ static const sim_field integrate_fields[] = {
             "auto 0.2"},
     {FIELD(nbody_integrate, dt_max), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .dimension = TIME, .doc = "longest adaptive step"},
-    {FIELD(nbody_integrate, t_end), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
-     .dimension = TIME, .doc = "when the run ends; it starts at 0"},
+    {FIELD(nbody_integrate, t_end), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE,
+     .max = INFINITY, .dimension = TIME, .doc = "when the run ends; it starts at 0"},
     {FIELD(nbody_integrate, max_energy_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none",
      .doc = "the run fails once the relative error of the energy is larger; checked whenever the energy table is "
@@ -221,7 +223,8 @@ static void check_species(const char *name, int line, const char *path, sim_faul
 
 static void check_each(const nbody_each *each, int line, const char *path, sim_faults *faults) {
   if (each->mass.rows == 0) sim_faults_add(faults, line, path, "expected at least one body, got none");
-  if (each->position.rows != each->mass.rows || each->velocity.rows != each->mass.rows)
+  const bool at_rest = each->velocity.rows == 0;
+  if (each->position.rows != each->mass.rows || (!at_rest && each->velocity.rows != each->mass.rows))
     sim_faults_add(faults, line, path, "expected mass, position and velocity of as many bodies, got %zu, %zu and %zu",
                    each->mass.rows, each->position.rows, each->velocity.rows);
   for (size_t i = 0; i < each->mass.rows; i++) {
@@ -230,6 +233,17 @@ static void check_each(const nbody_each *each, int line, const char *path, sim_f
       break;
     }
   }
+}
+
+/* Outside these bounds the disk would be far from the equilibrium that it is made for. */
+static void check_disk(const nbody_exponential_disk *disk, size_t i, int line, sim_faults *faults) {
+  char path[64];
+  snprintf(path, sizeof path, "bodies[%zu].cutoff", i + 1);
+  if (disk->cutoff < 2 * disk->radius)
+    sim_faults_add(faults, line, path, "expected at least 2 radii, %.9g, got %.9g", 2 * disk->radius, disk->cutoff);
+  snprintf(path, sizeof path, "bodies[%zu].thickness", i + 1);
+  if (disk->thickness > disk->radius)
+    sim_faults_add(faults, line, path, "expected at most the radius, %.9g, got %.9g", disk->radius, disk->thickness);
 }
 
 static void check_bodies(const sim_list *bodies, sim_faults *faults) {
@@ -248,6 +262,7 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
     if (item->schema == &nbody_exponential_disk_schema) {
       const nbody_exponential_disk *disk = item->data;
       mass += disk->mass + disk->halo.mass;
+      check_disk(disk, i, item->line, faults);
       snprintf(path, sizeof path, "bodies[%zu].halo.species", i + 1);
       check_species(disk->halo.species, item->line, path, faults);
     }

@@ -1,4 +1,5 @@
 #include "fixture.h"
+#include "tests/sanitized.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -120,6 +121,7 @@ static void test_parent_of_another_name(void **state) {
  * the one before. In a child, whose memory may be limited. */
 static void test_too_little_memory(void **state) {
   fixture *self = *state;
+  if (TEST_SANITIZED) skip();
   const int64_t shape[] = {3, 300007}; /* 7.2 MB */
   double *data = calloc(3 * 300007, sizeof *data);
   fixture_array(self, 0, SIM_F64, 2, shape, data);

@@ -16,13 +16,7 @@
 
 #include <cmocka.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
+#include "tests/sanitized.h"
 
 enum { FEW = 1000, MANY = 50000 };
 
@@ -99,7 +93,7 @@ static outcome measure(const situation *s, int64_t n) {
 
 static void test_memory(void **state) {
   (void)state;
-#ifdef SANITIZED
+#if TEST_SANITIZED
   skip(); /* sanitizers keep memory of their own beside the program's */
 #endif
   static const situation cases[] = {{"single", SIM_SINGLE, NBODY_LEAPFROG, 0.05, false},

@@ -19,16 +19,7 @@
 
 #include <cmocka.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
+#include "tests/sanitized.h"
 
 static const char *const constructors[] = {"nbody", "plummer", "hernquist", "each", NULL};
 static const char *const models[] = {"nbody", NULL};
@@ -491,7 +482,7 @@ static void test_hostile(void **state) {
   }
   struct rusage all;
   getrusage(RUSAGE_CHILDREN, &all);
-#if !SANITIZED
+#if !TEST_SANITIZED
   /* The most that any child held: 64 MiB of Lua, and of a tree of half a million values. */
   assert_true(all.ru_maxrss < 256 << 10);
 #endif

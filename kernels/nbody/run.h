@@ -2,6 +2,7 @@
 #ifndef NBODY_RUN_H
 #define NBODY_RUN_H
 
+#include "kernels/nbody/bodies.h"
 #include "kernels/nbody/nbody.h"
 
 /* Numbers that go from step to step beside the bodies; a state array of their own. */
@@ -19,6 +20,14 @@ typedef struct nbody_run {
   nbody_sums sums; /* at step sums_step */
   int64_t sums_step;
 } nbody_run;
+
+/* The state's arrays for run->n bodies, zeroed. SIM_ERR_NO_MEMORY. */
+sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) SIM_MUST_CHECK;
+/* Those arrays, filled with the bodies of `parts`, sorted by species. SIM_ERR_SCENARIO where a value does not fit. */
+sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup,
+                       const nbody_parts *parts) SIM_MUST_CHECK;
+/* After the first force without softening: SIM_ERR_SCENARIO naming two bodies that are one to the pair terms. */
+sim_status nbody_check_apart(const nbody_run *run, const nbody_options *options) SIM_MUST_CHECK;
 
 /* NaN where the step adapts. */
 double nbody_step_count(const nbody_integrate *integrate);

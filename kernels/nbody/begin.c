@@ -1,0 +1,125 @@
+/* How a run begins: its arrays, its bodies in their places, and a look at whether they stand apart. */
+#include "kernels/nbody/run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) {
+  const int64_t shape[] = {3, run->n};
+  const sim_backend *backend = setup->backend;
+  SIM_TRY(sim_buffer_create(&sim_backend_cpu, SIM_U64, 1, &run->n, &run->id));
+  SIM_TRY(sim_buffer_create(backend, run->ops->dtype, 1, &run->n, &run->mass));
+  SIM_TRY(sim_buffer_create(backend, run->ops->dtype, 2, shape, &run->position));
+  SIM_TRY(sim_buffer_create(backend, run->ops->dtype, 2, shape, &run->velocity));
+  SIM_TRY(sim_buffer_create(backend, SIM_F64, 2, shape, &run->acceleration));
+  if (run->integrate.scheme == NBODY_HERMITE4) SIM_TRY(sim_buffer_create(backend, SIM_F64, 2, shape, &run->jerk));
+  return SIM_OK;
+}
+
+/* Component c of all bodies from the order of ids to that of species, into `stage` as the state's type. */
+static sim_status arrange(const nbody_run *run, const double *values, int c, const char *what, void *stage) {
+  const uint64_t *id = run->id.data;
+  const int64_t n = run->n;
+  if (run->ops->dtype == SIM_F64) {
+    for (int64_t i = 0; i < n; i++) ((double *)stage)[c * n + i] = values[id[i]];
+    return SIM_OK;
+  }
+  float *out = (float *)stage + c * n;
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = (float)values[id[i]];
+    if (!isfinite(out[i]))
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "bodies: the %s %.9g of body %" PRIu64 " (from 0) does not fit single precision; take other "
+                      "units, or precision = \"mixed\"",
+                      what, values[id[i]], id[i]);
+  }
+  return SIM_OK;
+}
+
+/* One array of the state from its `count` components. */
+static sim_status put_array(nbody_run *run, const sim_setup *setup, double *const *values, int count, const char *what,
+                            void *stage, sim_buffer *out) {
+  for (int c = 0; c < count; c++) SIM_TRY(arrange(run, values[c], c, what, stage));
+  return setup->backend->copy(out->data, stage, sim_buffer_bytes(out));
+}
+
+static sim_status put_bodies(nbody_run *run, const nbody_bodies *bodies, const sim_setup *setup) {
+  void *stage = malloc(sim_buffer_bytes(&run->position));
+  if (stage == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %" PRId64 " bodies", run->n);
+  sim_status status = put_array(run, setup, &bodies->mass, 1, "mass", stage, &run->mass);
+  if (status == SIM_OK) status = put_array(run, setup, bodies->position, 3, "position", stage, &run->position);
+  if (status == SIM_OK) status = put_array(run, setup, bodies->velocity, 3, "velocity", stage, &run->velocity);
+  free(stage);
+  return status;
+}
+
+/* Ids in the order of species, and in that of ids within one. */
+static void put_ids(nbody_run *run, const nbody_parts *parts) {
+  int64_t next[SIM_SPECIES_MAX];
+  uint64_t id = 0, *ids = run->id.data;
+  for (size_t s = 0; s < run->species_count; s++) next[s] = run->species[s].first;
+  for (size_t i = 0; i < parts->count; i++) {
+    size_t s = 0;
+    while (strcmp(run->species[s].name, parts->part[i].species) != 0) s++;
+    for (int64_t k = 0; k < parts->part[i].n; k++) ids[next[s]++] = id++;
+  }
+}
+
+sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup, const nbody_parts *parts) {
+  nbody_bodies bodies;
+  if (!(parts->n < 0x1p40)) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %.9g bodies", parts->n);
+  run->n = (int64_t)parts->n;
+  run->species_count = nbody_parts_species(parts, run->species);
+  SIM_TRY(nbody_create_arrays(run, setup));
+  put_ids(run, parts);
+  SIM_TRY(nbody_bodies_create(p, setup, parts, &bodies));
+  sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
+  if (status == SIM_OK) status = put_bodies(run, &bodies, setup);
+  nbody_bodies_free(&bodies);
+  return status;
+}
+
+static double position_at(const nbody_run *run, int c, int64_t i) {
+  const int64_t k = c * run->n + i;
+  return run->ops->dtype == SIM_F32 ? (double)((const float *)run->position.data)[k]
+                                    : ((const double *)run->position.data)[k];
+}
+
+static double distance(const nbody_run *run, int64_t i, int64_t j) {
+  double d[3];
+  for (int c = 0; c < 3; c++) d[c] = fabs(position_at(run, c, i) - position_at(run, c, j));
+  return fmax(d[0], fmax(d[1], d[2]));
+}
+
+/* Where two bodies are one in the precision of the pair terms, the first force says so, and only that tells it as the
+ * terms are really rounded. They keep 24 bits (fp64: 53) of twice the extent, and inverse cubes of 2^-40 (2^-100) of
+ * it; what is not finite among bodies farther apart than that comes from other numbers. */
+sim_status nbody_check_apart(const nbody_run *run, const nbody_options *options) {
+  const double *a = run->acceleration.data, *jerk = run->jerk.data;
+  int64_t bad = 0, nearest = -1;
+  while (bad < 3 * run->n && isfinite(a[bad]) && (jerk == NULL || isfinite(jerk[bad]))) bad++;
+  if (bad == 3 * run->n) return SIM_OK;
+  bad %= run->n;
+  double least = INFINITY, extent = 0;
+  for (int64_t i = 0; i < run->n; i++) {
+    const double d = i != bad ? distance(run, bad, i) : INFINITY;
+    if (i != bad) extent = fmax(extent, d);
+    if (d < least) nearest = i;
+    least = fmin(least, d);
+  }
+  if (nearest < 0 || !isfinite(extent) || !(least <= extent * (options->single_pairs ? 0x1p-21 : 0x1p-50)))
+    return SIM_OK;
+  const uint64_t *id = run->id.data;
+  const uint64_t first = id[bad] < id[nearest] ? id[bad] : id[nearest], second = id[bad] + id[nearest] - first;
+  char apart[64] = "both";
+  if (least > 0)
+    snprintf(apart, sizeof apart, "only %.3g apart, too close for %s pair terms,", least,
+             options->single_pairs ? "fp32" : "fp64");
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "bodies: %" PRIu64 " and %" PRIu64 " (ids, from 0) are %s at {%.9g, %.9g, %.9g}: their force is "
+                  "infinite without gravity.softening",
+                  first, second, apart, position_at(run, 0, bad), position_at(run, 1, bad), position_at(run, 2, bad));
+}

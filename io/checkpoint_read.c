@@ -296,6 +296,11 @@ sim_status io_checkpoint_newest(const char *folder, io_checkpoint *out) {
     snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)steps[i]);
     snprintf(path, sizeof path, "%s/ckpt/%s", folder, name);
     status = read_at(inner, name, path, out);
+    if (status == SIM_OK && out->frame.clock.step != steps[i]) {
+      status = sim_fail(SIM_ERR_INCOMPATIBLE, "%s: holds step %lld, not the one of its name", path,
+                        (long long)out->frame.clock.step);
+      io_checkpoint_free(out);
+    }
     if (status == SIM_OK || status == SIM_ERR_NO_MEMORY) break;
     sim_log(SIM_LOG_WARN, "bad checkpoint, %s: %s", i + 1 < count ? "falling back to the one before" : "none is left",
             sim_error_last()->message);

@@ -157,6 +157,24 @@ static void test_too_little_memory(void **state) {
   assert_true(counts[0] > 0 && counts[1] > 0);
 }
 
+/* A file that somebody renamed is not taken for a later state. */
+static void test_name_and_step_agree(void **state) {
+  fixture *self = *state;
+  fixture_log log = {0};
+  io_checkpoint loaded;
+  char from[200], to[200];
+  fixture_checkpoints(self, IO_FOLDER_NEW, (const int64_t[]){1, 2}, 2);
+  snprintf(from, sizeof from, "%s/ckpt/ck_000000000001.h5", self->run);
+  snprintf(to, sizeof to, "%s/ckpt/ck_000000000009.h5", self->run);
+  assert_int_equal(rename(from, to), 0);
+  assert_true(sim_log_add(fixture_log_writer, &log));
+  assert_ok(io_checkpoint_newest(self->run, &loaded));
+  sim_log_remove(fixture_log_writer, &log);
+  assert_int_equal(loaded.frame.clock.step, 2);
+  assert_int_equal(log.warnings, 1);
+  io_checkpoint_free(&loaded);
+}
+
 static void test_newest_falls_back_loudly(void **state) {
   fixture *self = *state;
   fixture_log log = {0};
@@ -230,6 +248,7 @@ int main(void) {
       TEST(test_parent_of_another_name),
       TEST(test_too_little_memory),
       TEST(test_newest_falls_back_loudly),
+      TEST(test_name_and_step_agree),
       TEST(test_nothing_to_load),
       TEST(test_other_kinds_of_files),
       TEST(test_bad_state_is_never_saved),

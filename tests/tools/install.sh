@@ -10,7 +10,10 @@ ls second/share/sim/scenarios/*.lua >/dev/null || fail "no scenarios"
 if command -v readelf >/dev/null && readelf -d second/bin/sim | grep -E 'R(UN)?PATH' | grep -qF "$root"; then
   fail "bin/sim looks for libraries in the source tree"
 fi
-if grep -qaF "$root/" second/bin/sim; then fail "bin/sim names the source tree"; fi
+# A sanitizer names the sources in its reports: rightly.
+if ! grep -qaE '__(asan|tsan)_init' second/bin/sim && grep -qaF "$root/" second/bin/sim; then
+  fail "bin/sim names the source tree"
+fi
 scenario s.lua
 expect 0 "" env -i "$scratch/second/bin/sim" run s.lua
 [ "$(key state s.out)" = done ] || fail "state"

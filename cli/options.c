@@ -38,10 +38,7 @@ const char cli_help_text[] =
     "  --help, --version\n"
     "\n"
     "SIGTERM, SIGUSR1, SIGHUP: checkpoint, exit 75. SIGINT: the same, then ends by the signal. SIGUSR2: checkpoint, go "
-    "on.\n"
-    "exit codes: 0 done, 64 usage, 65 bad scenario, 66 no such file, 69 no usable device, 70 internal error,\n"
-    "  71 out of memory, 73 cannot create or in use, 74 I/O, 75 stopped early with a checkpoint, 77 permission,\n"
-    "  78 checkpoint not compatible, 80 diverged, 81 device failed\n";
+    "on.\n";
 
 static const struct {
   const char *name;

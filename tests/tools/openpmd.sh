@@ -2,8 +2,8 @@
 # The snapshots of a run as others see them: the openPMD validator, openPMD-viewer, pandas and h5py.
 . "${BASH_SOURCE[0]%/*}/python.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
-python=$(python_with openpmd_viewer,openpmd_validator,pandas,h5py,tables openpmd-validator==1.1.0.6 openpmd-viewer==1.11.0 \
-  pandas==2.2.3 h5py==3.12.1 tables==3.10.1) ||
+python=$(python_with openpmd_viewer,openpmd_validator,pandas,h5py,tables -r "${BASH_SOURCE[0]%/*}/../../viz/requirements.txt" \
+  openpmd-validator==1.1.0.6 openpmd-viewer==1.11.0 tables==3.10.1) ||
   skip "no Python with openpmd-validator and openpmd-viewer, and none could be installed (see $BUILD/python.log)"
 
 cat >s.lua <<'LUA'

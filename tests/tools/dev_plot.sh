@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# viz/plot.sh, which is what `dev plot` runs: with a Python that has nothing, and where there is no network.
+root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
+. "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
+export MPLCONFIGDIR=$scratch
+scenario s.lua
+expect 0 "" "$SIM" run s.lua
+
+# No network: an index at an address that answers nobody.
+export PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 PIP_TIMEOUT=2
+expect 69 "needs a network once" env PIP_INDEX_URL=http://127.0.0.1:9/ bash "$root/viz/plot.sh" "$scratch/none" plot s.out
+[ "$(grep -c cannot output)" = 1 ] && [ "$(wc -l <output)" = 2 ] || fail "more than the notice and one line"
+expect 69 "Python 3.10" env PYTHON=/bin/false bash "$root/viz/plot.sh" "$scratch/none" plot s.out
+unset PIP_CONFIG_FILE PIP_RETRIES PIP_TIMEOUT
+
+venv=${BUILD:?}/simview
+if ! bash "$root/viz/plot.sh" "$venv" plot s.out >output 2>&1 && grep -q "needs a network" output; then skip "no network"; fi
+grep -q "^s.png" output || fail "no picture"
+expect 0 "s.png" env PIP_INDEX_URL=http://127.0.0.1:9/ bash "$root/viz/plot.sh" "$venv" plot s.out # all there: no network
+expect 66 "no such folder" bash "$root/viz/plot.sh" "$venv" plot absent.out

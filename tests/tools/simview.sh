@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# The Python package simview on real runs. simview.sh [quick|long]; long: also speed, mypy, the wheel, and the readers
+# of others (openPMD-viewer, openPMD-api, the validator, PyVista, VTK, yt, pandas).
+root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
+. "${BASH_SOURCE[0]%/*}/python.sh"
+. "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
+kind=${1:-quick}
+modules=numpy,h5py,pandas,xarray,matplotlib,PIL,pytest
+packages=(-r "$root/viz/requirements.txt" pytest==8.4.2)
+if [ "$kind" = long ]; then
+  modules+=,mypy,openpmd_viewer,openpmd_api,openpmd_validator,tables,pyvista,yt
+  packages+=(mypy==1.18.2 openpmd-viewer==1.11.0 openpmd-api==0.17.1.post4 openpmd-validator==1.1.0.6 tables==3.10.1
+    pyvista==0.49.1 vtk==9.7.2 yt==4.4.3)
+fi
+python=$(python_with "$modules" "${packages[@]}") ||
+  skip "no Python with $modules, and none could be installed (see $BUILD/python.log)"
+export SIM MPLCONFIGDIR=$scratch MPLBACKEND=agg PYTHONDONTWRITEBYTECODE=1
+selection=(-m "not long")
+if [ "$kind" = long ]; then selection=(); fi
+"$python" -m pytest -c "$root/viz/pyproject.toml" --rootdir "$root/viz" "${selection[@]}" "$root/viz/tests" >pytest.log 2>&1 || {
+  tail -n 60 pytest.log >&2
+  fail "pytest"
+}
+tail -n 1 pytest.log
+
+# The worked example on a small run of the scenario that it is about.
+expect 0 "" "$SIM" run "$root/scenarios/galaxy.lua" --set n=60 -o galaxy.out
+for example in "$root"/viz/notebooks/*.py; do
+  PYTHONPATH=$root/viz expect 0 "" "$python" "$example" galaxy.out
+done
+[ -s galaxy_encounter.png ] || fail "the worked example leaves no picture"
+
+if [ "$kind" = long ]; then
+  "$python" -m mypy --config-file "$root/viz/pyproject.toml" --cache-dir "$scratch/mypy" "$root/viz/simview" >output ||
+    fail "mypy --strict"
+  cp -r "$root/viz" package # pip leaves nothing in the sources
+  "$python" -m pip wheel --disable-pip-version-check -q --no-deps -w wheel ./package >output 2>&1 || fail "no wheel"
+  "$python" -m venv --system-site-packages installed
+  installed/bin/pip install --disable-pip-version-check -q --no-deps wheel/*.whl >output 2>&1 || fail "not installed"
+  "$python" -c 'import zipfile, sys; sys.exit("simview/py.typed" not in zipfile.ZipFile(sys.argv[1]).namelist())' wheel/*.whl ||
+    fail "the wheel lacks py.typed"
+  [ -x installed/bin/simview ] || fail "the wheel brings no command"
+fi

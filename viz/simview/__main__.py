@@ -1,0 +1,5 @@
+"""``python -m simview``."""
+
+from simview.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,143 @@
+"""The command ``simview``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from simview.errors import SimviewError, UsageError
+from simview.run import open as open_run
+from simview.style import MAPS, WIDTHS
+
+if TYPE_CHECKING:
+    from simview.pictures import Look
+
+_CODES = "Exit codes: 64 usage, 65 damaged file, 66 no such run or snapshot, 69 program missing, 73 cannot write."
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (try {self.prog} --help)")
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ValueError(text)
+    return value
+
+
+def _pixels(text: str) -> int:
+    value = int(text)
+    if not 16 <= value <= 4096:
+        raise argparse.ArgumentTypeError("from 16 to 4096")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("1 or more")
+    return value
+
+
+def _look_options(parser: argparse.ArgumentParser, pixels: int) -> None:
+    parser.add_argument("--species", type=_names, metavar="A,B", help="particles of these alone")
+    parser.add_argument("--field", type=_names, metavar="U,V", help="these fields alone")
+    parser.add_argument("--axes", default="xy", help="two of x, y, z: what lies to the right and up (xy)")
+    parser.add_argument("--size", type=_positive, help="half the side of the picture, in the scenario's unit")
+    parser.add_argument("--pixels", type=_pixels, default=pixels, help=f"pixels along a side of a density ({pixels})")
+    parser.add_argument("--map", default="cividis", choices=MAPS, help="colour map (cividis)")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="simview", description="Draws what sim writes.", epilog=_CODES)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+
+    plot = commands.add_parser("plot", help="draw a run", epilog=_CODES)
+    plot.add_argument("path", help="an output folder, such as galaxy.out")
+    plot.add_argument("-o", "--output", type=Path, help="picture to write: .png, .pdf or .svg (NAME.png)")
+    plot.add_argument("--only", type=_names, metavar="P,Q", help="these panels: picture, spectrum, energy, radii, ...")
+    which = plot.add_mutually_exclusive_group()
+    which.add_argument("--step", type=int, help="the snapshot of this step (the last)")
+    which.add_argument("--time", type=float, help="the snapshot nearest to this time")
+    plot.add_argument("--width", choices=list(WIDTHS), default="page", help="as wide as a column (86 mm) or a page")
+    plot.add_argument("--dpi", type=_positive, default=200, help="pixels an inch (200)")
+    _look_options(plot, 800)
+
+    movie = commands.add_parser("movie", help="make a film of a run", epilog=_CODES)
+    movie.add_argument("path", help="an output folder")
+    movie.add_argument("-o", "--output", type=Path, help="film to write: .mp4 or .gif (NAME.mp4 where ffmpeg is)")
+    movie.add_argument("--fps", type=_positive, default=24, help="frames a second (24)")
+    movie.add_argument("--every", type=_count, default=1, metavar="N", help="take each N-th snapshot (1)")
+    movie.add_argument("--dpi", type=_positive, default=150, help="pixels an inch of 6 by 5 inches (150)")
+    _look_options(movie, 500)
+
+    summary = commands.add_parser("summary", help="a run in a few lines", epilog=_CODES)
+    summary.add_argument("path", nargs="+", help="output folders")
+    return parser
+
+
+def _look(options: argparse.Namespace) -> Look:
+    from simview.pictures import Look
+
+    return Look(options.species, options.axes, options.size, options.pixels, options.map, options.field)
+
+
+def _plot(options: argparse.Namespace) -> None:
+    from simview.figure import draw, save
+
+    run = open_run(options.path)
+    snapshot = None
+    if options.step is not None:
+        snapshot = run.at_step(options.step)
+    elif options.time is not None:
+        snapshot = run.at_time(options.time)
+    look = _look(options)
+    output = options.output or Path(f"{run.name}.png")
+    save(draw(run, snapshot=snapshot, only=options.only, look=look, width=options.width), output, options.dpi)
+    print(output)
+
+
+def _movie(options: argparse.Namespace) -> None:
+    from simview.movie import default_suffix, movie, progress_bar
+
+    run = open_run(options.path)
+    look = _look(options)
+    output = options.output or Path(f"{run.name}{default_suffix()}")
+    movie(run, output, fps=options.fps, look=look, every=options.every, dpi=int(options.dpi), progress=progress_bar())
+    print(output)
+
+
+def _summary(options: argparse.Namespace) -> None:
+    from simview.summary import summary
+
+    for path in options.path:
+        print(summary(open_run(path)))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code."""
+    try:
+        options = _parser().parse_args(arguments)
+        {"plot": _plot, "movie": _movie, "summary": _summary}[options.command](options)
+        sys.stdout.flush()
+    except SimviewError as error:
+        print(f"simview: {error}", file=sys.stderr)
+        return error.exit_code
+    except MemoryError:
+        print("simview: out of memory", file=sys.stderr)
+        return 71
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except KeyboardInterrupt:
+        return 130
+    return 0

@@ -1,0 +1,114 @@
+"""Projections of many particles onto a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simview.hdf5 import Array
+from simview.run import cores
+
+Image = NDArray[np.float64]
+_CHUNK = 1 << 18  # particles that stay in the second-level cache
+
+
+def _bin(x: Array, y: Array, weight: Array | None, low: tuple[float, float], scale: float, pixels: int) -> Image:
+    cells = pixels * pixels
+    image = np.zeros(cells + 1)  # the last cell takes what lies outside
+    for begin in range(0, len(x), _CHUNK):
+        part = slice(begin, begin + _CHUNK)
+        column, row = np.floor((x[part] - low[0]) * scale), np.floor((y[part] - low[1]) * scale)
+        inside = (column >= 0) & (column < pixels) & (row >= 0) & (row < pixels)  # false for NaN
+        cell = np.where(inside, row * pixels + column, cells).astype(np.intp)
+        image += np.bincount(cell, None if weight is None else weight[part], cells + 1)
+    return image[:cells].reshape(pixels, pixels)
+
+
+def project(x: Array, y: Array, weight: Array | None, centre: tuple[float, float], half: float, pixels: int) -> Image:
+    """Sums particles into a square of pixels, on all cores.
+
+    Parameters
+    ----------
+    x, y
+        Positions, ``[n]``.
+    weight
+        What each particle adds, ``[n]``; None: 1.
+    centre, half
+        The middle of the square and half its side.
+    pixels
+        Pixels along a side; at most 4096, where single precision still tells them apart.
+
+    Returns
+    -------
+    ndarray
+        ``[row, column]``, the first row at the bottom.
+    """
+    low, scale = (centre[0] - half, centre[1] - half), pixels / (2 * half)
+    threads = min(cores(), max(1, len(x) // _CHUNK))
+    ends = np.linspace(0, len(x), threads + 1).astype(int)
+    ranges = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
+
+    def work(part: slice) -> Image:
+        return _bin(x[part], y[part], None if weight is None else weight[part], low, scale, pixels)
+
+    if threads == 1:
+        return work(ranges[0])
+    with ThreadPoolExecutor(threads) as pool:
+        return np.sum(list(pool.map(work, ranges)), axis=0)  # type: ignore[no-any-return]
+
+
+class _Blur:
+    """Convolution with Gaussians; what leaves on one side does not come back on the other."""
+
+    def __init__(self, pixels: int, widest: float) -> None:
+        self.pixels = pixels
+        self.size = 32 * ((pixels + int(4 * widest) + 31) // 32)
+        self.rows = np.fft.fftfreq(self.size)
+        self.columns = np.fft.rfftfreq(self.size)
+
+    def forward(self, image: Image, width: float) -> NDArray[Any]:
+        gauss = [np.exp(-2 * (np.pi * width * f) ** 2).astype(np.float32) for f in (self.rows, self.columns)]
+        spectrum: NDArray[Any] = np.fft.rfft2(image.astype(np.float32), (self.size, self.size))
+        return np.asarray(spectrum * gauss[0][:, None] * gauss[1][None, :])
+
+    def back(self, spectrum: NDArray[Any]) -> Image:
+        image = np.fft.irfft2(spectrum, (self.size, self.size))[: self.pixels, : self.pixels]
+        return np.maximum(image, 0.0)
+
+
+def smooth(counts: Image, weights: Image, neighbours: float = 8) -> Image:
+    """Spreads each pixel's particles by about the distance to their neighbours.
+
+    Single particles far out stay visible as haze, and dense parts keep their detail. Costs a few Fourier transforms,
+    however many particles there are. The sum of the weights is kept but for what crosses the edge.
+    """
+    pixels = len(counts)
+    widest = pixels / 50
+    blur = _Blur(pixels, widest)
+    crowd = blur.back(blur.forward(counts, widest)) + 1e-3 / pixels
+    # Where a pixel holds many of its own the blurred count is too low: their detail is real.
+    crowd = np.maximum(crowd, np.where(counts > neighbours, counts, 0))
+    width = np.clip(np.sqrt(neighbours / (np.pi * crowd)), 0.5, widest)
+    step = np.where(counts > 0, np.round(2 * np.log2(width)), 99).astype(int)  # powers of the square root of two
+    spectrum = sum(blur.forward(np.where(step == k, weights, 0), 2.0 ** (k / 2)) for k in np.unique(step) if k != 99)
+    return blur.back(spectrum) if isinstance(spectrum, np.ndarray) else np.zeros_like(counts)
+
+
+def limits(samples: Iterable[tuple[Array, Array]], share: float = 99) -> tuple[tuple[float, float], float]:
+    """The middle of the particles, and half the side of a square that holds `share` percent of each sample."""
+    kept = []
+    for x, y in samples:
+        stride = max(1, len(x) // 100_000)
+        both = np.stack([x[::stride], y[::stride]]).astype(float)
+        kept.append(both[:, np.isfinite(both).all(axis=0)])
+    if not kept or not sum(both.shape[1] for both in kept):
+        return (0.0, 0.0), 1.0
+    middle = np.median(np.concatenate(kept, axis=1), axis=1)
+    half = max(
+        float(np.percentile(np.abs(both - middle[:, None]).max(axis=0), share)) for both in kept if both.shape[1]
+    )
+    return (float(middle[0]), float(middle[1])), 1.05 * half or 1.0

@@ -1,0 +1,168 @@
+"""The right figure for a run: what its tables and snapshots hold decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simview import panels
+from simview.errors import CannotWriteError, NotFoundError, UsageError
+from simview.pictures import FEW, Look, Picture, pictures
+from simview.run import Run
+from simview.snapshot import Snapshot
+from simview.style import SETTINGS, WIDTHS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Panel = Callable[[Any], None]
+FORMATS = ("png", "pdf", "svg", "eps", "jpg")
+
+
+def table_panels(run: Run) -> dict[str, Panel]:
+    """The figures that a run's tables allow, by name. Tables without rows are left out."""
+    found: dict[str, Panel] = {}
+    for name, frame in run.tables.items():
+        if len(frame) == 0:
+            continue
+        if name == "energy" and "error" in frame:
+            found["energy"] = partial(panels.energy, run)
+            if "virial_ratio" in frame and frame["virial_ratio"].notna().any():
+                found["virial"] = partial(panels.virial, run)
+        elif name == "lagrangian":
+            found["radii"] = partial(panels.lagrangian, run)
+        elif name == "price" and {"paths", "price", "standard_error"} <= set(frame.columns):
+            found["price"] = partial(panels.price, run)
+        elif "temperature" in frame:
+            found["temperature"] = partial(panels.temperature, run)
+        elif len(frame.columns) > 2:
+            found[name] = partial(panels.columns, run, table=name)
+    return found
+
+
+def _default(run: Run, names: Sequence[str], bodies: int) -> list[str]:
+    """Radii that hold shares of the mass say nothing about a few bodies, nor where one body holds it all."""
+    left_out = {"virial"}
+    if "radii" in names:
+        radii = run.tables["lagrangian"]
+        if 0 < bodies <= FEW or ("r10" in radii and "r90" in radii and (radii["r10"] == radii["r90"]).all()):
+            left_out.add("radii")
+    return [name for name in names if name not in left_out]
+
+
+def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | None = None, look: Look | None = None,
+         width: str = "page") -> Figure:  # fmt: skip
+    """Draws a run.
+
+    Parameters
+    ----------
+    run
+        The run.
+    snapshot
+        The snapshot to show; None: the last.
+    only
+        Names of panels: 'picture', 'spectrum', those of tables; None: what suits the run.
+    look
+        Species, limits and colours.
+    width
+        'column' (86 mm) or 'page' (178 mm).
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    look = look or Look()
+    if only is not None and not only:
+        raise UsageError("no panel named")
+    tables = table_panels(run) if only is None or set(only) - {"picture", "spectrum"} else {}
+    if snapshot is None and len(run):
+        snapshot = run[-1]
+    wants_picture = only is None or "picture" in only or "spectrum" in only
+    if wants_picture and snapshot is None and (only is not None or not tables):
+        raise NotFoundError(f"{run.path}: no snapshot yet{run._why_none()}")
+    shown: list[Picture] = []
+    if snapshot is not None and (only is None or "picture" in only):
+        shown = pictures([snapshot], look, run[:] if len(run) <= 5000 else run[:: len(run) // 2500])
+    available: dict[str, Panel] = dict(tables)
+    if snapshot is not None and wants_picture and snapshot.fields:
+        fields = list(look.fields or snapshot.fields)
+        available["spectrum"] = partial(panels.spectrum, snapshot, fields=fields)
+    if only is None:
+        count = sum(snapshot.count(name) for name in snapshot.species) if snapshot is not None else 0
+        names = _default(run, list(available), count)
+    else:
+        names = [name for name in only if name != "picture"]
+        for name in names:
+            if name not in available:
+                raise NotFoundError(f"{run.path}: no panel '{name}'; there are: {', '.join(['picture', *available])}")
+    with matplotlib.rc_context(SETTINGS):
+        figure = Figure(figsize=_size(len(shown), len(names), width))
+        places = _places(figure, len(shown), len(names), width)
+        for picture, axes in zip(shown, places):
+            picture.draw(axes, "bottom" if width == "column" else "right")
+            if snapshot is not None:
+                picture.show(snapshot)
+        for name, axes in zip(names, places[len(shown) :]):
+            available[name](axes)
+            if axes.get_xscale() == "linear":
+                axes.locator_params(axis="x", nbins=6)
+        if only is None:
+            figure.suptitle(run.title, fontsize=9)
+    return figure
+
+
+def _size(pictures_count: int, panels_count: int, width: str) -> tuple[float, float]:
+    wide = WIDTHS[width]
+    if width == "column":
+        return wide, 0.25 + 3.6 * pictures_count + 1.7 * panels_count
+    if pictures_count + panels_count == 1:
+        return (4.6, 4.1) if pictures_count else (4.6, 3.0)
+    if pictures_count == 0:
+        return wide, 0.3 + 2.5 * ((panels_count + 1) // 2)
+    if pictures_count == 1:
+        return wide, max(3.6, 1.8 * panels_count + 0.3)
+    return wide, 0.3 + 2.8 * ((pictures_count + panels_count + 1) // 2)
+
+
+def _places(figure: Any, pictures_count: int, panels_count: int, width: str) -> list[Any]:
+    """Axes for the pictures, then for the panels."""
+    total = pictures_count + panels_count
+    if width == "column":
+        grid = figure.add_gridspec(total, 1, height_ratios=[3.6] * pictures_count + [1.7] * panels_count)
+        return [figure.add_subplot(grid[i, 0]) for i in range(total)]
+    if pictures_count == 1 and panels_count:
+        grid = figure.add_gridspec(panels_count, 2, width_ratios=(1.35, 1))
+        return [figure.add_subplot(grid[:, 0]), *(figure.add_subplot(grid[i, 1]) for i in range(panels_count))]
+    if total == 1:
+        return [figure.add_subplot()]
+    grid = figure.add_gridspec((total + 1) // 2, 2)
+    return [figure.add_subplot(grid[i // 2, i % 2]) for i in range(total)]
+
+
+def save(figure: Figure, path: Path, dpi: float = 200) -> None:
+    """Writes a figure; the suffix chooses the format. The date is left out, so that equal figures are equal files."""
+    import matplotlib
+
+    kind = path.suffix.lower().lstrip(".")
+    if kind not in FORMATS:
+        raise UsageError(f"{path}: no picture format '{kind}': {', '.join(FORMATS)}")
+    metadata: dict[str, Any] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
+    try:
+        with matplotlib.rc_context(SETTINGS):
+            figure.savefig(path, dpi=dpi, metadata=metadata or None)
+    except OSError as error:
+        raise CannotWriteError(f"{path}: {error.strerror or error}") from None
+
+
+def spread(run: Run, most: int) -> list[Snapshot]:
+    """At most so many snapshots, evenly over the run, with the first and the last."""
+    if len(run) <= most:
+        return run[:]
+    return [run[int(i)] for i in np.unique(np.linspace(0, len(run) - 1, most).astype(int))]

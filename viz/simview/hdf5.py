@@ -1,0 +1,123 @@
+"""HDF5 files, opened so that a reader disturbs nobody and a fault becomes one clear line."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from simview.errors import DamagedError, NotFoundError, SimviewError
+
+Array = NDArray[Any]
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[Any]:
+    """Opens a file without a lock; whatever HDF5 complains about becomes a `SimviewError`.
+
+    Parameters
+    ----------
+    path
+        The file. It may be replaced by rename while it is open: the open one stays whole.
+
+    Yields
+    ------
+    h5py.File
+    """
+    try:
+        file = h5py.File(path, "r", locking=False)
+    except FileNotFoundError:
+        raise NotFoundError(f"{path}: no such file (a run that goes on may have replaced it)") from None
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM):
+            raise NotFoundError(f"{path}: no permission to read it") from None
+        raise DamagedError(f"{path}: cut short or damaged (HDF5 cannot open it)") from None
+    try:
+        with file:
+            yield file
+    except SimviewError:
+        raise
+    except KeyError as error:
+        raise DamagedError(f"{path}: not as sim writes it: {str(error.args[0]).splitlines()[0]}") from None
+    except (OSError, RuntimeError, ValueError, TypeError, StopIteration) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise DamagedError(f"{path}: cut short or damaged: {reason}") from None
+
+
+def text(value: Any) -> str:
+    """A fixed- or variable-length string of a file as `str`."""
+    if isinstance(value, np.ndarray) and value.shape == ():
+        value = value[()]
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def plain(value: Any) -> Any:
+    """An attribute as a plain Python value."""
+    if isinstance(value, bytes):
+        return text(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return [plain(item) for item in value]
+    return value
+
+
+@dataclass(frozen=True)
+class Values:
+    """Where the values of a component are: in the file, or one constant for all."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    unit_si: float
+    constant: Any = None
+
+    @classmethod
+    def of(cls, item: Any) -> Values:
+        """Of an openPMD component: a dataset, or a group with the attributes ``value`` and ``shape``."""
+        unit_si = float(item.attrs.get("unitSI", 1.0))
+        if isinstance(item, h5py.Dataset):
+            return cls(tuple(item.shape), item.dtype, unit_si)
+        value = np.asarray(item.attrs["value"])
+        shape = tuple(int(n) for n in np.atleast_1d(item.attrs["shape"]))
+        return cls(shape, value.dtype, unit_si, value[()] if value.shape == () else value.flat[0])
+
+    def read(self, item: Any, key: Any = ...) -> Array:
+        """The values; a constant comes as a read-only view that takes no memory."""
+        if self.constant is not None:
+            values: Array = np.broadcast_to(np.asarray(self.constant), self.shape)
+            return np.asarray(values[key])
+        return np.asarray(item[key])
+
+
+def extent_in_file(dataset: Any) -> tuple[int, int] | None:
+    """A descriptor of its own and an offset where a dataset lies in one piece, to be read without HDF5's lock.
+
+    The caller closes the descriptor. None where the values are in chunks or not in the file itself.
+    """
+    if not isinstance(dataset, h5py.Dataset) or dataset.chunks is not None or dataset.is_virtual:
+        return None
+    offset = dataset.id.get_offset()
+    if offset is None or dataset.size == 0 or dataset.dtype.hasobject:
+        return None
+    return os.dup(dataset.file.id.get_vfd_handle()), int(offset)
+
+
+def read_extent(descriptor: int, offset: int, out: Array, path: Path) -> None:
+    """Fills `out` from a descriptor of `extent_in_file`, and closes it. Many threads may do so at a time."""
+    try:
+        view = memoryview(out.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+        while len(view):
+            got = os.preadv(descriptor, [view], offset)
+            if got <= 0:
+                raise DamagedError(f"{path}: cut short")
+            view, offset = view[got:], offset + got
+    finally:
+        os.close(descriptor)

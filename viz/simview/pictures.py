@@ -1,0 +1,284 @@
+"""Pictures of one snapshot: density, bodies, tracks and field maps. A film changes them from frame to frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from simview.density import Image, limits, project, smooth
+from simview.errors import NotFoundError, UsageError
+from simview.hdf5 import Array
+from simview.snapshot import Field, Snapshot
+from simview.style import COLOURS, DIVERGING
+
+FEW, SOME = 16, 2000  # bodies that are drawn with their tracks; as points
+_BAR: dict[str, Any] = {"shrink": 0.85, "pad": 0.02, "aspect": 25}
+
+
+@dataclass
+class Look:
+    """What the user chose; None: simview chooses."""
+
+    species: Sequence[str] | None = None
+    axes: str = "xy"
+    size: float | None = None
+    pixels: int = 800  # along a side of a density
+    map: str = "cividis"
+    fields: Sequence[str] | None = None
+
+
+class Picture(Protocol):
+    """Draws itself into axes once, with the colour bar at one side; then shows one snapshot after another."""
+
+    def draw(self, axes: Any, bar: str = "right") -> None: ...
+
+    def show(self, snapshot: Snapshot) -> None: ...
+
+
+def chosen_species(snapshot: Snapshot, look: Look) -> list[str]:
+    """The named species; else all, but without haloes of dark matter where there is anything else to see."""
+    if look.species:
+        snapshot.particles(look.species)
+        return list(look.species)
+    visible = [name for name in snapshot.species if not name.endswith("halo")]
+    return visible or list(snapshot.species)
+
+
+def _title(snapshot: Snapshot, more: str) -> str:
+    unit = f" {snapshot.time_unit}" if snapshot.units.names else ""
+    return f"t = {snapshot.time:.6g}{unit}" + (f", {more}" if more else "")
+
+
+def _label(snapshot: Snapshot, axis: str) -> str:
+    return snapshot.units.label(axis, snapshot.units.text((1,)))
+
+
+class _Particles:
+    """What pictures of particles share: species, limits, axes."""
+
+    def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
+        if len(look.axes) != 2 or not set(look.axes) <= set("xyz") or look.axes[0] == look.axes[1]:
+            raise UsageError(f"axes '{look.axes}': wanted two of x, y and z, such as xz")
+        self.look = look
+        self.first = samples[-1]
+        self.species = chosen_species(self.first, look)
+        positions = []
+        for snapshot in samples:
+            held = list(snapshot.particles(self.species).each(*look.axes))
+            positions.append(tuple(np.concatenate([arrays[k] for _, arrays in held]) for k in (0, 1)))
+        share = 98.0 if len(positions[0][0]) > SOME else 100.0
+        self.centre, self.half = limits(((x, y) for x, y in positions), share)
+        if look.size is not None:
+            self.half = look.size
+
+    def frame(self, axes: Any) -> None:
+        (cx, cy), half = self.centre, self.half
+        axes.set(xlim=(cx - half, cx + half), ylim=(cy - half, cy + half), aspect="equal")
+        axes.set(xlabel=_label(self.first, self.look.axes[0]), ylabel=_label(self.first, self.look.axes[1]))
+
+
+def bright_range(image: Image) -> tuple[float, float]:
+    """Where the colours of a density begin and end: 2 % of the mass is fainter, 1 % brighter; three to five decades."""
+    values = np.sort(image, axis=None).astype(float)
+    share = np.cumsum(values)
+    if not share[-1] > 0:
+        return 0.0, 0.0
+    low, high = (float(values[np.searchsorted(share, part * share[-1])]) for part in (0.02, 0.99))
+    return float(np.clip(low, high / 1e5, high / 1e3)), high
+
+
+class Density(_Particles):
+    """Mass in a column, on a logarithmic scale."""
+
+    def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
+        super().__init__(samples, look)
+        self.kept: tuple[Snapshot, Image] | None = None
+        ranges = [bright_range(self.image(snapshot)) for snapshot in samples]
+        if not max(high for _, high in ranges) > 0:
+            raise NotFoundError(f"{self.first.path}: nothing within {self.half:g} of the middle")
+        self.low, self.high = (float(np.median([ends[k] for ends in ranges if ends[1] > 0])) for k in (0, 1))
+
+    def image(self, snapshot: Snapshot) -> Image:
+        """Mass a unit of area; the last one is kept, for it is often asked for twice."""
+        if self.kept is None or self.kept[0] is not snapshot:
+            self.kept = snapshot, self.compute(snapshot)
+        return self.kept[1]
+
+    def compute(self, snapshot: Snapshot) -> Image:
+        pixels = self.look.pixels
+        shape = pixels, pixels
+        counts, mass = np.zeros(shape), np.zeros(shape)
+        particles = snapshot.particles(self.species)
+        names = [*self.look.axes, "mass"] if "mass" in particles else [*self.look.axes]
+        for _, (x, y, *weights) in particles.each(*names):
+            weight = weights[0] if weights else np.broadcast_to(1.0, x.shape)
+            number = project(x, y, None, self.centre, self.half, pixels)
+            counts += number
+            constant = len(weight) > 0 and weight.strides == (0,)
+            mass += number * float(weight[0]) if constant else project(x, y, weight, self.centre, self.half, pixels)
+        return smooth(counts, mass) / (2 * self.half / pixels) ** 2
+
+    def draw(self, axes: Any, bar: str = "right") -> None:
+        from matplotlib.colors import LogNorm
+
+        (cx, cy), half = self.centre, self.half
+        self.axes = axes
+        blank = np.full((self.look.pixels, self.look.pixels), self.low)
+        norm = LogNorm(self.low, self.high, clip=True)
+        bounds = (cx - half, cx + half, cy - half, cy + half)
+        self.artist = axes.imshow(
+            blank, origin="lower", norm=norm, cmap=self.look.map, extent=bounds, interpolation="nearest"
+        )
+        unit = self.first.units.text((-2, 1))
+        label = self.first.units.label("surface density", unit)
+        axes.figure.colorbar(self.artist, ax=axes, location=bar, extend="both", **_BAR).set_label(label)
+        self.frame(axes)
+
+    def show(self, snapshot: Snapshot) -> None:
+        self.artist.set_data(self.image(snapshot))
+        count = snapshot.particles(self.species).count
+        self.axes.set_title(_title(snapshot, f"{count} bodies"))
+
+
+class Bodies(_Particles):
+    """Bodies as points, a colour a species; few of them with their tracks."""
+
+    def __init__(self, samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot] = ()) -> None:
+        super().__init__(samples, look)
+        few = self.first.particles(self.species).count <= FEW
+        self.tracks = tracks(series, self.species, look.axes) if few and len(series) > 1 else None
+        if self.tracks and look.size is None:
+            paths = [path for path, _ in self.tracks]
+            merged = np.concatenate(paths, axis=1)
+            low, high = np.nanmin(merged, axis=1), np.nanmax(merged, axis=1)
+            self.centre = float(low[0] + high[0]) / 2, float(low[1] + high[1]) / 2
+            self.half = 0.54 * float((high - low).max()) or 1.0
+
+    def draw(self, axes: Any, bar: str = "right") -> None:
+        self.axes, self.artists = axes, []
+        counts = self.first.particles(self.species).counts
+        named = len(self.species) > 1
+        of_bodies = [i for i, count in enumerate(counts) for _ in range(count)]
+        several = len(set(of_bodies)) == 1 and len(of_bodies) <= len(COLOURS)
+        for body, (path, smoothly) in enumerate(self.tracks or []):
+            colour = COLOURS[(body if several else of_bodies[body]) % len(COLOURS)]
+            style: dict[str, Any] = {"lw": 0.7} if smoothly else {"ls": "none", "marker": ".", "ms": 1.5}
+            axes.plot(*path, color=colour, alpha=0.55, **style)
+        size = 4.5 if sum(counts) <= FEW else max(1.0, 3.0 - sum(counts) / 1000)
+        for i, name in enumerate(self.species):
+            single = counts[i] == 1 and sum(counts) > FEW  # a planet among its moons
+            colours = [COLOURS[k % len(COLOURS)] for k in range(counts[i])] if several else COLOURS[i % len(COLOURS)]
+            marker = "osD^v"[i // len(COLOURS) % 5]
+            artist = axes.scatter(
+                np.zeros(counts[i]), np.zeros(counts[i]), s=(6.0 if single else size) ** 2, c=colours, marker=marker,
+                linewidths=0, label=name, zorder=3,
+            )  # fmt: skip
+            self.artists.append(artist)
+        if named:
+            place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.13)}
+            axes.legend(ncols=5, columnspacing=1, handletextpad=0.2, labelspacing=0.3, **place)
+        self.frame(axes)
+
+    def show(self, snapshot: Snapshot) -> None:
+        particles = snapshot.particles(self.species)
+        for artist, (_, arrays) in zip(self.artists, particles.each(*self.look.axes)):
+            artist.set_offsets(np.stack(arrays, axis=1))
+        count = particles.count
+        self.axes.set_title(_title(snapshot, f"{count} {'body' if count == 1 else 'bodies'}"))
+
+
+def tracks(snapshots: Sequence[Snapshot], species: Sequence[str], axes: str) -> list[tuple[Array, bool]]:
+    """The way of each body, ``[2, points]``, and whether snapshots are close enough to draw it as a line.
+
+    Between two snapshots it is the cubic with their positions and velocities. A body that turns by more than a
+    right angle from one to the next is shown where it was seen, and not guessed in between.
+    """
+    from simview.series import read_series
+
+    names = [*axes, *(f"v{axis}" for axis in axes)]
+    series = read_series(snapshots, species, names, 1)
+    at = np.stack([series[name].to_numpy() for name in names[:2]]).astype(float)  # [2, time, body]
+    speed = np.stack([series[name].to_numpy() for name in names[2:]]).astype(float)
+    time = series["time"].to_numpy()
+    step = np.diff(time)[None, :, None]
+    s = np.linspace(0, 1, 24, endpoint=False)[:, None, None, None]
+    cubic = (
+        (1 + 2 * s) * (1 - s) ** 2 * at[:, :-1] + s * (1 - s) ** 2 * step * speed[:, :-1]
+        + s**2 * (3 - 2 * s) * at[:, 1:] + s**2 * (s - 1) * step * speed[:, 1:]
+    )  # fmt: skip
+    found: list[tuple[Array, bool]] = []
+    for body in range(at.shape[2]):
+        v = speed[:, :, body]
+        sharp = (v[:, 1:] * v[:, :-1]).sum(axis=0) < 0
+        if sharp.mean() > 0.05:
+            found.append((at[:, :, body], False))
+            continue
+        path = np.moveaxis(cubic[..., body], 0, -1)  # [2, time, points]
+        path[:, sharp, 1:] = np.nan
+        ends = at[:, -1:, body]
+        found.append((np.concatenate([path.reshape(2, -1), ends], axis=1), True))
+    return found
+
+
+class Map:
+    """A field on a plane, or along a line where there is one axis only."""
+
+    def __init__(self, samples: Sequence[Snapshot], look: Look, name: str) -> None:
+        self.name, self.look, self.first = name, look, samples[-1]
+        values = [self.plane(snapshot.field(name))[0] for snapshot in samples]
+        finite = [v[np.isfinite(v)] for v in values]
+        lows, highs = [v.min() for v in finite if v.size], [v.max() for v in finite if v.size]
+        self.low, self.high = (float(min(lows)), float(max(highs))) if lows else (0.0, 1.0)
+        # A field of both signs is shown about zero.
+        self.signed = self.low < 0 < self.high and min(-self.low, self.high) > 0.1 * max(-self.low, self.high)
+        if self.signed:
+            self.high = max(-self.low, self.high)
+            self.low = -self.high
+
+    def plane(self, field: Field) -> tuple[Array, str]:
+        """The values, and of three axes which plane it is: the middle one across the first."""
+        if len(field.shape) < 3:
+            return field[...], ""
+        middle = field.shape[0] // 2
+        return field[middle], f"{field.dims[0]} = {field.coords[field.dims[0]][middle]:.4g}"
+
+    def draw(self, axes: Any, bar: str = "right") -> None:
+        field = self.first.field(self.name)
+        self.axes = axes
+        label = self.first.units.label(self.name, field.unit)
+        dims = field.dims[-2:]
+        if len(field.shape) == 1:
+            (self.line,) = axes.plot(field.coords[dims[0]], np.zeros(field.shape))
+            margin = 0.05 * (self.high - self.low) or 0.5
+            axes.set(ylim=(self.low - margin, self.high + margin), xlabel=_label(self.first, dims[0]), ylabel=label)
+            return
+        bounds = [*field.bounds[dims[1]], *field.bounds[dims[0]]]
+        self.image = axes.imshow(
+            np.zeros(field.shape[-2:]), origin="lower", extent=bounds, vmin=self.low, vmax=self.high,
+            cmap=DIVERGING if self.signed else self.look.map, interpolation="nearest",
+        )  # fmt: skip
+        axes.figure.colorbar(self.image, ax=axes, location=bar, **_BAR).set_label(label)
+        axes.set(xlabel=_label(self.first, dims[1]), ylabel=_label(self.first, dims[0]))
+
+    def show(self, snapshot: Snapshot) -> None:
+        values, where = self.plane(snapshot.field(self.name))
+        if values.ndim == 1:
+            self.line.set_ydata(values)
+        else:
+            self.image.set_data(values)
+        self.axes.set_title(_title(snapshot, where))
+
+
+def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot] = ()) -> list[Picture]:
+    """The pictures that suit what the snapshots hold; limits and colours are those of the samples."""
+    last = samples[-1]
+    fields = list(look.fields or last.fields)
+    if fields and not (look.species and not look.fields):
+        return [Map(samples, look, name) for name in fields]
+    if not last.species:
+        raise NotFoundError(f"{last.path}: neither particles nor fields in it")
+    count = last.particles(chosen_species(last, look)).count
+    return [Bodies(samples, look, series) if count <= SOME else Density(samples, look)]

@@ -1,0 +1,285 @@
+"""An output folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_all_start_methods, get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simview.errors import DamagedError, NotFoundError
+from simview.hdf5 import plain, reading, text
+from simview.snapshot import Snapshot, parameters_in
+from simview.tables import Tables
+from simview.units import Units
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+T = TypeVar("T")
+_SNAPSHOT = re.compile(r"^snap_(\d+)\.h5$")
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def open(path: str | os.PathLike[str]) -> Run:  # noqa: A001
+    """Opens an output folder. No file is read before it is needed.
+
+    Parameters
+    ----------
+    path
+        The folder that a run writes, such as ``galaxy.out``. The run may still be going.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    NotFoundError
+        There is no such folder, or no run has written it.
+    """
+    return Run(Path(path))
+
+
+class Run(Sequence[Snapshot]):
+    """An output folder: a sequence of snapshots, with tables and the run's own notes beside it.
+
+    The list of snapshots is that of the moment when the run was opened; `refresh` looks again. Tables and status are
+    always those of now.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if not path.exists():
+            raise NotFoundError(f"{path}: no such folder")
+        if not path.is_dir():
+            raise NotFoundError(f"{path}: not a folder; simview wants what sim wrote, such as galaxy.out")
+        if not any((path / name).exists() for name in ("status.json", "tables.h5", "snap", "ckpt")):
+            raise NotFoundError(f"{path}: no run of sim (no status.json, tables.h5 or snap in it)")
+        self.path = path
+        self._steps: list[tuple[int, str]] = []
+        self._snapshots: dict[str, Snapshot] = {}
+        self._provenance: dict[str, Any] | None = None
+        self._units: Units | None = None
+        self._tables: Tables | None = None
+        self.refresh()
+
+    def refresh(self) -> Run:
+        """Looks for snapshots that have come or gone since. Returns the run itself."""
+        found = []
+        try:
+            with os.scandir(self.path / "snap") as entries:
+                for entry in entries:
+                    match = _SNAPSHOT.match(entry.name)
+                    if match:
+                        found.append((int(match[1]), entry.name))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise NotFoundError(f"{self.path / 'snap'}: {error.strerror}") from None
+        self._steps = sorted(found)
+        return self
+
+    @property
+    def name(self) -> str:
+        """The folder's name without '.out'."""
+        return self.path.resolve().name.removesuffix(".out")
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """Steps of the snapshots."""
+        return np.array([step for step, _ in self._steps], dtype=np.int64)
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """Times of the snapshots. Opens each of them once (about 0.2 ms each)."""
+        return np.array([snapshot.time for snapshot in self], dtype=np.float64)
+
+    @property
+    def tables(self) -> Tables:
+        """Observables over time, as pandas frames."""
+        if self._tables is None:
+            self._tables = Tables(self.path / "tables.h5", self.units)
+        return self._tables
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """What ``status.json`` says now: state, step, time, t_end, digest, ...; empty where there is none."""
+        path = self.path / "status.json"
+        try:
+            found = json.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise NotFoundError(f"{path}: {error.strerror}") from None
+        except ValueError:
+            raise DamagedError(f"{path}: not JSON: cut short or damaged") from None
+        if not isinstance(found, dict):
+            raise DamagedError(f"{path}: not as sim writes it")
+        return found
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Where the files come from: scenario, parameters, version, compiler, device, seed, ...
+
+        ``parameters`` is a dict, ``scenario`` the text that was run.
+        """
+        if self._provenance is None:
+            candidates = [self.path / "tables.h5", *(self.path / "snap" / name for _, name in self._steps[-1:])]
+            candidates += sorted((self.path / "ckpt").glob("ck_*.h5"))[-1:]
+            fault: DamagedError | None = None
+            for path in candidates:
+                try:
+                    self._provenance = self._read_provenance(path)
+                    break
+                except DamagedError as error:
+                    fault = error
+                except NotFoundError:
+                    continue
+            else:
+                if fault:
+                    raise fault
+                return {}  # nothing is written yet
+        return self._provenance
+
+    @staticmethod
+    def _read_provenance(path: Path) -> dict[str, Any]:
+        with reading(path) as file:
+            if "provenance" not in file:  # written by another program
+                return {}
+            group = file["provenance"]
+            found = {name: plain(value) for name, value in group.attrs.items()}
+            found["scenario"] = text(group["scenario"][()])
+            found["parameters"] = parameters_in(file)
+        return found
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The resolved parameters of the scenario."""
+        found: dict[str, Any] = self.provenance.get("parameters", {})
+        return found
+
+    @property
+    def units(self) -> Units:
+        """Units that the scenario states."""
+        if self._units is None:
+            units = Units(self.parameters.get("units"))
+            if self._provenance is None:
+                return units
+            self._units = units
+        return self._units
+
+    @property
+    def model(self) -> str:
+        """The model's name, such as 'nbody'."""
+        return str(self.provenance.get("model") or self.status.get("model", ""))
+
+    @property
+    def title(self) -> str:
+        """The scenario's title; the folder's name where it has none."""
+        return str(self.provenance.get("title") or self.name)
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    @overload
+    def __getitem__(self, index: int) -> Snapshot: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Snapshot]: ...
+    def __getitem__(self, index: int | slice) -> Snapshot | list[Snapshot]:
+        if isinstance(index, slice):
+            return [self._snapshot(*entry) for entry in self._steps[index]]
+        if not self._steps:
+            raise NotFoundError(f"{self.path}: no snapshot yet{self._why_none()}")
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"{self.path}: snapshot {index} of {len(self)}")
+        return self._snapshot(*self._steps[index])
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        return (self._snapshot(*entry) for entry in self._steps)
+
+    def _snapshot(self, step: int, name: str) -> Snapshot:
+        if name not in self._snapshots:
+            self._snapshots[name] = Snapshot(self.path / "snap" / name, step, self._units)
+        return self._snapshots[name]
+
+    def _why_none(self) -> str:
+        state = self.status.get("state")
+        return f" (the run is {state})" if state else ""
+
+    def at_step(self, step: int) -> Snapshot:
+        """The snapshot of a step."""
+        for entry in self._steps:
+            if entry[0] == step:
+                return self._snapshot(*entry)
+        if not self._steps:
+            return self[-1]
+        nearest = min((entry[0] for entry in self._steps), key=lambda other: abs(other - step))
+        raise NotFoundError(f"{self.path}: no snapshot of step {step}; the nearest is {nearest}")
+
+    def at_time(self, time: float) -> Snapshot:
+        """The snapshot nearest to a time; opens about log2(n) of them."""
+        if not self._steps:
+            return self[-1]
+        low, high = 0, len(self) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self[middle].time <= time else (low, middle)
+        return min(self[low], self[high], key=lambda snapshot: abs(snapshot.time - time))
+
+    def read(self, species: str | Sequence[str] | None = None, names: Sequence[str] = ("x", "y", "z"), *,
+             every: int = 1, workers: int | None = None) -> xr.Dataset:  # fmt: skip
+        """A long series of particle data at once, read by several threads.
+
+        Parameters
+        ----------
+        species
+            One, several or all (None).
+        names
+            Records, such as 'x' or 'velocity/x'.
+        every
+            Takes each n-th snapshot.
+        workers
+            Threads; None: one a core.
+
+        Returns
+        -------
+        xarray.Dataset
+            Arrays ``[time, particle]``; a particle keeps its place by its ``id``.
+        """
+        from simview.series import read_series
+
+        return read_series(self[::every], species, names, workers or cores())
+
+    def map(self, function: Callable[[Snapshot], T], *, every: int = 1, workers: int | None = None) -> list[T]:
+        """Applies a function to the snapshots, in processes of their own; the results in the order of time.
+
+        Parameters
+        ----------
+        function
+            Takes a `Snapshot`. A function of a module's top level, for it goes to other processes.
+        every
+            Takes each n-th snapshot.
+        workers
+            Processes; None: one a core, 1: this process.
+        """
+        snapshots = self[::every]
+        workers = min(workers or cores(), len(snapshots))
+        if workers < 2 or "fork" not in get_all_start_methods():
+            return [function(snapshot) for snapshot in snapshots]
+        chunk = max(1, len(snapshots) // (4 * workers))
+        with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
+            return list(pool.map(function, snapshots, chunksize=chunk))
+
+    def __repr__(self) -> str:
+        return f"<run {self.path}: {len(self)} snapshots>"

@@ -1,0 +1,442 @@
+"""One snapshot: particles and fields, read when they are asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import h5py
+import numpy as np
+
+from simview.errors import DamagedError, NotFoundError
+from simview.hdf5 import Array, Values, reading, text
+from simview.units import Units
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+_SHORT = {"x": "position/x", "y": "position/y", "z": "position/z"}
+_SHORT.update({f"v{axis}": f"velocity/{axis}" for axis in "xyz"})
+
+
+@dataclass(frozen=True)
+class Record:
+    """One component of a record: its name ('velocity/x', 'mass'), where its values are, and its unit."""
+
+    name: str
+    values: Values
+    unit: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where the values of a mesh stand; one entry an axis, in the order of the array's axes."""
+
+    dims: tuple[str, ...]
+    spacing: tuple[float, ...]
+    offset: tuple[float, ...]
+    unit_si: float
+
+
+_Parts = Mapping[str, tuple[Record, tuple[float, ...]]]  # of a mesh: component -> record, position in its cell
+
+
+@dataclass(frozen=True)
+class _Header:
+    time: float
+    dt: float
+    species: tuple[str, ...]
+    meshes: tuple[str, ...]
+
+
+def parameters_in(file: Any) -> dict[str, Any]:
+    """The resolved parameters that a file names; empty where another program wrote it."""
+    if "provenance" not in file:
+        return {}
+    found = json.loads(text(file["provenance/parameters"][()]) or "{}")
+    return found if isinstance(found, dict) else {}
+
+
+class Snapshot:
+    """The state at one step.
+
+    Parameters
+    ----------
+    path
+        The openPMD file.
+    step
+        The step that its name gives; None: the only one in the file.
+    units
+        Units of the run; None: those that the file itself names.
+    """
+
+    def __init__(self, path: Path, step: int | None = None, units: Units | None = None) -> None:
+        self.path = path
+        self._step = step
+        self._given_units = units
+        self._known: _Header | None = None
+        self._records: dict[str, Mapping[str, Record]] = {}
+        self._parts: dict[str, tuple[Grid, _Parts]] = {}
+
+    def __repr__(self) -> str:
+        return f"<snapshot {self.path}>"
+
+    @property
+    def step(self) -> int:
+        """Number of the step."""
+        if self._step is None:
+            with reading(self.path) as file:
+                self._step = int(next(iter(file["data"])))
+        return self._step
+
+    @property
+    def time(self) -> float:
+        """Time of the simulation, in the scenario's unit of time."""
+        return self._header.time
+
+    @property
+    def dt(self) -> float:
+        """The step's length at that time."""
+        return self._header.dt
+
+    @property
+    def time_unit(self) -> str:
+        """The unit of `time`."""
+        return self.units.text((0, 0, 1))
+
+    @property
+    def units(self) -> Units:
+        """Units of the run."""
+        if self._given_units is None:
+            with reading(self.path) as file:
+                self._given_units = Units(parameters_in(file).get("units"))
+        return self._given_units
+
+    @property
+    def species(self) -> tuple[str, ...]:
+        """Names of the groups of particles."""
+        return self._header.species
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the meshes; a vector's components are 'name/x', ..."""
+        return tuple(name for mesh in self._header.meshes for name in self._mesh(mesh)[1])
+
+    def count(self, species: str) -> int:
+        """How many particles a species has."""
+        records = self._species(species)
+        return next(iter(records.values())).values.shape[0]
+
+    def particles(self, species: str | Sequence[str] | None = None) -> Particles:
+        """Particles of one species, of several, or of all (None). Nothing is read yet.
+
+        Raises
+        ------
+        NotFoundError
+            No such species.
+        """
+        names = [species] if isinstance(species, str) else list(species or self.species)
+        if not names:
+            raise NotFoundError(f"{self.path}: no particles in it")
+        return Particles(self, tuple((name, self._species(name)) for name in names))
+
+    def field(self, name: str) -> Field:
+        """A mesh by name; a component of a vector is 'E/x'. Nothing is read yet."""
+        record = name.split("/")[0]
+        if record in self._header.meshes:
+            grid, parts = self._mesh(record)
+            if name in parts:
+                return Field(self, parts[name][0], grid, parts[name][1])
+            raise NotFoundError(f"{self.path}: field '{record}' is a vector: ask for {' or '.join(parts)}")
+        has = f"there are: {', '.join(self.fields)}" if self.fields else "there are none"
+        raise NotFoundError(f"{self.path}: no field '{name}'; {has}")
+
+    @property
+    def _header(self) -> _Header:
+        if self._known is None:
+            with reading(self.path) as file:
+                group = file["data"][str(self._step)] if self._step is not None else next(iter(file["data"].values()))
+                self._known = _Header(
+                    time=float(group.attrs["time"]),
+                    dt=float(group.attrs["dt"]),
+                    species=tuple(group.get("particles", ())),
+                    meshes=tuple(group.get("meshes", ())),
+                )
+        return self._known
+
+    def _species(self, name: str) -> Mapping[str, Record]:
+        if name not in self._records:
+            known = self._header.species
+            if name not in known:
+                has = f"there are: {', '.join(known)}" if known else "there are no particles"
+                raise NotFoundError(f"{self.path}: no species '{name}'; {has}")
+            with reading(self.path) as file:
+                self._records[name] = self._look_species(file[f"data/{self.step}/particles/{name}"])
+        return self._records[name]
+
+    def _look_species(self, group: Any) -> Mapping[str, Record]:
+        found: dict[str, Record] = {}
+        for name, item in group.items():
+            if name == "particlePatches":
+                continue
+            unit = self.units.text(item.attrs.get("unitDimension", ()))
+            if isinstance(item, h5py.Dataset) or "value" in item.attrs:
+                found[name] = Record(name, Values.of(item), unit)
+            else:
+                for axis, part in item.items():
+                    found[f"{name}/{axis}"] = Record(f"{name}/{axis}", Values.of(part), unit)
+        lengths = {record.values.shape for record in found.values()}
+        if len(lengths) != 1 or len(next(iter(lengths))) != 1:
+            raise DamagedError(f"{self.path}: the records of {group.name} differ in length")
+        return found
+
+    def _mesh(self, name: str) -> tuple[Grid, _Parts]:
+        if name not in self._parts:
+            with reading(self.path) as file:
+                self._parts[name] = self._look_mesh(name, file[f"data/{self.step}/meshes/{name}"])
+        return self._parts[name]
+
+    def _look_mesh(self, name: str, item: Any) -> tuple[Grid, _Parts]:
+        if text(item.attrs.get("dataOrder", "C")) != "C":
+            raise DamagedError(f"{self.path}: field '{name}' is not in the order of C")
+        grid = Grid(
+            dims=tuple(text(label) for label in item.attrs["axisLabels"]),
+            spacing=tuple(float(h) for h in item.attrs["gridSpacing"]),
+            offset=tuple(float(o) for o in item.attrs["gridGlobalOffset"]),
+            unit_si=float(item.attrs["gridUnitSI"]),
+        )
+        unit = self.units.text(item.attrs.get("unitDimension", ()))
+        scalar = isinstance(item, h5py.Dataset) or "value" in item.attrs
+        parts = {name: item} if scalar else {f"{name}/{axis}": part for axis, part in item.items()}
+        found: dict[str, tuple[Record, tuple[float, ...]]] = {}
+        for key, part in parts.items():
+            values = Values.of(part)
+            if not len(values.shape) == len(grid.dims) == len(grid.spacing) == len(grid.offset):
+                raise DamagedError(f"{self.path}: field '{key}': shape {values.shape} on axes {grid.dims}")
+            found[key] = Record(key, values, unit), tuple(float(p) for p in part.attrs["position"])
+        return grid, found
+
+
+class Particles(Mapping[str, Array]):
+    """Particles of one or more species, as arrays by name: 'id', 'mass', 'x', 'vx', 'position', 'velocity/x' ...
+
+    Values are in the scenario's own units, of the type that the file holds; times ``unit_si(name)`` they are in SI
+    units. A vector such as 'position' comes as ``[n, 3]``.
+    """
+
+    def __init__(self, snapshot: Snapshot, members: tuple[tuple[str, Mapping[str, Record]], ...]) -> None:
+        self.snapshot = snapshot
+        self._members = members
+
+    @property
+    def species(self) -> tuple[str, ...]:
+        """Names of the species, in the order of the arrays."""
+        return tuple(name for name, _ in self._members)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many particles each species has."""
+        return tuple(next(iter(records.values())).values.shape[0] for _, records in self._members)
+
+    @property
+    def count(self) -> int:
+        """How many particles there are."""
+        return sum(self.counts)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of each record as text."""
+        return {name: self._record(name).unit for name in self}
+
+    @property
+    def x(self) -> Array:
+        """Positions along x, ``[n]``."""
+        return self["x"]
+
+    @property
+    def y(self) -> Array:
+        """Positions along y, ``[n]``."""
+        return self["y"]
+
+    @property
+    def z(self) -> Array:
+        """Positions along z, ``[n]``."""
+        return self["z"]
+
+    @property
+    def position(self) -> Array:
+        """Positions, ``[n, 3]``."""
+        return self["position"]
+
+    @property
+    def velocity(self) -> Array:
+        """Velocities, ``[n, 3]``."""
+        return self["velocity"]
+
+    @property
+    def mass(self) -> Array:
+        """Masses, ``[n]``."""
+        return self["mass"]
+
+    @property
+    def id(self) -> Array:
+        """Numbers that belong to the particles for the whole run, ``[n]``."""
+        return self["id"]
+
+    def unit_si(self, name: str) -> float:
+        """What a value is to be multiplied by to be in SI units."""
+        return self._record(name).values.unit_si
+
+    def to_frame(self) -> pd.DataFrame:
+        """All records as a pandas frame, one row a particle; ``attrs["units"]`` holds the units."""
+        import pandas as pd
+
+        names = list(self)
+        frame = pd.DataFrame({name: self[name] for name in names})
+        if len(self._members) > 1:
+            frame.insert(0, "species", np.repeat(self.species, self.counts))
+        frame.attrs["units"] = {name: self._record(name).unit for name in names}
+        return frame
+
+    def to_xarray(self) -> xr.Dataset:
+        """All records as an xarray data set over ``particle``, with ``id`` and ``species`` as coordinates."""
+        import xarray as xr
+
+        variables = {
+            name: ("particle", self[name], {"units": self._record(name).unit, "unitSI": self.unit_si(name)})
+            for name in self
+            if name != "id"
+        }
+        coords: dict[str, Any] = {"species": ("particle", np.repeat(self.species, self.counts))}
+        if "id" in self:
+            coords["id"] = ("particle", self["id"])
+        at = self.snapshot
+        return xr.Dataset(variables, coords, {"step": at.step, "time": at.time, "time_units": at.time_unit})
+
+    def each(self, *names: str) -> Iterator[tuple[str, list[Array]]]:
+        """For each species its name and the arrays of these names; a constant takes no memory."""
+        with reading(self.snapshot.path) as file:
+            for species, records in self._members:
+                yield species, [self._read(file, species, records, self._key(name)) for name in names]
+
+    def __getitem__(self, name: str) -> Array:
+        key = self._key(name)
+        parts = [key] if self._has(key) else [f"{key}/{axis}" for axis in "xyz"]
+        for part in parts:
+            self._record(part, name)
+        with reading(self.snapshot.path) as file:
+            columns = []
+            for part in parts:
+                pieces = [self._read(file, species, records, part) for species, records in self._members]
+                columns.append(pieces[0] if len(pieces) == 1 else np.concatenate(pieces))
+        return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names that all of these species have; short ones for positions and velocities."""
+        long = {value: key for key, value in _SHORT.items()}
+        first, *others = [records for _, records in self._members]
+        common = (name for name in first if all(name in other for other in others))
+        return (long.get(name, name) for name in common if not name.startswith("positionOffset"))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and (self._has(self._key(name)) or self._has(f"{name}/x"))
+
+    def __repr__(self) -> str:
+        return f"<{self.count} particles of {', '.join(self.species)} at t = {self.snapshot.time:g}: {', '.join(self)}>"
+
+    @staticmethod
+    def _key(name: str) -> str:
+        return _SHORT.get(name, name)
+
+    def _has(self, key: str) -> bool:
+        return all(key in records for _, records in self._members)
+
+    def _record(self, name: str, asked: str | None = None) -> Record:
+        key = self._key(name)
+        key = key if self._has(key) else f"{key}/x"
+        if not self._has(key):
+            raise NotFoundError(f"{self.snapshot.path}: no record '{asked or name}'; there are: {', '.join(self)}")
+        return self._members[0][1][key]
+
+    def _read(self, file: Any, species: str, records: Mapping[str, Record], key: str) -> Array:
+        """One component of one species; `positionOffset` is added where it is not zero."""
+        if key not in records:
+            raise NotFoundError(f"{self.snapshot.path}: no record '{key}' of '{species}'")
+        group = file[f"data/{self.snapshot.step}/particles/{species}"]
+        values = records[key].values.read(group[key])
+        offset = records.get(f"positionOffset/{key[-1]}") if key.startswith("position/") else None
+        if offset is None or offset.values.constant == 0:
+            return values
+        return values + offset.values.read(group[offset.name])
+
+
+class Field:
+    """Values on a grid. Read in part by indexing, in whole by ``numpy.asarray``, with coordinates by `to_xarray`."""
+
+    def __init__(self, snapshot: Snapshot, record: Record, grid: Grid, position: tuple[float, ...]) -> None:
+        self.snapshot = snapshot
+        self.name = record.name
+        self.unit = record.unit
+        self.grid = grid
+        self.position = position
+        self._values = record.values
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Cells along each axis."""
+        return self._values.shape
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """Names of the axes, such as ('y', 'x')."""
+        return self.grid.dims
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        return self._values.dtype
+
+    @property
+    def unit_si(self) -> float:
+        """What a value is to be multiplied by to be in SI units."""
+        return self._values.unit_si
+
+    @property
+    def coords(self) -> dict[str, Array]:
+        """Where the values stand along each axis, in the scenario's unit of length."""
+        about = zip(self.dims, self.shape, self.grid.offset, self.grid.spacing, self.position)
+        return {dim: offset + spacing * (np.arange(n) + at) for dim, n, offset, spacing, at in about}
+
+    @property
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """Where the grid begins and ends along each axis."""
+        about = zip(self.dims, self.shape, self.grid.offset, self.grid.spacing)
+        return {dim: (offset, offset + n * spacing) for dim, n, offset, spacing in about}
+
+    def __getitem__(self, key: Any) -> Array:
+        with reading(self.snapshot.path) as file:
+            return self._values.read(file[f"data/{self.snapshot.step}/meshes/{self.name}"], key)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.asarray(self[...], dtype=dtype)
+
+    def to_xarray(self) -> xr.DataArray:
+        """The values with coordinates and units."""
+        import xarray as xr
+
+        length = self.snapshot.units.text((1,))
+        coords: dict[str, Any] = {dim: (dim, at, {"units": length}) for dim, at in self.coords.items()}
+        coords["time"] = ((), self.snapshot.time, {"units": self.snapshot.time_unit})
+        about = {"units": self.unit, "unitSI": self.unit_si, "step": self.snapshot.step}
+        return xr.DataArray(self[...], coords, self.dims, self.name, about)
+
+    def __repr__(self) -> str:
+        size = " x ".join(str(n) for n in self.shape)
+        return f"<field {self.name} ({self.unit}) on {size} cells at t = {self.snapshot.time:g}>"

@@ -1,0 +1,34 @@
+"""How figures look: readable at column width, safe for colour-blind readers, vectors where the format has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# M. Okabe and K. Ito, "Color Universal Design" (2008), without their yellow, which is faint on white.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
+DASHES: list[Any] = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
+MAPS = ("cividis", "viridis", "magma", "inferno", "gray", "gray_r")
+DIVERGING = "RdBu_r"
+WIDTHS = {"column": 3.4, "page": 7.0}  # inches: 86 mm and 178 mm
+
+SETTINGS: dict[str, Any] = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.2,
+    "axes.grid": False,
+    "grid.linewidth": 0.4,
+    "grid.color": "#d0d0d0",
+    "xtick.direction": "in",
+    "ytick.direction": "in",
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "simview",
+    "savefig.dpi": 200,
+    "figure.constrained_layout.use": True,
+    "axes.formatter.use_mathtext": True,
+}

@@ -1,0 +1,133 @@
+"""The command: pictures, films, summary; and one clear line with an exit code for what is wrong."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def test_plot(clusters, pair, simview, tmp_path):
+    code, said, fault = simview("plot", clusters)
+    assert (code, said, fault) == (0, "s.png\n", "") and (tmp_path / "s.png").read_bytes()[1:4] == b"PNG"
+    heads = {"a.pdf": b"%PDF", "a.svg": b"<?xml"}
+    for name, head in heads.items():
+        assert simview("plot", clusters, "-o", name, "--width", "column", "--species", "left", "--axes", "xz")[0] == 0
+        assert (tmp_path / name).read_bytes().startswith(head)
+    assert simview("plot", pair, "-o", "pair.png", "--time", "3")[0] == 0
+    assert simview("plot", clusters, "-o", "e.png", "--only", "energy,radii,virial")[0] == 0
+
+
+def test_as_a_program(clusters, tmp_path):
+    """Started from a shell, with a reader that goes away."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-m", "simview"]
+    done = subprocess.run([*command, "plot", "absent"], env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (66, "", "simview: absent: no such folder\n")
+    many = subprocess.Popen([*command, "summary", *[clusters] * 3], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    many.stdout.close()
+    assert many.stderr.read() == b"" and many.wait(60) == 0
+    many.stderr.close()
+
+
+def test_movie(clusters, pair, simview, tmp_path):
+    from PIL import Image
+
+    assert simview("movie", pair, "-o", "p.gif", "--dpi", "60") == (0, "p.gif\n", "")
+    with Image.open(tmp_path / "p.gif") as film:
+        assert film.n_frames == 14  # steps 0, 64 ... 800, and the end
+    if shutil.which("ffmpeg"):
+        assert simview("movie", clusters, "--dpi", "60", "--pixels", "100") == (0, "s.mp4\n", "")
+        assert (tmp_path / "s.mp4").read_bytes()[4:8] == b"ftyp"
+
+
+def test_summary(clusters, simview):
+    code, said, _ = simview("summary", clusters)
+    assert code == 0
+    for text in ("two clusters (nbody)", "done: step 16, t = 0.25 Myr of 0.25", "left 3000, right 40", "9 rows"):
+        assert text in said
+
+
+def wrong(clusters, tmp_path):
+    """A copy to damage, with the files of its snapshots."""
+    copy = tmp_path / "bad.out"
+    shutil.copytree(clusters, copy)
+    return copy, sorted((copy / "snap").iterdir())
+
+
+def test_no_run(clusters, simview, tmp_path):
+    (tmp_path / "empty").mkdir()
+    for path, text in (("absent.out", "no such folder"), ("empty", "no run of sim"), (clusters / "run.log", "not a folder")):
+        for command in ("plot", "movie", "summary"):
+            code, said, fault = simview(command, path)
+            assert code == 66 and text in fault and fault.count("\n") == 1 and said == ""
+
+
+def test_no_snapshot_yet(clusters, simview, tmp_path):
+    copy, snapshots = wrong(clusters, tmp_path)
+    for path in snapshots:
+        path.unlink()
+    code, _, fault = simview("movie", copy)
+    assert code == 66 and "no snapshot yet (the run is done)" in fault
+    assert simview("plot", copy)[0] == 0  # there are tables
+    (copy / "tables.h5").unlink()
+    code, _, fault = simview("plot", copy)
+    assert code == 66 and "no snapshot yet" in fault
+    assert "none yet" in simview("summary", copy)[1]
+
+
+@pytest.mark.parametrize("keep", [0, 100, 2000, -100])
+def test_cut_short(clusters, simview, tmp_path, keep):
+    copy, snapshots = wrong(clusters, tmp_path)
+    for victim in (snapshots[-1], copy / "tables.h5"):
+        whole = victim.read_bytes()
+        victim.write_bytes(whole[:keep])
+        code, _, fault = simview("plot", copy)
+        assert code == 65 and victim.name in fault and "cut short or damaged" in fault and fault.count("\n") == 1
+        code, said, _ = simview("summary", copy)
+        assert code == 0 and f"! {victim}" in said
+        victim.write_bytes(whole)
+
+
+def test_damaged(clusters, simview, tmp_path):
+    """Bytes changed all over: never a traceback, whatever they hit. A table's rows are covered by a checksum."""
+    copy, snapshots = wrong(clusters, tmp_path)
+    whole = snapshots[-1].read_bytes()
+    for place in range(100, 20000, 4000):
+        snapshots[-1].write_bytes(whole[:place] + bytes(b ^ 0x55 for b in whole[place : place + 400]) + whole[place + 400 :])
+        code, _, fault = simview("plot", copy, "--only", "picture")
+        assert code in (0, 65, 66) and fault.count("\n") == (code != 0)
+    snapshots[-1].write_bytes(whole)
+    import h5py
+
+    with h5py.File(copy / "tables.h5") as file:
+        place = file["energy"].id.get_chunk_info(0).byte_offset
+    table = bytearray((copy / "tables.h5").read_bytes())
+    table[place + 40] ^= 1
+    (copy / "tables.h5").write_bytes(table)
+    code, _, fault = simview("plot", copy)
+    assert code == 65 and "tables.h5" in fault
+    (copy / "status.json").write_text('{"state": "do')
+    assert "status.json" in simview("summary", copy)[1]
+
+
+def test_usage(clusters, simview):
+    cases = {
+        ("plot", clusters, "--species", "centre"): (66, "no species 'centre'; there are: left, right"),
+        ("plot", clusters, "--field", "u"): (66, "no field 'u'; there are none"),
+        ("plot", clusters, "--only", "enrgy"): (66, "no panel 'enrgy'; there are: picture, energy"),
+        ("plot", clusters, "--step", "5"): (66, "the nearest is 4"),
+        ("plot", clusters, "--axes", "xx"): (64, "wanted two of x, y and z"),
+        ("plot", clusters, "-o", "a.bmp"): (64, "no picture format 'bmp'"),
+        ("plot", clusters, "-o", "no/such/a.png"): (73, "no/such/a.png"),
+        ("movie", clusters, "-o", "a.avi"): (64, ".mp4 or .gif"),
+        ("plot",): (64, "required"),
+        ("plot", clusters, "--size", "-1"): (64, "--size"),
+        ("frobnicate",): (64, "frobnicate"),
+    }
+    for arguments, (code, text) in cases.items():
+        got, _, fault = simview(*arguments)
+        assert got == code and text in fault, (arguments, got, fault)
+        assert fault.count("\n") == 1

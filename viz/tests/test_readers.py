@@ -1,0 +1,110 @@
+"""Programs of others on our files: each compares numbers with what h5py reads."""
+
+import h5py
+import numpy as np
+import pytest
+import write
+
+pytestmark = pytest.mark.long
+
+
+def stored(path, step, name):
+    with h5py.File(path) as file:
+        return file[f"data/{step}/{name}"][:]
+
+
+def test_validator(clusters, gray_scott):
+    check = pytest.importorskip("openpmd_validator.check_h5")
+    for folder in (clusters, gray_scott):
+        for path in sorted((folder / "snap").iterdir()):
+            errors, _ = check.check_file(str(path))[:2]
+            assert errors == 0, path
+
+
+def test_viewer(clusters, gray_scott):
+    viewer = pytest.importorskip("openpmd_viewer")
+    series = viewer.OpenPMDTimeSeries(str(clusters / "snap"))
+    assert list(series.iterations) == [0, 4, 8, 12, 16]
+    path = clusters / "snap" / "snap_00000008.h5"
+    kpc = 3.0856775814913673e19
+    (x,) = series.get_particle(["x"], species="left", iteration=8)
+    # The viewer multiplies by unitSI: one rounding.
+    assert np.allclose(x, stored(path, 8, "particles/left/position/x") * kpc, rtol=1e-15)
+    series = viewer.OpenPMDTimeSeries(str(gray_scott / "snap"))
+    u, about = series.get_field("u", iteration=100)
+    path = gray_scott / "snap" / "snap_00000100.h5"
+    assert np.allclose(u, stored(path, 100, "meshes/u") * 1e9, rtol=1e-15)
+    assert np.allclose(about.x, (2 + 0.25 * (np.arange(32) + 0.5)) * 1e-3, rtol=1e-14)
+    flow, _ = series.get_field("flow", "y", iteration=200)
+    assert np.allclose(flow * 60e3, stored(gray_scott / "snap" / "snap_00000200.h5", 200, "meshes/flow/y"), rtol=1e-14)
+
+
+def test_api(clusters, gray_scott):
+    io = pytest.importorskip("openpmd_api")
+    series = io.Series(str(clusters / "snap" / "snap_%T.h5"), io.Access.read_only)
+    assert sorted(series.iterations) == [0, 4, 8, 12, 16]
+    x = series.iterations[16].particles["right"]["position"]["x"].load_chunk()
+    mass = series.iterations[16].particles["right"]["mass"].load_chunk()
+    series.flush()
+    assert np.array_equal(x, stored(clusters / "snap" / "snap_00000016.h5", 16, "particles/right/position/x"))
+    assert np.array_equal(mass, np.full(40, 2 / 40))
+    series = io.Series(str(gray_scott / "snap" / "snap_%T.h5"), io.Access.read_only)
+    u = series.iterations[100].meshes["u"]
+    values = u.load_chunk()
+    series.flush()
+    assert np.array_equal(values, stored(gray_scott / "snap" / "snap_00000100.h5", 100, "meshes/u"))
+    assert list(u.grid_spacing) == [0.5, 0.25] and list(u.axis_labels) == ["y", "x"]
+
+
+def test_pandas(clusters):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("tables")
+    with h5py.File(clusters / "tables.h5") as file:
+        rows = file["energy"][:]
+    frame = pandas.read_hdf(clusters / "tables.h5", "energy")
+    for name in rows.dtype.names:
+        assert np.array_equal(frame[name], rows[name])
+
+
+def test_vtk(clusters):
+    """The index of a species: all snapshots, points and velocities; by PyVista and by VTK's own reader."""
+    pyvista = pytest.importorskip("pyvista")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkIOHDF import vtkHDFReader
+
+    steps = [0, 4, 8, 12, 16]
+    for name, count in (("left", 3000), ("right", 40)):
+        reader = vtkHDFReader()
+        reader.SetFileName(str(clusters / f"{name}.hdf"))
+        assert reader.CanReadFile(str(clusters / f"{name}.hdf"))
+        reader.UpdateInformation()
+        assert reader.GetNumberOfSteps() == 5
+        for i, step in enumerate(steps):
+            reader.SetStep(i)
+            reader.Update()
+            grid = reader.GetOutput()
+            path = clusters / "snap" / f"snap_{step:08d}.h5"
+            points = vtk_to_numpy(grid.GetPoints().GetData())
+            speeds = vtk_to_numpy(grid.GetPointData().GetArray("velocity"))
+            assert points.shape == (count, 3)
+            for k, axis in enumerate("xyz"):
+                assert np.array_equal(points[:, k], stored(path, step, f"particles/{name}/position/{axis}"))
+                assert np.array_equal(speeds[:, k], stored(path, step, f"particles/{name}/velocity/{axis}"))
+    mesh = pyvista.read(clusters / "right.hdf")
+    assert mesh.n_points == 40 and "velocity" in mesh.point_data
+
+
+def test_yt(tmp_path):
+    """yt reads meshes; one of three axes, for it takes axes by their order."""
+    yt = pytest.importorskip("yt")
+    yt.set_log_level("error")
+    n = (8, 12, 16)
+    values = np.random.default_rng(1).random(n)
+    path = tmp_path / "snap_00000000.h5"
+    file, group = write.begin(path, 0, 0, meshes=True)
+    with file:
+        write.mesh(group, "u", values, (1 / 8, 1 / 12, 1 / 16))
+    data = yt.load(str(path))
+    assert list(data.domain_dimensions) in ([8, 12, 16], [16, 12, 8])
+    read = data.covering_grid(0, data.domain_left_edge, data.domain_dimensions)["openPMD", "u"].to_ndarray()
+    assert np.array_equal(read, values) or np.array_equal(read, values.T)

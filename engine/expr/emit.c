@@ -1,0 +1,99 @@
+/* Graphs as text for a compiler of C or CUDA. */
+#include "engine/expr/graph.h"
+
+#include <math.h>
+
+sim_status sim_expr_emit_prelude(sim_bytes *out) {
+  sim_bytes_text(out, "#ifdef __CUDACC__\n"
+                      "#define SIM_EXPR_INLINE static __device__ __forceinline__\n"
+                      "#define SIM_EXPR_INFINITY __longlong_as_double(0x7ff0000000000000LL)\n"
+                      "#define SIM_EXPR_NAN __longlong_as_double(0x7ff8000000000000LL)\n"
+                      "#else\n"
+                      "#define SIM_EXPR_INLINE static inline\n"
+                      "#define SIM_EXPR_INFINITY ((double)INFINITY)\n"
+                      "#define SIM_EXPR_NAN ((double)NAN)\n"
+                      "#endif\n");
+  for (int single = 0; single < 2; single++) {
+    const char *real = single ? "float" : "double", *f = single ? "f" : "";
+    sim_bytes_format(out,
+                     "SIM_EXPR_INLINE %s sim_expr_mod%s(%s a, %s b) {\n"
+                     "  %s r = fmod%s(a, b);\n"
+                     "  return r != 0 && (r < 0) != (b < 0) ? r + b : r;\n"
+                     "}\n"
+                     "SIM_EXPR_INLINE %s sim_expr_sign%s(%s a) { return a > 0 ? 1 : a < 0 ? -1 : a; }\n",
+                     real, f, real, real, real, f, real, f, real);
+  }
+  return out->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function") : SIM_OK;
+}
+
+static void add_number(sim_bytes *out, double value, bool single) {
+  if (single) value = (double)(float)value; /* as the evaluator rounds it */
+  const char *cast = single ? "(float)" : "";
+  if (isnan(value))
+    sim_bytes_format(out, "%sSIM_EXPR_NAN", cast);
+  else if (isinf(value))
+    sim_bytes_format(out, "%s%sSIM_EXPR_INFINITY", value < 0 ? "-" : "", cast);
+  else if (value == floor(value) && fabs(value) < 1e6 && !signbit(value))
+    sim_bytes_format(out, "%.1f%s", value, single ? "f" : "");
+  else
+    sim_bytes_format(out, "%a%s", value, single ? "f" : "");
+}
+
+static void add_call(sim_bytes *out, const char *name, const sim_expr_node *node, const char *suffix) {
+  sim_bytes_format(out, "%s%s(t%d", name, suffix, node->args[0]);
+  if (sim_expr_rules[node->op].operands > 1) sim_bytes_format(out, ", t%d", node->args[1]);
+  sim_bytes_text(out, ")");
+}
+
+static void add_node(sim_bytes *out, const sim_expr_node *node, bool single) {
+  const char *suffix = single ? "f" : "", *name = sim_expr_rules[node->op].name;
+  const int a = node->args[0], b = node->args[1];
+  switch ((sim_expr_op)node->op) {
+  case SIM_EXPR_INPUT: sim_bytes_format(out, "i%d", a); return;
+  case SIM_EXPR_NUMBER: add_number(out, node->value, single); return;
+  case SIM_EXPR_TRUTH: sim_bytes_text(out, node->value != 0 ? "1" : "0"); return;
+  case SIM_EXPR_ADD:
+  case SIM_EXPR_SUB:
+  case SIM_EXPR_MUL:
+  case SIM_EXPR_DIV:
+  case SIM_EXPR_LT:
+  case SIM_EXPR_LE:
+  case SIM_EXPR_EQ: sim_bytes_format(out, "t%d %s t%d", a, name, b); return;
+  case SIM_EXPR_NE: sim_bytes_format(out, "t%d != t%d", a, b); return;
+  case SIM_EXPR_AND: sim_bytes_format(out, "t%d & t%d", a, b); return;
+  case SIM_EXPR_OR: sim_bytes_format(out, "t%d | t%d", a, b); return;
+  case SIM_EXPR_NOT: sim_bytes_format(out, "!t%d", a); return;
+  case SIM_EXPR_NEG: sim_bytes_format(out, "-t%d", a); return;
+  case SIM_EXPR_MIN: sim_bytes_format(out, "t%d < t%d ? t%d : t%d", b, a, b, a); return;
+  case SIM_EXPR_MAX: sim_bytes_format(out, "t%d > t%d ? t%d : t%d", b, a, b, a); return;
+  case SIM_EXPR_WHERE: sim_bytes_format(out, "t%d ? t%d : t%d", a, b, node->args[2]); return;
+  case SIM_EXPR_MOD: add_call(out, "sim_expr_mod", node, suffix); return;
+  case SIM_EXPR_SIGN: add_call(out, "sim_expr_sign", node, suffix); return;
+  case SIM_EXPR_ABS: add_call(out, "fabs", node, suffix); return;
+  default: /* C has a function of this name */ add_call(out, name, node, suffix); return;
+  }
+}
+
+sim_status sim_expr_emit(const sim_expr *expr, const sim_expr_emission *emission, sim_bytes *out) {
+  const char *real = emission->single ? "float" : "double";
+  sim_bytes_format(out, "%s void %s(", emission->qualifier, emission->name);
+  for (int i = 0; i < expr->input_count; i++) sim_bytes_format(out, "%s%s i%d", i ? ", " : "", real, i);
+  for (int i = 0; i < expr->output_count; i++)
+    sim_bytes_format(out, "%s%s *o%d", i || expr->input_count ? ", " : "", real, i);
+  sim_bytes_text(out, ") {\n");
+  for (int i = 0; i < expr->node_count; i++) {
+    bool condition = sim_expr_rules[expr->nodes[i].op].gives == SIM_EXPR_C;
+    sim_bytes_format(out, "  const %s t%d = ", condition ? "int" : real, i);
+    add_node(out, &expr->nodes[i], emission->single);
+    sim_bytes_text(out, ";\n");
+  }
+  for (int i = 0; i < expr->output_count; i++) sim_bytes_format(out, "  *o%d = t%d;\n", i, expr->output_nodes[i]);
+  for (int i = 0; i < expr->input_count; i++) { /* one that nothing needs */
+    bool used = false;
+    for (int k = 0; k < expr->node_count; k++)
+      used = used || (expr->nodes[k].op == SIM_EXPR_INPUT && expr->nodes[k].args[0] == i);
+    if (!used) sim_bytes_format(out, "  (void)i%d;\n", i);
+  }
+  sim_bytes_text(out, "}\n");
+  return out->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function") : SIM_OK;
+}

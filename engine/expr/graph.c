@@ -1,0 +1,78 @@
+#include "engine/expr/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const sim_expr_rule sim_expr_rules[SIM_EXPR_OP_COUNT] = {
+#define ROW(op, name, operands, takes, gives) {name, operands, SIM_EXPR_##takes, SIM_EXPR_##gives},
+    SIM_EXPR_OPS(ROW)
+#undef ROW
+};
+
+sim_expr_type sim_expr_operand_type(sim_expr_op op, int operand) {
+  return op == SIM_EXPR_WHERE && operand == 0 ? SIM_EXPR_C : sim_expr_rules[op].takes;
+}
+
+sim_status sim_expr_allocate(int inputs, int outputs, int nodes, sim_expr **out) {
+  *out = NULL;
+  sim_expr *expr = calloc(1, sizeof *expr);
+  if (expr) {
+    expr->input_count = inputs;
+    expr->output_count = outputs;
+    expr->node_count = nodes;
+    expr->inputs = calloc((size_t)inputs + 1, sizeof *expr->inputs);
+    expr->outputs = calloc((size_t)outputs + 1, sizeof *expr->outputs);
+    expr->nodes = calloc((size_t)nodes + 1, sizeof *expr->nodes);
+    expr->output_nodes = calloc((size_t)outputs + 1, sizeof *expr->output_nodes);
+  }
+  if (!expr || !expr->inputs || !expr->outputs || !expr->nodes || !expr->output_nodes) {
+    sim_expr_free(&expr);
+    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a function of %d operations", nodes);
+  }
+  *out = expr;
+  return SIM_OK;
+}
+
+void sim_expr_free(sim_expr **expr) {
+  if (*expr) {
+    free((*expr)->inputs);
+    free((*expr)->outputs);
+    free((*expr)->nodes);
+    free((*expr)->output_nodes);
+    free(*expr);
+  }
+  *expr = NULL;
+}
+
+bool sim_expr_name_valid(const char *name) {
+  size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+  return length && length <= SIM_EXPR_NAME_MAX && !name[length] && !(name[0] >= '0' && name[0] <= '9');
+}
+
+int sim_expr_input_count(const sim_expr *expr) { return expr->input_count; }
+int sim_expr_output_count(const sim_expr *expr) { return expr->output_count; }
+int sim_expr_node_count(const sim_expr *expr) { return expr->node_count; }
+const char *sim_expr_input_name(const sim_expr *expr, int input) { return expr->inputs[input]; }
+const char *sim_expr_output_name(const sim_expr *expr, int output) { return expr->outputs[output]; }
+
+int sim_expr_input_find(const sim_expr *expr, const char *name) {
+  for (int i = 0; i < expr->input_count; i++)
+    if (strcmp(expr->inputs[i], name) == 0) return i;
+  return -1;
+}
+
+sim_expr_type sim_expr_output_type(const sim_expr *expr, int output) {
+  return sim_expr_rules[expr->nodes[expr->output_nodes[output]].op].gives;
+}
+
+bool sim_expr_depends(const sim_expr *expr, int output, int input) {
+  bool needed[SIM_EXPR_NODES_MAX] = {false};
+  needed[expr->output_nodes[output]] = true;
+  for (int i = expr->output_nodes[output]; i >= 0; i--) {
+    if (!needed[i]) continue;
+    const sim_expr_node *node = &expr->nodes[i];
+    if (node->op == SIM_EXPR_INPUT && node->args[0] == input) return true;
+    for (int k = 0; k < sim_expr_rules[node->op].operands; k++) needed[node->args[k]] = true;
+  }
+  return false;
+}

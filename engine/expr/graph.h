@@ -1,0 +1,41 @@
+/* What a graph is inside. */
+#ifndef SIM_EXPR_GRAPH_H
+#define SIM_EXPR_GRAPH_H
+
+#include "engine/expr.h"
+
+typedef struct sim_expr_node {
+  uint8_t op;      /* sim_expr_op */
+  int32_t args[3]; /* earlier nodes; of an INPUT its number; 0 where there is none */
+  double value;    /* of NUMBER and TRUTH */
+} sim_expr_node;
+
+typedef char sim_expr_name[SIM_EXPR_NAME_MAX + 1];
+
+struct sim_expr {
+  int input_count, output_count, node_count;
+  sim_expr_name *inputs, *outputs;
+  sim_expr_node *nodes;  /* operands before what uses them; no two equal */
+  int32_t *output_nodes; /* [output_count] */
+};
+
+/* The table of operations. */
+typedef struct sim_expr_rule {
+  const char *name;
+  int operands;
+  sim_expr_type takes, gives; /* WHERE takes a condition first */
+} sim_expr_rule;
+extern const sim_expr_rule sim_expr_rules[SIM_EXPR_OP_COUNT];
+sim_expr_type sim_expr_operand_type(sim_expr_op op, int operand);
+
+/* An empty graph of these sizes. */
+sim_status sim_expr_allocate(int inputs, int outputs, int nodes, sim_expr **out);
+/* As sim_expr_builder_insert, with what becomes of all nodes: refs[node count]. */
+sim_status sim_expr_builder_insert_all(sim_expr_builder *builder, const sim_expr *expr, const sim_expr_ref *inputs,
+                                       sim_expr_ref *refs);
+/* Whether the value is a WHERE, and of what. */
+bool sim_expr_builder_where(const sim_expr_builder *builder, sim_expr_ref ref, sim_expr_ref *condition,
+                            sim_expr_ref *first, sim_expr_ref *second);
+bool sim_expr_name_valid(const char *name);
+
+#endif

@@ -45,7 +45,7 @@ typedef struct cli_options {
   double wall;        /* seconds; INFINITY: none */
   double lua_seconds; /* processor time of the scenario script */
   int verbosity;      /* -1: quiet, 0, 1: verbose */
-  bool force, log_json, no_progress;
+  bool force, log_json, no_progress, profile;
   char command_line[4096]; /* quoted for a shell */
 } cli_options;
 

@@ -1,6 +1,8 @@
 /* One run, from a command to its last output: folder, files, sinks, loop, summary. */
 #include "cli/prepare.h"
 
+#include "engine/profile.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,14 +126,14 @@ static sim_status open_sinks(session *s) {
 
 static void say_header(session *s) {
   cli_job *job = s->job;
-  char what[256], memory[32];
+  char what[256], memory[96];
   job->model->describe(s->run.self, what, sizeof what);
-  cli_bytes(job->resident + sim_plan_total(&job->plan), memory, sizeof memory);
+  cli_memory_text(job, memory, sizeof memory);
   const char *title = s->provenance.title;
   cli_say("sim %s  %s%s%s", cli_version_text, job->model->name, *title ? ": " : "", title);
   cli_say("  %s", what);
   cli_say("  %s", job->device);
-  cli_say("  %s precision, %s of memory", s->provenance.precision, memory);
+  cli_say("  %s precision, %s", s->provenance.precision, memory);
   if (s->resumed)
     cli_say("  goes on from checkpoint %s: step %lld, t = %.9g of %.9g", s->provenance.parent_checkpoint,
             (long long)s->run.clock.step, s->run.clock.t, s->run.clock.t_end);
@@ -156,6 +158,7 @@ static sim_status loop(session *s) {
   cli_job *job = s->job;
   sim_run *run = &s->run;
   run->model = job->model;
+  run->backend = job->setup.backend;
   run->resumed = s->resumed;
   run->work_per_step = job->plan.work_per_step;
   run->sinks = s->sinks;
@@ -167,6 +170,7 @@ static sim_status loop(session *s) {
   run->progress_interval = 0.2;
   s->last_status = sim_wall_clock();
   write_status(s, "running", SIM_OK);
+  if (job->options->profile) sim_profile_start();
   return sim_run_loop(run);
 }
 
@@ -196,7 +200,7 @@ static void say_summary(session *s, sim_status status) {
   if (status == SIM_ERR_STOPPED)
     cli_say("  go on with: sim resume %s", path);
   else if (cli_common(s->job)->output.snapshots.kind != SIM_NEVER)
-    cli_say("  draw it with: viz/plot_snapshot.py %s", path);
+    cli_say("  draw it with: simview plot %s", path);
   cli_say("  digest %s", s->run.digest);
 }
 
@@ -244,6 +248,7 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
     cli_terminal_event("failed", &s->run.clock, "");
     cli_terminal_note(SIM_LOG_ERROR, sim_error_last()->message);
   }
+  if (s->job->options->profile) cli_say_profile(s->folder, s->job->setup.backend);
   write_status(s, status == SIM_OK ? "done" : status == SIM_ERR_STOPPED ? "stopped" : "failed", status);
   return status;
 }
@@ -343,6 +348,23 @@ sim_status cli_resume(const cli_options *options) { return with_job(options, res
 /* Attributes and HDF5's own records beside the arrays; measured on small snapshots. */
 static const double snapshot_overhead = 16e3;
 
+/* What a run will take of the GPU's memory or of the host's. */
+static void check_items(const cli_job *job, sim_space space) {
+  const sim_plan *plan = &job->plan;
+  bool host = space == SIM_SPACE_HOST;
+  char text[64], more[64];
+  cli_bytes(sim_plan_bytes(plan, space) + (host ? job->resident : 0), text, sizeof text);
+  cli_bytes((double)(host ? &sim_backend_cpu : job->setup.backend)->memory_free(), more, sizeof more);
+  cli_say("%s %s of %s free", host ? "memory     " : "GPU memory ", text, more);
+  for (size_t i = 0; i < plan->count; i++) {
+    if (plan->items[i].space != space) continue;
+    cli_bytes(plan->items[i].bytes, text, sizeof text);
+    cli_say("  %-24s %s", plan->items[i].what, text);
+  }
+  cli_bytes(job->resident, text, sizeof text);
+  if (host) cli_say("  %-24s %s", "program and libraries", text);
+}
+
 static sim_status check_job(cli_job *job) {
   SIM_TRY(cli_prepare_scenario(job));
   SIM_TRY(default_output(job));
@@ -350,17 +372,10 @@ static sim_status check_job(cli_job *job) {
   const sim_plan *plan = &job->plan;
   const sim_output *output = &cli_common(job)->output;
   char text[64], more[64];
-  cli_bytes(job->resident + sim_plan_total(plan), text, sizeof text);
-  cli_bytes((double)job->setup.backend->memory_free(), more, sizeof more);
   cli_say("%s: no faults", job->options->target);
   cli_say("device      %s", job->device);
-  cli_say("memory      %s of %s free", text, more);
-  for (size_t i = 0; i < plan->count; i++) {
-    cli_bytes(plan->items[i].bytes, text, sizeof text);
-    cli_say("  %-24s %s", plan->items[i].what, text);
-  }
-  cli_bytes(job->resident, text, sizeof text);
-  cli_say("  %-24s %s", "program and libraries", text);
+  if (job->setup.backend->space == SIM_SPACE_DEVICE) check_items(job, SIM_SPACE_DEVICE);
+  check_items(job, SIM_SPACE_HOST);
   double snapshots = cli_times_due(&output->snapshots, plan), size = plan->snapshot_bytes + snapshot_overhead;
   cli_bytes(size, text, sizeof text);
   cli_bytes(size * snapshots, more, sizeof more);

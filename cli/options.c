@@ -28,10 +28,12 @@ const char cli_help_text[] =
     "  --resume[=auto|FILE]   go on from the folder's newest good checkpoint (auto: or start anew; FILE: from this "
     "one)\n"
     "options of run and resume\n"
-    "  --device D             auto, cpu, cuda or cuda:N (default auto; an explicit device never falls back)\n"
+    "  --device D             auto, cpu, cuda, cuda:N or cuda:GPU-UUID (default auto; an explicit device never falls "
+    "back)\n"
     "  --threads N            threads on the CPU (default: all that the system gives)\n"
     "  --isa I                auto, avx512, avx2 or plain: instruction set on the CPU (default auto)\n"
     "  --wall HH:MM:SS        checkpoint and stop (exit 75) after this time; also MM:SS, or seconds\n"
+    "  --profile              a table of where the time went, and trace.json for Perfetto; slower on a GPU\n"
     "  -q, -v                 errors only; more\n"
     "  --log-json             messages and progress as one JSON object a line\n"
     "  --no-progress          no progress bar\n"
@@ -162,6 +164,7 @@ typedef enum option_id {
   OPTION_SEED,
   OPTION_WALL,
   OPTION_LUA_SECONDS,
+  OPTION_PROFILE,
   OPTION_QUIET,
   OPTION_VERBOSE,
   OPTION_LOG_JSON,
@@ -187,6 +190,7 @@ static const struct {
     {"--seed", NULL, OPTION_SEED, 1, ON_RUN | ON_CHECK},
     {"--wall", NULL, OPTION_WALL, 1, ON_RUN | ON_RESUME},
     {"--lua-seconds", NULL, OPTION_LUA_SECONDS, 1, ON_RUN | ON_CHECK},
+    {"--profile", NULL, OPTION_PROFILE, 0, ON_RUN | ON_RESUME},
     {"--quiet", "-q", OPTION_QUIET, 0, ON_ALL},
     {"--verbose", "-v", OPTION_VERBOSE, 0, ON_ALL},
     {"--log-json", NULL, OPTION_LOG_JSON, 0, ON_RUN | ON_RESUME},
@@ -219,6 +223,7 @@ static sim_status apply(option_id id, const char *value, cli_options *out) {
   case OPTION_SEED: out->seed_given = true; return parse_seed(value, &out->seed);
   case OPTION_WALL: return parse_wall(value, &out->wall);
   case OPTION_LUA_SECONDS: return parse_seconds("--lua-seconds", value, &out->lua_seconds);
+  case OPTION_PROFILE: out->profile = true; break;
   case OPTION_QUIET: out->verbosity = -1; break;
   case OPTION_VERBOSE: out->verbosity = 1; break;
   case OPTION_LOG_JSON: out->log_json = true; break;

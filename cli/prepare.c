@@ -1,5 +1,7 @@
 #include "cli/prepare.h"
 
+#include "engine/stage.h"
+
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -161,6 +163,26 @@ sim_status cli_of_scenario(const cli_job *job, sim_status status) {
 
 /* ---- device, memory ---- */
 
+/* A run goes on where it began, unless the user asks for another device: its last bits differ. */
+static sim_status choose_backend(cli_job *job) {
+  const char *device = job->options->device;
+  const sim_backend **backend = &job->setup.backend;
+  bool automatic = strcmp(device, "auto") == 0;
+  if (automatic && job->has_saved) {
+    if (sim_backend_select(job->saved.backend, backend) == SIM_OK) return SIM_OK;
+    return sim_fail(SIM_ERR_INCOMPATIBLE,
+                    "%s: the run began on another device: %s; --device cpu goes on with other "
+                    "last bits",
+                    job->saved.path, sim_error_last()->message);
+  }
+  if (automatic && !job->model->ops[SIM_BACKEND_CUDA]) device = "cpu";
+  SIM_TRY(sim_backend_select(device, backend));
+  if (job->has_saved && strcmp(job->saved.backend, (*backend)->name) != 0)
+    sim_log(SIM_LOG_WARN, "the run began on %s and goes on on %s: its last bits will differ", job->saved.backend,
+            (*backend)->name);
+  return SIM_OK;
+}
+
 /* In double precision any instruction set goes on with the same bits; else it must be the one that the run began with,
  * unless the user asks for another. */
 static sim_status choose_isa(cli_job *job) {
@@ -168,6 +190,7 @@ static sim_status choose_isa(cli_job *job) {
   sim_isa *isa = &job->setup.isa;
   *isa = options->isa;
   if (!job->has_saved || cli_common(job)->precision == SIM_DOUBLE) return SIM_OK;
+  if (strcmp(job->saved.backend, "cpu") != 0 || job->setup.backend->kind != SIM_BACKEND_CPU) return SIM_OK;
   if (strcmp(job->saved.isa, sim_isa_name(*isa)) == 0) return SIM_OK;
   if (options->isa_given) {
     sim_log(SIM_LOG_WARN, "the run began with %s and goes on with %s: its last bits will differ", job->saved.isa,
@@ -194,7 +217,7 @@ static double resident_bytes(void) {
 sim_status cli_prepare_device(cli_job *job) {
   const cli_options *options = job->options;
   sim_setup *setup = &job->setup;
-  SIM_TRY(sim_backend_select(options->device, &setup->backend));
+  SIM_TRY(choose_backend(job));
   if (!job->model->ops[setup->backend->kind])
     return sim_fail(SIM_ERR_NO_DEVICE, "model '%s' does not run on %s", job->model->name, setup->backend->name);
   SIM_TRY(choose_isa(job));
@@ -202,15 +225,20 @@ sim_status cli_prepare_device(cli_job *job) {
   setup->threads = options->threads ? options->threads : most < cores ? most : cores;
   setup->read_particles = io_read_particles;
   setup->count_particles = io_count_particles;
-  char name[160];
+  char name[224];
   setup->backend->describe(name, sizeof name);
-  snprintf(job->device, sizeof job->device, "%s, %d thread%s, %s", name, setup->threads, setup->threads == 1 ? "" : "s",
-           sim_isa_name(setup->isa));
+  if (setup->backend->kind == SIM_BACKEND_CPU)
+    snprintf(job->device, sizeof job->device, "%.160s, %d thread%s, %s", name, setup->threads,
+             setup->threads == 1 ? "" : "s", sim_isa_name(setup->isa));
+  else
+    snprintf(job->device, sizeof job->device, "%s", name);
   if (job->has_saved) setup->saved = &job->saved.frame;
   job->resident = resident_bytes();
+  job->plan.space = setup->backend->space;
   SIM_TRY(cli_of_scenario(job, job->model->plan(job->parameters, setup, &job->plan)));
+  sim_stage_plan(setup->backend, &job->plan);
   double rows = cli_row_bytes(job);
-  if (rows > 0) sim_plan_add(&job->plan, "rows of tables", rows);
+  if (rows > 0) sim_plan_add_host(&job->plan, "rows of tables", rows);
   return SIM_OK;
 }
 
@@ -244,23 +272,42 @@ static double stack_bytes(int threads) {
   return (threads - 1) * each;
 }
 
-sim_status cli_prepare_memory(const cli_job *job) {
-  double stacks = stack_bytes(job->setup.threads), total = sim_plan_total(&job->plan) + stacks;
-  size_t available = job->setup.backend->memory_free();
+/* SIM_ERR_NO_MEMORY with the list where the items in one kind of memory, and stacks, do not fit. */
+static sim_status check_space(const cli_job *job, sim_space space, double stacks, size_t available) {
+  const sim_plan *plan = &job->plan;
+  double total = sim_plan_bytes(plan, space) + stacks;
   if (total <= (double)available) return SIM_OK;
   char size[32], here[32];
   sim_bytes items = {0};
-  for (size_t i = 0; i < job->plan.count; i++) {
-    cli_bytes(job->plan.items[i].bytes, size, sizeof size);
-    sim_bytes_format(&items, "%s%s %s", i ? ", " : "", job->plan.items[i].what, size);
+  for (size_t i = 0; i < plan->count; i++) {
+    if (plan->items[i].space != space) continue;
+    cli_bytes(plan->items[i].bytes, size, sizeof size);
+    sim_bytes_format(&items, "%s%s %s", items.size ? ", " : "", plan->items[i].what, size);
   }
   cli_bytes(stacks, size, sizeof size);
   if (stacks > 0) sim_bytes_format(&items, ", stacks of %d threads %s", job->setup.threads, size);
   cli_bytes(total, size, sizeof size);
   cli_bytes((double)available, here, sizeof here);
-  sim_fail(SIM_ERR_NO_MEMORY, "the run needs %s more, %s are free: %s", size, here, items.data ? items.data : "");
+  sim_fail(SIM_ERR_NO_MEMORY, "the run needs %s more%s, %s are free: %s", size,
+           space == SIM_SPACE_DEVICE ? " on the GPU" : "", here, items.data ? items.data : "");
   sim_bytes_free(&items);
   return SIM_ERR_NO_MEMORY;
+}
+
+sim_status cli_prepare_memory(const cli_job *job) {
+  const sim_backend *backend = job->setup.backend;
+  if (backend->space == SIM_SPACE_DEVICE) SIM_TRY(check_space(job, SIM_SPACE_DEVICE, 0, backend->memory_free()));
+  return check_space(job, SIM_SPACE_HOST, stack_bytes(job->setup.threads), sim_backend_cpu.memory_free());
+}
+
+void cli_memory_text(const cli_job *job, char *out, size_t capacity) {
+  char host[32], device[32];
+  cli_bytes(job->resident + sim_plan_bytes(&job->plan, SIM_SPACE_HOST), host, sizeof host);
+  cli_bytes(sim_plan_bytes(&job->plan, SIM_SPACE_DEVICE), device, sizeof device);
+  if (job->setup.backend->space == SIM_SPACE_DEVICE)
+    snprintf(out, capacity, "%s of the GPU's memory, %s of the host's", device, host);
+  else
+    snprintf(out, capacity, "%s of memory", host);
 }
 
 void cli_prepare_free(cli_job *job) {

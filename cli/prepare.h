@@ -33,9 +33,14 @@ sim_status cli_prepare_same(const cli_job *job) SIM_MUST_CHECK;
 sim_status cli_prepare_device(cli_job *job) SIM_MUST_CHECK;
 /* SIM_ERR_NO_MEMORY with the list when the plan does not fit. */
 sim_status cli_prepare_memory(const cli_job *job) SIM_MUST_CHECK;
+/* "12.3 MiB of memory"; on a GPU that memory and the host's. */
+void cli_memory_text(const cli_job *job, char *out, size_t capacity);
 /* Puts the scenario's name before the message of a model that refuses it. */
 sim_status cli_of_scenario(const cli_job *job, sim_status status);
 void cli_prepare_free(cli_job *job);
+
+/* After a run with --profile: the table, and trace.json in its folder. The last error stays as it is. */
+void cli_say_profile(io_folder *folder, const sim_backend *backend);
 
 /* How often a cadence falls due in the whole run; NaN: not known before. */
 double cli_times_due(const sim_cadence *cadence, const sim_plan *plan);

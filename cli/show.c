@@ -171,6 +171,11 @@ sim_status cli_info(void) {
   printf("libraries  %s, %s, OpenMP %d\n", io_library_versions(), scenario_library_version(), _OPENMP);
   for (const sim_backend *const *backend = sim_backends; *backend; backend++) {
     const char *reason = (*backend)->unavailable();
+    int listed = 0;
+    char line[768];
+    if ((*backend)->list)
+      for (; (*backend)->list(listed, line, sizeof line); listed++) printf("%-10s %s\n", (*backend)->name, line);
+    if (listed) continue;
     if (reason) {
       printf("%-10s not usable: %s\n", (*backend)->name, reason);
       continue;

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@ static struct {
   int text_file, json_file; /* -1: none */
   double last_line, last_json;
 } terminal = {.text_file = -1, .json_file = -1};
+/* Messages may come from the thread that writes outputs. Never held while one is sent. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void put(int descriptor, const char *text, size_t size) {
   while (descriptor >= 0 && size > 0) {
@@ -48,7 +51,7 @@ static void message_json(sim_bytes *out, const char *now, sim_log_level level, c
   sim_bytes_text(out, "}\n");
 }
 
-void cli_terminal_note(sim_log_level level, const char *message) {
+static void note(sim_log_level level, const char *message) {
   char now[32];
   time_text(now);
   sim_bytes text = {0}, json = {0};
@@ -60,9 +63,13 @@ void cli_terminal_note(sim_log_level level, const char *message) {
   sim_bytes_free(&json);
 }
 
-static void on_message(void *context, sim_log_level level, const char *message) {
-  (void)context;
-  cli_terminal_note(level, message);
+void cli_terminal_note(sim_log_level level, const char *message) {
+  pthread_mutex_lock(&lock);
+  note(level, message);
+  pthread_mutex_unlock(&lock);
+}
+
+static void show(sim_log_level level, const char *message) {
   sim_log_level most = terminal.quiet ? SIM_LOG_ERROR : terminal.verbose ? SIM_LOG_DEBUG : SIM_LOG_INFO;
   if (level > most) return;
   char now[32];
@@ -76,6 +83,14 @@ static void on_message(void *context, sim_log_level level, const char *message) 
   clear_bar();
   put(STDERR_FILENO, line.data, line.size);
   sim_bytes_free(&line);
+}
+
+static void on_message(void *context, sim_log_level level, const char *message) {
+  (void)context;
+  pthread_mutex_lock(&lock);
+  note(level, message);
+  show(level, message);
+  pthread_mutex_unlock(&lock);
 }
 
 void cli_terminal_start(const cli_options *options) {
@@ -108,12 +123,15 @@ void cli_say(const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
+  pthread_mutex_lock(&lock);
   put(terminal.text_file, line, strlen(line));
   put(terminal.text_file, "\n", 1);
-  if (terminal.quiet || terminal.json) return;
-  clear_bar();
-  puts(line);
-  fflush(stdout);
+  if (!terminal.quiet && !terminal.json) {
+    clear_bar();
+    puts(line);
+    fflush(stdout);
+  }
+  pthread_mutex_unlock(&lock);
 }
 
 /* Columns of the terminal; 0 where a bar would be out of place: another job is in front. */
@@ -176,41 +194,45 @@ void cli_terminal_event(const char *event, const sim_clock *clock, const char *d
                    event, (long long)clock->step, clock->t, clock->t_end);
   if (*digest) sim_bytes_format(&line, ", \"digest\": \"%s\"", digest);
   sim_bytes_text(&line, "}\n");
+  pthread_mutex_lock(&lock);
   put(terminal.json_file, line.data, line.size);
   if (terminal.json) put(STDERR_FILENO, line.data, line.size);
+  pthread_mutex_unlock(&lock);
   sim_bytes_free(&line);
 }
 
+static void show_bar(double fraction, const char *text) {
+  char line[256], bar[BAR_WIDTH + 1];
+  size_t room = columns(), used = strlen(text), wide = room > used + 5 ? room - used - 5 : 0;
+  if (wide > BAR_WIDTH) wide = BAR_WIDTH;
+  size_t full = (size_t)(fraction * (double)wide);
+  for (size_t i = 0; i < wide; i++) bar[i] = i < full ? '#' : '.';
+  bar[wide] = '\0';
+  int n = snprintf(line, sizeof line, wide > 3 ? "[%s] %s" : "%.0s%s", bar, text);
+  used = n > 0 && (size_t)n < sizeof line ? (size_t)n : 0;
+  if (room < 10) return;
+  put(STDERR_FILENO, "\r\033[K", 4);
+  put(STDERR_FILENO, line, used < room ? used : room - 1);
+  terminal.bar_shown = true;
+}
+
 void cli_terminal_progress(const sim_progress *p, const char *work_unit) {
-  char eta[32], rate[64], health[64] = "";
+  char eta[32], rate[64], health[64] = "", text[224];
   double now = sim_wall_clock();
   cli_duration(p->eta, eta, sizeof eta);
   cli_rate(p->rate, work_unit, rate, sizeof rate);
   if (p->health_name && isfinite(p->health)) snprintf(health, sizeof health, "  %s %.2g", p->health_name, p->health);
+  snprintf(text, sizeof text, "%3.0f %%  t %.4g  %s  ETA %s%s", 100 * p->fraction, p->clock.t, rate, eta, health);
+  pthread_mutex_lock(&lock);
   bool minute = now - terminal.last_line >= line_interval;
   if (minute) terminal.last_line = now;
   if (minute || now - terminal.last_json >= 10) {
     terminal.last_json = now;
     progress_json(p, work_unit, terminal.json && minute);
   }
-  if (terminal.bar) {
-    size_t room = columns();
-    char line[256], bar[BAR_WIDTH + 1], rest[224];
-    int n =
-        snprintf(rest, sizeof rest, "%3.0f %%  t %.4g  %s  ETA %s%s", 100 * p->fraction, p->clock.t, rate, eta, health);
-    size_t used = n > 0 ? (size_t)n : 0, wide = room > used + 5 ? room - used - 5 : 0;
-    if (wide > BAR_WIDTH) wide = BAR_WIDTH;
-    size_t full = (size_t)(p->fraction * (double)wide);
-    for (size_t i = 0; i < wide; i++) bar[i] = i < full ? '#' : '.';
-    bar[wide] = '\0';
-    n = snprintf(line, sizeof line, wide > 3 ? "[%s] %s" : "%.0s%s", bar, rest);
-    used = n > 0 && (size_t)n < sizeof line ? (size_t)n : 0;
-    if (room < 10) return;
-    put(STDERR_FILENO, "\r\033[K", 4);
-    put(STDERR_FILENO, line, used < room ? used : room - 1);
-    terminal.bar_shown = true;
-  } else if (minute && !terminal.json) {
+  if (terminal.bar) show_bar(p->fraction, text);
+  pthread_mutex_unlock(&lock);
+  if (minute && !terminal.bar && !terminal.json)
     sim_log(SIM_LOG_INFO, "%.0f %%  step %lld  t %.4g  %s  ETA %s%s", 100 * p->fraction, (long long)p->clock.step,
             p->clock.t, rate, eta, health);
-  }
 }

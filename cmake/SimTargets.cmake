@@ -3,15 +3,40 @@
 add_library(sim_options INTERFACE)
 target_include_directories(sim_options INTERFACE ${PROJECT_SOURCE_DIR})
 # Contraction is chosen, not inherited: an FMA stands in the source where one is meant.
-target_compile_options(sim_options INTERFACE
-  -ffp-contract=off -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wstrict-prototypes
-  -Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wcast-align
+set(sim_c_options -ffp-contract=off -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-missing-field-initializers
+  -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wcast-align
   -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= $<$<BOOL:${SIM_WERROR}>:-Werror>)
-target_compile_definitions(sim_options INTERFACE _GNU_SOURCE)
 if(SIM_SANITIZE)
-  target_compile_options(sim_options INTERFACE -fsanitize=${SIM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  list(APPEND sim_c_options -fsanitize=${SIM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(sim_options INTERFACE -fsanitize=${SIM_SANITIZE})
 endif()
+target_compile_options(sim_options INTERFACE "$<$<COMPILE_LANGUAGE:C>:${sim_c_options}>")
+target_compile_definitions(sim_options INTERFACE _GNU_SOURCE)
+# CUDA C++ is used as C with templates: without exceptions the host part needs no C++ library.
+set(sim_cuda_host_options -Wall -Wextra -Wshadow -ffp-contract=off -fno-exceptions -fno-rtti
+  -fno-threadsafe-statics -fvisibility=hidden -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
+  $<$<BOOL:${SIM_WERROR}>:-Werror>)
+set(sim_cuda_options -std=c++20 -lineinfo -Xfatbin=-compress-all $<$<BOOL:${SIM_WERROR}>:-Werror=all-warnings>
+  "-Xcompiler=$<JOIN:${sim_cuda_host_options},$<COMMA>>")
+if(SIM_HAS_CUDA)
+  target_compile_definitions(sim_options INTERFACE SIM_HAS_CUDA=1)
+  target_compile_options(sim_options INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:${sim_cuda_options}>")
+endif()
+
+# sim_cuda_sources(target): what all .cu files of a target have in common; after its sources are known. Contraction is
+# off, but for a file whose COMPILE_OPTIONS (set before) name -fmad.
+function(sim_cuda_sources target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(file IN LISTS sources)
+    if(file MATCHES "\\.cu$")
+      get_property(options SOURCE ${file} PROPERTY COMPILE_OPTIONS)
+      if(NOT "${options}" MATCHES "-fmad")
+        set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS -fmad=false)
+      endif()
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
+endfunction()
 
 # sim_library(name SOURCES... ) with target sim_<name>.
 function(sim_library name)
@@ -19,10 +44,15 @@ function(sim_library name)
   target_link_libraries(sim_${name} PUBLIC sim_options)
 endfunction()
 
-# sim_model_library(name SOURCES...): a model's library, sim_model_<name>, with the descriptor <name>_model.
+# sim_model_library(name SOURCES...): a model's library, sim_model_<name>, with the descriptor <name>_model. Sources
+# that end in .cu are left out where there is no GPU code; C sources ask SIM_HAS_CUDA.
 function(sim_model_library name)
+  if(NOT SIM_HAS_CUDA)
+    list(FILTER ARGN EXCLUDE REGEX "\\.cu$")
+  endif()
   add_library(sim_model_${name} STATIC ${ARGN})
   target_link_libraries(sim_model_${name} PUBLIC sim_engine)
+  sim_cuda_sources(sim_model_${name})
 endfunction()
 
 # sim_model(name SOURCES...): the same, and `sim` is built with it.
@@ -54,4 +84,5 @@ ${entries}  NULL,
     target_link_libraries(${target} PRIVATE sim_model_${model})
   endforeach()
   target_link_libraries(${target} PRIVATE sim_engine)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
 endfunction()

@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum sim_dtype { SIM_F32, SIM_F64, SIM_I64, SIM_U64 } sim_dtype;
 size_t sim_dtype_size(sim_dtype dtype);
 
@@ -31,5 +35,9 @@ sim_status sim_buffer_create(const sim_backend *backend, sim_dtype dtype, int ra
                              sim_buffer *out) SIM_MUST_CHECK;
 void sim_buffer_destroy(sim_buffer *buffer); /* and nulls it */
 size_t sim_buffer_bytes(const sim_buffer *buffer);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -21,7 +21,8 @@ typedef struct sim_array {
   sim_dtype dtype;
   int rank;
   int64_t shape[SIM_RANK_MAX], global[SIM_RANK_MAX], offset[SIM_RANK_MAX];
-  void *data; /* sinks read only */
+  void *data;      /* sinks read only */
+  sim_space space; /* of data; sinks see host arrays alone */
 } sim_array;
 
 /* Entities first .. first + count of the last axis of the particle arrays. */

@@ -77,12 +77,26 @@ void sim_particles_free(sim_particles *particles) {
   *particles = (sim_particles){0};
 }
 
-void sim_plan_add(sim_plan *plan, const char *what, double bytes) {
-  size_t most = sizeof plan->items / sizeof plan->items[0];
-  if (plan->count == most) plan->count--; /* the last item takes what has no room of its own */
-  double before = plan->count == most - 1 ? plan->items[plan->count].bytes : 0;
-  snprintf(plan->items[plan->count].what, sizeof plan->items[0].what, "%s", what);
-  plan->items[plan->count++].bytes = before + bytes;
+static void add_in(sim_plan *plan, const char *what, double bytes, sim_space space) {
+  size_t most = sizeof plan->items / sizeof plan->items[0], i = plan->count;
+  if (i == most) /* the last item of its kind takes what has no room of its own */
+    for (i = most - 1; i > 0 && plan->items[i].space != space; i--) {}
+  else
+    plan->items[plan->count++].bytes = 0;
+  snprintf(plan->items[i].what, sizeof plan->items[i].what, "%s", what);
+  plan->items[i].bytes += bytes;
+  plan->items[i].space = space;
+}
+
+void sim_plan_add(sim_plan *plan, const char *what, double bytes) { add_in(plan, what, bytes, plan->space); }
+
+void sim_plan_add_host(sim_plan *plan, const char *what, double bytes) { add_in(plan, what, bytes, SIM_SPACE_HOST); }
+
+double sim_plan_bytes(const sim_plan *plan, sim_space space) {
+  double total = 0;
+  for (size_t i = 0; i < plan->count; i++)
+    if (plan->items[i].space == space) total += plan->items[i].bytes;
+  return total;
 }
 
 double sim_plan_total(const sim_plan *plan) {

@@ -60,19 +60,24 @@ typedef struct sim_setup {
 
 /* What a run will take, known before step 0. */
 typedef struct sim_plan {
+  sim_space space; /* of the run's backend; set before the model plans */
   struct {
     char what[48];
     double bytes; /* double: a product that does not fit 2^63 is still compared right */
+    sim_space space;
   } items[32];
   size_t count;
   double snapshot_bytes; /* of one snapshot */
+  double staged_bytes;   /* of a snapshot's arrays: what lies in the backend's memory, where that is not the host's */
   double checkpoint_bytes;
   double work_per_step;   /* in the model's unit */
   double work_rate_guess; /* a second, on this backend, for the estimate of `sim check` */
   double steps;           /* NaN where the step adapts */
   double t_end;
 } sim_plan;
-void sim_plan_add(sim_plan *plan, const char *what, double bytes);
+void sim_plan_add(sim_plan *plan, const char *what, double bytes);      /* in plan->space */
+void sim_plan_add_host(sim_plan *plan, const char *what, double bytes); /* in the host's memory */
+double sim_plan_bytes(const sim_plan *plan, sim_space space);           /* of all items there */
 double sim_plan_total(const sim_plan *plan);
 
 typedef struct sim_model {
@@ -90,11 +95,12 @@ typedef struct sim_model {
   sim_status (*plan)(const void *parameters, const sim_setup *setup, sim_plan *plan);
   /* All memory is taken here. Fills clock (t_end always; the rest unless setup->saved is given, then from there). */
   sim_status (*create)(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self);
-  /* One step: advances clock->step, t and dt. */
+  /* One step: advances clock->step, t and dt. Where the backend has a queue, the work is only queued. */
   sim_status (*step)(void *self, sim_clock *clock);
-  /* Row of tables[table] at this time: values[columns]. */
+  /* Row of tables[table] at this time: values[columns], there on return. A state that is not finite shows in one. */
   sim_status (*observe)(void *self, const sim_clock *clock, int table, double *values);
-  /* Views of the state: arrays[SIM_ARRAYS_MAX], species[SIM_SPECIES_MAX]; counts are set in frame. */
+  /* Views of the state: arrays[SIM_ARRAYS_MAX], species[SIM_SPECIES_MAX]; counts are set in frame. Each array lies on
+   * the host or in the backend's memory, as its `space` says, and has the same size throughout the run. */
   sim_status (*view)(void *self, sim_array *arrays, sim_species *species, sim_frame *frame);
   /* One line for the header: "16384 bodies, leapfrog, direct sum by Newton's third law". */
   void (*describe)(const void *self, char *out, size_t capacity);

@@ -26,6 +26,7 @@ typedef struct sim_progress {
 
 typedef struct sim_run {
   const sim_model *model;
+  const sim_backend *backend; /* that the model was made with */
   void *self;
   sim_clock clock;
   bool resumed; /* the state came from a checkpoint: no first outputs */

@@ -13,14 +13,16 @@ typedef struct sim_sink {
   sim_sink_kind kind;
   sim_cadence cadence;
   void *self;
-  /* A failed write is reported, and tried again when next due; the run goes on. Rows reach table sinks only. */
+  /* A failed write is reported, and tried again when next due; the run goes on. Rows reach table sinks only, which may
+   * be shown no arrays; others may be shown those alone that are theirs: of SIM_OUTPUT, or of a checkpoint. All sinks
+   * are called by one thread at a time, not always by the same. */
   sim_status (*write)(void *self, const sim_frame *frame);
   /* Makes what was written durable; called before each checkpoint, now and then, and at the end. May be NULL. */
   sim_status (*flush)(void *self);
   void (*destroy)(void **self);
   /* kept by the run loop */
   bool write_failed, flush_failed; /* the last one did */
-  double last_wall;
+  double last_wall;                /* when it was last due */
 } sim_sink;
 
 #endif

@@ -5,6 +5,10 @@
 
 #include <stdarg.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* X(name, exit code, meaning): the one list of what can go wrong. */
 #define SIM_STATUS_LIST(X)                                                                                             \
   X(SIM_OK, 0, "done")                                                                                                 \
@@ -67,5 +71,9 @@ sim_status sim_fail_context(const char *format, ...) __attribute__((format(print
   } while (0)
 
 #define SIM_MUST_CHECK __attribute__((warn_unused_result))
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

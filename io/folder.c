@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #define LOCK_NAME ".lock"
-static const char *const own_files[] = {"tables.h5", "tables.h5.bad", "run.pmd",     "status.json",
-                                        "run.log",   "run.jsonl",     "scenario.lua"};
+static const char *const own_files[] = {"tables.h5", "tables.h5.bad", "run.pmd",      "status.json",
+                                        "run.log",   "run.jsonl",     "scenario.lua", "trace.json"};
 
 int64_t io_name_step(const char *name, const char *prefix) {
   size_t length = strlen(prefix);

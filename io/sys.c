@@ -2,29 +2,44 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
 static struct {
+  pthread_mutex_t lock;
   int64_t countdown;
   bool onwards, reached;
   int error;
-} fault;
+} fault = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void io_sys_fail(int64_t nth, bool onwards, int error) {
+  pthread_mutex_lock(&fault.lock);
   fault.countdown = nth;
   fault.onwards = onwards;
   fault.reached = false;
   fault.error = error;
+  pthread_mutex_unlock(&fault.lock);
 }
 
-bool io_sys_failed(void) { return fault.reached; }
+bool io_sys_failed(void) {
+  pthread_mutex_lock(&fault.lock);
+  bool reached = fault.reached;
+  pthread_mutex_unlock(&fault.lock);
+  return reached;
+}
 
 static int injected(void) {
-  if (fault.reached) return fault.onwards ? fault.error : 0;
-  if (fault.countdown == 0 || --fault.countdown > 0) return 0;
-  fault.reached = true;
-  return fault.error;
+  pthread_mutex_lock(&fault.lock);
+  int error = 0;
+  if (fault.reached) {
+    error = fault.onwards ? fault.error : 0;
+  } else if (fault.countdown > 0 && --fault.countdown == 0) {
+    fault.reached = true;
+    error = fault.error;
+  }
+  pthread_mutex_unlock(&fault.lock);
+  return error;
 }
 
 int io_sys_create(int folder, const char *name, int *fd) {

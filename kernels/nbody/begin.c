@@ -68,6 +68,17 @@ static void put_ids(nbody_run *run, const nbody_parts *parts) {
   }
 }
 
+/* Root mean square distance from the mean position. */
+static double spread_of(const nbody_bodies *bodies, int64_t n) {
+  double squares = 0;
+  for (int c = 0; c < 3; c++) {
+    double mean = 0;
+    for (int64_t i = 0; i < n; i++) mean += bodies->position[c][i] / (double)n;
+    for (int64_t i = 0; i < n; i++) squares += (bodies->position[c][i] - mean) * (bodies->position[c][i] - mean);
+  }
+  return sqrt(squares / (double)n);
+}
+
 sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup, const nbody_parts *parts) {
   nbody_bodies bodies;
   if (!(parts->n < 0x1p40)) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %.9g bodies", parts->n);
@@ -78,34 +89,53 @@ sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setu
   SIM_TRY(nbody_bodies_create(p, setup, parts, &bodies));
   sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
   if (status == SIM_OK) status = put_bodies(run, &bodies, setup);
+  run->controller[NBODY_SPREAD] = spread_of(&bodies, run->n);
   nbody_bodies_free(&bodies);
   return status;
 }
 
-static double position_at(const nbody_run *run, int c, int64_t i) {
-  const int64_t k = c * run->n + i;
-  return run->ops->dtype == SIM_F32 ? (double)((const float *)run->position.data)[k]
-                                    : ((const double *)run->position.data)[k];
+/* What a state array holds, for the host to read; `*copy` is to be freed. */
+static sim_status fetch(const nbody_run *run, const sim_buffer *buffer, const void **out, void **copy) {
+  *out = buffer->data;
+  *copy = NULL;
+  if (buffer->space == SIM_SPACE_HOST) return SIM_OK;
+  *out = *copy = malloc(sim_buffer_bytes(buffer));
+  if (*copy == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %" PRId64 " bodies", run->n);
+  return run->backend->copy(*copy, buffer->data, sim_buffer_bytes(buffer));
 }
 
-static double distance(const nbody_run *run, int64_t i, int64_t j) {
+/* The body with the first number that is not finite in [3][n]; -1: none. */
+static sim_status find_infinite(const nbody_run *run, const sim_buffer *buffer, int64_t *body) {
+  const void *values;
+  void *copy;
+  *body = -1;
+  if (buffer->data == NULL) return SIM_OK;
+  sim_status status = fetch(run, buffer, &values, &copy);
+  for (int64_t k = 0; status == SIM_OK && k < 3 * run->n && *body < 0; k++)
+    if (!isfinite(((const double *)values)[k])) *body = k % run->n;
+  free(copy);
+  return status;
+}
+
+static double position_at(const nbody_run *run, const void *positions, int c, int64_t i) {
+  const int64_t k = c * run->n + i;
+  return run->ops->dtype == SIM_F32 ? (double)((const float *)positions)[k] : ((const double *)positions)[k];
+}
+
+static double distance(const nbody_run *run, const void *positions, int64_t i, int64_t j) {
   double d[3];
-  for (int c = 0; c < 3; c++) d[c] = fabs(position_at(run, c, i) - position_at(run, c, j));
+  for (int c = 0; c < 3; c++) d[c] = fabs(position_at(run, positions, c, i) - position_at(run, positions, c, j));
   return fmax(d[0], fmax(d[1], d[2]));
 }
 
 /* Where two bodies are one in the precision of the pair terms, the first force says so, and only that tells it as the
  * terms are really rounded. They keep 24 bits (fp64: 53) of twice the extent, and inverse cubes of 2^-40 (2^-100) of
  * it; what is not finite among bodies farther apart than that comes from other numbers. */
-sim_status nbody_check_apart(const nbody_run *run, const nbody_options *options) {
-  const double *a = run->acceleration.data, *jerk = run->jerk.data;
-  int64_t bad = 0, nearest = -1;
-  while (bad < 3 * run->n && isfinite(a[bad]) && (jerk == NULL || isfinite(jerk[bad]))) bad++;
-  if (bad == 3 * run->n) return SIM_OK;
-  bad %= run->n;
+static sim_status refuse_near(const nbody_run *run, const nbody_options *options, const void *positions, int64_t bad) {
+  int64_t nearest = -1;
   double least = INFINITY, extent = 0;
   for (int64_t i = 0; i < run->n; i++) {
-    const double d = i != bad ? distance(run, bad, i) : INFINITY;
+    const double d = i != bad ? distance(run, positions, bad, i) : INFINITY;
     if (i != bad) extent = fmax(extent, d);
     if (d < least) nearest = i;
     least = fmin(least, d);
@@ -121,5 +151,19 @@ sim_status nbody_check_apart(const nbody_run *run, const nbody_options *options)
   return sim_fail(SIM_ERR_SCENARIO,
                   "bodies: %" PRIu64 " and %" PRIu64 " (ids, from 0) are %s at {%.9g, %.9g, %.9g}: their force is "
                   "infinite without gravity.softening",
-                  first, second, apart, position_at(run, 0, bad), position_at(run, 1, bad), position_at(run, 2, bad));
+                  first, second, apart, position_at(run, positions, 0, bad), position_at(run, positions, 1, bad),
+                  position_at(run, positions, 2, bad));
+}
+
+sim_status nbody_check_apart(const nbody_run *run, const nbody_options *options) {
+  int64_t bad;
+  const void *positions;
+  void *copy;
+  SIM_TRY(find_infinite(run, &run->acceleration, &bad));
+  if (bad < 0) SIM_TRY(find_infinite(run, &run->jerk, &bad));
+  if (bad < 0) return SIM_OK;
+  sim_status status = fetch(run, &run->position, &positions, &copy);
+  if (status == SIM_OK) status = refuse_near(run, options, positions, bad);
+  free(copy);
+  return status;
 }

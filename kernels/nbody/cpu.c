@@ -112,6 +112,8 @@ static void force(nbody_work *w) {
     nbody_pair_acceleration(w->pair, NBODY_DTYPE, s->mass, s->position, s->acceleration);
 }
 
+static void finish(nbody_work *w) { (void)w; } /* the force leaves nothing to do */
+
 static void kick_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
   (void)unused;
   REAL *restrict v = w->state.velocity;
@@ -126,8 +128,17 @@ static void drift_range(nbody_work *w, double dt, double unused, int64_t first, 
   for (int64_t k = first; k < last; k++) x[k] = (REAL)nbody_drifted(x[k], v[k], dt);
 }
 
+static void kick_drift_range(nbody_work *w, double kick, double drift, int64_t first, int64_t last) {
+  kick_range(w, kick, 0, first, last);
+  drift_range(w, drift, 0, first, last);
+}
+
 static void kick(nbody_work *w, double dt) { over_ranges(w, kick_range, dt, 0, 3 * w->state.n); }
 static void drift(nbody_work *w, double dt) { over_ranges(w, drift_range, dt, 0, 3 * w->state.n); }
+
+static void kick_drift(nbody_work *w, double kicked, double drifted) {
+  over_ranges(w, kick_drift_range, kicked, drifted, 3 * w->state.n);
+}
 
 static void predict_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
   (void)unused;
@@ -300,8 +311,10 @@ const nbody_ops NBODY_OPS = {
     .destroy = destroy,
     .name = name,
     .force = force,
+    .finish = finish,
     .kick = kick,
     .drift = drift,
+    .kick_drift = kick_drift,
     .hermite_predict = hermite_predict,
     .hermite_correct = hermite_correct,
     .step_softened = step_softened,

@@ -39,7 +39,7 @@ static const sim_field state_fields[] = {
     [CONTROLLER] = {.name = "controller",
                     .type = SIM_REAL,
                     .components = NBODY_CONTROLS,
-                    .doc = "energy at the start, next adaptive step"},
+                    .doc = "energy at the start, next adaptive step, size of the system at the start"},
     [ARRAYS] = {0}};
 
 /* ---- tables ---- */
@@ -131,20 +131,23 @@ static const nbody_ops *choose_ops(const nbody_parameters *p, const sim_setup *s
   return p->common.precision == SIM_SINGLE ? pair->f32 : pair->f64;
 }
 
-static nbody_options options_for(const nbody_parameters *p, const sim_setup *setup, int64_t n) {
+static nbody_options options_for(const nbody_parameters *p, const sim_setup *setup, int64_t n, double spread) {
   return (nbody_options){.n = n,
                          .single_pairs = p->common.precision != SIM_DOUBLE,
                          .jerk = p->integrate.scheme == NBODY_HERMITE4,
                          .isa = setup->isa,
                          .threads = setup->threads,
                          .G = p->gravity.G,
-                         .softening = p->gravity.softening};
+                         .softening = p->gravity.softening,
+                         .spread = spread};
 }
 
-/* Interactions a second and thread, of the order of what the direct sum reaches; small N takes longer. */
-static double rate_guess(const nbody_options *options) {
+/* Interactions a second, of the order of what the direct sum reaches; small N takes longer. */
+static double rate_guess(const nbody_options *options, sim_backend_kind kind) {
   static const double wide[SIM_ISA_COUNT] = {0.3e9, 1e9, 2e9}, narrow[SIM_ISA_COUNT] = {0.5e9, 3e9, 6e9};
   const double full = (options->single_pairs ? narrow : wide)[options->isa], n = (double)options->n;
+  if (kind == SIM_BACKEND_CUDA)
+    return (options->single_pairs ? 1e12 : 3e11) * (options->jerk ? 0.5 : 1) * n / (n + 8192);
   return full * (options->jerk ? 0.5 : 1) * (n > 1024 ? options->threads : 1) * n / (n + 256);
 }
 
@@ -162,21 +165,23 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     made = nbody_bodies_bytes(&parts, 3 * n * (double)sim_dtype_size(ops->dtype));
     nbody_parts_free(&parts);
   }
-  const nbody_options options = options_for(p, setup, (int64_t)fmin(n, 0x1p61));
+  const nbody_options options = options_for(p, setup, (int64_t)fmin(n, 0x1p61), 0);
   const double real = (double)sim_dtype_size(ops->dtype);
   const double shown = n * (sizeof(uint64_t) + 7 * real), kept = n * sizeof(double) * (options.jerk ? 6 : 3);
-  sim_plan_add(out, "bodies", shown + kept);
+  sim_plan_add_host(out, "numbers of bodies", n * sizeof(uint64_t));
+  sim_plan_add(out, "bodies", shown + kept - n * sizeof(uint64_t));
   sim_plan_add(out, "integrator and direct sum", ops->bytes(&options));
   /* They are released before the direct sum takes its memory. */
-  made -= ops->bytes(&options);
-  if (made > 0) sim_plan_add(out, "bodies while they are made", made);
+  if (out->space == SIM_SPACE_HOST) made -= ops->bytes(&options);
+  if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
   out->snapshot_bytes = shown;
+  out->staged_bytes = shown - n * sizeof(uint64_t);
   out->checkpoint_bytes = shown + kept + NBODY_CONTROLS * sizeof(double);
   out->steps = nbody_step_count(&p->integrate);
   out->t_end = p->integrate.t_end;
   static const int forces[] = {[NBODY_LEAPFROG] = 1, [NBODY_YOSHIDA4] = 3, [NBODY_HERMITE4] = 2};
   out->work_per_step = n * n * forces[p->integrate.scheme];
-  out->work_rate_guess = rate_guess(&options);
+  out->work_rate_guess = rate_guess(&options, setup->backend->kind);
   return SIM_OK;
 }
 
@@ -185,6 +190,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
 static void destroy(void **self) {
   nbody_run *run = *self;
   if (run == NULL) return;
+  if (run->step != NULL) run->backend->forget(&run->step);
   run->ops->destroy(&run->work);
   sim_buffer *const buffers[] = {&run->id, &run->mass, &run->position, &run->velocity, &run->acceleration, &run->jerk};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) sim_buffer_destroy(buffers[i]);
@@ -209,6 +215,7 @@ static bool view_array(nbody_run *run, int which, sim_array *out) {
     out->rank = buffer->rank;
     memcpy(out->shape, buffer->shape, sizeof out->shape);
     out->data = buffer->data;
+    out->space = buffer->space;
   }
   memcpy(out->global, out->shape, sizeof out->global);
   return true;
@@ -232,10 +239,8 @@ static sim_status restore_array(nbody_run *run, int which, const sim_setup *setu
   bool same = saved->dtype == here.dtype && saved->rank == here.rank;
   for (int i = 0; i < here.rank && same; i++) same = saved->shape[i] == here.shape[i];
   if (!same) return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's %s has another type or shape", here.field->name);
-  if (which == CONTROLLER || which == ID)
-    memcpy(here.data, saved->data, sim_array_bytes(saved));
-  else
-    return setup->backend->copy(here.data, saved->data, sim_array_bytes(saved));
+  if (here.space == SIM_SPACE_DEVICE) return setup->backend->copy(here.data, saved->data, sim_array_bytes(saved));
+  memcpy(here.data, saved->data, sim_array_bytes(saved));
   return SIM_OK;
 }
 
@@ -270,12 +275,13 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
     nbody_parts_free(&parts);
     if (status != SIM_OK) return status;
   }
-  const nbody_options options = options_for(p, setup, run->n);
+  const nbody_options options = options_for(p, setup, run->n, run->controller[NBODY_SPREAD]);
   const nbody_state state = {
       run->n, run->mass.data, run->position.data, run->velocity.data, run->acceleration.data, run->jerk.data};
   SIM_TRY(run->ops->create(&options, &state, &run->work));
   if (setup->saved != NULL) return SIM_OK;
   run->ops->force(run->work);
+  run->ops->finish(run->work);
   if (p->gravity.softening == 0) SIM_TRY(nbody_check_apart(run, &options));
   const nbody_sums *sums = sums_at(run, 0);
   run->controller[NBODY_INITIAL_ENERGY] = sums->kinetic + sums->potential;
@@ -288,6 +294,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   nbody_run *run = calloc(1, sizeof *run);
   *self = run;
   if (run == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  run->backend = setup->backend;
   run->ops = choose_ops(p, setup);
   run->integrate = p->integrate;
   run->sums_step = -1;
@@ -339,6 +346,9 @@ static const char example[] =
     "}\n";
 
 static const nbody_ops_pair cpu_ops = {&nbody_ops_cpu_f32, &nbody_ops_cpu_f64};
+#ifdef SIM_HAS_CUDA
+static const nbody_ops_pair cuda_ops = {&nbody_ops_cuda_f32, &nbody_ops_cuda_f64};
+#endif
 
 const sim_model nbody_model = {
     .name = "nbody",
@@ -349,7 +359,11 @@ const sim_model nbody_model = {
     .tables = tables,
     .state = state_fields,
     .work_unit = "interactions",
-    .ops = {[SIM_BACKEND_CPU] = &cpu_ops},
+    .ops = {[SIM_BACKEND_CPU] = &cpu_ops,
+#ifdef SIM_HAS_CUDA
+            [SIM_BACKEND_CUDA] = &cuda_ops
+#endif
+    },
     .validate = nbody_validate,
     .plan = plan,
     .create = create,

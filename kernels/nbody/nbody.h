@@ -100,6 +100,7 @@ typedef struct nbody_options {
   sim_isa isa;
   int threads;
   double G, softening;
+  double spread; /* root mean square distance from the middle at the start of the run: the size of the system */
 } nbody_options;
 
 /* Sums over all bodies, in fp64. */
@@ -124,8 +125,10 @@ typedef struct nbody_ops {
   void (*destroy)(nbody_work **work);
   const char *(*name)(const nbody_work *work); /* of the direct sum */
   void (*force)(nbody_work *work);             /* acceleration, and jerk with options.jerk */
-  void (*kick)(nbody_work *work, double dt);   /* v += a dt */
+  void (*finish)(nbody_work *work);            /* those are in the state's arrays, for others to read */
+  void (*kick)(nbody_work *work, double dt);   /* v += a dt; finishes */
   void (*drift)(nbody_work *work, double dt);  /* x += v dt */
+  void (*kick_drift)(nbody_work *work, double kick, double drift); /* both; the acceleration is used up */
   /* Keeps x, v, a, j and puts the predicted x and v in their place. */
   void (*hermite_predict)(nbody_work *work, double dt);
   /* From what was kept and the force at the prediction. */
@@ -144,5 +147,8 @@ typedef struct nbody_ops_pair {
   const nbody_ops *f32, *f64;
 } nbody_ops_pair;
 extern const nbody_ops nbody_ops_cpu_f32, nbody_ops_cpu_f64;
+#ifdef SIM_HAS_CUDA
+extern const nbody_ops nbody_ops_cuda_f32, nbody_ops_cuda_f64;
+#endif
 
 #endif

@@ -6,9 +6,10 @@
 #include "kernels/nbody/nbody.h"
 
 /* Numbers that go from step to step beside the bodies; a state array of their own. */
-enum { NBODY_INITIAL_ENERGY, NBODY_NEXT_STEP, NBODY_CONTROLS };
+enum { NBODY_INITIAL_ENERGY, NBODY_NEXT_STEP, NBODY_SPREAD, NBODY_CONTROLS };
 
 typedef struct nbody_run {
+  const sim_backend *backend;
   const nbody_ops *ops;
   nbody_work *work;
   nbody_integrate integrate;
@@ -19,6 +20,7 @@ typedef struct nbody_run {
   size_t species_count;
   nbody_sums sums; /* at step sums_step */
   int64_t sums_step;
+  sim_graph *step; /* one of integrate.dt, once it has been captured */
 } nbody_run;
 
 /* The state's arrays for run->n bodies, zeroed. SIM_ERR_NO_MEMORY. */

@@ -7,8 +7,7 @@
 
 /* Kick, drift, kick: the force at the end serves the next step too. */
 static void leapfrog(const nbody_ops *ops, nbody_work *work, double dt) {
-  ops->kick(work, 0.5 * dt);
-  ops->drift(work, dt);
+  ops->kick_drift(work, 0.5 * dt, dt);
   ops->force(work);
   ops->kick(work, 0.5 * dt);
 }
@@ -16,14 +15,11 @@ static void leapfrog(const nbody_ops *ops, nbody_work *work, double dt) {
 /* Three leapfrog steps; kicks that meet are one. */
 static void yoshida4(const nbody_ops *ops, nbody_work *work, double dt) {
   const double w1 = NBODY_YOSHIDA_W1 * dt, w0 = NBODY_YOSHIDA_W0 * dt;
-  ops->kick(work, 0.5 * w1);
-  ops->drift(work, w1);
+  ops->kick_drift(work, 0.5 * w1, w1);
   ops->force(work);
-  ops->kick(work, 0.5 * (w1 + w0));
-  ops->drift(work, w0);
+  ops->kick_drift(work, 0.5 * (w1 + w0), w0);
   ops->force(work);
-  ops->kick(work, 0.5 * (w0 + w1));
-  ops->drift(work, w1);
+  ops->kick_drift(work, 0.5 * (w0 + w1), w1);
   ops->force(work);
   ops->kick(work, 0.5 * w1);
 }
@@ -35,6 +31,31 @@ static void hermite4(const nbody_ops *ops, nbody_work *work, double dt) {
   ops->force(work);
   ops->hermite_correct(work, dt);
   ops->force(work);
+  ops->finish(work);
+}
+
+static void queue_step(nbody_run *run, double dt) {
+  switch ((nbody_scheme)run->integrate.scheme) {
+  case NBODY_LEAPFROG: leapfrog(run->ops, run->work, dt); break;
+  case NBODY_YOSHIDA4: yoshida4(run->ops, run->work, dt); break;
+  case NBODY_HERMITE4: hermite4(run->ops, run->work, dt); break;
+  }
+}
+
+/* A device with a queue captures the step once, and replays it while its length stays. */
+static sim_status make_step(nbody_run *run, double dt) {
+  const sim_backend *backend = run->backend;
+  if (backend->capture == NULL || dt != run->integrate.dt) {
+    queue_step(run, dt);
+    return SIM_OK;
+  }
+  if (run->step == NULL) {
+    SIM_TRY(backend->capture());
+    queue_step(run, dt);
+    SIM_TRY(backend->captured(&run->step));
+    if (run->step == NULL) return SIM_OK; /* it ran instead: somebody takes its time */
+  }
+  return backend->replay(run->step);
 }
 
 static bool adaptive(const nbody_run *run) { return isnan(run->integrate.dt); }
@@ -94,11 +115,7 @@ sim_status nbody_step(void *self, sim_clock *clock) {
                     "the adaptive step has shrunk to %.3g at t = %.17g, too short for the clock: bodies came too close "
                     "to each other; give gravity.softening",
                     dt, clock->t);
-  switch ((nbody_scheme)run->integrate.scheme) {
-  case NBODY_LEAPFROG: leapfrog(run->ops, run->work, dt); break;
-  case NBODY_YOSHIDA4: yoshida4(run->ops, run->work, dt); break;
-  case NBODY_HERMITE4: hermite4(run->ops, run->work, dt); break;
-  }
+  SIM_TRY(make_step(run, dt));
   if (adaptive(run)) plan_next_step(run, dt);
   clock->step++;
   clock->t = after;

@@ -15,7 +15,7 @@ for file in block*.lua; do
 done
 ((checked >= 2)) || fail "only $checked scenarios found in the documents"
 
-for file in README CONTRIBUTING CHANGELOG docs/scenario docs/outputs docs/performance; do
+for file in README CONTRIBUTING CHANGELOG docs/scenario docs/outputs docs/performance docs/gpu; do
   while IFS= read -r link; do
     link=${link%%#*}
     [ -z "$link" ] || [ -e "$ROOT/$(dirname "$file")/$link" ] || fail "$file.md points to $link, which is not there"

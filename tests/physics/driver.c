@@ -18,6 +18,7 @@ static void must(sim_status status, const char *what) {
 void driver_everywhere_in(sim_precision precision, void (*test)(driver_place place)) {
   for (const sim_backend *const *b = sim_backends; *b != NULL; b++) {
     if ((*b)->unavailable() != NULL || nbody_model.ops[(*b)->kind] == NULL) continue;
+    if ((*b)->open != NULL) must((*b)->open(NULL), "open");
     print_message("  on %s, %s\n", (*b)->name, sim_precision_name(precision));
     test((driver_place){*b, precision});
   }
@@ -83,13 +84,27 @@ static void look(driver *d, driver_frame *out) {
   out->frame.species = out->species;
 }
 
+/* Bytes of an array, wherever it is. */
+static void read_bytes(const driver *d, const sim_array *array, size_t first, size_t bytes, void *out) {
+  const char *from = (const char *)array->data + first;
+  if (array->space == SIM_SPACE_HOST)
+    memcpy(out, from, bytes);
+  else
+    must(d->setup.backend->copy(out, from, bytes), "copy");
+}
+
 double driver_get(driver *d, const char *array, int c, int64_t i) {
   driver_frame now;
   look(d, &now);
   const sim_array *a = sim_frame_array(&now.frame, array);
   assert_non_null(a);
-  const int64_t at = c * a->shape[a->rank - 1] + i;
-  return a->dtype == SIM_F32 ? (double)((const float *)a->data)[at] : ((const double *)a->data)[at];
+  const size_t size = sim_dtype_size(a->dtype);
+  union {
+    float single;
+    double full;
+  } value;
+  read_bytes(d, a, (size_t)(c * a->shape[a->rank - 1] + i) * size, size, &value);
+  return a->dtype == SIM_F32 ? (double)value.single : value.full;
 }
 
 int64_t driver_count(driver *d) {
@@ -104,8 +119,9 @@ void driver_keep(driver *d, driver_frame *out) {
     const size_t bytes = sim_array_bytes(&out->arrays[i]);
     void *copy = malloc(bytes);
     assert_non_null(copy);
-    memcpy(copy, out->arrays[i].data, bytes);
+    read_bytes(d, &out->arrays[i], 0, bytes, copy);
     out->arrays[i].data = copy;
+    out->arrays[i].space = SIM_SPACE_HOST;
   }
   out->frame.arrays = out->arrays;
   out->frame.species = out->species;
@@ -118,7 +134,8 @@ void driver_frame_free(driver_frame *frame) {
 
 void driver_digest(driver *d, char out[33]) {
   driver_frame now;
-  look(d, &now);
+  driver_keep(d, &now);
   must(sim_frame_check_finite(&now.frame), "state");
   sim_frame_digest(&now.frame, out);
+  driver_frame_free(&now);
 }

@@ -126,8 +126,9 @@ static double start_x(const template_parameters *parameters, int64_t point, int 
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *plan_out) {
   const template_parameters *p = parameters;
   (void)setup;
-  sim_plan_add(plan_out, "positions and masses", 4.0 * sizeof(double) * (double)p->n);
-  plan_out->snapshot_bytes = plan_out->checkpoint_bytes = sim_plan_total(plan_out);
+  const double bytes = 4.0 * sizeof(double) * (double)p->n;
+  sim_plan_add(plan_out, "positions and masses", bytes);
+  plan_out->snapshot_bytes = plan_out->staged_bytes = plan_out->checkpoint_bytes = bytes;
   plan_out->work_per_step = (double)p->n;
   plan_out->work_rate_guess = 1e9;
   plan_out->steps = ceil(p->integrate.t_end / p->integrate.dt);
@@ -208,13 +209,15 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
                                        .rank = 2,
                                        .shape = {3, n},
                                        .global = {3, n},
-                                       .data = state->position.data};
+                                       .data = state->position.data,
+                                       .space = state->position.space};
   arrays[STATE_MASS] = (sim_array){.field = &state_fields[STATE_MASS],
                                    .dtype = SIM_F64,
                                    .rank = 1,
                                    .shape = {n},
                                    .global = {n},
-                                   .data = state->mass.data};
+                                   .data = state->mass.data,
+                                   .space = state->mass.space};
   species[0] = (sim_species){.name = "points", .first = 0, .count = n};
   frame->array_count = STATE_COUNT;
   frame->species_count = 1;

@@ -19,6 +19,12 @@ cp -- "$root/CMakePresets.json" "$tree/"
 cat >"$tree/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(small LANGUAGES C)
+find_program(NVCC nvcc NO_CACHE NO_CMAKE_SYSTEM_PATH)
+if(NVCC)
+  set(SIM_CUDA_SUMMARY "CUDA toolkit: for the GPU too (${SIM_CUDA_ARCHITECTURES})" CACHE INTERNAL "")
+else()
+  set(SIM_CUDA_SUMMARY "no CUDA toolkit: building for the CPU only" CACHE INTERNAL "")
+endif()
 add_subdirectory(cli)
 CMAKE
 cat >"$tree/cli/CMakeLists.txt" <<'CMAKE'
@@ -39,6 +45,11 @@ int main(int argc, char **argv) {
 C
 ln -s "$tree/dev" "$scratch/elsewhere/link"
 cd -- "$scratch/elsewhere"
+PATH=$(printf '%s' "$PATH" | tr ':' '\n' | while IFS= read -r folder; do
+  [ -x "$folder/nvcc" ] || printf '%s:' "$folder"
+done)
+PATH=${PATH%:}
+command -v cmake >/dev/null || { echo "skipped: nvcc lies beside the tools that a build needs" && exit 77; }
 
 code=0
 output=$("$tree/dev" sim "two words" "" '*' 2>"$scratch/log") || code=$?
@@ -50,6 +61,16 @@ code=0
 output=$(./link run s.lua -o x 2>"$scratch/log") || code=$?
 [ "$code" = 75 ] && [ "$output" = "[run][s.lua][-o][x]" ] || fail "dev run by a link: $code $output"
 [ ! -s "$scratch/log" ] || fail "a build without work is not quiet: $(cat "$scratch/log")"
+
+# A toolkit appears, stays, and goes.
+mkdir "$scratch/cuda"
+printf '#!/bin/sh\n' >"$scratch/cuda/nvcc"
+chmod +x "$scratch/cuda/nvcc"
+PATH=$PATH:$scratch/cuda "$tree/dev" build 2>"$scratch/log" || fail "a build with a toolkit"
+grep -q 'CUDA toolkit: for the GPU too (native)' "$scratch/log" || fail "no toolkit: $(cat "$scratch/log")"
+PATH=$PATH:$scratch/cuda "$tree/dev" build 2>"$scratch/log" && [ ! -s "$scratch/log" ] || fail "a toolkit that stays is not quiet"
+"$tree/dev" build 2>"$scratch/log" || fail "a build after a toolkit"
+grep -q 'for the CPU only' "$scratch/log" || fail "a toolkit that goes: $(cat "$scratch/log")"
 
 "$tree/dev" sim pid >"$scratch/pid" &
 pid=$!

@@ -10,8 +10,8 @@ ls second/share/sim/scenarios/*.lua >/dev/null || fail "no scenarios"
 if command -v readelf >/dev/null && readelf -d second/bin/sim | grep -E 'R(UN)?PATH' | grep -qF "$root"; then
   fail "bin/sim looks for libraries in the source tree"
 fi
-# A sanitizer names the sources in its reports: rightly.
-if ! grep -qaE '__(asan|tsan)_init' second/bin/sim && grep -qaF "$root/" second/bin/sim; then
+# A sanitizer names the sources in its reports, and GPU code in its line tables for profilers: rightly.
+if ! grep -qaE '__(asan|tsan)_init|nv_fatbin' second/bin/sim && grep -qaF "$root/" second/bin/sim; then
   fail "bin/sim names the source tree"
 fi
 scenario s.lua

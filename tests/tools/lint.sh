@@ -3,8 +3,9 @@
 #   format    C sources are as clang-format 14 leaves them (--fix: rewrites them)
 #   includes  cli -> lua, kernels, io -> engine; no foreign type in an engine header; viz knows files alone
 #   symbols   what a library exports carries its folder's prefix (needs --build)
+#   cuda      every .cu says once whether multiply-adds are contracted (needs --build)
 #   library   no exit, abort or print in engine, lua, io and kernels
-#   numerics  nothing that lets the compiler or OpenMP choose an order of summation
+#   numerics  nothing that lets the compiler or OpenMP choose an order of summation (bench/ may: it has others' ways)
 #   blanks    no trailing blanks, a newline at the end
 #   words     no notes to do something later
 #   shell     shell scripts parse
@@ -23,7 +24,7 @@ while (($#)); do
   esac
   shift
 done
-if ((${#rules[@]} == 0)); then rules=(format includes symbols library numerics blanks words shell); fi
+if ((${#rules[@]} == 0)); then rules=(format includes symbols cuda library numerics blanks words shell); fi
 
 cd -- "$root"
 scratch=$(mktemp -d)
@@ -83,12 +84,12 @@ rule_format() {
     elif ! "$tool" --style=file "$file" | cmp -s - "$file"; then
       fault format "$file: $("$tool" --style=file "$file" | diff "$file" - | grep -c '^[<>]') lines differ: ./dev format"
     fi
-  done < <(files '*.c' '*.h')
+  done < <(files '*.c' '*.h' '*.cu' '*.cuh')
 }
 
 # refuse FOLDERS PATTERN REASON: files of these folders include nothing that matches.
 refuse() {
-  files '*.c' '*.h' '*.cu' | under "$1" | matches includes "$3" "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($2)"
+  files '*.c' '*.h' '*.cu' '*.cuh' | under "$1" | matches includes "$3" "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($2)"
 }
 rule_includes() {
   local up='(\.\./)*'
@@ -98,7 +99,7 @@ rule_includes() {
   refuse kernels "$up(lua|io|cli|viz|tests)/" "a model sees engine alone"
   refuse 'engine|lua|io|kernels|cli' "$up(viz|tests)/" "nothing sees viz or tests"
   files '*.h' | under engine | matches includes "a foreign type in an engine header" \
-    '#[[:space:]]*include[[:space:]]*[<"](.*/)?(lua|lauxlib|lualib|hdf5|H5[A-Za-z]*|cuda[a-z_]*|nvrtc)\.h'
+    '#[[:space:]]*include[[:space:]]*([<"](.*/)?(lua|lauxlib|lualib|hdf5|H5[A-Za-z]*|cuda_[a-z_]*|nvrtc|nvTools[A-Za-z]*)\.h|<(.*/)?cuda\.h)'
   files '*.c' '*.h' | under 'engine|io|kernels|cli' | matches includes "Lua is for lua/ alone" \
     '#[[:space:]]*include[[:space:]]*[<"](.*/)?(lua|lauxlib|lualib)\.h'
   files '*.c' '*.h' | under 'engine|lua|kernels|cli' | matches includes "HDF5 is for io/ alone" \
@@ -110,7 +111,7 @@ rule_includes() {
   for folder in kernels/*/; do
     [ -d "$folder" ] || continue
     name=$(basename -- "$folder")
-    files '*.c' '*.h' '*.cu' | under "kernels/$name" | while IFS= read -r file; do
+    files '*.c' '*.h' '*.cu' '*.cuh' | under "kernels/$name" | while IFS= read -r file; do
       grep -nE '#[[:space:]]*include[[:space:]]*"kernels/' "$file" | grep -vE "\"kernels/($name|common)/" |
         sed "s|^\([0-9]*\):.*|$file:\1|" || true
     done
@@ -123,7 +124,8 @@ prefix() {
   while IFS= read -r symbol; do
     fault symbols "$(basename -- "$1") exports $symbol, not $2*"
   done < <(nm -g --defined-only "$1" 2>/dev/null | awk 'NF == 3 { print $3 }' |
-    grep -vE '^(__asan_|__odr_asan|__tsan_|__ubsan_|__gcov)' | grep -v "^$2" | sort -u || true)
+    grep -vE '^(__asan_|__odr_asan|__tsan_|__ubsan_|__gcov|nvtx|InitializeInjectionNvtx)' | # NVTX is a header of functions
+    grep -vE "^(_Z(TS|TI|N|L|Z)*([0-9]+__device_stub__)?(_Z)?N?[0-9]+)?$2" | sort -u || true)
 }
 rule_symbols() {
   local library name seen=0
@@ -146,20 +148,33 @@ rule_symbols() {
   ((seen)) || fault symbols "no library in $build"
 }
 
+# The optimiser's default is to contract.
+rule_cuda() {
+  if [ -z "$build" ] || [ ! -f "$build/compile_commands.json" ]; then
+    note cuda "skipped: no --build folder"
+    return
+  fi
+  local file
+  while IFS= read -r file; do
+    [[ $file == */bench/* ]] || fault cuda "$file: compiled without one -fmad=: use sim_cuda_sources()"
+  done < <(grep '"command": .*-x cu ' "$build/compile_commands.json" |
+    awk '{ if (gsub(/ -fmad=(true|false)/, "&") != 1) { sub(/.* -c /, ""); sub(/ .*/, ""); print } }')
+}
+
 rule_library() {
-  files '*.c' '*.h' '*.cu' | under 'engine|lua|io|kernels' | matches library "library code never exits or prints" \
+  files '*.c' '*.h' '*.cu' '*.cuh' | under 'engine|lua|io|kernels' | matches library "library code never exits or prints" \
     '(^|[^_[:alnum:]>.])(exit|abort|quick_exit|printf|vprintf|puts|putchar|perror)[[:space:]]*\(|(fprintf|fputs|fputc|fwrite)[[:space:]]*\(.*\<(stdout|stderr)\>'
 }
 
 rule_numerics() {
-  files CMakeLists.txt '*.cmake' CMakePresets.json '*.c' '*.h' '*.cu' |
+  files CMakeLists.txt '*.cmake' CMakePresets.json '*.c' '*.h' '*.cu' '*.cuh' | grep -v '^bench/' |
     matches numerics "the order of a sum is ours to choose" \
       'f(ast|unsafe|associative|reciprocal)-math|-Ofast|-use_fast_math|#[[:space:]]*pragma[[:space:]]+omp.*reduction[[:space:]]*\('
 }
 
 rule_blanks() {
   local file
-  local -a names=('*.c' '*.h' '*.cu' '*.cmake' CMakeLists.txt '*.json' '*.md' '*.lua' '*.sh' '*.py' dev LICENSE)
+  local -a names=('*.c' '*.h' '*.cu' '*.cuh' '*.cmake' CMakeLists.txt '*.json' '*.md' '*.lua' '*.sh' '*.py' dev LICENSE)
   files "${names[@]}" | grep -v '^tests/reject/' | matches blanks "trailing blank" '[[:blank:]]$'
   while IFS= read -r file; do
     if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then fault blanks "$file: no newline at the end"; fi
@@ -167,7 +182,7 @@ rule_blanks() {
 }
 
 rule_words() {
-  files '*.c' '*.h' '*.cu' '*.cmake' CMakeLists.txt '*.md' '*.lua' '*.sh' '*.py' dev |
+  files '*.c' '*.h' '*.cu' '*.cuh' '*.cmake' CMakeLists.txt '*.md' '*.lua' '*.sh' '*.py' dev |
     matches words "do it, or open an issue" '\<(TO[D]O|FIX[M]E|X[X]X)\>'
 }
 

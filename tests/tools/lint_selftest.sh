@@ -77,6 +77,11 @@ done
 rm "$tree"/build/*.a
 sees symbols "no library"
 
+for options in '' '-fmad=false -fmad=true'; do
+  printf '  "command": "nvcc %s -x cu -c /a/y.cu -o y.o",\n' "$options" >"$tree/build/compile_commands.json"
+  sees cuda /a/y.cu
+done
+
 # shellcheck disable=SC2016
 for text in 'exit(1);' 'if (x) abort();' 'printf("x");' 'fprintf(stderr, "x");' 'fputs("x", stdout);' 'perror("x");'; do
   printf 'void sim_y(int x) {\n  %s\n}\n' "$text" >"$tree/io/y.c"

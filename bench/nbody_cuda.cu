@@ -1,0 +1,207 @@
+/* Direct sums on the GPU: interactions a second (an interaction is one ordered pair), beside the limit by counted issue
+ * slots or fp64 instructions and beside NVIDIA's sample's algorithm, all in one run.
+ *
+ *   bench_nbody_cuda [--precision single|mixed|double] [--scheme leapfrog|hermite4] [--n N]... [--equal] [--sweep]
+ *
+ * --equal: all bodies have one mass; without it masses differ, which costs the third-law kernel two more instructions.
+ * --sweep tries every plan; without it, the one that a run would choose. */
+#include "engine/cuda.h"
+#include "kernels/nbody/cuda/work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime.h>
+#include <vector>
+
+extern "C" void bench_sample(const void *bodies, void *accelerations, int n, float softening2, void *stream);
+
+static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
+
+static void must(int ok, const char *what) {
+  if (ok) return;
+  fprintf(stderr, "bench_nbody_cuda: %s: %s\n", what, sim_error_last()->message);
+  exit(1);
+}
+
+/* Median milliseconds of `queue`, over at least 0.3 s and 5 calls. */
+template <typename F> static double milliseconds(F queue) {
+  cudaEvent_t begin, end;
+  cudaEventCreate(&begin);
+  cudaEventCreate(&end);
+  std::vector<float> times;
+  double total = 0;
+  queue();
+  while (times.size() < 5 || (total < 300 && times.size() < 1000)) {
+    float ms;
+    cudaEventRecord(begin, stream());
+    queue();
+    cudaEventRecord(end, stream());
+    cudaEventSynchronize(end);
+    cudaEventElapsedTime(&ms, begin, end);
+    times.push_back(ms);
+    total += ms;
+  }
+  must(sim_backend_cuda.finish() == SIM_OK, "the device");
+  std::sort(times.begin(), times.end());
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  return times[times.size() / 2];
+}
+
+struct system_of {
+  nbody_state state;
+  bool single;
+};
+
+template <typename Real> static void *upload(const std::vector<double> &values) {
+  std::vector<Real> typed(values.begin(), values.end());
+  void *data;
+  must(sim_backend_cuda.alloc(typed.size() * sizeof(Real), &data) == SIM_OK, "memory");
+  must(sim_backend_cuda.copy(data, typed.data(), typed.size() * sizeof(Real)) == SIM_OK, "copy");
+  return data;
+}
+
+/* Uniform in a cube of length 1, masses about 1 / n. */
+template <typename Real> static nbody_state make(int64_t n, bool equal) {
+  uint64_t word = 1;
+  auto next = [&word] {
+    word = word * 6364136223846793005u + 1442695040888963407u;
+    return (double)(word >> 11) * 0x1p-53;
+  };
+  std::vector<double> mass((size_t)n), position(3 * (size_t)n), velocity(3 * (size_t)n), zeros(3 * (size_t)n);
+  for (double &m : mass) m = (equal ? 1 : 0.5 + next()) / (double)n;
+  for (double &x : position) x = next() - 0.5;
+  for (double &v : velocity) v = next() - 0.5;
+  nbody_state s = {};
+  s.n = n;
+  s.mass = upload<Real>(mass);
+  s.position = upload<Real>(position);
+  s.velocity = upload<Real>(velocity);
+  s.acceleration = (double *)upload<double>(zeros);
+  s.jerk = (double *)upload<double>(zeros);
+  return s;
+}
+
+static void free_state(nbody_state *s) {
+  void *const arrays[] = {s->mass, s->position, s->velocity, s->acceleration, s->jerk};
+  for (void *array : arrays) sim_backend_cuda.free(array);
+}
+
+/* fp32 issue slots, or fp64 instructions, a second at the highest clock. */
+static double device_rate(bool narrow) {
+  int clock = 0, device = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, device);
+  return 1e3 * clock * sim_cuda_multiprocessors() * (narrow ? 128 : 64);
+}
+
+static void time_plan(const nbody_options *options, bool single, const nbody_state *state, const nbody_cuda_plan *plan,
+                      double sample_rate) {
+  const nbody_ops *ops = single ? &nbody_ops_cuda_f32 : &nbody_ops_cuda_f64;
+  nbody_work *work;
+  must(nbody_cuda_create(options, state, single, plan, &work) == SIM_OK, "create");
+  const double ms = milliseconds([&] {
+    ops->force(work);
+    ops->finish(work);
+  });
+  const double n = (double)options->n, rate = n * n / ms * 1e3;
+  const bool symmetric = plan->method == NBODY_SYMMETRIC;
+  const double slots = symmetric ? 8.5 : options->single_pairs ? (options->jerk ? 28 : 13) : options->jerk ? 31 : 16;
+  printf("%9lld %10.4f ms %8.1f e9/s %5.1f %% of %6.0f", (long long)options->n, ms, rate * 1e-9,
+         100 * rate * slots / device_rate(options->single_pairs), device_rate(options->single_pairs) / slots * 1e-9);
+  if (sample_rate > 0) printf("  %5.2f x sample", rate / sample_rate);
+  printf("  %s\n", ops->name(work));
+  nbody_cuda_destroy(&work);
+}
+
+static double time_sample(int64_t n) {
+  void *in, *out;
+  if (n % 256 != 0) return 0;
+  must(sim_backend_cuda.alloc((size_t)n * 16, &in) == SIM_OK, "memory");
+  must(sim_backend_cuda.alloc((size_t)n * 16, &out) == SIM_OK, "memory");
+  std::vector<float> bodies((size_t)n * 4);
+  uint32_t word = 1;
+  for (float &x : bodies) word = word * 1664525u + 1013904223u, x = (float)(word >> 8) * 0x1p-24f;
+  must(sim_backend_cuda.copy(in, bodies.data(), (size_t)n * 16) == SIM_OK, "copy");
+  const double ms = milliseconds([&] { bench_sample(in, out, (int)n, 1e-4f, stream()); });
+  sim_backend_cuda.free(in);
+  sim_backend_cuda.free(out);
+  printf("%9lld %10.4f ms %8.1f e9/s  NVIDIA's sample's algorithm, fast math\n", (long long)n, ms,
+         (double)n * (double)n / ms * 1e-6);
+  return (double)n * (double)n / ms * 1e3;
+}
+
+static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool sweep) {
+  const bool single = !strcmp(precision, "single");
+  nbody_options options = {};
+  options.n = n;
+  options.single_pairs = strcmp(precision, "double") != 0;
+  options.jerk = jerk;
+  options.G = 1;
+  options.softening = 0.01;
+  options.spread = 0.5;
+  const double sample_rate = options.single_pairs && !jerk ? time_sample(n) : 0;
+  nbody_state state = single ? make<float>(n, equal) : make<double>(n, equal);
+  if (!jerk) {
+    sim_backend_cuda.free(state.jerk);
+    state.jerk = nullptr;
+  }
+  nbody_cuda_plan plan = nbody_cuda_choose(&options);
+  printf("chosen:\n");
+  time_plan(&options, single, &state, &plan, sample_rate);
+  if (sweep) {
+    static const int lanes[] = {4, 8, 12}, chunks[] = {128, 256, 512, 1024};
+    for (int k : lanes)
+      for (int c : chunks)
+        if (options.single_pairs && !jerk && c < n / 4) {
+          plan = {NBODY_SYMMETRIC, k, c, 1};
+          time_plan(&options, single, &state, &plan, sample_rate);
+        }
+    static const int bodies[] = {1, 2, 4}, splits[] = {1, 2, 4, 8, 16, 32, 64};
+    for (int k : bodies)
+      for (int s : splits)
+        if (s <= n / 32 && n / 128 / k * s <= 8192 && n / 128 / k * s >= 128) {
+          plan = {NBODY_TILE, k, 0, s};
+          time_plan(&options, single, &state, &plan, sample_rate);
+        }
+  }
+  free_state(&state);
+}
+
+int main(int count, char **arguments) {
+  const char *precision = "single";
+  bool jerk = false, equal = false, sweep = false;
+  std::vector<int64_t> sizes;
+  for (int k = 1; k < count; k++) {
+    if (!strcmp(arguments[k], "--sweep"))
+      sweep = true;
+    else if (!strcmp(arguments[k], "--equal"))
+      equal = true;
+    else if (!strcmp(arguments[k], "--precision") && k + 1 < count)
+      precision = arguments[++k];
+    else if (!strcmp(arguments[k], "--scheme") && k + 1 < count)
+      jerk = !strcmp(arguments[++k], "hermite4");
+    else if (!strcmp(arguments[k], "--n") && k + 1 < count && atoll(arguments[k + 1]) > 0)
+      sizes.push_back(atoll(arguments[++k]));
+    else {
+      fprintf(stderr, "bench_nbody_cuda [--precision single|mixed|double] [--scheme leapfrog|hermite4] [--n N]..."
+                      " [--equal] [--sweep]\n");
+      return 64;
+    }
+  }
+  if (sizes.empty()) sizes = {2048, 16384, 65536, 262144};
+  const char *reason = sim_backend_cuda.unavailable();
+  if (reason != nullptr) {
+    printf("no GPU: %s\n", reason);
+    return 0;
+  }
+  must(sim_backend_cuda.open(nullptr) == SIM_OK, "open");
+  char text[256];
+  sim_backend_cuda.describe(text, sizeof text);
+  printf("%s; %s, %s\n", text, precision, jerk ? "hermite4" : "leapfrog");
+  for (int64_t n : sizes) bench(n, precision, jerk, equal, sweep);
+  return 0;
+}

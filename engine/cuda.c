@@ -1,0 +1,309 @@
+/* The CUDA backend: one device, a stream for steps and one for outputs, and the first failure. */
+#include "engine/cuda_parts.h"
+
+#include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct sim_graph {
+  cudaGraphExec_t work;
+  const char *last_kernel;
+};
+
+/* Kernels load when they are first used, and a graph takes some memory: not for a run's arrays. */
+static const size_t reserve = (size_t)64 << 20;
+
+static struct {
+  bool open, capturing;
+  int device, multiprocessors, major;
+  cudaStream_t steps, outputs;
+  cudaEvent_t staged, gone, mark;  /* the last `stage`, `leave` and `follow` */
+  const char *_Atomic last_kernel; /* queued; NULL: none */
+} cuda;
+
+/* ---- failures: the first one stays ---- */
+
+static struct {
+  pthread_mutex_t lock;
+  bool is;
+  char text[512];
+} failure = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+int sim_cuda_failed(int error, const char *call, const char *what) {
+  if (error == cudaSuccess) return 0;
+  pthread_mutex_lock(&failure.lock);
+  if (!failure.is)
+    snprintf(failure.text, sizeof failure.text, "GPU %d: %s (%s): %s (%s)", cuda.device, call, what,
+             cudaGetErrorString((cudaError_t)error), cudaGetErrorName((cudaError_t)error));
+  failure.is = true;
+  pthread_mutex_unlock(&failure.lock);
+  return 1;
+}
+
+static sim_status kept(void) {
+  pthread_mutex_lock(&failure.lock);
+  sim_status status = failure.is ? sim_fail(SIM_ERR_DEVICE, "%s", failure.text) : SIM_OK;
+  pthread_mutex_unlock(&failure.lock);
+  return status;
+}
+
+/* A call that is not a launch. It may be the first to hear of a kernel that failed: the last one is named. */
+static sim_status check(cudaError_t error, const char *call) {
+  if (error == cudaSuccess) return SIM_OK;
+  char what[160];
+  snprintf(what, sizeof what, "last kernel: %s", cuda.last_kernel ? cuda.last_kernel : "none");
+  sim_cuda_failed((int)error, call, what);
+  return kept();
+}
+
+#define CUDA_TRY(function, ...) SIM_TRY(check(function(__VA_ARGS__), #function))
+
+/* ---- device ---- */
+
+/* Without a trace where it fails: another device may be tried. */
+static cudaError_t start(int device) {
+  cudaError_t error = cudaSetDevice(device);
+  if (!error) error = cudaStreamCreateWithFlags(&cuda.steps, cudaStreamNonBlocking);
+  if (!error) error = cudaStreamCreateWithFlags(&cuda.outputs, cudaStreamNonBlocking);
+  if (!error) error = cudaEventCreateWithFlags(&cuda.staged, cudaEventDisableTiming);
+  if (!error) error = cudaEventCreateWithFlags(&cuda.gone, cudaEventDisableTiming | cudaEventBlockingSync);
+  if (!error) error = cudaEventCreateWithFlags(&cuda.mark, cudaEventDisableTiming);
+  if (!error) error = cudaDeviceGetAttribute(&cuda.multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  if (!error) error = cudaDeviceGetAttribute(&cuda.major, cudaDevAttrComputeCapabilityMajor, device);
+  if (error) {
+    (void)cudaDeviceReset();
+    (void)cudaGetLastError();
+  }
+  return error;
+}
+
+static sim_status cuda_open(const char *which) {
+  int devices[SIM_CUDA_DEVICES_MAX], count;
+  SIM_TRY(sim_cuda_find(which, devices, &count));
+  for (int i = 0; i < count && cuda.open; i++)
+    if (devices[i] == cuda.device) return kept();
+  if (cuda.open) return sim_fail(SIM_ERR_NO_DEVICE, "this process uses GPU %d already", cuda.device);
+  cudaError_t first = cudaSuccess;
+  for (int i = 0; i < count; i++) {
+    cudaError_t error = start(devices[i]);
+    if (error == cudaSuccess) {
+      cuda.device = devices[i];
+      cuda.open = true;
+      return SIM_OK;
+    }
+    if (!first) first = error;
+  }
+  return sim_fail(SIM_ERR_NO_DEVICE, "GPU %d cannot be used: %s (%s)", devices[0], cudaGetErrorString(first),
+                  cudaGetErrorName(first));
+}
+
+static void cuda_describe(char *out, size_t capacity) { sim_cuda_about(cuda.device, out, capacity); }
+
+void *sim_cuda_stream(void) { return cuda.steps; }
+int sim_cuda_multiprocessors(void) { return cuda.multiprocessors; }
+int sim_cuda_overlaps(void) { return cuda.major >= 9; }
+
+/* ---- memory ---- */
+
+static sim_status cuda_alloc(size_t bytes, void **out) {
+  *out = NULL;
+  SIM_TRY(kept());
+  void *data = NULL;
+  cudaError_t error = cudaMalloc(&data, bytes ? bytes : 1);
+  if (error == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return sim_fail(SIM_ERR_NO_MEMORY, "GPU %d: no memory for an array of %zu bytes", cuda.device, bytes);
+  }
+  SIM_TRY(check(error, "cudaMalloc"));
+  sim_status status = check(cudaMemsetAsync(data, 0, bytes, cuda.steps), "cudaMemsetAsync");
+  if (status == SIM_OK) status = check(cudaStreamSynchronize(cuda.steps), "cudaStreamSynchronize");
+  if (status == SIM_OK)
+    *out = data;
+  else
+    (void)cudaFree(data);
+  return status;
+}
+
+/* After a failure the memory is gone with the device's context, and there is nobody to tell. */
+static void cuda_free(void *data) {
+  if (data && cudaFree(data) != cudaSuccess) (void)cudaGetLastError();
+}
+
+static sim_status cuda_copy(void *destination, const void *source, size_t bytes) {
+  SIM_TRY(kept());
+  CUDA_TRY(cudaMemcpyAsync, destination, source, bytes, cudaMemcpyDefault, cuda.steps);
+  CUDA_TRY(cudaStreamSynchronize, cuda.steps);
+  return SIM_OK;
+}
+
+static size_t cuda_memory_free(void) {
+  size_t here = 0, total = 0;
+  if (cudaMemGetInfo(&here, &total) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  return here > reserve ? here - reserve : 0;
+}
+
+static sim_status cuda_alloc_host(size_t bytes, void **out) {
+  *out = NULL;
+  SIM_TRY(kept());
+  cudaError_t error = cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocDefault);
+  if (error == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return sim_fail(SIM_ERR_NO_MEMORY, "no pinned memory of %zu bytes on the host", bytes);
+  }
+  return check(error, "cudaHostAlloc");
+}
+
+static void cuda_free_host(void *data) {
+  if (data && cudaFreeHost(data) != cudaSuccess) (void)cudaGetLastError();
+}
+
+/* ---- queue ---- */
+
+static sim_status cuda_finish(void) {
+  SIM_TRY(kept());
+  CUDA_TRY(cudaStreamSynchronize, cuda.steps);
+  CUDA_TRY(cudaStreamSynchronize, cuda.outputs);
+  if (sim_profile_on()) sim_cuda_profile_gather(true);
+  return kept();
+}
+
+static sim_status cuda_follow(void) {
+  SIM_TRY(kept());
+  CUDA_TRY(cudaEventSynchronize, cuda.mark);
+  CUDA_TRY(cudaEventRecord, cuda.mark, cuda.steps);
+  return SIM_OK;
+}
+
+static const sim_cuda_kernel staging = {"copy to staging", "output", SIM_LIMIT_BYTES};
+static const sim_cuda_kernel leaving = {"copy to the host", "output", SIM_LIMIT_BYTES};
+
+static sim_status cuda_stage(void *staged, const void *source, size_t bytes) {
+  SIM_TRY(kept());
+  bool profiled = sim_profile_on();
+  if (profiled) sim_cuda_profile_begin(cuda.steps);
+  CUDA_TRY(cudaMemcpyAsync, staged, source, bytes, cudaMemcpyDeviceToDevice, cuda.steps);
+  if (profiled) sim_cuda_profile_end(cuda.steps, &staging, SIM_TRACK_STEPS, 2 * (double)bytes);
+  CUDA_TRY(cudaEventRecord, cuda.staged, cuda.steps);
+  return SIM_OK;
+}
+
+static sim_status cuda_leave(void *host, const void *staged, size_t bytes) {
+  SIM_TRY(kept());
+  CUDA_TRY(cudaStreamWaitEvent, cuda.outputs, cuda.staged, 0);
+  bool profiled = sim_profile_on();
+  if (profiled) sim_cuda_profile_begin(cuda.outputs);
+  CUDA_TRY(cudaMemcpyAsync, host, staged, bytes, cudaMemcpyDeviceToHost, cuda.outputs);
+  if (profiled) sim_cuda_profile_end(cuda.outputs, &leaving, SIM_TRACK_COPIES, (double)bytes);
+  CUDA_TRY(cudaEventRecord, cuda.gone, cuda.outputs);
+  return SIM_OK;
+}
+
+static sim_status cuda_left(void) {
+  SIM_TRY(kept());
+  CUDA_TRY(cudaSetDevice, cuda.device); /* this thread's */
+  CUDA_TRY(cudaEventSynchronize, cuda.gone);
+  return SIM_OK;
+}
+
+/* ---- graphs ---- */
+
+/* Times of single kernels cannot be had from within a graph: with a profile the work just runs. */
+static sim_status cuda_capture(void) {
+  SIM_TRY(kept());
+  if (sim_profile_on()) return SIM_OK;
+  CUDA_TRY(cudaStreamBeginCapture, cuda.steps, cudaStreamCaptureModeThreadLocal);
+  cuda.capturing = true;
+  return SIM_OK;
+}
+
+static sim_status cuda_captured(sim_graph **out) {
+  *out = NULL;
+  if (!cuda.capturing) return kept();
+  cudaGraph_t graph = NULL;
+  cudaError_t error = cudaStreamEndCapture(cuda.steps, &graph);
+  cuda.capturing = false;
+  sim_graph *made = calloc(1, sizeof *made);
+  const char *call = "cudaStreamEndCapture";
+  if (!error && made) {
+    call = "cudaGraphInstantiate";
+    error = cudaGraphInstantiateWithFlags(&made->work, graph, 0);
+  }
+  if (!error && made) {
+    call = "cudaGraphUpload";
+    error = cudaGraphUpload(made->work, cuda.steps);
+  }
+  if (graph) (void)cudaGraphDestroy(graph);
+  sim_status status = kept();
+  if (status == SIM_OK) status = check(error, call);
+  if (status == SIM_OK && !made) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for a graph of kernels");
+  if (status != SIM_OK) {
+    if (made && made->work) (void)cudaGraphExecDestroy(made->work);
+    free(made);
+    return status;
+  }
+  made->last_kernel = cuda.last_kernel;
+  *out = made;
+  return SIM_OK;
+}
+
+static sim_status cuda_replay(sim_graph *graph) {
+  SIM_TRY(kept());
+  cuda.last_kernel = graph->last_kernel;
+  CUDA_TRY(cudaGraphLaunch, graph->work, cuda.steps);
+  return SIM_OK;
+}
+
+static void cuda_forget(sim_graph **graph) {
+  if (!*graph) return;
+  if (cudaGraphExecDestroy((*graph)->work) != cudaSuccess) (void)cudaGetLastError();
+  free(*graph);
+  *graph = NULL;
+}
+
+/* ---- launches ---- */
+
+void sim_cuda_begin(const sim_cuda_kernel *kernel) {
+  nvtxRangePushA(kernel->group);
+  nvtxRangePushA(kernel->name);
+  if (sim_profile_on()) sim_cuda_profile_begin(cuda.steps);
+}
+
+void sim_cuda_end(const sim_cuda_kernel *kernel, double amount) {
+  cudaError_t error = cudaGetLastError();
+  cuda.last_kernel = kernel->name;
+  if (error) sim_cuda_failed((int)error, "launch", kernel->name);
+  if (sim_profile_on()) sim_cuda_profile_end(cuda.steps, kernel, SIM_TRACK_STEPS, amount);
+  nvtxRangePop();
+  nvtxRangePop();
+}
+
+const sim_backend sim_backend_cuda = {
+    .name = "cuda",
+    .kind = SIM_BACKEND_CUDA,
+    .space = SIM_SPACE_DEVICE,
+    .unavailable = sim_cuda_unavailable,
+    .list = sim_cuda_list,
+    .open = cuda_open,
+    .describe = cuda_describe,
+    .alloc = cuda_alloc,
+    .free = cuda_free,
+    .copy = cuda_copy,
+    .memory_free = cuda_memory_free,
+    .alloc_host = cuda_alloc_host,
+    .free_host = cuda_free_host,
+    .failed = kept,
+    .follow = cuda_follow,
+    .finish = cuda_finish,
+    .stage = cuda_stage,
+    .leave = cuda_leave,
+    .left = cuda_left,
+    .capture = cuda_capture,
+    .captured = cuda_captured,
+    .replay = cuda_replay,
+    .forget = cuda_forget,
+};

@@ -1,0 +1,91 @@
+/* Times of kernels and copies: a pair of events around each, from a ring. Pairs are read when they are done, so that
+ * the host waits only when the whole ring is under way. */
+#include "engine/cuda_parts.h"
+
+#include <cuda_runtime_api.h>
+
+enum {
+  PAIRS = 2048,
+  ROOM = PAIRS - 2
+}; /* one slot stays: the last pair that was read, where the next one is measured
+      from */
+
+typedef struct pair {
+  cudaEvent_t begin, end;
+  const sim_cuda_kernel *kernel;
+  sim_profile_track track;
+  double amount;
+} pair;
+
+static struct {
+  bool made, broken;
+  pair pairs[PAIRS];
+  size_t first, count; /* under way */
+  cudaEvent_t origin;  /* an event that was read */
+  double origin_at;    /* when it was, as sim_profile_now */
+} ring;
+
+/* A failure ends the profile; the run hears of it from its own calls too. */
+static bool broke(cudaError_t error, const char *call) {
+  if (sim_cuda_failed((int)error, call, "profile")) ring.broken = true;
+  return ring.broken;
+}
+
+static void make(cudaStream_t stream) {
+  ring.made = true;
+  for (size_t i = 0; i < PAIRS; i++)
+    if (broke(cudaEventCreate(&ring.pairs[i].begin), "cudaEventCreate") ||
+        broke(cudaEventCreate(&ring.pairs[i].end), "cudaEventCreate"))
+      return;
+  ring.origin = ring.pairs[PAIRS - 1].begin;
+  if (broke(cudaEventRecord(ring.origin, stream), "cudaEventRecord")) return;
+  if (broke(cudaEventSynchronize(ring.origin), "cudaEventSynchronize")) return;
+  ring.origin_at = sim_profile_now();
+  int device;
+  double limits[SIM_LIMITS];
+  if (broke(cudaGetDevice(&device), "cudaGetDevice")) return;
+  sim_cuda_limits(device, limits);
+  sim_profile_limits(limits);
+}
+
+/* Reads the oldest pair: false where it is not done and `wait` is not asked for. */
+static bool read_one(bool wait) {
+  pair *p = &ring.pairs[ring.first];
+  cudaError_t error = wait ? cudaEventSynchronize(p->end) : cudaEventQuery(p->end);
+  if (error == cudaErrorNotReady) {
+    (void)cudaGetLastError(); /* busy is no error */
+    return false;
+  }
+  float since = 0, took = 0; /* ms; a time since the run's begin would lose its last digits */
+  if (broke(error, "cudaEventSynchronize")) return false;
+  if (broke(cudaEventElapsedTime(&since, ring.origin, p->begin), "cudaEventElapsedTime")) return false;
+  if (broke(cudaEventElapsedTime(&took, p->begin, p->end), "cudaEventElapsedTime")) return false;
+  ring.origin = p->begin;
+  ring.origin_at += 1e-3 * (double)since;
+  sim_profile_event event = {p->kernel, p->track, ring.origin_at, 1e-3 * (double)took, p->amount};
+  sim_profile_add(&event);
+  ring.first = (ring.first + 1) % PAIRS;
+  ring.count--;
+  return true;
+}
+
+void sim_cuda_profile_gather(bool all) {
+  while (!ring.broken && ring.count && read_one(all)) {}
+}
+
+void sim_cuda_profile_begin(void *stream) {
+  if (!ring.made) make(stream);
+  if (ring.count > ROOM / 2) sim_cuda_profile_gather(false);
+  while (!ring.broken && ring.count == ROOM && read_one(true)) {}
+  if (ring.broken) return;
+  (void)broke(cudaEventRecord(ring.pairs[(ring.first + ring.count) % PAIRS].begin, stream), "cudaEventRecord");
+}
+
+void sim_cuda_profile_end(void *stream, const sim_cuda_kernel *kernel, sim_profile_track track, double amount) {
+  if (ring.broken) return;
+  pair *p = &ring.pairs[(ring.first + ring.count) % PAIRS];
+  p->kernel = kernel;
+  p->track = track;
+  p->amount = amount;
+  if (!broke(cudaEventRecord(p->end, stream), "cudaEventRecord")) ring.count++;
+}

@@ -1,0 +1,363 @@
+#include "engine/outputs.h"
+
+#include "engine/log.h"
+#include "engine/profile.h"
+#include "engine/stage.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+/* Tables are made durable at most this often between checkpoints, and only if that took less than a hundredth of it. */
+static const double flush_interval = 10;
+
+/* What is due at one step, or `flush`. */
+typedef struct job {
+  sim_clock clock;
+  uint32_t due;
+  bool save, flush;
+  bool staged;    /* the stage holds the state of this step, or will when it has left */
+  double *values; /* [columns of all tables] */
+} job;
+
+struct sim_outputs {
+  sim_run *run;
+  bool device; /* the state lies there */
+  size_t columns;
+  double *values; /* [SIM_OUTPUTS_WAITING][columns] */
+
+  /* the loop's */
+  sim_array arrays[SIM_ARRAYS_MAX];
+  sim_species species[SIM_SPECIES_MAX];
+  sim_frame view;
+  int64_t shown; /* step whose whole state is on the host and finite; -1: none */
+  double last_tick;
+  bool running; /* the writer is */
+
+  /* under the lock while the writer runs */
+  pthread_mutex_t lock;
+  pthread_cond_t work, room;
+  pthread_t writer;
+  job jobs[SIM_OUTPUTS_WAITING]; /* a ring; the first one is being written */
+  size_t first, count;
+  bool stage_used, closing;
+  sim_error failure; /* ends the run */
+  int64_t checkpoint_step;
+
+  /* of the thread that writes; the stage is the loop's while it is not used */
+  sim_stage stage;
+  double last_flush, flush_cost;
+};
+
+/* ---- what a sink is called with; on the thread that writes ---- */
+
+static void report_failure(const sim_sink *sink) {
+  sim_log(SIM_LOG_WARN, "%s not written: %s; the run goes on and tries again", sink->name, sim_error_last()->message);
+}
+
+static void flush_all(const sim_run *run) {
+  sim_profile_range_begin("flush");
+  for (size_t i = 0; i < run->sink_count; i++) {
+    sim_sink *sink = &run->sinks[i];
+    if (!sink->flush) continue;
+    sink->flush_failed = sink->flush(sink->self) != SIM_OK;
+    if (sink->flush_failed) report_failure(sink);
+  }
+  sim_profile_range_end();
+}
+
+static void flush_now_and_then(sim_outputs *o) {
+  double now = sim_wall_clock();
+  if (now - o->last_flush < 100 * o->flush_cost) return;
+  flush_all(o->run);
+  o->last_flush = sim_wall_clock();
+  o->flush_cost = o->last_flush - now;
+}
+
+/* A state that must not be saved ends the run; any other failure of a sink is reported and tried again later. */
+static sim_status write_sink(sim_sink *sink, const sim_frame *frame) {
+  sim_profile_range_begin(sink->name);
+  sim_status status = sink->write(sink->self, frame);
+  sim_profile_range_end();
+  if (status == SIM_ERR_DIVERGED || status == SIM_ERR_NO_MEMORY) return status;
+  sink->write_failed = status != SIM_OK;
+  if (sink->write_failed) report_failure(sink);
+  return SIM_OK;
+}
+
+/* All checkpoint sinks. Tables are made durable before, so that a restart finds every row up to it; where that fails
+ * the state is worth saving all the same. */
+static sim_status checkpoint(sim_outputs *o, const sim_frame *frame) {
+  flush_all(o->run);
+  for (size_t i = 0; i < o->run->sink_count; i++) {
+    sim_sink *sink = &o->run->sinks[i];
+    if (sink->kind != SIM_SINK_CHECKPOINT) continue;
+    SIM_TRY(write_sink(sink, frame));
+    if (sink->write_failed) continue;
+    pthread_mutex_lock(&o->lock);
+    o->checkpoint_step = frame->clock.step;
+    pthread_mutex_unlock(&o->lock);
+  }
+  return SIM_OK;
+}
+
+/* `state` NULL: rows alone. */
+static sim_status deliver(sim_outputs *o, const job *j, const sim_frame *state) {
+  sim_row rows[SIM_TABLES_MAX];
+  sim_frame frame = state ? *state : (sim_frame){.clock = j->clock};
+  const double *values = j->values;
+  size_t count = 0;
+  for (const sim_table *const *table = o->run->model->tables; *table; table++) {
+    rows[count++] = (sim_row){*table, values};
+    for (const sim_field *column = (*table)->columns; column->name; column++) values++;
+  }
+  frame.rows = rows;
+  for (size_t i = 0; i < o->run->sink_count; i++) {
+    sim_sink *sink = &o->run->sinks[i];
+    frame.row_count = sink->kind == SIM_SINK_TABLE ? count : 0;
+    if (j->due & (UINT32_C(1) << i)) SIM_TRY(write_sink(sink, &frame));
+  }
+  frame.row_count = 0;
+  return j->save ? checkpoint(o, &frame) : SIM_OK;
+}
+
+/* ---- the writer ---- */
+
+/* The sinks of tables among those due. */
+static uint32_t tables_of(const sim_run *run, uint32_t due) {
+  uint32_t tables = 0;
+  for (size_t i = 0; i < run->sink_count; i++)
+    if (run->sinks[i].kind == SIM_SINK_TABLE) tables |= due & (UINT32_C(1) << i);
+  return tables;
+}
+
+static sim_status work_on(sim_outputs *o, const job *j) {
+  if (j->flush) {
+    flush_now_and_then(o);
+    return SIM_OK;
+  }
+  if (!j->staged) return deliver(o, j, NULL);
+  /* A checkpoint's state was waited for. A row was observed before the device failed. */
+  if (!j->save && o->run->backend->left() != SIM_OK) {
+    const sim_error cause = *sim_error_last();
+    const job row = {.clock = j->clock, .due = tables_of(o->run, j->due), .values = j->values};
+    SIM_TRY(deliver(o, &row, NULL));
+    return sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
+  }
+  SIM_TRY(sim_frame_check_finite(&o->stage.frame));
+  return deliver(o, j, &o->stage.frame);
+}
+
+static void *write_jobs(void *opaque) {
+  sim_outputs *o = opaque;
+  pthread_mutex_lock(&o->lock);
+  for (;;) {
+    while (o->count == 0 && !o->closing) pthread_cond_wait(&o->work, &o->lock);
+    if (o->count == 0) break;
+    const job *j = &o->jobs[o->first];
+    sim_status status = SIM_OK;
+    if (o->failure.status == SIM_OK) { /* else nothing that came later is worth keeping */
+      pthread_mutex_unlock(&o->lock);
+      status = work_on(o, j);
+      pthread_mutex_lock(&o->lock);
+    }
+    if (status != SIM_OK) o->failure = *sim_error_last();
+    if (j->staged) o->stage_used = false;
+    o->first = (o->first + 1) % SIM_OUTPUTS_WAITING;
+    o->count--;
+    pthread_cond_signal(&o->room);
+  }
+  pthread_mutex_unlock(&o->lock);
+  return NULL;
+}
+
+/* Signals are for the thread of the loop. */
+static sim_status start_writer(sim_outputs *o) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int error = pthread_create(&o->writer, NULL, write_jobs, o);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error) return sim_fail(SIM_ERR_NO_MEMORY, "no thread for the outputs");
+  o->running = true;
+  return SIM_OK;
+}
+
+/* ---- the loop's side ---- */
+
+static sim_status raise_failure(const sim_error *failure) {
+  if (failure->status == SIM_OK) return SIM_OK;
+  return sim_fail_at(failure->status, failure->file, failure->line, "%s", failure->message);
+}
+
+sim_status sim_outputs_look(sim_outputs *o) {
+  pthread_mutex_lock(&o->lock);
+  const sim_error failure = o->failure;
+  o->run->checkpoint_step = o->checkpoint_step;
+  pthread_mutex_unlock(&o->lock);
+  return raise_failure(&failure);
+}
+
+/* Waits until there is room for a job and, with `stage`, until the stage is free. */
+static sim_status wait_for_room(sim_outputs *o, bool stage) {
+  sim_profile_range_begin("wait for outputs");
+  pthread_mutex_lock(&o->lock);
+  while (o->count == SIM_OUTPUTS_WAITING || (stage && o->stage_used)) pthread_cond_wait(&o->room, &o->lock);
+  pthread_mutex_unlock(&o->lock);
+  sim_profile_range_end();
+  return sim_outputs_look(o);
+}
+
+static sim_status view(sim_outputs *o) {
+  const sim_run *run = o->run;
+  o->view = (sim_frame){.clock = run->clock, .arrays = o->arrays, .species = o->species};
+  sim_profile_range_begin("view");
+  sim_status status = run->model->view(run->self, o->arrays, o->species, &o->view);
+  sim_profile_range_end();
+  return status;
+}
+
+sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
+  *out = o->device ? &o->stage.frame : &o->view;
+  if (o->shown == o->run->clock.step) return SIM_OK;
+  o->shown = -1;
+  SIM_TRY(view(o));
+  if (o->device) {
+    SIM_TRY(wait_for_room(o, true));
+    SIM_TRY(sim_stage_take(&o->stage, &o->view, true));
+  }
+  SIM_TRY(sim_frame_check_finite(*out));
+  o->shown = o->run->clock.step;
+  return SIM_OK;
+}
+
+/* Rows of all tables. A value that is not finite may come from a state that is not, which then is what is reported. */
+static sim_status observe(sim_outputs *o, double *values) {
+  sim_run *run = o->run;
+  bool finite = true;
+  sim_status status = SIM_OK;
+  for (int t = 0; status == SIM_OK && run->model->tables[t]; t++) {
+    sim_profile_range_begin("observe");
+    status = run->model->observe(run->self, &run->clock, t, values);
+    sim_profile_range_end();
+    if (status != SIM_OK && status != SIM_ERR_DIVERGED) return status;
+    for (const sim_field *column = run->model->tables[t]->columns; column->name; column++, values++) {
+      if (!isfinite(*values)) finite = false;
+      if (!(column->flags & SIM_HEALTH)) continue;
+      run->last.health = *values;
+      run->last.health_name = column->name;
+    }
+  }
+  const sim_frame *state;
+  if (!finite) SIM_TRY(sim_outputs_state(o, &state));
+  return status;
+}
+
+static sim_status give_now(sim_outputs *o, uint32_t due, bool save) {
+  const job now = {.clock = o->run->clock, .due = due, .save = save, .values = o->values};
+  const sim_frame *state;
+  SIM_TRY(sim_outputs_state(o, &state));
+  if (tables_of(o->run, due)) SIM_TRY(observe(o, o->values));
+  SIM_TRY(deliver(o, &now, state));
+  return sim_outputs_look(o);
+}
+
+static void post(sim_outputs *o, const job *j) {
+  pthread_mutex_lock(&o->lock);
+  o->jobs[(o->first + o->count) % SIM_OUTPUTS_WAITING] = *j;
+  o->count++;
+  if (j->staged) o->stage_used = true;
+  pthread_cond_signal(&o->work);
+  pthread_mutex_unlock(&o->lock);
+}
+
+sim_status sim_outputs_give(sim_outputs *o, uint32_t due, bool save) {
+  if (!o->running) return give_now(o, due, save);
+  const uint32_t tables = tables_of(o->run, due);
+  job j = {.clock = o->run->clock, .due = due, .save = save, .staged = save || tables != due};
+  SIM_TRY(wait_for_room(o, false));
+  pthread_mutex_lock(&o->lock);
+  j.values = o->values + (o->first + o->count) % SIM_OUTPUTS_WAITING * o->columns;
+  pthread_mutex_unlock(&o->lock);
+  if (tables) SIM_TRY(observe(o, j.values));
+  if (j.staged) {
+    SIM_TRY(wait_for_room(o, true));
+    o->shown = -1;
+    SIM_TRY(view(o));
+    SIM_TRY(sim_stage_take(&o->stage, &o->view, save));
+  }
+  post(o, &j);
+  return SIM_OK;
+}
+
+void sim_outputs_tick(sim_outputs *o, double now) {
+  if (now - o->last_tick < flush_interval) return;
+  o->last_tick = now;
+  if (!o->running) {
+    flush_now_and_then(o);
+    return;
+  }
+  pthread_mutex_lock(&o->lock);
+  bool idle = o->count == 0;
+  pthread_mutex_unlock(&o->lock);
+  if (idle) post(o, &(job){.flush = true});
+}
+
+void sim_outputs_flush(sim_outputs *o) { flush_all(o->run); }
+
+sim_status sim_outputs_end(sim_outputs *o) {
+  if (o->running) {
+    pthread_mutex_lock(&o->lock);
+    o->closing = true;
+    pthread_cond_signal(&o->work);
+    pthread_mutex_unlock(&o->lock);
+    pthread_join(o->writer, NULL);
+    o->running = false;
+    const sim_error cause = *sim_error_last();
+    if (o->run->backend->left() != SIM_OK) /* copies that a failed writer did not wait for */
+      sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
+  }
+  return sim_outputs_look(o);
+}
+
+/* ---- beginning and end ---- */
+
+sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
+  if (run->sink_count > SIM_SINKS_MAX) return sim_fail(SIM_ERR_INTERNAL, "more than %d sinks", SIM_SINKS_MAX);
+  sim_outputs *o = *out = calloc(1, sizeof *o);
+  if (!o) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the outputs");
+  pthread_mutex_init(&o->lock, NULL);
+  pthread_cond_init(&o->work, NULL);
+  pthread_cond_init(&o->room, NULL);
+  o->run = run;
+  o->device = run->backend->stage != NULL;
+  o->shown = -1;
+  o->last_tick = o->last_flush = sim_wall_clock();
+  o->checkpoint_step = run->checkpoint_step;
+  for (const sim_table *const *table = run->model->tables; *table; table++)
+    for (const sim_field *column = (*table)->columns; column->name; column++) o->columns++;
+  sim_status status = SIM_OK;
+  o->values = calloc(SIM_OUTPUTS_WAITING, (o->columns + 1) * sizeof *o->values);
+  if (!o->values) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for rows of tables");
+  if (status == SIM_OK && o->device) {
+    status = view(o);
+    if (status == SIM_OK) status = sim_stage_create(run->backend, &o->view, &o->stage);
+    if (status == SIM_OK) status = start_writer(o);
+  }
+  if (status != SIM_OK) sim_outputs_destroy(out);
+  return status;
+}
+
+void sim_outputs_destroy(sim_outputs **outputs) {
+  sim_outputs *o = *outputs;
+  if (!o) return;
+  if (o->running) (void)!sim_outputs_end(o);
+  if (o->device) sim_stage_destroy(&o->stage);
+  pthread_cond_destroy(&o->room);
+  pthread_cond_destroy(&o->work);
+  pthread_mutex_destroy(&o->lock);
+  free(o->values);
+  free(o);
+  *outputs = NULL;
+}

@@ -1,0 +1,38 @@
+/* Between the time loop and the sinks. What is due at a step is written at once where the state lies on the host. Where
+ * it lies in a device, its copies leave while the next steps run, and a thread of its own, the writer, calls the sinks,
+ * in the same order. */
+#ifndef SIM_ENGINE_OUTPUTS_H
+#define SIM_ENGINE_OUTPUTS_H
+
+#include "engine/run.h"
+
+/* Sinks of a run; steps that may wait for the writer, of which one with its state. The loop waits beyond. */
+enum { SIM_SINKS_MAX = 32, SIM_OUTPUTS_WAITING = 256 };
+
+typedef struct sim_outputs sim_outputs;
+
+/* Takes all memory, and starts the writer where there is one. run->self is there and run->clock is set. */
+sim_status sim_outputs_create(sim_run *run, sim_outputs **out) SIM_MUST_CHECK;
+void sim_outputs_destroy(sim_outputs **outputs);
+
+/* Hands over the state of this step to the sinks in `due` (bit i: run->sinks[i], none of checkpoints) and, with `save`,
+ * to all checkpoint sinks. Sets run->last.health. A state that must not be saved ends the run, as does lack of memory;
+ * any other failure of a sink is reported, and is no failure here. Also returns what the writer has failed with. */
+sim_status sim_outputs_give(sim_outputs *outputs, uint32_t due, bool save) SIM_MUST_CHECK;
+
+/* Now and then makes durable what was written. */
+void sim_outputs_tick(sim_outputs *outputs, double now);
+
+/* Sets run->checkpoint_step; returns what the writer has failed with. */
+sim_status sim_outputs_look(sim_outputs *outputs) SIM_MUST_CHECK;
+
+/* Waits until all is written and ends the writer: what is given later is written at once. Then as sim_outputs_look. */
+sim_status sim_outputs_end(sim_outputs *outputs) SIM_MUST_CHECK;
+
+/* The state of this step on the host, whole and checked to be finite; valid until the next step. */
+sim_status sim_outputs_state(sim_outputs *outputs, const sim_frame **out) SIM_MUST_CHECK;
+
+/* After sim_outputs_end: makes everything durable. */
+void sim_outputs_flush(sim_outputs *outputs);
+
+#endif

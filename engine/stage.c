@@ -1,0 +1,72 @@
+#include "engine/stage.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static bool is_staged(const sim_array *array) {
+  return array->space == SIM_SPACE_DEVICE && array->field->flags & SIM_OUTPUT;
+}
+
+void sim_stage_plan(const sim_backend *backend, sim_plan *plan) {
+  if (!backend->stage) return;
+  sim_plan_add(plan, "staged for output", plan->staged_bytes);
+  sim_plan_add_host(plan, "pinned for output", fmax(plan->snapshot_bytes, plan->checkpoint_bytes));
+}
+
+sim_status sim_stage_create(const sim_backend *backend, const sim_frame *view, sim_stage *out) {
+  *out = (sim_stage){.backend = backend};
+  for (size_t i = 0; i < view->array_count; i++) {
+    size_t bytes = aligned(sim_array_bytes(&view->arrays[i]));
+    out->host_bytes += bytes;
+    if (is_staged(&view->arrays[i])) out->device_bytes += bytes;
+  }
+  sim_status status = backend->alloc(out->device_bytes, &out->device);
+  if (status == SIM_OK) status = backend->alloc_host(out->host_bytes, &out->host);
+  if (status != SIM_OK) sim_stage_destroy(out);
+  return status;
+}
+
+void sim_stage_destroy(sim_stage *stage) {
+  if (stage->device) stage->backend->free(stage->device);
+  if (stage->host) stage->backend->free_host(stage->host);
+  *stage = (sim_stage){0};
+}
+
+/* The arrays' places follow each other in both blocks. */
+static sim_status take_array(sim_stage *stage, const sim_array *from, bool whole, size_t *staged, size_t *mirrored) {
+  const sim_backend *backend = stage->backend;
+  const size_t bytes = sim_array_bytes(from), size = aligned(bytes);
+  char *host = (char *)stage->host + *mirrored, *device = (char *)stage->device + *staged;
+  if (size > stage->host_bytes - *mirrored || (is_staged(from) && size > stage->device_bytes - *staged))
+    return sim_fail(SIM_ERR_INTERNAL, "the state has outgrown what was set aside for its outputs");
+  sim_array *to = &stage->arrays[stage->frame.array_count++];
+  *to = *from;
+  to->data = host;
+  to->space = SIM_SPACE_HOST;
+  *mirrored += size;
+  if (is_staged(from)) *staged += size;
+  if (from->space == SIM_SPACE_HOST) {
+    memcpy(host, from->data, bytes);
+    return SIM_OK;
+  }
+  if (whole) return backend->copy(host, from->data, bytes);
+  SIM_TRY(backend->stage(device, from->data, bytes));
+  return backend->leave(host, device, bytes);
+}
+
+sim_status sim_stage_take(sim_stage *stage, const sim_frame *view, bool whole) {
+  size_t staged = 0, mirrored = 0;
+  stage->frame = *view;
+  stage->frame.arrays = stage->arrays;
+  stage->frame.array_count = 0;
+  stage->frame.species = stage->species;
+  memcpy(stage->species, view->species, view->species_count * sizeof *view->species);
+  for (size_t i = 0; i < view->array_count; i++)
+    if (whole || view->arrays[i].field->flags & SIM_OUTPUT)
+      SIM_TRY(take_array(stage, &view->arrays[i], whole, &staged, &mirrored));
+  return SIM_OK;
+}

@@ -1,0 +1,250 @@
+/* Sums over bodies, shares of the mass, and the shortest time step. */
+#include "kernels/nbody/cuda/observe.cuh"
+
+#include "kernels/nbody/cuda/pair.cuh"
+#include "kernels/nbody/cuda/reduce.cuh"
+#include "kernels/nbody/cuda/steps.cuh"
+#include "kernels/nbody/physics.h"
+
+enum { THREADS = NBODY_PARTIAL_BODIES };
+
+static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
+
+/* Failures are kept by the backend, and end the run. */
+static void read_back(void *out, const void *from, size_t bytes) {
+  if (sim_backend_cuda.copy(out, from, bytes) != SIM_OK) memset(out, 0, bytes);
+}
+
+/* ---- sums ---- */
+
+template <typename Real>
+static __global__ void __launch_bounds__(THREADS)
+    sum_bodies(int n, const Real *mass, const Real *position, const Real *velocity, double *partial) {
+  __shared__ double shared[32];
+  const int i = blockIdx.x * THREADS + threadIdx.x;
+  double terms[NBODY_POTENTIAL] = {0};
+  if (i < n) {
+    double x[3], v[3];
+    const double m = mass[i];
+    for (int c = 0; c < 3; c++) x[c] = position[(size_t)c * n + i], v[c] = velocity[(size_t)c * n + i];
+    terms[NBODY_MASS] = m;
+    terms[NBODY_KINETIC] = 0.5 * m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int c = 0; c < 3; c++) {
+      const int p = (c + 1) % 3, q = (c + 2) % 3;
+      terms[NBODY_MOMENT + c] = m * x[c];
+      terms[NBODY_MOMENTUM + c] = m * v[c];
+      terms[NBODY_ANGULAR_MOMENTUM + c] = m * (x[p] * v[q] - x[q] * v[p]);
+    }
+  }
+  for (int k = 0; k < NBODY_POTENTIAL; k++) {
+    const double sum = over_block<add>(terms[k], shared);
+    if (threadIdx.x == 0) partial[(size_t)k * gridDim.x + blockIdx.x] = sum;
+  }
+}
+
+template <typename Real> void nbody_cuda_sums(nbody_work *w, nbody_sums *out) {
+  static const sim_cuda_kernel kernel = {"nbody_sum_bodies", "observe", SIM_LIMIT_BYTES};
+  const nbody_state *s = &w->state;
+  nbody_cuda_potential<Real>(w);
+  sim_cuda_begin(&kernel);
+  sum_bodies<Real><<<(unsigned)nbody_partials(s->n), THREADS, 0, stream()>>>(
+      (int)s->n, (const Real *)s->mass, (const Real *)s->position, (const Real *)s->velocity, w->partial);
+  sim_cuda_end(&kernel, 7.0 * sizeof(Real) * (double)s->n);
+  nbody_reduce_partials<add>(w, NBODY_MASS, NBODY_POTENTIAL);
+  double r[NBODY_QUANTITIES];
+  read_back(r, w->result, sizeof r);
+  out->mass = r[NBODY_MASS];
+  out->kinetic = r[NBODY_KINETIC];
+  out->potential = -w->options.G * r[NBODY_POTENTIAL];
+  for (int c = 0; c < 3; c++) {
+    out->moment[c] = r[NBODY_MOMENT + c];
+    out->momentum[c] = r[NBODY_MOMENTUM + c];
+    out->angular_momentum[c] = r[NBODY_ANGULAR_MOMENTUM + c];
+  }
+}
+
+/* ---- shares of the mass ---- */
+
+/* Squares of distances are searched by their bits, a byte a pass, the highest first: numbers that are not negative have
+ * the order of their bits. Masses are summed as integers, so that no order matters. */
+template <typename Real>
+static __global__ void __launch_bounds__(THREADS) weigh(int n, const Real *mass, const Real *position, double3 centre,
+                                                        double to_integer, int pass, nbody_search *search) {
+  __shared__ unsigned long long bins[NBODY_RADII][256];
+  for (int k = threadIdx.x; k < NBODY_RADII * 256; k += THREADS) (&bins[0][0])[k] = 0;
+  __syncthreads();
+  for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < n; i += (long long)gridDim.x * THREADS) {
+    const double dx = position[i] - centre.x, dy = position[(size_t)n + i] - centre.y,
+                 dz = position[2 * (size_t)n + i] - centre.z;
+    const unsigned long long key = (unsigned long long)__double_as_longlong(dx * dx + dy * dy + dz * dz);
+    const unsigned long long weight = (unsigned long long)__double2ll_rn(mass[i] * to_integer);
+    for (int q = 0; q < NBODY_RADII; q++)
+      if (pass == 0 || key >> (64 - 8 * pass) == search->prefix[q])
+        atomicAdd(&bins[q][key >> (56 - 8 * pass) & 255], weight);
+  }
+  __syncthreads();
+  for (int k = threadIdx.x; k < NBODY_RADII * 256; k += THREADS)
+    if ((&bins[0][0])[k] != 0) atomicAdd(&search->mass[0][0] + k, (&bins[0][0])[k]);
+}
+
+struct fractions {
+  double of[NBODY_RADII];
+};
+
+/* The byte at which the wanted mass is reached; one thread a radius. */
+static __global__ void narrow(int pass, fractions wanted, nbody_search *search) {
+  const int q = threadIdx.x;
+  unsigned long long *bins = search->mass[q], below = 0;
+  if (pass == 0) {
+    unsigned long long all = 0;
+    for (int b = 0; b < 256; b++) all += bins[b];
+    search->prefix[q] = 0;
+    search->wanted[q] = (unsigned long long)ceil(wanted.of[q] * (double)all);
+  }
+  int last = 0, found = -1;
+  for (int b = 0; b < 256 && found < 0; b++) {
+    if (bins[b] != 0) last = b;
+    if (bins[b] != 0 && below + bins[b] >= search->wanted[q])
+      found = b;
+    else
+      below += bins[b];
+  }
+  if (found < 0) found = last; /* rounding left less than was wanted */
+  search->prefix[q] = search->prefix[q] << 8 | (unsigned)found;
+  search->wanted[q] -= below < search->wanted[q] ? below : search->wanted[q];
+  for (int b = 0; b < 256; b++) bins[b] = 0;
+}
+
+template <typename Real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
+  static const sim_cuda_kernel weighing = {"nbody_weigh", "observe", SIM_LIMIT_BYTES};
+  static const sim_cuda_kernel narrowing = {"nbody_narrow", "observe", SIM_LIMIT_BYTES};
+  const int64_t n = w->state.n;
+  const int blocks = nbody_partials(n), most = 4 * sim_cuda_multiprocessors();
+  fractions wanted;
+  for (int q = 0; q < NBODY_RADII; q++) wanted.of[q] = nbody_radius_fractions[q];
+  for (int pass = 0; pass < 8; pass++) {
+    sim_cuda_begin(&weighing);
+    weigh<Real><<<(unsigned)(blocks < most ? blocks : most), THREADS, 0, stream()>>>(
+        (int)n, (const Real *)w->state.mass, (const Real *)w->state.position,
+        make_double3(centre[0], centre[1], centre[2]), w->mass_unit, pass, w->search);
+    sim_cuda_end(&weighing, 4.0 * sizeof(Real) * (double)n);
+    sim_cuda_begin(&narrowing);
+    narrow<<<1, NBODY_RADII, 0, stream()>>>(pass, wanted, w->search);
+    sim_cuda_end(&narrowing, sizeof(nbody_search));
+  }
+  uint64_t bits[NBODY_RADII];
+  read_back(bits, w->search->prefix, sizeof bits);
+  for (int q = 0; q < NBODY_RADII; q++) {
+    double square;
+    memcpy(&square, &bits[q], sizeof square);
+    out[q] = sqrt(square);
+  }
+}
+
+/* ---- time steps ---- */
+
+__device__ static inline double square3(const double *x, size_t n, size_t i) {
+  return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
+}
+
+static __global__ void __launch_bounds__(THREADS) softened(int n, const double *a, double *partial) {
+  __shared__ double shared[32];
+  const int i = blockIdx.x * THREADS + threadIdx.x;
+  const double value = over_block<least>(i < n ? 1 / sqrt(square3(a, n, i)) : INFINITY, shared);
+  if (threadIdx.x == 0) partial[blockIdx.x] = value;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    aarseth(int n, const double *a, const double *j, const double *a0, const double *j0, double dt, double *partial) {
+  __shared__ double shared[32];
+  const int i = blockIdx.x * THREADS + threadIdx.x;
+  double value = INFINITY;
+  if (i < n) {
+    double s2 = 0, c2 = 0;
+    for (int c = 0; c < 3; c++) {
+      const size_t k = (size_t)c * n + i;
+      const double crackle = nbody_crackle(a0[k], j0[k], a[k], j[k], dt);
+      const double snap = nbody_snap(a0[k], j0[k], a[k], j[k], dt) + dt * crackle;
+      s2 += snap * snap;
+      c2 += crackle * crackle;
+    }
+    value = nbody_aarseth(square3(a, n, i), square3(j, n, i), s2, c2);
+  }
+  value = over_block<least>(value, shared);
+  if (threadIdx.x == 0) partial[blockIdx.x] = value;
+}
+
+template <typename Real>
+static __global__ void __launch_bounds__(THREADS) fall(int n, const Real *m, const Real *x, const double *a,
+                                                       const double *j, double eps2, double G, double *partial) {
+  __shared__ wide staged[THREADS];
+  __shared__ double shared[32];
+  const int i = blockIdx.x * THREADS + threadIdx.x;
+  wide mine = {};
+  double value = INFINITY;
+  if (i < n) mine.x = x[i], mine.y = x[(size_t)n + i], mine.z = x[2 * (size_t)n + i], mine.w = m[i];
+  for (int first = 0; first < n; first += THREADS) {
+    const int k = first + threadIdx.x;
+    __syncthreads();
+    if (k < n)
+      staged[threadIdx.x].x = x[k], staged[threadIdx.x].y = x[(size_t)n + k],
+      staged[threadIdx.x].z = x[2 * (size_t)n + k], staged[threadIdx.x].w = m[k];
+    __syncthreads();
+    for (int s = 0; s < min(THREADS, n - first); s++)
+      if (i < n && first + s != i)
+        value = fmin(value, nbody_fall_time2(mine.x - staged[s].x, mine.y - staged[s].y, mine.z - staged[s].z, eps2,
+                                             G * (mine.w + staged[s].w)));
+  }
+  if (i < n) {
+    const double j2 = square3(j, n, i);
+    if (j2 > 0) value = fmin(value, square3(a, n, i) / j2);
+  }
+  value = over_block<least>(value, shared);
+  if (threadIdx.x == 0) partial[blockIdx.x] = value;
+}
+
+static double least_of_partials(nbody_work *w) {
+  double value;
+  nbody_reduce_partials<least>(w, NBODY_LEAST, 1);
+  read_back(&value, w->result + NBODY_LEAST, sizeof value);
+  return value;
+}
+
+double nbody_cuda_step_softened(nbody_work *w, double eta) {
+  static const sim_cuda_kernel kernel = {"nbody_softened_step", "time step", SIM_LIMIT_BYTES};
+  nbody_cuda_finish(w);
+  sim_cuda_begin(&kernel);
+  softened<<<(unsigned)nbody_partials(w->state.n), THREADS, 0, stream()>>>((int)w->state.n, w->state.acceleration,
+                                                                           w->partial);
+  sim_cuda_end(&kernel, 24.0 * (double)w->state.n);
+  return eta * sqrt(w->options.softening * least_of_partials(w));
+}
+
+double nbody_cuda_step_aarseth(nbody_work *w, double eta, double dt) {
+  static const sim_cuda_kernel kernel = {"nbody_aarseth_step", "time step", SIM_LIMIT_BYTES};
+  nbody_cuda_finish(w);
+  sim_cuda_begin(&kernel);
+  aarseth<<<(unsigned)nbody_partials(w->state.n), THREADS, 0, stream()>>>((int)w->state.n, w->state.acceleration,
+                                                                          w->state.jerk, w->a0, w->j0, dt, w->partial);
+  sim_cuda_end(&kernel, 96.0 * (double)w->state.n);
+  return sqrt(eta * least_of_partials(w));
+}
+
+template <typename Real> double nbody_cuda_step_start(nbody_work *w) {
+  static const sim_cuda_kernel kernel = {"nbody_start_step", "time step", SIM_LIMIT_FP64};
+  const double n = (double)w->state.n, eps = w->options.softening;
+  nbody_cuda_finish(w);
+  sim_cuda_begin(&kernel);
+  fall<Real><<<(unsigned)nbody_partials(w->state.n), THREADS, 0, stream()>>>(
+      (int)w->state.n, (const Real *)w->state.mass, (const Real *)w->state.position, w->state.acceleration,
+      w->state.jerk, eps * eps, w->options.G, w->partial);
+  sim_cuda_end(&kernel, 30 * n * n);
+  return sqrt(least_of_partials(w));
+}
+
+template void nbody_cuda_sums<float>(nbody_work *w, nbody_sums *out);
+template void nbody_cuda_sums<double>(nbody_work *w, nbody_sums *out);
+template void nbody_cuda_radii<float>(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
+template void nbody_cuda_radii<double>(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
+template double nbody_cuda_step_start<float>(nbody_work *w);
+template double nbody_cuda_step_start<double>(nbody_work *w);

@@ -1,0 +1,115 @@
+/* One pair of bodies, and how bodies come to the direct sums; device code. Fused multiply-adds are written out: the
+ * compiler makes none of its own. */
+#ifndef NBODY_CUDA_PAIR_CUH
+#define NBODY_CUDA_PAIR_CUH
+
+#include "kernels/nbody/cuda/work.h"
+
+#include <cuda_runtime.h>
+
+__device__ inline float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+__device__ inline double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+
+/* Relative error below 2^-22.9. */
+__device__ inline float inverse_root_start(float a) {
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+  return y;
+}
+/* Of the upper half of `a` alone: relative error about 2^-20. */
+__device__ inline double inverse_root_start(double a) {
+  double y;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
+  return y;
+}
+
+/* a^(-3/2). fp64: with e = 1 - a y^2 it is y^3 (1 - e)^(-3/2) = y^3 (1 + 3/2 e + 15/8 e^2 + O(e^3)). */
+__device__ inline float inverse_cube(float a) {
+  const float y = inverse_root_start(a);
+  return y * y * y;
+}
+__device__ inline double inverse_cube(double a) {
+  const double y = inverse_root_start(a), t = y * y, e = fused(-a, t, 1.0);
+  const double cube = t * y;
+  return fused(cube, e * fused(e, 1.875, 1.5), cube);
+}
+
+/* a^(-1/2). fp64: y (1 + 1/2 e + 3/8 e^2 + O(e^3)). */
+__device__ inline float inverse_root(float a) { return inverse_root_start(a); }
+__device__ inline double inverse_root(double a) {
+  const double y = inverse_root_start(a), e = fused(-a, y * y, 1.0);
+  return fused(y, e * fused(e, 0.375, 0.5), y);
+}
+
+struct alignas(16) wide {
+  double x, y, z, w;
+};
+template <typename Pair> struct quad;
+template <> struct quad<float> { typedef float4 type; };
+template <> struct quad<double> { typedef wide type; };
+
+/* What bodies of the state are read with. */
+template <typename Real> struct bodies {
+  int n;
+  const Real *mass, *position, *velocity;
+  double scale, scale_velocity, scale_mass; /* powers of two */
+};
+
+template <typename Real> bodies<Real> bodies_of(const nbody_work *w) {
+  bodies<Real> b;
+  b.n = (int)w->state.n;
+  b.mass = (const Real *)w->state.mass;
+  b.position = (const Real *)w->state.position;
+  b.velocity = (const Real *)w->state.velocity;
+  b.scale = w->scaling.position;
+  b.scale_velocity = w->scaling.velocity;
+  b.scale_mass = w->scaling.mass;
+  return b;
+}
+
+/* Near the middle of vectors[3][n], from 64 of them: what is fp64 loses it before it becomes fp32. The same in every
+ * warp; all of its lanes must come here. */
+__device__ inline double3 centre_of(const double *vectors, int n, float) {
+  double sum[3];
+  const int lane = threadIdx.x % 32;
+  for (int c = 0; c < 3; c++) {
+    const double *x = vectors + (size_t)c * n;
+    sum[c] = x[(long long)lane * n / 64] + x[(long long)(lane + 32) * n / 64];
+    for (int step = 16; step > 0; step /= 2) sum[c] += __shfl_xor_sync(~0u, sum[c], step);
+    sum[c] *= 1.0 / 64;
+  }
+  return make_double3(sum[0], sum[1], sum[2]);
+}
+__device__ inline double3 centre_of(const double *, int, double) { return make_double3(0, 0, 0); }
+__device__ inline double3 centre_of(const float *, int, float) { return make_double3(0, 0, 0); }
+
+template <typename Pair> __device__ inline Pair packed(float x, double, double scale) { return x * (float)scale; }
+template <typename Pair> __device__ inline Pair packed(double x, double centre, double scale) {
+  return (Pair)((x - centre) * scale);
+}
+
+/* x, y, z and mass of body j in packed units; j >= n: a body without mass at the centre. */
+template <typename Pair, typename Real>
+__device__ inline typename quad<Pair>::type load_body(const bodies<Real> &b, const double3 &centre, int j) {
+  typename quad<Pair>::type out = {};
+  if (j >= b.n) return out;
+  const size_t n = (size_t)b.n;
+  out.x = packed<Pair>(b.position[j], centre.x, b.scale);
+  out.y = packed<Pair>(b.position[n + j], centre.y, b.scale);
+  out.z = packed<Pair>(b.position[2 * n + j], centre.z, b.scale);
+  out.w = packed<Pair>(b.mass[j], 0, b.scale_mass);
+  return out;
+}
+
+template <typename Pair, typename Real>
+__device__ inline typename quad<Pair>::type load_velocity(const bodies<Real> &b, const double3 &centre, int j) {
+  typename quad<Pair>::type out = {};
+  if (j >= b.n) return out;
+  const size_t n = (size_t)b.n;
+  out.x = packed<Pair>(b.velocity[j], centre.x, b.scale_velocity);
+  out.y = packed<Pair>(b.velocity[n + j], centre.y, b.scale_velocity);
+  out.z = packed<Pair>(b.velocity[2 * n + j], centre.z, b.scale_velocity);
+  return out;
+}
+
+#endif

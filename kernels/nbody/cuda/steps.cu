@@ -1,0 +1,148 @@
+/* Kicks, drifts, prediction and correction: memory-bound loops over all components, in the formulas of physics.h. They
+ * take an acceleration as the direct sum left it. */
+#include "kernels/nbody/cuda/steps.cuh"
+
+#include "kernels/nbody/cuda/launch.cuh"
+#include "kernels/nbody/physics.h"
+
+enum { THREADS = 128 };
+
+/* Component k of the acceleration, or of the jerk. */
+__device__ static inline double number(const nbody_raw &raw, const double *array, const double *part, double unit,
+                                       size_t k, size_t components) {
+  if (raw.kind == nbody_raw::NBODY_RAW_NONE) return array[k];
+  if (raw.kind == nbody_raw::NBODY_RAW_FIXED) return (double)((const long long *)array)[k] * unit;
+  double sum = 0;
+#pragma unroll 8
+  for (int p = 0; p < raw.parts; p++) sum += part[(size_t)p * components + k];
+  return sum * unit;
+}
+
+static __global__ void finish(nbody_raw raw, double *acceleration, double *jerk, size_t components) {
+  after_previous();
+  for (size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x; k < components; k += (size_t)gridDim.x * THREADS) {
+    acceleration[k] = number(raw, acceleration, raw.acceleration, raw.unit, k, components);
+    if (jerk != nullptr) jerk[k] = number(raw, jerk, raw.jerk, raw.unit_jerk, k, components);
+  }
+}
+
+/* DRIFT: and x += v drift; the acceleration is used up and left as zeros, which sums can be added to. */
+template <typename Real, bool DRIFT>
+static __global__ void kick(nbody_raw raw, Real *x, Real *v, double *acceleration, size_t components, double dt,
+                            double drift) {
+  after_previous();
+  for (size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x; k < components; k += (size_t)gridDim.x * THREADS) {
+    const double a = number(raw, acceleration, raw.acceleration, raw.unit, k, components);
+    const Real after = (Real)nbody_kicked(v[k], a, dt);
+    v[k] = after;
+    if (DRIFT) x[k] = (Real)nbody_drifted(x[k], after, drift);
+    if (DRIFT || raw.kind != nbody_raw::NBODY_RAW_NONE) acceleration[k] = DRIFT ? 0 : a;
+  }
+}
+
+template <typename Real> static __global__ void drift(Real *x, const Real *v, size_t components, double dt) {
+  after_previous();
+  for (size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x; k < components; k += (size_t)gridDim.x * THREADS)
+    x[k] = (Real)nbody_drifted(x[k], v[k], dt);
+}
+
+template <typename Real>
+static __global__ void predict(Real *x, Real *v, const double *a, const double *j, Real *x0, Real *v0, double *a0,
+                               double *j0, size_t components, double dt) {
+  after_previous();
+  for (size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x; k < components; k += (size_t)gridDim.x * THREADS) {
+    const Real xk = x[k], vk = v[k];
+    const double ak = a[k], jk = j[k];
+    x0[k] = xk, v0[k] = vk, a0[k] = ak, j0[k] = jk;
+    x[k] = (Real)nbody_predicted_position(xk, vk, ak, jk, dt);
+    v[k] = (Real)nbody_predicted_velocity(vk, ak, jk, dt);
+  }
+}
+
+template <typename Real>
+static __global__ void correct(nbody_raw raw, Real *x, Real *v, const double *a, const double *j, const Real *x0,
+                               const Real *v0, const double *a0, const double *j0, size_t components, double dt) {
+  after_previous();
+  for (size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x; k < components; k += (size_t)gridDim.x * THREADS) {
+    const double a1 = number(raw, a, raw.acceleration, raw.unit, k, components);
+    const double j1 = number(raw, j, raw.jerk, raw.unit_jerk, k, components);
+    const double v1 = nbody_corrected_velocity(v0[k], a0[k], j0[k], a1, j1, dt);
+    x[k] = (Real)nbody_corrected_position(x0[k], v0[k], v1, a0[k], a1, dt);
+    v[k] = (Real)v1;
+  }
+}
+
+/* ---- launches ---- */
+
+static size_t components_of(const nbody_work *w) { return 3 * (size_t)w->state.n; }
+
+static unsigned grid_of(size_t components) {
+  const size_t blocks = (components + THREADS - 1) / THREADS, most = 16 * (size_t)sim_cuda_multiprocessors();
+  return (unsigned)(blocks < most ? blocks : most);
+}
+
+/* Bytes of a raw result beside the acceleration itself. */
+static double raw_bytes(const nbody_work *w) {
+  return w->raw.kind == nbody_raw::NBODY_RAW_PARTIAL ? 8.0 * w->raw.parts * (double)components_of(w) : 0;
+}
+
+void nbody_cuda_finish(nbody_work *w) {
+  static const sim_cuda_kernel kernel = {"nbody_finish", "force", SIM_LIMIT_BYTES};
+  if (w->raw.kind == nbody_raw::NBODY_RAW_NONE) return;
+  const size_t components = components_of(w);
+  nbody_launch(&kernel, (w->state.jerk != nullptr ? 2 : 1) * (16.0 * (double)components + raw_bytes(w)),
+               grid_of(components), THREADS, finish, w->raw, w->state.acceleration, w->state.jerk, components);
+  w->raw.kind = nbody_raw::NBODY_RAW_NONE;
+}
+
+template <typename Real> void nbody_cuda_kick(nbody_work *w, double dt) {
+  static const sim_cuda_kernel kernel = {"nbody_kick", "kick and drift", SIM_LIMIT_BYTES};
+  const size_t components = components_of(w);
+  const bool raw = w->raw.kind != nbody_raw::NBODY_RAW_NONE;
+  nbody_launch(&kernel, (double)components * (2 * sizeof(Real) + (raw ? 16 : 8)) + raw_bytes(w), grid_of(components),
+               THREADS, kick<Real, false>, w->raw, nullptr, (Real *)w->state.velocity, w->state.acceleration,
+               components, dt, 0);
+  w->raw.kind = nbody_raw::NBODY_RAW_NONE;
+}
+
+template <typename Real> void nbody_cuda_drift(nbody_work *w, double dt) {
+  static const sim_cuda_kernel kernel = {"nbody_drift", "kick and drift", SIM_LIMIT_BYTES};
+  const size_t components = components_of(w);
+  nbody_launch(&kernel, (double)components * 3 * sizeof(Real), grid_of(components), THREADS, drift<Real>,
+               (Real *)w->state.position, (const Real *)w->state.velocity, components, dt);
+}
+
+template <typename Real> void nbody_cuda_kick_drift(nbody_work *w, double kicked, double drifted) {
+  static const sim_cuda_kernel kernel = {"nbody_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
+  const size_t components = components_of(w);
+  nbody_launch(&kernel, (double)components * (4 * sizeof(Real) + 16) + raw_bytes(w), grid_of(components), THREADS,
+               kick<Real, true>, w->raw, (Real *)w->state.position, (Real *)w->state.velocity, w->state.acceleration,
+               components, kicked, drifted);
+  w->raw.kind = nbody_raw::NBODY_RAW_NONE;
+}
+
+template <typename Real> void nbody_cuda_predict(nbody_work *w, double dt) {
+  static const sim_cuda_kernel kernel = {"nbody_predict", "predict and correct", SIM_LIMIT_BYTES};
+  const size_t components = components_of(w);
+  nbody_cuda_finish(w);
+  nbody_launch(&kernel, (double)components * (6 * sizeof(Real) + 32), grid_of(components), THREADS, predict<Real>,
+               (Real *)w->state.position, (Real *)w->state.velocity, w->state.acceleration, w->state.jerk,
+               (Real *)w->x0, (Real *)w->v0, w->a0, w->j0, components, dt);
+}
+
+template <typename Real> void nbody_cuda_correct(nbody_work *w, double dt) {
+  static const sim_cuda_kernel kernel = {"nbody_correct", "predict and correct", SIM_LIMIT_BYTES};
+  const size_t components = components_of(w);
+  nbody_launch(&kernel, (double)components * (4 * sizeof(Real) + 32) + 2 * raw_bytes(w), grid_of(components), THREADS,
+               correct<Real>, w->raw, (Real *)w->state.position, (Real *)w->state.velocity, w->state.acceleration,
+               w->state.jerk, (const Real *)w->x0, (const Real *)w->v0, w->a0, w->j0, components, dt);
+}
+
+#define NBODY_STEPS_OF(Real)                                                                                           \
+  template void nbody_cuda_kick<Real>(nbody_work * w, double dt);                                                      \
+  template void nbody_cuda_drift<Real>(nbody_work * w, double dt);                                                     \
+  template void nbody_cuda_kick_drift<Real>(nbody_work * w, double kicked, double drifted);                            \
+  template void nbody_cuda_predict<Real>(nbody_work * w, double dt);                                                   \
+  template void nbody_cuda_correct<Real>(nbody_work * w, double dt);
+NBODY_STEPS_OF(float)
+NBODY_STEPS_OF(double)

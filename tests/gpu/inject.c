@@ -1,0 +1,37 @@
+/* Linked into the program in front of the CUDA runtime: call number SIM_INJECT of those below fails. */
+#include <cuda_runtime_api.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static atomic_long left; /* calls until the one that fails; 0 or less: none does */
+
+__attribute__((constructor)) static void read_environment(void) {
+  const char *text = getenv("SIM_INJECT");
+  left = text ? atol(text) : 0;
+}
+
+/* The n-th call: fails as a device does that is lost. */
+static cudaError_t inject(void) { return atomic_fetch_sub(&left, 1) == 1 ? cudaErrorLaunchFailure : cudaSuccess; }
+
+#define WRAP(name, parameters, arguments)                                                                              \
+  cudaError_t __real_##name parameters;                                                                                \
+  cudaError_t __wrap_##name parameters;                                                                                \
+  cudaError_t __wrap_##name parameters {                                                                               \
+    cudaError_t error = inject();                                                                                      \
+    return error ? error : __real_##name arguments;                                                                    \
+  }
+
+WRAP(cudaMalloc, (void **a, size_t b), (a, b))
+WRAP(cudaHostAlloc, (void **a, size_t b, unsigned c), (a, b, c))
+WRAP(cudaMemsetAsync, (void *a, int b, size_t c, cudaStream_t d), (a, b, c, d))
+WRAP(cudaMemcpyAsync, (void *a, const void *b, size_t c, enum cudaMemcpyKind d, cudaStream_t e), (a, b, c, d, e))
+WRAP(cudaStreamSynchronize, (cudaStream_t a), (a))
+WRAP(cudaStreamWaitEvent, (cudaStream_t a, cudaEvent_t b, unsigned c), (a, b, c))
+WRAP(cudaEventRecord, (cudaEvent_t a, cudaStream_t b), (a, b))
+WRAP(cudaEventSynchronize, (cudaEvent_t a), (a))
+WRAP(cudaStreamBeginCapture, (cudaStream_t a, enum cudaStreamCaptureMode b), (a, b))
+WRAP(cudaStreamEndCapture, (cudaStream_t a, cudaGraph_t *b), (a, b))
+WRAP(cudaGraphInstantiateWithFlags, (cudaGraphExec_t * a, cudaGraph_t b, unsigned long long c), (a, b, c))
+WRAP(cudaGraphUpload, (cudaGraphExec_t a, cudaStream_t b), (a, b))
+WRAP(cudaGraphLaunch, (cudaGraphExec_t a, cudaStream_t b), (a, b))
+WRAP(cudaGetLastError, (void), ())

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The n-th call of the CUDA runtime fails, for n from the first one of a run to its last: exit 81 with the call (or the
+# run never began), no crash, nothing that hangs, and what was saved is good: the run goes on from it to the same end.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+need_gpu
+scenario s.lua
+options=(--device cuda --set steps=30 --set 'every=every 10 steps' --no-progress)
+expect 0 "" "$SIM" run s.lua -o whole.out "${options[@]}"
+failed=0 good=0
+for n in 1 2 3 5 8 13 21 34 55 89 144 233 377; do
+  code=0
+  SIM_INJECT=$n timeout -k 5 60 "$SIM" run s.lua -o "$n.out" "${options[@]}" -q >output 2>&1 || code=$?
+  case $code in
+    0) same whole.out "$n.out" "call $n was one that only clears" && good=$((good + 1)) ;; # or the run has fewer calls
+    69 | 81) failed=$((failed + 1)) ;;
+    *) fail "exit $code when call $n failed" ;;
+  esac
+  if [ "$code" = 81 ]; then
+    grep -qE '^sim: GPU 0: [A-Za-z]+ \(.+\): ' output || fail "call $n: no call in the message"
+    [ "$(wc -l <output)" -le 3 ] || fail "call $n: more than a line or two"
+  fi
+  if [ "$code" = 81 ] && [ -n "$(checkpoints "$n.out")" ]; then
+    expect 0 "" "$SIM" resume "$n.out"
+    same whole.out "$n.out" "resumed after call $n failed"
+  fi
+  rm -rf -- "$n.out"
+done
+((failed >= 5)) || fail "only $failed runs failed"
+echo "$failed failed as they should, $good went on"

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# sanitize.sh TOOL: this tool of compute-sanitizer finds a fault that is planted for it, and none in small runs.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+tool=$1
+need_gpu
+PATH=$PATH:${CUDA_BIN:-/usr/local/cuda/bin}:${CUDA_BIN:-/usr/local/cuda/bin}/../compute-sanitizer:/usr/local/cuda/compute-sanitizer
+command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer"
+export OMP_NUM_THREADS=2
+
+checked() { # checked COMMAND...: exit 42 where the tool has found something
+  timeout -k 5 300 compute-sanitizer --tool "$tool" --error-exitcode 42 "$@" >output 2>&1
+}
+
+code=0
+checked "${PLANTED:?}" "$tool" || code=$?
+if grep -qiE 'device not supported|unable to (find|load)|not supported on this' output; then
+  skip "compute-sanitizer does not work here: $(grep -iE -m 1 'not supported|unable' output)"
+fi
+[ "$code" = 42 ] || fail "$tool does not see the planted fault (exit $code)"
+
+options=()
+if [ "$tool" = memcheck ]; then options=(--leak-check full); fi
+scenario s.lua
+run() { # run NAME OPTION...
+  local code=0
+  checked "${options[@]}" "$SIM" run s.lua -o "$1.out" --device cuda --set steps=3 --set 'every=every 2 steps' "${@:2}" ||
+    code=$?
+  [ "$code" = 0 ] || fail "$tool: exit $code from the run $1"
+  grep -q 'ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards' output || fail "$tool says no summary of 0"
+}
+run single --set n=700 --set kind=single
+run mixed --set n=700 --set kind=mixed
+run double --set n=333 --set scheme=hermite4

@@ -1,0 +1,382 @@
+/* The GPU's operations against references and against the CPU's: the direct sums in every form, and the rest bit by
+ * bit, since both sides compute the same formulas without contraction. */
+#include "engine/cuda.h"
+#include "kernels/nbody/cuda/work.h"
+#include "tests/unit/pair_system.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { GPU_RUN = 1024 }; /* terms of an fp32 sum */
+
+static void must(sim_status status) {
+  if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
+}
+
+/* ---- a state on the device and on the host ---- */
+
+typedef struct pair_state {
+  nbody_state host, device;
+  size_t real; /* bytes of mass, position, velocity */
+} pair_state;
+
+static void *on_device(const void *data, size_t bytes) {
+  void *out;
+  must(sim_backend_cuda.alloc(bytes, &out));
+  must(sim_backend_cuda.copy(out, data, bytes));
+  return out;
+}
+
+static pair_state upload(const pair_system *s, bool jerk) {
+  const size_t n = (size_t)s->n;
+  pair_state out = {.real = s->of.dtype == SIM_F32 ? sizeof(float) : sizeof(double)};
+  char *data = s->of.dtype == SIM_F32 ? (char *)s->f32 : (char *)s->f64;
+  out.host = (nbody_state){.n = s->n,
+                           .mass = data,
+                           .position = data + n * out.real,
+                           .velocity = data + 4 * n * out.real,
+                           .acceleration = pair_need(3 * n),
+                           .jerk = jerk ? pair_need(3 * n) : NULL};
+  out.device = (nbody_state){.n = s->n,
+                             .mass = on_device(out.host.mass, n * out.real),
+                             .position = on_device(out.host.position, 3 * n * out.real),
+                             .velocity = on_device(out.host.velocity, 3 * n * out.real),
+                             .acceleration = on_device(out.host.acceleration, 3 * n * sizeof(double)),
+                             .jerk = jerk ? on_device(out.host.jerk, 3 * n * sizeof(double)) : NULL};
+  return out;
+}
+
+static void drop(pair_state *s) {
+  free(s->host.acceleration);
+  free(s->host.jerk);
+  void *const arrays[] = {s->device.mass, s->device.position, s->device.velocity, s->device.acceleration,
+                          s->device.jerk};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sim_backend_cuda.free(arrays[k]);
+}
+
+static nbody_options options_of(const pair_system *s, bool single_pairs, bool jerk) {
+  return (nbody_options){.n = s->n,
+                         .single_pairs = single_pairs,
+                         .jerk = jerk,
+                         .isa = sim_isa_best(),
+                         .threads = 2,
+                         .G = PAIR_G,
+                         .softening = s->softening,
+                         .spread = s->of.length};
+}
+
+static const nbody_ops *gpu_ops(const pair_system *s) {
+  return s->of.dtype == SIM_F32 ? &nbody_ops_cuda_f32 : &nbody_ops_cuda_f64;
+}
+static const nbody_ops *cpu_ops(const pair_system *s) {
+  return s->of.dtype == SIM_F32 ? &nbody_ops_cpu_f32 : &nbody_ops_cpu_f64;
+}
+
+/* ---- direct sums ---- */
+
+static void compute(const pair_system *s, const nbody_options *options, const nbody_cuda_plan *plan, double *a,
+                    double *j) {
+  const size_t bytes = 3 * (size_t)s->n * sizeof(double);
+  pair_state state = upload(s, options->jerk);
+  nbody_work *work;
+  must(nbody_cuda_create(options, &state.device, s->of.dtype == SIM_F32, plan, &work));
+  gpu_ops(s)->force(work);
+  gpu_ops(s)->finish(work);
+  must(sim_backend_cuda.copy(a, state.device.acceleration, bytes));
+  if (options->jerk) must(sim_backend_cuda.copy(j, state.device.jerk, bytes));
+  must(sim_backend_cuda.finish());
+  nbody_cuda_destroy(&work);
+  drop(&state);
+}
+
+/* All its contributions to a body are rounded to units of 2^-61 of at most twice G M 0.385 / eps^2, and there is at
+ * most one for every 32 bodies of each kind, and one more. */
+static double fixed_slack(const pair_system *s) {
+  double mass = 0;
+  for (int i = 0; i < s->n; i++) mass += s->f64[i];
+  const double most = 2 * PAIR_G * mass * 0.385 / (s->softening * s->softening);
+  return (s->n / 16 + 2) * 0.5 * most * 0x1p-61;
+}
+
+static void check(const pair_system *s, bool single, bool jerk, nbody_cuda_plan plan) {
+  const nbody_options options = options_of(s, single, jerk);
+  const size_t n = (size_t)s->n;
+  char what[160];
+  snprintf(what, sizeof what, "%s, %s pair terms, method %d, %d bodies, chunk %d, %d splits", s->of.name,
+           single ? "single" : "double", (int)plan.method, plan.bodies, plan.chunk, plan.splits);
+  double *a = pair_need(3 * n), *j = pair_need(3 * n), *again = pair_need(3 * n), *slack = pair_need(n),
+         *jerk_slack = pair_need(n);
+  pair_slack(s, single, slack, jerk_slack);
+  if (plan.method == NBODY_SYMMETRIC)
+    for (size_t i = 0; i < n; i++) slack[i] += fixed_slack(s);
+  compute(s, &options, &plan, a, j);
+  pair_expect_close(a, s->a, s->terms, slack, s->n, pair_term_bound(s->n, GPU_RUN, single, false), what);
+  if (jerk) pair_expect_close(j, s->j, s->jerked, jerk_slack, s->n, pair_term_bound(s->n, GPU_RUN, single, true), what);
+  compute(s, &options, &plan, again, j);
+  if (memcmp(a, again, 3 * n * sizeof *a) != 0) fail_msg("%s: other bits the second time", what);
+  free(a), free(j), free(again), free(slack), free(jerk_slack);
+}
+
+static void check_all_plans(const pair_system *s) {
+  static const int lanes[] = {4, 8, 12}, chunks[] = {32, 96, 256, 1024}, bodies[] = {1, 2, 4}, splits[] = {1, 3, 8};
+  for (int single = s->of.dtype == SIM_F32; single < 2; single++) {
+    for (int jerk = 0; jerk < 2; jerk++) {
+      check(s, single, jerk, (nbody_cuda_plan){.method = NBODY_TWIN});
+      for (int k = 0; k < 3; k++)
+        for (int p = 0; p < 3; p++)
+          check(s, single, jerk, (nbody_cuda_plan){.method = NBODY_TILE, .bodies = bodies[k], .splits = splits[p]});
+    }
+    if (!single || s->softening == 0) continue;
+    for (int k = 0; k < 3; k++)
+      for (int c = 0; c < 4; c++)
+        check(s, true, false, (nbody_cuda_plan){.method = NBODY_SYMMETRIC, .bodies = lanes[k], .chunk = chunks[c]});
+  }
+}
+
+static void test_direct_sums(void **state) {
+  (void)state;
+  static const int sizes[] = {1, 2, 3, 33, 100, 257, 1025};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+    for (int q = 0; q < PAIR_SETTINGS; q++) {
+      pair_system s = pair_system_make(sizes[k], pair_settings[q]);
+      check_all_plans(&s);
+      pair_system_free(&s);
+    }
+}
+
+/* Many blocks on the circle, both parities of their number, and the plan that a run would choose. */
+static void test_many_bodies(void **state) {
+  (void)state;
+  static const int sizes[] = {3072, 9000};
+  for (int k = 0; k < 2; k++)
+    for (int q = 0; q < PAIR_SETTINGS; q++) {
+      if (pair_settings[q].softening != 0.05 && q != 0) continue;
+      pair_system s = pair_system_make(sizes[k], pair_settings[q]);
+      for (int single = s.of.dtype == SIM_F32; single < 2; single++) {
+        const nbody_options options = options_of(&s, single, false);
+        check(&s, single, false, nbody_cuda_choose(&options));
+        if (single && s.softening > 0)
+          for (int lanes = 4; lanes <= 12; lanes += 4)
+            check(&s, true, false, (nbody_cuda_plan){.method = NBODY_SYMMETRIC, .bodies = lanes, .chunk = 512});
+      }
+      pair_system_free(&s);
+    }
+}
+
+/* |sum m a| <= 1e-6 of sum |m a| with fp32 terms: what one body gets the other loses, but for the rounding of sums. */
+static void test_momentum(void **state) {
+  (void)state;
+  pair_system s = pair_system_make(9000, pair_settings[1]);
+  const nbody_options options = options_of(&s, true, false);
+  const nbody_cuda_plan plan = nbody_cuda_choose(&options);
+  double *a = pair_need(3 * (size_t)s.n);
+  assert_int_equal(plan.method, NBODY_SYMMETRIC);
+  compute(&s, &options, &plan, a, NULL);
+  for (int c = 0; c < 3; c++) {
+    double sum = 0, size = 0;
+    for (int i = 0; i < s.n; i++) {
+      sum += s.f64[i] * a[c * s.n + i];
+      size += fabs(s.f64[i] * a[c * s.n + i]);
+    }
+    assert_true(fabs(sum) <= 1e-6 * size);
+  }
+  free(a);
+  pair_system_free(&s);
+}
+
+/* Two bodies in one place must show, unless softened. */
+static void test_coincident(void **state) {
+  (void)state;
+  for (int softened = 0; softened < 2; softened++)
+    for (int single = 0; single < 2; single++) {
+      pair_system s = pair_system_make(200, pair_settings[softened]);
+      for (int c = 0; c < 3; c++) {
+        s.f64[200 + c * 200 + 199] = s.f64[200 + c * 200];
+        s.f32[200 + c * 200 + 199] = s.f32[200 + c * 200];
+      }
+      if (softened && !single) continue; /* fp32 input */
+      const nbody_options options = options_of(&s, single, false);
+      const nbody_cuda_plan plan = nbody_cuda_choose(&options);
+      double *a = pair_need(600);
+      compute(&s, &options, &plan, a, NULL);
+      for (int i = 0; i < 200; i++) assert_true(!isfinite(a[i]) == (!softened && (i == 0 || i == 199)));
+      free(a);
+      pair_system_free(&s);
+    }
+}
+
+/* A widely spread or unsoftened system does not get fixed point. */
+static void test_choice(void **state) {
+  (void)state;
+  nbody_options options = {.n = 100000, .single_pairs = true, .G = 1, .softening = 0.01, .spread = 1};
+  assert_int_equal(nbody_cuda_choose(&options).method, NBODY_SYMMETRIC);
+  options.spread = 100;
+  assert_int_equal(nbody_cuda_choose(&options).method, NBODY_TILE);
+  options.spread = 1;
+  options.softening = 0;
+  assert_int_equal(nbody_cuda_choose(&options).method, NBODY_TILE);
+}
+
+/* ---- the other operations ---- */
+
+static void expect_equal(const void *host, const void *device, size_t bytes, const char *what) {
+  void *copy = malloc(bytes);
+  assert_non_null(copy);
+  must(sim_backend_cuda.copy(copy, device, bytes));
+  if (memcmp(copy, host, bytes) != 0) fail_msg("%s differs from the CPU's", what);
+  free(copy);
+}
+
+static void expect_same_motion(const pair_state *s, const char *what) {
+  const size_t bytes = 3 * (size_t)s->host.n * s->real;
+  expect_equal(s->host.position, s->device.position, bytes, what);
+  expect_equal(s->host.velocity, s->device.velocity, bytes, what);
+}
+
+static void fill(pair_state *s, double phase) {
+  const size_t bytes = 3 * (size_t)s->host.n * sizeof(double);
+  for (int64_t k = 0; k < 3 * s->host.n; k++) {
+    s->host.acceleration[k] = sin(phase + (double)k);
+    s->host.jerk[k] = cos(phase + 2 * (double)k);
+  }
+  must(sim_backend_cuda.copy(s->device.acceleration, s->host.acceleration, bytes));
+  must(sim_backend_cuda.copy(s->device.jerk, s->host.jerk, bytes));
+}
+
+static void steps(int n, sim_dtype dtype) {
+  pair_setting of = pair_settings[0];
+  of.dtype = dtype;
+  of.softening = 0.05;
+  pair_system s = pair_system_make(n, of);
+  const nbody_options options = options_of(&s, dtype == SIM_F32, true);
+  const nbody_ops *cpu = cpu_ops(&s), *gpu = gpu_ops(&s);
+  pair_state state = upload(&s, true);
+  nbody_work *here, *there;
+  must(cpu->create(&options, &state.host, &here));
+  must(gpu->create(&options, &state.device, &there));
+  fill(&state, 1);
+  cpu->kick(here, 0.1), gpu->kick(there, 0.1);
+  expect_same_motion(&state, "kick");
+  cpu->drift(here, 0.1), gpu->drift(there, 0.1);
+  expect_same_motion(&state, "drift");
+  cpu->kick_drift(here, 0.03, 0.7), gpu->kick_drift(there, 0.03, 0.7);
+  expect_same_motion(&state, "kick_drift");
+  fill(&state, 2);
+  assert_true(cpu->step_softened(here, 0.02) == gpu->step_softened(there, 0.02));
+  assert_true(cpu->step_start(here) == gpu->step_start(there));
+  cpu->hermite_predict(here, 0.1), gpu->hermite_predict(there, 0.1);
+  expect_same_motion(&state, "hermite_predict");
+  fill(&state, 3);
+  cpu->hermite_correct(here, 0.1), gpu->hermite_correct(there, 0.1);
+  expect_same_motion(&state, "hermite_correct");
+  assert_true(cpu->step_aarseth(here, 0.02, 0.1) == gpu->step_aarseth(there, 0.02, 0.1));
+  cpu->destroy(&here), gpu->destroy(&there);
+  drop(&state);
+  pair_system_free(&s);
+}
+
+static void test_steps(void **state) {
+  (void)state;
+  static const int sizes[] = {1, 2, 31, 257, 1025};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    steps(sizes[k], SIM_F32);
+    steps(sizes[k], SIM_F64);
+  }
+}
+
+/* ---- observables ---- */
+
+static double value(const pair_system *s, int64_t k) { return s->of.dtype == SIM_F32 ? (double)s->f32[k] : s->f64[k]; }
+
+/* Both sides sum the same n terms of fp64 in trees of other shapes: (log2 n + 9) u of the sum of sizes would do. */
+static void expect_sum(double cpu, double gpu, double sizes, const char *what) {
+  if (!(fabs(cpu - gpu) <= 64 * PAIR_U64 * sizes)) fail_msg("%s: %.17g on the CPU, %.17g on the GPU", what, cpu, gpu);
+}
+
+static void check_sums(const pair_system *s, const nbody_sums *a, const nbody_sums *b) {
+  double mass = 0, reach = 0, speed = 0;
+  for (int i = 0; i < s->n; i++) {
+    mass += value(s, i);
+    for (int c = 0; c < 3; c++) {
+      reach = fmax(reach, fabs(value(s, s->n + c * s->n + i)));
+      speed = fmax(speed, fabs(value(s, 4 * s->n + c * s->n + i)));
+    }
+  }
+  expect_sum(a->mass, b->mass, mass, "mass");
+  expect_sum(a->kinetic, b->kinetic, a->kinetic, "kinetic");
+  for (int c = 0; c < 3; c++) {
+    expect_sum(a->moment[c], b->moment[c], mass * reach, "moment");
+    expect_sum(a->momentum[c], b->momentum[c], mass * speed, "momentum");
+    expect_sum(a->angular_momentum[c], b->angular_momentum[c], 2 * mass * reach * speed, "angular momentum");
+  }
+  /* Of one sign; each term within 12 u, n of them in a row (tests/unit/nbody_pair.c). */
+  assert_true(fabs(b->potential - s->u) <= (12 + 2 * s->n) * PAIR_U64 * fabs(s->u));
+}
+
+/* Less mass within a radius than its share, or as much as it with the bodies at it; masses are integers of 2^-61. */
+static void check_radii(const pair_system *s, const double radii[NBODY_RADII], const double centre[3]) {
+  for (int q = 0; q < NBODY_RADII; q++) {
+    double inside = 0, within = 0, all = 0;
+    for (int i = 0; i < s->n; i++) {
+      double d2 = 0;
+      for (int c = 0; c < 3; c++) {
+        const double d = value(s, s->n + c * s->n + i) - centre[c];
+        d2 += d * d;
+      }
+      all += value(s, i);
+      if (sqrt(d2) < radii[q]) inside += value(s, i);
+      if (sqrt(d2) <= radii[q]) within += value(s, i);
+    }
+    assert_true(inside <= nbody_radius_fractions[q] * all * (1 + 1e-12));
+    assert_true(within >= nbody_radius_fractions[q] * all * (1 - 1e-12));
+  }
+}
+
+static void test_observables(void **state) {
+  (void)state;
+  static const int sizes[] = {1, 2, 100, 257, 1025, 3000};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+    for (int q = 0; q < PAIR_SETTINGS; q++) {
+      pair_system s = pair_system_make(sizes[k], pair_settings[q]);
+      const nbody_options options = options_of(&s, s.of.dtype == SIM_F32, false);
+      pair_state both = upload(&s, false);
+      nbody_work *here, *there;
+      nbody_sums a, b;
+      must(cpu_ops(&s)->create(&options, &both.host, &here));
+      must(gpu_ops(&s)->create(&options, &both.device, &there));
+      cpu_ops(&s)->sums(here, &a);
+      gpu_ops(&s)->sums(there, &b);
+      check_sums(&s, &a, &b);
+      double radii[NBODY_RADII];
+      const double centre[3] = {b.moment[0] / b.mass, b.moment[1] / b.mass, b.moment[2] / b.mass};
+      gpu_ops(&s)->radii(there, centre, radii);
+      check_radii(&s, radii, centre);
+      cpu_ops(&s)->destroy(&here), gpu_ops(&s)->destroy(&there);
+      drop(&both);
+      pair_system_free(&s);
+    }
+}
+
+int main(void) {
+  const char *reason = sim_backend_cuda.unavailable();
+  if (reason != NULL) {
+    printf("skipped: %s\n", reason);
+    return 77;
+  }
+  if (sim_backend_cuda.open(NULL) != SIM_OK) {
+    fprintf(stderr, "%s\n", sim_error_last()->message);
+    return 1;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_direct_sums), cmocka_unit_test(test_many_bodies), cmocka_unit_test(test_momentum),
+      cmocka_unit_test(test_coincident),  cmocka_unit_test(test_choice),      cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_observables),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,417 @@
+/* Outputs of a state that lies in a device: written by a thread of their own, and the same as on the CPU. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine/log.h"
+#include "engine/outputs.h"
+#include "engine/stage.h"
+#include "tests/unit/fake_device.h"
+#include "tests/unit/fake_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- sinks that remember ---- */
+
+enum { TABLE, SNAPSHOT, CHECKPOINT, SINKS, RECORDS = 4096 };
+
+typedef struct record {
+  int sink;
+  int64_t step;
+  uint64_t hash; /* of what the sink is for: rows, arrays of SIM_OUTPUT, all arrays */
+} record;
+
+typedef struct probe {
+  struct memory *all;
+  int which;
+  int64_t waits_for; /* a write waits, 20 s at most, until the model has made this many steps; then sleeps */
+  unsigned sleep_us;
+  int64_t fails_at; /* step at which a write fails; -1: none */
+  sim_status failure;
+  int64_t steps_ahead; /* the most that the model was ahead of a write when it ended */
+} probe;
+
+typedef struct memory {
+  const fake_state *model;
+  record records[RECORDS];
+  size_t count;
+  int flushes;
+  probe sinks[SINKS];
+} memory;
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
+  for (size_t i = 0; i < size; i++) hash = (hash ^ ((const unsigned char *)data)[i]) * UINT64_C(1099511628211);
+  return hash;
+}
+
+static sim_status remember(void *opaque, const sim_frame *frame) {
+  probe *self = opaque;
+  memory *m = self->all;
+  for (int ms = 0; ms < 20000 && m->model->steps < self->waits_for; ms++) (void)usleep(1000);
+  (void)usleep(self->sleep_us);
+  const int64_t ahead = m->model->steps - frame->clock.step;
+  if (ahead > self->steps_ahead) self->steps_ahead = ahead;
+  if (frame->clock.step == self->fails_at) return sim_fail(self->failure, "planted");
+  uint64_t hash = hash_bytes(UINT64_C(14695981039346656037), &frame->clock.t, sizeof frame->clock.t);
+  if (self->which == TABLE)
+    hash = hash_bytes(hash, frame->rows[0].values, 2 * sizeof(double));
+  else
+    for (size_t i = 0; i < frame->array_count; i++)
+      if (self->which == CHECKPOINT || frame->arrays[i].field->flags & SIM_OUTPUT)
+        hash = hash_bytes(hash, frame->arrays[i].data, sim_array_bytes(&frame->arrays[i]));
+  if (m->count < RECORDS) m->records[m->count++] = (record){self->which, frame->clock.step, hash};
+  return SIM_OK;
+}
+
+static sim_status count_flush(void *opaque) {
+  ((probe *)opaque)->all->flushes++;
+  return SIM_OK;
+}
+
+/* ---- a run of both ---- */
+
+typedef struct trial {
+  fake_state model;
+  memory memory;
+  sim_sink sinks[SINKS];
+  sim_run run;
+  sim_status status;
+  char message[1024];
+} trial;
+
+static sim_cadence steps(double interval) {
+  return (sim_cadence){.kind = interval > 0 ? SIM_EVERY_STEPS : SIM_NEVER, .interval = interval};
+}
+
+/* Cadences in steps of the tables, snapshots and checkpoints. */
+static trial *trial_make(int64_t count, double rows, double snapshots, double checkpoints) {
+  static const char *const names[] = {"tables", "snapshots", "checkpoint"};
+  static const sim_sink_kind kinds[] = {SIM_SINK_TABLE, SIM_SINK_SNAPSHOT, SIM_SINK_CHECKPOINT};
+  const double intervals[] = {rows, snapshots, checkpoints};
+  trial *t = calloc(1, sizeof *t);
+  assert_non_null(t);
+  t->model.nan_step = t->model.stop_step = -1;
+  t->memory.model = &t->model;
+  for (int i = 0; i < SINKS; i++) {
+    t->memory.sinks[i].all = &t->memory;
+    t->memory.sinks[i].which = i;
+    t->memory.sinks[i].fails_at = -1;
+    t->sinks[i] = (sim_sink){.name = names[i],
+                             .kind = kinds[i],
+                             .cadence = steps(intervals[i]),
+                             .self = &t->memory.sinks[i],
+                             .write = remember,
+                             .flush = i == TABLE ? count_flush : NULL};
+  }
+  t->run = (sim_run){.model = &fake_model,
+                     .self = &t->model,
+                     .clock = {.dt = 1, .t_end = (double)count},
+                     .work_per_step = 1,
+                     .sinks = t->sinks,
+                     .sink_count = SINKS,
+                     .requests = &t->model.requests,
+                     .wall_limit = INFINITY,
+                     .progress_interval = INFINITY};
+  return t;
+}
+
+/* On the device with these options, or on the CPU. */
+static trial *trial_run(trial *t, const fake_options *options) {
+  const sim_backend *backend = t->run.backend = options ? &fake_device : &sim_backend_cpu;
+  if (options) fake_start(options);
+  assert_int_equal(fake_state_create(&t->model, backend, NULL), SIM_OK);
+  t->status = sim_run_loop(&t->run);
+  if (t->status != SIM_OK) snprintf(t->message, sizeof t->message, "%s", sim_error_last()->message);
+  if (options) fake_stop();
+  fake_state_destroy(&t->model);
+  return t;
+}
+
+static void assert_same(const trial *a, const trial *b) {
+  assert_int_equal(a->status, b->status);
+  assert_string_equal(a->message, b->message);
+  assert_int_equal(a->memory.count, b->memory.count);
+  for (size_t i = 0; i < a->memory.count; i++) {
+    assert_int_equal(a->memory.records[i].sink, b->memory.records[i].sink);
+    assert_int_equal(a->memory.records[i].step, b->memory.records[i].step);
+    assert_true(a->memory.records[i].hash == b->memory.records[i].hash);
+  }
+  assert_string_equal(a->run.digest, b->run.digest);
+  assert_int_equal(a->run.checkpoint_step, b->run.checkpoint_step);
+  assert_memory_equal(&a->run.last.health, &b->run.last.health, sizeof(double)); /* NaN without rows */
+}
+
+/* How many records of a sink, up to and with a step. */
+static int count_of(const trial *t, int sink, int64_t last) {
+  int count = 0;
+  for (size_t i = 0; i < t->memory.count; i++)
+    count += t->memory.records[i].sink == sink && t->memory.records[i].step <= last;
+  return count;
+}
+
+static const fake_options slow = {.step_us = 200, .leave_us = 1500};
+
+/* ---- what is written ---- */
+
+static void as_on_the_cpu(void **state) {
+  (void)state;
+  trial *cpu = trial_run(trial_make(60, 3, 7, 11), NULL), *device = trial_run(trial_make(60, 3, 7, 11), &slow);
+  assert_int_equal(cpu->status, SIM_OK);
+  assert_int_equal(count_of(cpu, TABLE, 60), 21);    /* 0, 3, ... 60 */
+  assert_int_equal(count_of(cpu, SNAPSHOT, 60), 10); /* 0, 7, ... 56 and the last */
+  assert_int_equal(count_of(cpu, CHECKPOINT, 60), 7);
+  assert_same(device, cpu);
+  free(cpu);
+  free(device);
+}
+
+/* The check above sees copies that leave from the live arrays: steps of 0.2 ms go on while a copy waits for 5 ms. */
+static void a_copy_that_is_not_staged_is_seen(void **state) {
+  (void)state;
+  const fake_options planted = {.step_us = 200, .leave_us = 5000, .unstaged = true};
+  trial *cpu = trial_run(trial_make(60, 0, 20, 0), NULL), *device = trial_run(trial_make(60, 0, 20, 0), &planted);
+  assert_int_equal(device->memory.count, cpu->memory.count);
+  int wrong = 0;
+  for (size_t i = 0; i < cpu->memory.count; i++) wrong += device->memory.records[i].hash != cpu->memory.records[i].hash;
+  assert_true(wrong > 0);
+  free(cpu);
+  free(device);
+}
+
+static void a_resumed_run_that_was_over(void **state) {
+  (void)state;
+  trial *t = trial_make(60, 3, 7, 11);
+  t->run.resumed = true;
+  t->run.clock.t = 60;
+  t->run.clock.step = 60;
+  trial_run(t, &slow);
+  assert_int_equal(t->status, SIM_OK);
+  assert_int_equal(t->memory.count, 1);
+  assert_int_equal(t->memory.records[0].sink, SNAPSHOT);
+  free(t);
+}
+
+/* ---- who waits for whom ---- */
+
+/* The snapshot at the start is not over before a hundred steps are made. */
+static void steps_go_on_while_a_sink_sleeps(void **state) {
+  (void)state;
+  const fake_options fast = {.step_us = 20, .leave_us = 100};
+  trial *t = trial_make(1000, 0, 1000, 0);
+  t->memory.sinks[SNAPSHOT].waits_for = 100;
+  trial_run(t, &fast);
+  assert_int_equal(t->status, SIM_OK);
+  assert_int_equal(t->memory.count, 2);
+  assert_true(t->memory.sinks[SNAPSHOT].steps_ahead >= 100);
+  free(t);
+}
+
+/* With a snapshot a step the loop makes the next step and waits with its state. */
+static void a_state_waits_for_the_one_before(void **state) {
+  (void)state;
+  trial *cpu = trial_run(trial_make(30, 0, 1, 0), NULL), *t = trial_make(30, 0, 1, 0);
+  t->memory.sinks[SNAPSHOT].sleep_us = 5000;
+  trial_run(t, &(fake_options){.step_us = 10, .leave_us = 10});
+  assert_same(t, cpu);
+  assert_true(t->memory.sinks[SNAPSHOT].steps_ahead <= 1);
+  free(cpu);
+  free(t);
+}
+
+/* The row at the start is not over before the loop has come as far as it may: with as many rows waiting as can, it
+ * holds the row of the next step. Two milliseconds later it still does. */
+static void rows_wait_until_the_queue_is_full(void **state) {
+  (void)state;
+  const int64_t count = SIM_OUTPUTS_WAITING + 100;
+  trial *cpu = trial_run(trial_make(count, 1, 0, 0), NULL), *t = trial_make(count, 1, 0, 0);
+  t->memory.sinks[TABLE].waits_for = SIM_OUTPUTS_WAITING;
+  t->memory.sinks[TABLE].sleep_us = 2000;
+  trial_run(t, &(fake_options){0});
+  assert_same(t, cpu);
+  assert_int_equal(t->memory.sinks[TABLE].steps_ahead, SIM_OUTPUTS_WAITING);
+  free(cpu);
+  free(t);
+}
+
+/* The loop looks at most every 5 ms once it knows the pace, and is ahead by what it queued in two looks: 2 x 5 steps
+ * of 1 ms. While it learns the pace it doubles its stride at most four times too often. */
+static void the_host_is_not_far_ahead(void **state) {
+  (void)state;
+  trial *t = trial_run(trial_make(300, 0, 0, 0), &(fake_options){.step_us = 1000});
+  assert_int_equal(t->status, SIM_OK);
+  assert_true(fake_most_queued() <= 32);
+  free(t);
+  t = trial_run(trial_make(6, 0, 0, 0), &(fake_options){.step_us = 20000});
+  assert_true(t->run.last.elapsed >= 0.12); /* the device's work is in it, to the last step */
+  free(t);
+}
+
+/* ---- failures ---- */
+
+static char logged[2048];
+static int log_lines;
+static void keep_log(void *context, sim_log_level level, const char *message) {
+  (void)context;
+  (void)level;
+  log_lines++;
+  snprintf(logged, sizeof logged, "%s", message);
+}
+
+static trial *run_failing(int sink, int64_t step, sim_status failure) {
+  trial *t = trial_make(60, 3, 10, 20);
+  t->memory.sinks[sink].fails_at = step;
+  t->memory.sinks[sink].failure = failure;
+  log_lines = 0;
+  assert_true(sim_log_add(keep_log, NULL));
+  trial_run(t, &slow);
+  sim_log_remove(keep_log, NULL);
+  return t;
+}
+
+static void a_failed_sink_is_tried_again(void **state) {
+  (void)state;
+  trial *t = run_failing(SNAPSHOT, 20, SIM_ERR_IO);
+  assert_int_equal(t->status, SIM_OK);
+  assert_int_equal(log_lines, 1);
+  assert_string_equal(logged, "snapshots not written: planted; the run goes on and tries again");
+  assert_int_equal(count_of(t, SNAPSHOT, 60), 6); /* 0, 10, 30, 40, 50, 60 */
+  free(t);
+  t = run_failing(CHECKPOINT, 60, SIM_ERR_IO);
+  assert_int_equal(t->status, SIM_ERR_IO);
+  assert_string_equal(t->message, "at step 60: the last checkpoint could not be written");
+  assert_int_equal(t->run.checkpoint_step, 40);
+  free(t);
+}
+
+static void lack_of_memory_ends_the_run(void **state) {
+  (void)state;
+  trial *t = run_failing(SNAPSHOT, 20, SIM_ERR_NO_MEMORY);
+  assert_int_equal(t->status, SIM_ERR_NO_MEMORY);
+  assert_string_equal(t->message, "planted");
+  assert_int_equal(count_of(t, SNAPSHOT, 60), 2);
+  assert_int_equal(count_of(t, CHECKPOINT, 60), 1);
+  assert_int_equal(count_of(t, TABLE, 60), count_of(t, TABLE, 20)); /* nothing that came later */
+  assert_true(t->memory.flushes > 0);
+  free(t);
+}
+
+/* Where a state is written, the writer sees it; it says the same as the CPU's run, and stops at the same output. */
+static void a_state_that_is_not_finite_ends_the_run(void **state) {
+  (void)state;
+  for (int64_t at = 0; at <= 5; at += 5) { /* position[0] is what is observed */
+    trial *both[2];
+    for (int device = 0; device < 2; device++) {
+      trial *t = trial_make(400, at ? 0 : 3, 10, 0);
+      t->model.nan_step = 17;
+      t->model.nan_at = at;
+      both[device] = trial_run(t, device ? &slow : NULL);
+    }
+    assert_int_equal(both[1]->status, SIM_ERR_DIVERGED);
+    assert_int_equal(count_of(both[1], SNAPSHOT, 400), 2);
+    assert_string_equal(both[1]->message, both[0]->message);
+    assert_int_equal(both[1]->memory.count, both[0]->memory.count);
+    assert_non_null(
+        strstr(both[1]->message, at ? "position[5] is not finite at step 20" : "position[0] is not finite at step 18"));
+    assert_true(both[1]->memory.flushes > 0);
+    free(both[0]);
+    free(both[1]);
+  }
+}
+
+/* Rows before the failure stay, and no checkpoint is made of what came after it. The operations: one a
+ * step, and one for each of the snapshots at 10 and 30, which no checkpoint waits for; so step 40 is the 42nd. */
+static void a_failed_device_ends_the_run(void **state) {
+  (void)state;
+  for (int64_t at = 30; at < 50; at += 3) {
+    const fake_options options = {.step_us = 100, .leave_us = 500, .fails_at = at};
+    trial *t = trial_make(400, 3, 10, 20);
+    trial_run(t, &options);
+    assert_int_equal(t->status, SIM_ERR_DEVICE);
+    assert_non_null(strstr(t->message, "fake: operation"));
+    assert_true(t->memory.flushes > 0);
+    assert_true(count_of(t, TABLE, 400) >= 8); /* 0, 3, ... 21, of 28 steps at least */
+    assert_int_equal(t->run.checkpoint_step, at > 42 ? 40 : 20);
+    assert_string_equal(t->run.digest, "");
+    free(t);
+  }
+}
+
+/* ---- requests ---- */
+
+static void a_stop_drains_and_saves(void **state) {
+  (void)state;
+  trial *both[2];
+  for (int device = 0; device < 2; device++) {
+    trial *t = trial_make(400, 3, 10, 0);
+    t->model.stop_step = 33;
+    both[device] = trial_run(t, device ? &slow : NULL);
+  }
+  assert_int_equal(both[1]->status, SIM_ERR_STOPPED);
+  assert_int_equal(both[1]->run.checkpoint_step, 33);
+  assert_same(both[1], both[0]);
+  free(both[0]);
+  free(both[1]);
+}
+
+static void ask_for_checkpoint(void *context, const sim_progress *progress) {
+  trial *t = context;
+  if (progress->clock.step < 300 && t->run.checkpoint_step < 1) t->model.requests.checkpoint = 1;
+}
+
+static void a_checkpoint_on_request(void **state) {
+  (void)state;
+  trial *t = trial_make(400, 0, 0, 0);
+  t->run.progress = ask_for_checkpoint;
+  t->run.progress_context = t;
+  t->run.progress_interval = 0;
+  trial_run(t, &slow);
+  assert_int_equal(t->status, SIM_OK);
+  assert_true(count_of(t, CHECKPOINT, 400) >= 1);
+  assert_true(t->run.checkpoint_step > 0 && t->run.checkpoint_step <= 400);
+  free(t);
+}
+
+/* ---- memory ---- */
+
+static void the_plan_knows_where(void **state) {
+  (void)state;
+  sim_plan plan = {.space = SIM_SPACE_DEVICE, .snapshot_bytes = 300, .staged_bytes = 200, .checkpoint_bytes = 500};
+  sim_plan_add(&plan, "bodies", 1000);
+  sim_plan_add_host(&plan, "rows", 10);
+  sim_stage_plan(&fake_device, &plan);
+  assert_true(sim_plan_bytes(&plan, SIM_SPACE_DEVICE) == 1200);
+  assert_true(sim_plan_bytes(&plan, SIM_SPACE_HOST) == 510);
+  for (int i = 0; i < 40; i++) sim_plan_add_host(&plan, "more", 1);
+  assert_true(sim_plan_bytes(&plan, SIM_SPACE_DEVICE) == 1200);
+  assert_true(sim_plan_bytes(&plan, SIM_SPACE_HOST) == 550);
+  sim_plan host = {.snapshot_bytes = 300, .checkpoint_bytes = 500};
+  sim_stage_plan(&sim_backend_cpu, &host);
+  assert_int_equal(host.count, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(as_on_the_cpu),
+      cmocka_unit_test(a_copy_that_is_not_staged_is_seen),
+      cmocka_unit_test(a_resumed_run_that_was_over),
+      cmocka_unit_test(steps_go_on_while_a_sink_sleeps),
+      cmocka_unit_test(a_state_waits_for_the_one_before),
+      cmocka_unit_test(rows_wait_until_the_queue_is_full),
+      cmocka_unit_test(the_host_is_not_far_ahead),
+      cmocka_unit_test(a_failed_sink_is_tried_again),
+      cmocka_unit_test(lack_of_memory_ends_the_run),
+      cmocka_unit_test(a_state_that_is_not_finite_ends_the_run),
+      cmocka_unit_test(a_failed_device_ends_the_run),
+      cmocka_unit_test(a_stop_drains_and_saves),
+      cmocka_unit_test(a_checkpoint_on_request),
+      cmocka_unit_test(the_plan_knows_where),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -45,13 +45,13 @@ for threads in abc -1 0 99999999999 ""; do
   expect 0 "" env OMP_NUM_THREADS="$threads" "$SIM" run s.lua -o omp
   same whole omp "OMP_NUM_THREADS=$threads"
 done
+# Without a GPU in sight a run takes the CPU, as with --device cpu.
+expect 0 "" "$SIM" run s.lua -o cpu --device cpu
 expect 0 "" env CUDA_VISIBLE_DEVICES= "$SIM" run s.lua -o visible
-same whole visible "empty CUDA_VISIBLE_DEVICES"
+same cpu visible "empty CUDA_VISIBLE_DEVICES"
 expect 0 "" env CUDA_VISIBLE_DEVICES= "$SIM" info
 expect 69 "cuda" env CUDA_VISIBLE_DEVICES= "$SIM" run s.lua -o cuda --device cuda
 [ ! -e cuda ] || fail "a refused run left a folder"
-expect 0 "" "$SIM" run s.lua -o cpu --device cpu
-same whole cpu "--device cpu"
 
 # Without HOME, TERM and PATH; and from a folder that is gone.
 expect 0 "" env -i "$SIM" run s.lua -o bare

@@ -80,7 +80,7 @@ expect 66 absent "$SIM" run s.lua -o absent --resume
 [ ! -e absent ] || fail "a refused resume left a folder"
 
 # In single precision the instruction set is part of the result: a restart keeps it, on a wider processor too.
-expect 0 "" "$SIM" run s.lua -o narrow --set kind=single --isa plain
+expect 0 "" "$SIM" run s.lua -o narrow --device cpu --set kind=single --isa plain
 cp -r narrow wide
 rm -- wide/ckpt/ck_000000000040.h5
 cp -r wide other

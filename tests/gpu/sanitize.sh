@@ -31,3 +31,4 @@ run() { # run NAME OPTION...
 run single --set n=700 --set kind=single
 run mixed --set n=700 --set kind=mixed
 run double --set n=333 --set scheme=hermite4
+run symmetric --set n=8200 --set kind=single --set steps=1

@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
 # expect: 69 cuda
 . "${BASH_SOURCE[0]%/*}/small.bash"
-exec "$SIM" run s.lua --device cuda
+CUDA_VISIBLE_DEVICES= exec "$SIM" run s.lua --device cuda

@@ -50,7 +50,7 @@ template <typename Real> void nbody_cuda_sums(nbody_work *w, nbody_sums *out) {
   sum_bodies<Real><<<(unsigned)nbody_partials(s->n), THREADS, 0, stream()>>>(
       (int)s->n, (const Real *)s->mass, (const Real *)s->position, (const Real *)s->velocity, w->partial);
   sim_cuda_end(&kernel, 7.0 * sizeof(Real) * (double)s->n);
-  nbody_reduce_partials<add>(w, NBODY_MASS, NBODY_POTENTIAL);
+  nbody_reduce_partials<add>(w, NBODY_MASS, NBODY_POTENTIAL, nbody_partials(s->n));
   double r[NBODY_QUANTITIES];
   read_back(r, w->result, sizeof r);
   out->mass = r[NBODY_MASS];
@@ -91,28 +91,28 @@ struct fractions {
   double of[NBODY_RADII];
 };
 
-/* The byte at which the wanted mass is reached; one thread a radius. */
+/* The byte at which the wanted mass is reached; a warp a radius, eight bytes a lane. */
 static __global__ void narrow(int pass, fractions wanted, nbody_search *search) {
-  const int q = threadIdx.x;
-  unsigned long long *bins = search->mass[q], below = 0;
-  if (pass == 0) {
-    unsigned long long all = 0;
-    for (int b = 0; b < 256; b++) all += bins[b];
-    search->prefix[q] = 0;
-    search->wanted[q] = (unsigned long long)ceil(wanted.of[q] * (double)all);
+  typedef unsigned long long u64;
+  const int q = blockIdx.x, lane = threadIdx.x;
+  u64 *bins = search->mass[q] + 8 * lane, here[8], within = 0;
+  for (int b = 0; b < 8; b++) within += here[b] = bins[b], bins[b] = 0;
+  u64 below = within; /* then: in the lanes before this one */
+  for (int step = 1; step < 32; step *= 2) {
+    const u64 other = __shfl_up_sync(~0u, below, step);
+    if (lane >= step) below += other;
   }
-  int last = 0, found = -1;
-  for (int b = 0; b < 256 && found < 0; b++) {
-    if (bins[b] != 0) last = b;
-    if (bins[b] != 0 && below + bins[b] >= search->wanted[q])
-      found = b;
-    else
-      below += bins[b];
-  }
-  if (found < 0) found = last; /* rounding left less than was wanted */
-  search->prefix[q] = search->prefix[q] << 8 | (unsigned)found;
-  search->wanted[q] -= below < search->wanted[q] ? below : search->wanted[q];
-  for (int b = 0; b < 256; b++) bins[b] = 0;
+  const u64 all = __shfl_sync(~0u, below, 31);
+  below -= within;
+  u64 target = pass == 0 ? (u64)ceil(wanted.of[q] * (double)all) : search->wanted[q];
+  if (target > all) target = all; /* rounding left less than was wanted */
+  if (target < 1) target = 1;
+  __syncwarp();
+  if (below >= target || below + within < target) return; /* one lane goes on, none where there is no mass */
+  int byte = 0;
+  while (below + here[byte] < target) below += here[byte++];
+  search->prefix[q] = (pass == 0 ? 0 : search->prefix[q]) << 8 | (unsigned)(8 * lane + byte);
+  search->wanted[q] = target - below;
 }
 
 template <typename Real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
@@ -129,7 +129,7 @@ template <typename Real> void nbody_cuda_radii(nbody_work *w, const double centr
         make_double3(centre[0], centre[1], centre[2]), w->mass_unit, pass, w->search);
     sim_cuda_end(&weighing, 4.0 * sizeof(Real) * (double)n);
     sim_cuda_begin(&narrowing);
-    narrow<<<1, NBODY_RADII, 0, stream()>>>(pass, wanted, w->search);
+    narrow<<<NBODY_RADII, 32, 0, stream()>>>(pass, wanted, w->search);
     sim_cuda_end(&narrowing, sizeof(nbody_search));
   }
   uint64_t bits[NBODY_RADII];
@@ -205,7 +205,7 @@ static __global__ void __launch_bounds__(THREADS) fall(int n, const Real *m, con
 
 static double least_of_partials(nbody_work *w) {
   double value;
-  nbody_reduce_partials<least>(w, NBODY_LEAST, 1);
+  nbody_reduce_partials<least>(w, NBODY_LEAST, 1, nbody_partials(w->state.n));
   read_back(&value, w->result + NBODY_LEAST, sizeof value);
   return value;
 }

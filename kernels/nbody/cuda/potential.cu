@@ -3,9 +3,9 @@
 #include "kernels/nbody/cuda/pair.cuh"
 #include "kernels/nbody/cuda/reduce.cuh"
 
-enum { THREADS = NBODY_PARTIAL_BODIES };
+enum { THREADS = NBODY_PARTIAL_BODIES, FILL = 2048 /* thread blocks, for few bodies */ };
 
-/* partial[I] = sum over i in block I, and over the j that it meets, of m_i m_j / s. */
+/* partial[part][I] = sum over i in block I, and over the j of the blocks that are this part's, of m_i m_j / s. */
 template <typename Real>
 static __global__ void __launch_bounds__(THREADS)
     potential(const bodies<Real> b, int blocks, double softening2, double *partial) {
@@ -16,7 +16,7 @@ static __global__ void __launch_bounds__(THREADS)
   const int reach = (blocks - 1) / 2 + (blocks % 2 == 0 && me < blocks / 2);
   const wide mine = load_body<double>(b, rest, i);
   double sum = 0;
-  for (int k = 0; k <= reach; k++) {
+  for (int k = blockIdx.y; k <= reach; k += gridDim.y) {
     const int other = (me + k) % blocks;
     __syncthreads();
     staged[threadIdx.x] = load_body<double>(b, rest, other * THREADS + threadIdx.x);
@@ -30,20 +30,21 @@ static __global__ void __launch_bounds__(THREADS)
     }
   }
   sum = over_block<add>(i < b.n ? mine.w * sum : 0, shared);
-  if (threadIdx.x == 0) partial[me] = sum;
+  if (threadIdx.x == 0) partial[blockIdx.y * blocks + me] = sum;
 }
 
 template <typename Real> void nbody_cuda_potential(nbody_work *w) {
   static const sim_cuda_kernel kernel = {"nbody_potential", "observe", SIM_LIMIT_FP64};
-  const int blocks = nbody_partials(w->options.n);
+  const int blocks = nbody_partials(w->options.n), wanted = FILL / blocks;
+  const int parts = wanted < 1 ? 1 : wanted > NBODY_QUANTITIES ? NBODY_QUANTITIES : wanted;
   const double n = (double)w->options.n;
   bodies<Real> b = bodies_of<Real>(w);
   b.scale = b.scale_mass = 1;
   sim_cuda_begin(&kernel);
-  potential<Real><<<(unsigned)blocks, THREADS, 0, (cudaStream_t)sim_cuda_stream()>>>(
+  potential<Real><<<dim3((unsigned)blocks, (unsigned)parts), THREADS, 0, (cudaStream_t)sim_cuda_stream()>>>(
       b, blocks, w->options.softening * w->options.softening, w->partial);
   sim_cuda_end(&kernel, 6 * n * n); /* 12 instructions a pair */
-  nbody_reduce_partials<add>(w, NBODY_POTENTIAL, 1);
+  nbody_reduce_partials<add>(w, NBODY_POTENTIAL, 1, parts * blocks);
 }
 template void nbody_cuda_potential<float>(nbody_work *w);
 template void nbody_cuda_potential<double>(nbody_work *w);

@@ -43,9 +43,8 @@ template <typename Op> static __global__ void over_partials(const double *partia
   if (threadIdx.x == 0) result[blockIdx.x] = value;
 }
 
-template <typename Op> void nbody_reduce_partials(nbody_work *w, int first, int quantities) {
+template <typename Op> void nbody_reduce_partials(nbody_work *w, int first, int quantities, int count) {
   static const sim_cuda_kernel kernel = {"nbody_over_partials", "observe", SIM_LIMIT_BYTES};
-  const int count = nbody_partials(w->options.n);
   sim_cuda_begin(&kernel);
   over_partials<Op><<<(unsigned)quantities, NBODY_PARTIAL_BODIES, 0, (cudaStream_t)sim_cuda_stream()>>>(
       w->partial, count, w->result + first);

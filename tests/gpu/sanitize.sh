@@ -23,12 +23,12 @@ if [ "$tool" = memcheck ]; then options=(--leak-check full); fi
 scenario s.lua
 run() { # run NAME OPTION...
   local code=0
-  checked "${options[@]}" "$SIM" run s.lua -o "$1.out" --device cuda --set steps=3 --set 'every=every 2 steps' "${@:2}" ||
+  checked "${options[@]}" "$SIM" run s.lua -o "$1.out" --device cuda --set 'every=every 2 steps' "${@:2}" ||
     code=$?
   [ "$code" = 0 ] || fail "$tool: exit $code from the run $1"
   grep -q 'ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards' output || fail "$tool says no summary of 0"
 }
-run single --set n=700 --set kind=single
-run mixed --set n=700 --set kind=mixed
-run double --set n=333 --set scheme=hermite4
+run single --set steps=3 --set n=700 --set kind=single
+run mixed --set steps=3 --set n=700 --set kind=mixed
+run double --set steps=3 --set n=333 --set scheme=hermite4
 run symmetric --set n=8200 --set kind=single --set steps=1

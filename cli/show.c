@@ -57,13 +57,21 @@ static void dimension_text(sim_dimension d, char *out, size_t capacity) {
 
 static void type_text(const sim_field *field, char *out, size_t capacity) {
   static const char *const names[] = {
-      [SIM_BOOL] = "true or false", [SIM_INT] = "whole number",   [SIM_REAL] = "number",     [SIM_CHOICE] = "",
-      [SIM_STRING] = "string",      [SIM_UNIT] = "unit",          [SIM_CADENCE] = "cadence", [SIM_TABLE] = "table",
+      [SIM_BOOL] = "true or false", [SIM_INT] = "whole number",
+      [SIM_REAL] = "number",        [SIM_CHOICE] = "",
+      [SIM_STRING] = "string",      [SIM_UNIT] = "unit",
+      [SIM_CADENCE] = "cadence",    [SIM_TABLE] = "table",
       [SIM_LIST] = "list",          [SIM_ARRAY] = "list of rows",
+      [SIM_FUNCTION] = "",          [SIM_FUNCTION_MAP] = "names with ",
   };
   char dimension[64];
   dimension_text(field->dimension, dimension, sizeof dimension);
-  size_t used = (size_t)snprintf(out, capacity, "%s", names[field->type]);
+  size_t used =
+      (size_t)snprintf(out, capacity, "%s%s", field->flags & SIM_OR_NUMBER ? "number or " : "", names[field->type]);
+  if (field->signature && used < capacity) {
+    sim_signature_text(field->signature, out + used, capacity - used);
+    used = strlen(out);
+  }
   for (int i = 0; field->type == SIM_CHOICE && field->choices[i] && used < capacity; i++)
     used += (size_t)snprintf(out + used, capacity - used, "%s\"%s\"", i ? " | " : "", field->choices[i]);
   if (field->components > 1 && used < capacity)
@@ -109,7 +117,7 @@ static void describe_variants(const sim_field *field, int depth) {
 }
 
 static void describe_field(const sim_field *field, int depth) {
-  char type[256];
+  char type[800];
   type_text(field, type, sizeof type);
   int width = 20 - 2 * depth;
   printf("%*s%-*s %s\n", 2 * depth, "", width > 1 ? width : 1, field->name, field->doc);
@@ -118,7 +126,8 @@ static void describe_field(const sim_field *field, int depth) {
     printf("; required");
   else if (field->initial)
     printf("; default %s", field->initial);
-  else if (field->flags & SIM_OPTIONAL || field->type == SIM_STRING)
+  else if (field->flags & SIM_OPTIONAL || field->type == SIM_STRING || field->type == SIM_FUNCTION ||
+           field->type == SIM_FUNCTION_MAP)
     printf("; optional");
   puts("");
   if (field->type == SIM_TABLE) describe_schema(field->table, depth + 1);

@@ -1,4 +1,4 @@
-#include "engine/schema.h"
+#include "engine/decode.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -144,6 +144,8 @@ static sim_value *encode_field(const sim_field *field, const char *at) {
   case SIM_TABLE: return encode_struct(field->table, at, NULL);
   case SIM_LIST: return encode_list((const sim_list *)(const void *)at);
   case SIM_ARRAY: return encode_array((const sim_doubles *)(const void *)at);
+  case SIM_FUNCTION: return sim_encode_function(field->signature, *(sim_expr *const *)(const void *)at);
+  case SIM_FUNCTION_MAP: return sim_encode_function_map(field->signature, (const sim_function_map *)(const void *)at);
   }
   return NULL;
 }
@@ -154,7 +156,7 @@ static bool encode_fields(const sim_schema *schema, const char *in, sim_value *o
     const char *at = in + field->offset;
     if (field->flags & SIM_OPTIONAL && !*(const bool *)at) continue;
     sim_value *value = encode_field(field, at);
-    if (value && value->kind == SIM_VALUE_NIL) { /* a string that was not given */
+    if (value && value->kind == SIM_VALUE_NIL) { /* a string or function that was not given */
       sim_value_free(&value);
       continue;
     }
@@ -174,6 +176,15 @@ sim_value *sim_schema_encode(const sim_schema *schema, const void *in) {
 }
 
 /* ---- free ---- */
+
+static void free_map(sim_function_map *map) {
+  for (size_t i = 0; i < map->count; i++) {
+    free(map->items[i].name);
+    sim_expr_free(&map->items[i].expr);
+  }
+  free(map->items);
+  *map = (sim_function_map){0};
+}
 
 void sim_schema_free(const sim_schema *schema, void *in) {
   if (schema->base) sim_schema_free(schema->base, in);
@@ -196,6 +207,10 @@ void sim_schema_free(const sim_schema *schema, void *in) {
       }
       free(list->items);
       *list = (sim_list){0};
+    } else if (field->type == SIM_FUNCTION) {
+      sim_expr_free((sim_expr **)at);
+    } else if (field->type == SIM_FUNCTION_MAP) {
+      free_map(at);
     }
   }
 }

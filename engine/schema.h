@@ -3,6 +3,7 @@
 #ifndef SIM_ENGINE_SCHEMA_H
 #define SIM_ENGINE_SCHEMA_H
 
+#include "engine/expr.h"
 #include "engine/status.h"
 #include "engine/value.h"
 
@@ -14,16 +15,18 @@ typedef struct sim_schema sim_schema;
 
 /* C type at `offset` in brackets. */
 typedef enum sim_type {
-  SIM_BOOL,    /* [bool] */
-  SIM_INT,     /* [int64_t], or [uint64_t] with SIM_UNSIGNED */
-  SIM_REAL,    /* [double x components]; a keyword (e.g. dt = "adaptive") is stored as NaN, which no user can give */
-  SIM_CHOICE,  /* [int]: index into choices */
-  SIM_STRING,  /* [char *], owned */
-  SIM_UNIT,    /* [double]: SI value of a unit, given as "kpc" or as a number */
-  SIM_CADENCE, /* [sim_cadence] */
-  SIM_TABLE,   /* a struct in place, described by `table` */
-  SIM_LIST,    /* [sim_list]: each item one of `variants`, told by its constructor's name */
-  SIM_ARRAY    /* [sim_doubles]: any number of rows of `components` numbers */
+  SIM_BOOL,     /* [bool] */
+  SIM_INT,      /* [int64_t], or [uint64_t] with SIM_UNSIGNED */
+  SIM_REAL,     /* [double x components]; a keyword (e.g. dt = "adaptive") is stored as NaN, which no user can give */
+  SIM_CHOICE,   /* [int]: index into choices */
+  SIM_STRING,   /* [char *], owned */
+  SIM_UNIT,     /* [double]: SI value of a unit, given as "kpc" or as a number */
+  SIM_CADENCE,  /* [sim_cadence] */
+  SIM_TABLE,    /* a struct in place, described by `table` */
+  SIM_LIST,     /* [sim_list]: each item one of `variants`, told by its constructor's name */
+  SIM_ARRAY,    /* [sim_doubles]: any number of rows of `components` numbers */
+  SIM_FUNCTION, /* [sim_expr *], owned; NULL where it is absent. Described by `signature` */
+  SIM_FUNCTION_MAP /* [sim_function_map]: observe = { kinetic = function(body) ... end, ... } */
 } sim_type;
 
 enum sim_field_flag {
@@ -36,8 +39,21 @@ enum sim_field_flag {
   SIM_NO_CHECKPOINT = 1 << 6, /* state arrays: derived, not stored */
   SIM_RANGE = 1 << 7,         /* min and max hold */
   SIM_OPTIONAL = 1 << 8,      /* SIM_TABLE that may be absent: its struct's first member is a bool, set when given */
-  SIM_MAY_CHANGE = 1 << 9     /* a restart may give it another value */
+  SIM_MAY_CHANGE = 1 << 9,    /* a restart may give it another value */
+  SIM_OR_NUMBER = 1 << 10     /* SIM_FUNCTION: a plain number stands for a function that gives it */
 };
+
+/* What a function of a scenario takes and gives. Names tell its inputs, not their order: function(t, x) has x and t.
+ * A decoded graph has exactly these inputs, in this order, whatever the script took of them. */
+typedef struct sim_signature {
+  const char *const *inputs;      /* NULL-terminated names; NULL: any, until the model calls sim_function_bind */
+  bool record;                    /* the inputs are members of one parameter: function(body) return body.mass end */
+  const char *parameter;          /* that one's name in messages; NULL: "body" */
+  int outputs[3];                 /* numbers of results allowed, ends with 0; none: any from 1 on */
+  bool condition;                 /* results are conditions (of sim.lt, ...), else numbers */
+  const char *const *must_depend; /* NULL-terminated: some result depends on one of these; NULL: it may be constant */
+  const char *returns;            /* the results in words: "potential, or acceleration by x, y, z"; may be NULL */
+} sim_signature;
 
 /* Exponents of length, mass and time: {1, 0, -1} is a velocity. */
 typedef struct sim_dimension {
@@ -59,6 +75,7 @@ typedef struct sim_field {
   sim_dimension dimension;
   const sim_schema *table;           /* SIM_TABLE */
   const sim_schema *const *variants; /* SIM_LIST: NULL-terminated; one named "" takes tables without constructor */
+  const sim_signature *signature;    /* SIM_FUNCTION, SIM_FUNCTION_MAP */
 } sim_field;
 
 /* `fields` ends with a field whose name is NULL. `base`, where given, is decoded into the same struct too (shared
@@ -86,6 +103,23 @@ typedef struct sim_list {
   sim_item *items;
   size_t count;
 } sim_list;
+
+typedef enum sim_reduction { SIM_SUM, SIM_MEAN, SIM_LEAST, SIM_GREATEST } sim_reduction;
+extern const char *const sim_reduction_names[]; /* "sum", "mean", "min", "max", NULL */
+
+/* An entry is a function, or { function, reduce = "mean" }. Names are of letters, digits and _, no digit first, and at
+ * most SIM_EXPR_NAME_MAX long; whether one is taken already is the model's question. */
+typedef struct sim_named_function {
+  char *name;     /* owned */
+  sim_expr *expr; /* owned; as of a SIM_FUNCTION */
+  int reduce;     /* sim_reduction; SIM_SUM where not given */
+  int line;       /* in the scenario file; 0 where unknown */
+} sim_named_function;
+
+typedef struct sim_function_map {
+  sim_named_function *items; /* in the order of the file */
+  size_t count;
+} sim_function_map;
 
 typedef enum sim_cadence_kind {
   SIM_NEVER,
@@ -134,6 +168,14 @@ sim_status sim_schema_decode(const sim_schema *schema, const sim_value *value, c
 /* The resolved parameters as a tree that decodes to the same struct again, bit for bit. NULL: out of memory. */
 sim_value *sim_schema_encode(const sim_schema *schema, const void *in);
 void sim_schema_free(const sim_schema *schema, void *in);
+
+/* For inputs that only `validate` knows (a signature without them decodes): adds the same faults as decoding, and
+ * replaces *expr by the graph with exactly signature->inputs, in that order. line 0 and the field's path where nothing
+ * better is known. Only lack of memory is returned as a failure. */
+sim_status sim_function_bind(sim_expr **expr, const sim_signature *signature, sim_faults *faults, int line,
+                             const char *path) SIM_MUST_CHECK;
+/* "function(x, y, z, t) -> 1 or 3 numbers" */
+void sim_signature_text(const sim_signature *signature, char *out, size_t capacity);
 
 /* The candidate nearest to `name` (edit distance <= 1 + length/4), or NULL. */
 const char *sim_nearest(const char *name, const char *const *candidates, size_t count);

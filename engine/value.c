@@ -1,7 +1,7 @@
 #include "engine/value.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +71,23 @@ sim_value *sim_value_array(size_t rows, size_t cols) {
   return value;
 }
 
+sim_value *sim_value_expr(sim_expr *expr, int parameters, bool members) {
+  sim_value *value = make(SIM_VALUE_FUNCTION);
+  if (value)
+    value->u.function = (sim_value_function){.expr = expr, .parameters = parameters, .members = members};
+  else
+    sim_expr_free(&expr);
+  return value;
+}
+
+sim_value *sim_value_fault(const char *fault, int line) {
+  sim_value *value = make(SIM_VALUE_FUNCTION);
+  if (!value) return NULL;
+  value->u.function = (sim_value_function){.fault = strdup(fault), .fault_line = line};
+  if (!value->u.function.fault) sim_value_free(&value);
+  return value;
+}
+
 void sim_value_free(sim_value **pointer) {
   sim_value *value = *pointer;
   *pointer = NULL;
@@ -86,6 +103,10 @@ void sim_value_free(sim_value **pointer) {
       sim_value_free(&value->u.table.entries[i].value);
     }
     free(value->u.table.entries);
+    break;
+  case SIM_VALUE_FUNCTION:
+    sim_expr_free(&value->u.function.expr);
+    free(value->u.function.fault);
     break;
   case SIM_VALUE_NIL:
   case SIM_VALUE_BOOL:
@@ -140,6 +161,7 @@ void sim_value_describe(const sim_value *value, char *out, size_t capacity) {
       snprintf(out, capacity, "%s", value->u.table.count ? "a table" : "an empty table");
     break;
   case SIM_VALUE_ARRAY: snprintf(out, capacity, "an array of %zu rows", value->u.array.rows); break;
+  case SIM_VALUE_FUNCTION: snprintf(out, capacity, "a function"); break;
   case SIM_VALUE_BAD: sim_text_escape(out, capacity, value->u.string.data, value->u.string.size); break;
   }
 }
@@ -161,6 +183,24 @@ static uint64_t real_bits(double real) {
   uint64_t bits;
   memcpy(&bits, &real, sizeof bits);
   return bits;
+}
+
+/* parameters u64, members u64, which u64: the graph's bytes, or the fault's line u64 and text. */
+static void put_function(const sim_value_function *function, sim_bytes *out) {
+  put_u64(out, (uint64_t)function->parameters);
+  put_u64(out, function->members);
+  put_u64(out, function->expr != NULL);
+  if (!function->expr) {
+    put_u64(out, (uint64_t)function->fault_line);
+    put_text(out, function->fault, strlen(function->fault));
+    return;
+  }
+  sim_bytes graph = {0};
+  if (sim_expr_write(function->expr, &graph) == SIM_OK)
+    put_text(out, graph.data, graph.size);
+  else
+    out->failed = true;
+  sim_bytes_free(&graph);
 }
 
 void sim_value_write(const sim_value *value, sim_bytes *out) {
@@ -193,6 +233,7 @@ void sim_value_write(const sim_value *value, sim_bytes *out) {
     for (size_t i = 0; i < count; i++) put_u64(out, real_bits(value->u.array.data[i]));
     break;
   }
+  case SIM_VALUE_FUNCTION: put_function(&value->u.function, out); break;
   }
 }
 
@@ -261,6 +302,22 @@ static bool get_array(reader *in, sim_value *array) {
   return true;
 }
 
+static bool get_function(reader *in, sim_value_function *out) {
+  uint64_t parameters, members, traced, line;
+  const char *data;
+  size_t size;
+  if (!get_u64(in, &parameters) || parameters > INT_MAX || !get_u64(in, &members) || members > 1 ||
+      !get_u64(in, &traced) || traced > 1)
+    return false;
+  out->parameters = (int)parameters;
+  out->members = members != 0;
+  if (traced) return get_text(in, &data, &size) && sim_expr_read(data, size, &out->expr) == SIM_OK;
+  if (!get_u64(in, &line) || line > INT_MAX || !get_text(in, &data, &size) || memchr(data, 0, size)) return false;
+  out->fault_line = (int)line;
+  out->fault = strndup(data, size);
+  return out->fault != NULL;
+}
+
 static sim_value *get_value(reader *in, int depth) {
   uint64_t line, word = 0;
   if (depth > DEPTH_MAX || in->at == in->end || *in->at > SIM_VALUE_BAD) return NULL;
@@ -292,6 +349,7 @@ static sim_value *get_value(reader *in, int depth) {
     break;
   case SIM_VALUE_TABLE: good = get_entries(in, value, depth); break;
   case SIM_VALUE_ARRAY: good = get_array(in, value); break;
+  case SIM_VALUE_FUNCTION: good = get_function(in, &value->u.function); break;
   case SIM_VALUE_NIL:
   case SIM_VALUE_STRING:
   case SIM_VALUE_BAD: break;
@@ -306,69 +364,4 @@ sim_status sim_value_read(const void *data, size_t size, sim_value **out) {
   if (*out && in.at == in.end) return SIM_OK;
   sim_value_free(out);
   return sim_fail(SIM_ERR_INTERNAL, "a stored tree of values is damaged");
-}
-
-/* ---- JSON ---- */
-
-static void json_real(double real, sim_bytes *out) {
-  if (isfinite(real))
-    sim_bytes_format(out, "%.17g", real);
-  else
-    sim_bytes_format(out, "\"%s\"", isnan(real) ? "nan" : real > 0 ? "inf" : "-inf");
-}
-
-static void json_array(const sim_value *value, size_t most, sim_bytes *out) {
-  size_t rows = value->u.array.rows, cols = value->u.array.cols;
-  if (most && rows > most) {
-    sim_bytes_format(out, "{\"$rows\": %zu, \"$cols\": %zu}", rows, cols);
-    return;
-  }
-  sim_bytes_text(out, "[");
-  for (size_t i = 0; i < rows; i++) {
-    if (i) sim_bytes_text(out, ", ");
-    if (cols != 1) sim_bytes_text(out, "[");
-    for (size_t j = 0; j < cols; j++) {
-      if (j) sim_bytes_text(out, ", ");
-      json_real(value->u.array.data[i * cols + j], out);
-    }
-    if (cols != 1) sim_bytes_text(out, "]");
-  }
-  sim_bytes_text(out, "]");
-}
-
-static void json_table(const sim_value *value, size_t most, sim_bytes *out) {
-  size_t count = value->u.table.count;
-  const sim_entry *entries = value->u.table.entries;
-  bool list = count && !entries[0].key;
-  const char *separator = "";
-  sim_bytes_text(out, list ? "[" : "{");
-  if (value->u.table.tag && !list) {
-    sim_bytes_text(out, "\"$type\": ");
-    sim_bytes_json_string(out, value->u.table.tag, strlen(value->u.table.tag));
-    separator = ", ";
-  }
-  for (size_t i = 0; i < count; i++) {
-    if (list != !entries[i].key) continue; /* a mixed table never gets past the decoder */
-    sim_bytes_text(out, separator);
-    separator = ", ";
-    if (!list) {
-      sim_bytes_json_string(out, entries[i].key, strlen(entries[i].key));
-      sim_bytes_text(out, ": ");
-    }
-    sim_value_json(entries[i].value, most, out);
-  }
-  sim_bytes_text(out, list ? "]" : "}");
-}
-
-void sim_value_json(const sim_value *value, size_t most, sim_bytes *out) {
-  switch (value->kind) {
-  case SIM_VALUE_NIL: sim_bytes_text(out, "null"); break;
-  case SIM_VALUE_BOOL: sim_bytes_text(out, value->u.boolean ? "true" : "false"); break;
-  case SIM_VALUE_INT: sim_bytes_format(out, "%" PRId64, value->u.integer); break;
-  case SIM_VALUE_REAL: json_real(value->u.real, out); break;
-  case SIM_VALUE_STRING:
-  case SIM_VALUE_BAD: sim_bytes_json_string(out, value->u.string.data, value->u.string.size); break;
-  case SIM_VALUE_TABLE: json_table(value, most, out); break;
-  case SIM_VALUE_ARRAY: json_array(value, most, out); break;
-  }
 }

@@ -4,6 +4,7 @@
 #define SIM_ENGINE_VALUE_H
 
 #include "engine/bytes.h"
+#include "engine/expr.h"
 #include "engine/status.h"
 
 #include <stdbool.h>
@@ -18,10 +19,20 @@ typedef enum sim_value_kind {
   SIM_VALUE_STRING,
   SIM_VALUE_TABLE, /* entries in order: positional ones (key NULL) first, then named ones sorted by line, then name */
   SIM_VALUE_ARRAY, /* packed doubles [rows][cols] */
-  SIM_VALUE_BAD    /* something that no scenario may hold: `string` says what ("a function", "a cycle", ...) */
+  SIM_VALUE_FUNCTION,
+  SIM_VALUE_BAD /* something that no scenario may hold: `string` says what ("a function", "a cycle", ...) */
 } sim_value_kind;
 
 typedef struct sim_value sim_value;
+
+/* A function of the script as a graph; its inputs have the names that the script uses. */
+typedef struct sim_value_function {
+  sim_expr *expr; /* owned; NULL where there is none, and then `fault` says why */
+  char *fault;    /* owned; NULL where there is none */
+  int fault_line; /* in the scenario file; 0 where unknown */
+  int parameters; /* that it declares */
+  bool members;   /* an input is a member of a parameter: function(body) return body.mass end */
+} sim_value_function;
 
 typedef struct sim_entry {
   char *key; /* owned; NULL for a positional entry */
@@ -49,6 +60,7 @@ struct sim_value {
       double *data; /* owned */
       size_t rows, cols;
     } array;
+    sim_value_function function;
   } u;
 };
 
@@ -61,6 +73,10 @@ sim_value *sim_value_string(const char *data, size_t size);
 sim_value *sim_value_bad(const char *what);
 sim_value *sim_value_table(const char *tag);
 sim_value *sim_value_array(size_t rows, size_t cols); /* zeros; NULL on overflow too */
+/* Takes `expr` over, frees it when it fails. */
+sim_value *sim_value_expr(sim_expr *expr, int parameters, bool members);
+/* One that could not be traced. */
+sim_value *sim_value_fault(const char *fault, int line);
 void sim_value_free(sim_value **value);
 
 /* Appends an entry and takes `value` over (frees it when it fails). key NULL: positional. */
@@ -74,8 +90,8 @@ void sim_value_describe(const sim_value *value, char *out, size_t capacity);
 void sim_value_write(const sim_value *value, sim_bytes *out);
 sim_status sim_value_read(const void *data, size_t size, sim_value **out) SIM_MUST_CHECK;
 
-/* JSON for people and tools: numbers with 17 digits, the tag as "$type", inf and NaN as strings. Arrays of more than
- * `most` rows are shortened to {"$rows": n, "$cols": k}; 0: never. */
+/* JSON for people and tools: numbers with 17 digits, the tag as "$type", inf and NaN as strings, functions as text.
+ * Arrays of more than `most` rows are shortened to {"$rows": n, "$cols": k}; 0: never. */
 void sim_value_json(const sim_value *value, size_t most, sim_bytes *out);
 
 #endif

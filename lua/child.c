@@ -219,10 +219,22 @@ static void check_results(scenario_child *child, int first, int results) {
                       lua_isnil(L, first) ? "" : "a ", what, models);
 }
 
+int scenario_child_call(scenario_child *child, int arguments) {
+  lua_State *L = child->L;
+  int handler = lua_gettop(L) - arguments;
+  lua_pushcfunction(L, on_error);
+  lua_insert(L, handler);
+  lua_sethook(L, count, LUA_MASKCOUNT, SCENARIO_HOOK_STEP);
+  int status = lua_pcall(L, arguments, LUA_MULTRET, handler);
+  lua_sethook(L, NULL, 0, 0);
+  lua_remove(L, handler);
+  if (status == LUA_ERRMEM) fail_memory(child, true);
+  return status;
+}
+
 static void run_script(scenario_child *child, const char *text, size_t size) {
   lua_State *L = child->L;
   size_t skip = scenario_bom(text, size);
-  lua_pushcfunction(L, on_error);
   int base = lua_gettop(L);
   scenario_sandbox_push(L);
   scenario_language_push(L);
@@ -232,9 +244,7 @@ static void run_script(scenario_child *child, const char *text, size_t size) {
   if (status == LUA_OK) {
     lua_pushvalue(L, base + 1);
     lua_setupvalue(L, -2, 1); /* _ENV */
-    lua_sethook(L, count, LUA_MASKCOUNT, SCENARIO_HOOK_STEP);
-    status = lua_pcall(L, 0, LUA_MULTRET, base);
-    lua_sethook(L, NULL, 0, 0);
+    status = scenario_child_call(child, 0);
   }
   if (status == LUA_ERRMEM) fail_memory(child, true);
   if (status != LUA_OK) {
@@ -272,6 +282,7 @@ noreturn void scenario_child_run(const char *text, size_t size, const scenario_o
   scenario_language_check_sets(&child);
   sim_value *value = scenario_tree(&child, -1);
   if (!value) fail_memory(&child, false);
+  scenario_trace_all(&child);
   lua_close(L); /* makes room for the text of the tree */
   child.L = NULL;
   send_value(&child, SCENARIO_FRAME_PARAMS, child.params);

@@ -47,6 +47,22 @@ enum scenario_frame {
   SCENARIO_FRAME_VALUE = 'v' /* the last one */
 };
 
+typedef struct scenario_trace_input {
+  sim_expr_ref ref;
+  char name[SIM_EXPR_NAME_MAX + 1];
+} scenario_trace_input;
+
+/* A function's graph while it is traced. */
+typedef struct scenario_trace {
+  int id;
+  sim_expr_builder *builder;
+  scenario_trace_input inputs[SIM_EXPR_INPUTS_MAX];
+  int input_count;
+  bool members;    /* a parameter was indexed */
+  int *conditions; /* owned: line of each condition that nothing was computed of, else 0 */
+  size_t condition_count, condition_capacity;
+} scenario_trace;
+
 typedef struct scenario_child {
   const scenario_options *options;
   lua_State *L;
@@ -58,6 +74,13 @@ typedef struct scenario_child {
   sim_value *params;
   bool *taken; /* of each --set: some sim.param asked for it */
   size_t values, bytes;
+  bool quiet;            /* print does nothing */
+  sim_value **functions; /* in the tree, still to be traced; borrowed */
+  size_t function_count;
+  scenario_trace *trace;  /* of the function that is being traced, or NULL */
+  int traces;             /* so far */
+  sim_expr_builder *fold; /* for constants outside of traces */
+  int folded;             /* nodes that it may hold by now */
 } scenario_child;
 
 /* Reads a whole regular file and looks that it is text. */
@@ -73,6 +96,8 @@ scenario_child *scenario_child_of(lua_State *L);
 void scenario_child_send(const scenario_child *child, enum scenario_frame kind, const void *data, size_t size);
 noreturn void scenario_child_fail(const scenario_child *child, sim_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Calls the function below its arguments at the top, under the limits; leaves all results, or an error's text. */
+int scenario_child_call(scenario_child *child, int arguments);
 /* Line of the innermost Lua function that runs; 0 where there is none. */
 int scenario_child_line(lua_State *L);
 
@@ -98,6 +123,29 @@ typedef struct scenario_column {
   double data[];
 } scenario_column;
 int scenario_each(lua_State *L);
+
+/* Symbols are userdata that stand for a function's inputs and what is computed of them. */
+void scenario_symbol_register(lua_State *L);
+void scenario_symbol_push_parameter(lua_State *L, const char *name);
+/* A symbol, or a plain value where the graph has a constant. */
+void scenario_symbol_push_result(lua_State *L, const sim_expr_builder *builder, sim_expr_ref ref);
+bool scenario_is_symbol(lua_State *L, int index);
+/* Of booleans and symbols alike. */
+bool scenario_symbol_is_condition(lua_State *L, int index);
+/* What the symbol, number or boolean is in the graph; a parameter becomes an input when it is first used. */
+sim_status scenario_symbol_ref(lua_State *L, int index, sim_expr_builder *builder, sim_expr_ref *out) SIM_MUST_CHECK;
+/* Makes an input of a parameter whose members nobody used. */
+sim_status scenario_symbol_declare(lua_State *L, int index, sim_expr_builder *builder) SIM_MUST_CHECK;
+
+/* Functions of numbers and symbols, into the table on the top: metamethods of symbols, those of `sim`, those of `math`
+ * in place of Lua's. */
+void scenario_operators_set(lua_State *L);
+void scenario_functions_set(lua_State *L);
+void scenario_functions_set_math(lua_State *L);
+
+/* Remembers that the value is the function at `index`; the other fills them all in, and runs code of the script. */
+void scenario_trace_add(scenario_child *child, sim_value *value, int index);
+void scenario_trace_all(scenario_child *child);
 
 /* Counts one more value and its bytes; ends the child where the scenario holds too much. */
 void scenario_account(scenario_child *child, size_t bytes);

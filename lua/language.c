@@ -153,9 +153,15 @@ static bool declared(lua_State *L, const char *name) {
   return true;
 }
 
+/* A function of the returned table is called once, and what it asks for outside of its inputs would be frozen. */
+static void refuse_in_trace(lua_State *L, const char *name, const char *why) {
+  if (scenario_child_of(L)->trace) luaL_error(L, "sim.%s cannot stand in a function that is compiled: %s", name, why);
+}
+
 static int param(lua_State *L) {
   scenario_child *child = scenario_child_of(L);
   size_t size;
+  refuse_in_trace(L, "param", "read it into a local before");
   if (lua_type(L, 1) != LUA_TSTRING)
     return luaL_error(L, "sim.param expects (name, default, doc), got %s as the name", luaL_typename(L, 1));
   const char *name = lua_tolstring(L, 1, &size);
@@ -206,6 +212,7 @@ void scenario_language_check_sets(scenario_child *child) {
 }
 
 static int each(lua_State *L) {
+  refuse_in_trace(L, "each", "it makes bodies");
   int results = scenario_each(L);
   set_tag(L, lua_gettop(L), "each");
   return results;
@@ -217,6 +224,7 @@ static int each(lua_State *L) {
 static const uint64_t script_step = (UINT64_C(1) << 48) - 1;
 
 static int draw(lua_State *L, void (*two)(uint64_t, uint64_t, uint64_t, uint32_t, double[2]), const char *name) {
+  refuse_in_trace(L, name, "it would be the same number for every entity and time");
   lua_Integer entity = luaL_checkinteger(L, 1), k = luaL_optinteger(L, 2, 0), seed = luaL_optinteger(L, 3, 0);
   if (entity < 0 || k < 0 || k >= 2 << 16 || seed < 0)
     return luaL_error(L, "sim.%s(entity, draw, seed): expected whole numbers of at least 0, draw below 2^17", name);
@@ -241,6 +249,7 @@ void scenario_language_push(lua_State *L) {
   push_registry_table(L, &defaults_key);
   push_registry_table(L, &values_key);
   luaL_newlib(L, functions);
+  scenario_functions_set(L);
   for (const char *const *name = scenario_child_of(L)->options->constructors; *name; name++) {
     lua_getfield(L, -1, *name);
     bool free_name = lua_isnil(L, -1);

@@ -356,7 +356,7 @@ static void apply(const scenario_lines *lines, sim_value *value, int index, int 
   const char *tag = value->kind == SIM_VALUE_TABLE ? value->u.table.tag : NULL;
   bool other = self && self->tag.text && (!tag || compare_slices(self->tag, (slice){tag, strlen(tag)}) != 0);
   if (other && value->kind != SIM_VALUE_BAD) self = NULL;
-  value->line = self ? self->line : line;
+  if (value->kind != SIM_VALUE_FUNCTION || value->line == 0) value->line = self ? self->line : line;
   if (value->kind != SIM_VALUE_TABLE) return;
   int position = self ? self->first : -1;
   size_t list = 0, count = value->u.table.count;

@@ -71,6 +71,7 @@ static int format(lua_State *L) {
 static int print(lua_State *L) {
   scenario_child *child = scenario_child_of(L);
   int count = lua_gettop(L);
+  if (child->quiet) return 0;
   luaL_Buffer line;
   luaL_buffinit(L, &line);
   for (int i = 1; i <= count; i++) {
@@ -196,7 +197,9 @@ void scenario_sandbox_push(lua_State *L) {
   push_library(L, LUA_GNAME, luaopen_base, base_names);
   luaL_setfuncs(L, own, 0);
 
+  scenario_symbol_register(L);
   push_library(L, LUA_MATHLIBNAME, luaopen_math, math_names);
+  scenario_functions_set_math(L);
   scenario_sandbox_seal(L, "math.");
   lua_setfield(L, -2, "math");
 

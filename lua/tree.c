@@ -79,9 +79,16 @@ static void read_key(scenario_child *child, tree_keys *keys) {
   }
 }
 
+/* { function, name = ... }: a function with options. */
+static bool has_options(lua_State *L, int index, const tree_keys *keys) {
+  bool function = keys->items == 1 && keys->last == 1 && lua_rawgeti(L, index, 1) == LUA_TFUNCTION;
+  if (keys->items == 1 && keys->last == 1) lua_pop(L, 1);
+  return function;
+}
+
 static void judge_keys(lua_State *L, int index, tree_keys *keys) {
   if (keys->bad[0]) return;
-  if (keys->items > 0 && keys->count > 0) {
+  if (keys->items > 0 && keys->count > 0 && !has_options(L, index, keys)) {
     char name[SCENARIO_NAME_MAX];
     sim_text_escape(name, sizeof name, keys->names[0].text, keys->names[0].size);
     snprintf(keys->bad, sizeof keys->bad, "a table that mixes list items and names ('%s')", name);
@@ -164,9 +171,11 @@ static sim_value *convert(scenario_child *child, int index, tree_path *path) {
   case LUA_TSTRING: value = sim_value_string(text, size); break;
   case LUA_TTABLE: value = convert_table(child, index, path); break;
   case LUA_TUSERDATA: value = convert_column(child, lua_touserdata(L, index)); break; /* there is no other kind */
-  default: value = sim_value_bad("a function");
+  case LUA_TFUNCTION: value = sim_value_fault("", 0); break;
+  default: value = sim_value_bad("a value of Lua's own");
   }
   if (!value) fail_memory(child);
+  if (value->kind == SIM_VALUE_FUNCTION) scenario_trace_add(child, value, index);
   return value;
 }
 

@@ -18,6 +18,7 @@ typedef struct template_parameters {
   sim_common common;
   int64_t n;
   double rate;
+  sim_expr *mass;
   template_integrate integrate;
 } template_parameters;
 
@@ -44,6 +45,10 @@ static const sim_field integrate_fields[] = {
 static const sim_schema integrate_schema = {
     .doc = "time stepping", .fields = integrate_fields, .size = sizeof(template_integrate)};
 
+/* A function of the scenario: where each point begins -> its mass. */
+enum { INPUT_X, INPUT_Y, INPUT_Z, INPUT_COUNT };
+static const sim_signature mass_signature = {.inputs = (const char *const[]){"x", "y", "z", NULL}, .outputs = {1}};
+
 static const sim_field parameter_fields[] = {
     {.name = "n",
      .type = SIM_INT,
@@ -61,6 +66,14 @@ static const sim_field parameter_fields[] = {
      .max = INFINITY,
      .initial = "1",
      .dimension = {0, 0, -1}},
+    {.name = "mass",
+     .type = SIM_FUNCTION,
+     .doc = "mass of a point that begins at (x, y, z)",
+     .offset = offsetof(template_parameters, mass),
+     .flags = SIM_OR_NUMBER,
+     .initial = "1",
+     .signature = &mass_signature,
+     .dimension = {0, 1, 0}},
     {.name = "integrate",
      .type = SIM_TABLE,
      .doc = "time stepping",
@@ -155,6 +168,23 @@ static sim_status restore(template_state *state, const sim_frame *saved) {
   return SIM_OK;
 }
 
+/* Masses of the points where they stand, by the evaluator. */
+static sim_status weigh(template_state *state, const sim_setup *setup) {
+  const int64_t n = state->parameters->n;
+  const double *x = state->position.data;
+  sim_expr_program *program;
+  SIM_TRY(sim_expr_program_create(state->parameters->mass, &(sim_expr_target){.isa = setup->isa}, &program));
+  size_t bytes = (sim_expr_program_scratch(program) + 63) / 64 * 64;
+  void *scratch = aligned_alloc(64, bytes ? bytes : 64);
+  if (scratch)
+    sim_expr_program_run(program, (size_t)n,
+                         (const void *const[INPUT_COUNT]){[INPUT_X] = x, [INPUT_Y] = x + n, [INPUT_Z] = x + 2 * n},
+                         &state->mass.data, scratch);
+  free(scratch);
+  sim_expr_program_free(&program);
+  return scratch ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+}
+
 static sim_status create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
   const template_parameters *p = parameters;
   template_state *state = calloc(1, sizeof *state);
@@ -168,11 +198,11 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   if (status == SIM_OK && setup->saved) {
     status = restore(state, setup->saved);
   } else if (status == SIM_OK) {
-    double *x = state->position.data, *mass = state->mass.data;
+    double *x = state->position.data;
     for (int axis = 0; axis < 3; axis++)
       for (int64_t i = 0; i < p->n; i++) x[axis * p->n + i] = start_x(p, i, axis);
-    for (int64_t i = 0; i < p->n; i++) mass[i] = 1;
     clock->dt = p->integrate.dt;
+    status = weigh(state, setup);
   }
   if (status != SIM_OK) destroy(self);
   return status;
@@ -236,6 +266,7 @@ const sim_model template_model = {
     .example = "-- Points that decay to the origin.\n"
                "return sim.template {\n"
                "  n         = 100,\n"
+               "  mass      = function(x, y) return 1 + x^2 + y^2 end,\n"
                "  rate      = 0.5,\n"
                "  integrate = { dt = 1/64, t_end = 2 },\n"
                "}\n",

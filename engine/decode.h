@@ -1,0 +1,55 @@
+/* What the files of the decoder share. */
+#ifndef SIM_ENGINE_DECODE_H
+#define SIM_ENGINE_DECODE_H
+
+#include "engine/schema.h"
+
+typedef struct sim_decoder {
+  const sim_units *units;
+  sim_faults *faults;
+  bool no_memory;
+} sim_decoder;
+
+/* Where a value stands; made into text for a fault alone. */
+typedef struct sim_place {
+  const struct sim_place *parent; /* NULL: the root */
+  const char *key;                /* NULL: an item of a list */
+  size_t index;                   /* from 1 */
+  int line;
+} sim_place;
+
+enum { SIM_PLACE_MAX = 200 }; /* bytes of a path that is shown */
+
+sim_place sim_place_below(const sim_place *parent, const char *key, size_t index, int line);
+/* Writes "bodies[2].mass" and returns its length, at most capacity - 1. */
+size_t sim_place_path(const sim_place *at, char *out, size_t capacity);
+
+void sim_decode_fault(sim_decoder *d, const sim_place *at, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* "expected ..., got ..." */
+void sim_decode_expected(sim_decoder *d, const sim_place *at, const sim_value *value, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The text of a string that holds no zero bytes, or NULL. */
+const char *sim_decode_text(const sim_value *value);
+bool sim_decode_in_range(const sim_field *field, double number);
+
+/* decode_scalar.c */
+void sim_decode_real(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value, double *out);
+void sim_decode_reals(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value, double *out);
+void sim_decode_unit(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value, double *out);
+void sim_decode_int(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value, void *out);
+void sim_decode_choice(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value, int *out);
+void sim_decode_string(sim_decoder *d, const sim_place *at, const sim_value *value, char **out);
+void sim_decode_cadence(sim_decoder *d, const sim_place *at, const sim_value *value, sim_cadence *out);
+
+/* function.c */
+void sim_decode_function(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
+                         sim_expr **out);
+void sim_decode_function_map(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
+                             sim_function_map *out);
+/* What decodes to the same again; NULL: out of memory. */
+sim_value *sim_encode_function(const sim_signature *signature, const sim_expr *expr);
+sim_value *sim_encode_function_map(const sim_signature *signature, const sim_function_map *map);
+
+#endif

@@ -1,0 +1,159 @@
+/* Symbols: what stands for an input, a member of one, or what was computed of them, while a function is traced. */
+#include "lua/internal.h"
+
+#include <lauxlib.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONDITIONS_MAX = 1 << 20, INDEX_MAX = 256 };
+
+/* Its address and name are those of the metatable in the registry; the name is seen in messages too. */
+static const char type_name[] = "symbol";
+
+typedef struct symbol {
+  int trace;        /* id of the function's trace that it belongs to */
+  sim_expr_ref ref; /* -1: a parameter or member that nothing was computed of yet */
+  int condition;    /* its place among the trace's conditions, or -1 */
+  bool member, indexed;
+  char name[]; /* as an input; "" of a computed one */
+} symbol;
+
+static symbol *symbol_at(lua_State *L, int index) { return luaL_testudata(L, index, type_name); }
+
+bool scenario_is_symbol(lua_State *L, int index) { return symbol_at(L, index) != NULL; }
+
+static symbol *push(lua_State *L, const char *name, sim_expr_ref ref) {
+  symbol *self = lua_newuserdatauv(L, sizeof *self + strlen(name) + 1, 0);
+  const scenario_trace *trace = scenario_child_of(L)->trace;
+  *self = (symbol){.trace = trace ? trace->id : 0, .ref = ref, .condition = -1};
+  memcpy(self->name, name, strlen(name) + 1);
+  luaL_setmetatable(L, type_name);
+  return self;
+}
+
+void scenario_symbol_push_parameter(lua_State *L, const char *name) { push(L, name, -1); }
+
+/* Remembers a condition until something is computed of it. */
+static int add_condition(lua_State *L) {
+  scenario_trace *trace = scenario_child_of(L)->trace;
+  if (trace->condition_count == trace->condition_capacity) {
+    size_t wanted = trace->condition_capacity ? 2 * trace->condition_capacity : 64;
+    int *grown = wanted <= CONDITIONS_MAX ? realloc(trace->conditions, wanted * sizeof *grown) : NULL;
+    if (!grown) return luaL_error(L, "the function makes too many conditions");
+    trace->conditions = grown;
+    trace->condition_capacity = wanted;
+  }
+  trace->conditions[trace->condition_count] = scenario_child_line(L);
+  return (int)trace->condition_count++;
+}
+
+void scenario_symbol_push_result(lua_State *L, const sim_expr_builder *builder, sim_expr_ref ref) {
+  double value;
+  bool condition = sim_expr_builder_type(builder, ref) == SIM_EXPR_C;
+  if (!sim_expr_builder_constant(builder, ref, &value)) {
+    symbol *self = push(L, "", ref);
+    if (condition) self->condition = add_condition(L);
+  } else if (condition) {
+    lua_pushboolean(L, value != 0);
+  } else {
+    lua_pushnumber(L, value);
+  }
+}
+
+sim_status scenario_symbol_ref(lua_State *L, int index, sim_expr_builder *builder, sim_expr_ref *out) {
+  scenario_trace *trace = scenario_child_of(L)->trace;
+  symbol *self = symbol_at(L, index);
+  if (!self)
+    return lua_isboolean(L, index) ? sim_expr_builder_truth(builder, lua_toboolean(L, index), out)
+                                   : sim_expr_builder_number(builder, lua_tonumber(L, index), out);
+  if (!trace || self->trace != trace->id)
+    return sim_fail(SIM_ERR_SCENARIO, "a symbol of another function, kept in a variable outside of it");
+  for (int i = 0; i < trace->input_count && self->ref < 0; i++)
+    if (strcmp(trace->inputs[i].name, self->name) == 0) self->ref = trace->inputs[i].ref;
+  if (self->ref < 0) {
+    SIM_TRY(sim_expr_builder_input(builder, self->name, &self->ref));
+    scenario_trace_input *input = &trace->inputs[trace->input_count++];
+    input->ref = self->ref;
+    memcpy(input->name, self->name, strlen(self->name) + 1);
+  }
+  if (self->condition >= 0) trace->conditions[self->condition] = 0;
+  *out = self->ref;
+  return SIM_OK;
+}
+
+sim_status scenario_symbol_declare(lua_State *L, int index, sim_expr_builder *builder) {
+  sim_expr_ref unused;
+  const symbol *self = symbol_at(L, index);
+  return self->indexed ? SIM_OK : scenario_symbol_ref(L, index, builder, &unused);
+}
+
+bool scenario_symbol_is_condition(lua_State *L, int index) {
+  const symbol *self = symbol_at(L, index);
+  return self ? self->condition >= 0 : lua_isboolean(L, index);
+}
+
+/* body.x is the input x, path.mean[1] the input mean_1. */
+static int get_member(lua_State *L) {
+  symbol *self = symbol_at(L, 1);
+  scenario_trace *trace = scenario_child_of(L)->trace;
+  char name[2 * SIM_EXPR_NAME_MAX + 2], shown[SCENARIO_NAME_MAX];
+  size_t size = 0;
+  int whole = 0;
+  lua_Integer item = lua_type(L, 2) == LUA_TNUMBER ? lua_tointegerx(L, 2, &whole) : 0;
+  const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tolstring(L, 2, &size) : NULL;
+  if (!trace || self->trace != trace->id) return luaL_error(L, "a symbol of another function, kept outside of it");
+  if (!*self->name) return luaL_error(L, "what was computed of symbols has no members");
+  if (key) {
+    sim_text_escape(shown, sizeof shown, key, size);
+    for (size_t i = 0; i < size; i++)
+      if (!scenario_is_name(key[i])) return luaL_error(L, "a symbol has no member '%s'", shown);
+  } else if (whole && item >= 1 && item <= INDEX_MAX) {
+    snprintf(shown, sizeof shown, "%d", (int)item);
+  } else if (whole) {
+    return luaL_error(L, "a member of a symbol is numbered from 1 to %d, got %I", INDEX_MAX, (LUAI_UACINT)item);
+  } else {
+    return luaL_error(L, "a member of a symbol has a name or a whole number, got a %s", luaL_typename(L, 2));
+  }
+  snprintf(name, sizeof name, "%s%s%s", self->member ? self->name : "", self->member ? "_" : "", shown);
+  if (strlen(name) > SIM_EXPR_NAME_MAX) return luaL_error(L, "a symbol has no member '%s'", shown);
+  self->indexed = trace->members = true;
+  push(L, name, -1)->member = true;
+  return 1;
+}
+
+static int refuse(lua_State *L) { return luaL_error(L, "%s", lua_tostring(L, lua_upvalueindex(1))); }
+
+void scenario_symbol_register(lua_State *L) {
+#define BITS "a symbol has no bits: sim.all, sim.any and sim.none join conditions"
+  static const char *const refused[][2] = {
+      {"__lt", "a symbol cannot be compared by < or >: use sim.where with sim.lt or sim.gt"},
+      {"__le", "a symbol cannot be compared by <= or >=: use sim.where with sim.le or sim.ge"},
+      {"__eq", "a symbol cannot be compared by == or ~=: use sim.where with sim.eq or sim.ne"},
+      {"__concat", "a symbol has no text: its value is not known when the function is read"},
+      {"__tostring", "a symbol has no text: its value is not known when the function is read"},
+      {"__len", "a symbol has no length"},
+      {"__call", "a symbol cannot be called"},
+      {"__newindex", "a member of a symbol cannot be assigned"},
+      {"__band", BITS},
+      {"__bor", BITS},
+      {"__bxor", BITS},
+      {"__bnot", BITS},
+      {"__shl", BITS},
+      {"__shr", BITS},
+  };
+#undef BITS
+  luaL_newmetatable(L, type_name);
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    lua_pushstring(L, refused[i][1]);
+    lua_pushcclosure(L, refuse, 1);
+    lua_setfield(L, -2, refused[i][0]);
+  }
+  lua_pushcfunction(L, get_member);
+  lua_setfield(L, -2, "__index");
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  scenario_operators_set(L);
+  lua_pop(L, 1);
+}

@@ -1,0 +1,8 @@
+-- expect: 65 hostile_function_loop.lua:4: the script used more than 1.5 s of processor time
+return sim.nbody {
+  bodies    = { sim.plummer { n = 10, mass = 1, radius = function(x)
+    while true do end
+  end } },
+  gravity   = { softening = 0.02 },
+  integrate = { dt = 1/256, t_end = 1 },
+}

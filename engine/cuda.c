@@ -17,7 +17,7 @@ static const size_t reserve = (size_t)64 << 20;
 
 static struct {
   bool open, capturing;
-  int device, multiprocessors, major;
+  int device, multiprocessors, overlaps;
   cudaStream_t steps, outputs;
   cudaEvent_t staged, gone, mark;  /* the last `stage`, `leave` and `follow` */
   const char *_Atomic last_kernel; /* queued; NULL: none */
@@ -69,9 +69,12 @@ static cudaError_t start(int device) {
   if (!error) error = cudaStreamCreateWithFlags(&cuda.outputs, cudaStreamNonBlocking);
   if (!error) error = cudaEventCreateWithFlags(&cuda.staged, cudaEventDisableTiming);
   if (!error) error = cudaEventCreateWithFlags(&cuda.gone, cudaEventDisableTiming | cudaEventBlockingSync);
-  if (!error) error = cudaEventCreateWithFlags(&cuda.mark, cudaEventDisableTiming);
+  if (!error) error = cudaEventCreateWithFlags(&cuda.mark, cudaEventDisableTiming | cudaEventBlockingSync);
   if (!error) error = cudaDeviceGetAttribute(&cuda.multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  if (!error) error = cudaDeviceGetAttribute(&cuda.major, cudaDevAttrComputeCapabilityMajor, device);
+  int major = 0, driver = 0;
+  if (!error) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  if (!error) error = cudaDriverGetVersion(&driver);
+  cuda.overlaps = major >= 9 && CUDART_VERSION >= 12030 && driver >= 12030; /* since when graphs keep it */
   if (error) {
     (void)cudaDeviceReset();
     (void)cudaGetLastError();
@@ -103,7 +106,7 @@ static void cuda_describe(char *out, size_t capacity) { sim_cuda_about(cuda.devi
 
 void *sim_cuda_stream(void) { return cuda.steps; }
 int sim_cuda_multiprocessors(void) { return cuda.multiprocessors; }
-int sim_cuda_overlaps(void) { return cuda.major >= 9; }
+int sim_cuda_overlaps(void) { return cuda.overlaps; }
 
 /* ---- memory ---- */
 
@@ -140,10 +143,7 @@ static sim_status cuda_copy(void *destination, const void *source, size_t bytes)
 
 static size_t cuda_memory_free(void) {
   size_t here = 0, total = 0;
-  if (cudaMemGetInfo(&here, &total) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return 0;
-  }
+  if (check(cudaMemGetInfo(&here, &total), "cudaMemGetInfo") != SIM_OK) return 0;
   return here > reserve ? here - reserve : 0;
 }
 

@@ -23,7 +23,8 @@ extern const sim_backend sim_backend_cuda;
 /* The cudaStream_t that steps are queued on. */
 void *sim_cuda_stream(void);
 int sim_cuda_multiprocessors(void);
-/* Whether a kernel may begin while the one before it ends (programmatic dependent launch). */
+/* Whether the device and the driver let a kernel begin while the one before it ends (programmatic dependent launch);
+ * the kernel's own code must be for compute capability 9.0 or newer, too. */
 int sim_cuda_overlaps(void);
 
 /* Around each launch. `amount` is what the launch does of what limits it: bytes moved, or floating-point instructions

@@ -27,6 +27,8 @@ static cudaError_t say(const char *call) {
   fake.calls++;
   if (!fake.fails || strcmp(fake.fails, call) != 0 || fake.after-- > 0) return cudaSuccess;
   fake.after = 0;
+  fake.failed = true;
+  if (fake.once) fake.fails = NULL;
   return fake.error;
 }
 #define SAY(call)                                                                                                      \
@@ -89,7 +91,9 @@ cudaError_t cudaMalloc(void **out, size_t bytes) {
 }
 cudaError_t cudaHostAlloc(void **out, size_t bytes, unsigned flags) {
   (void)flags;
-  return cudaMalloc(out, bytes);
+  SAY(cudaHostAlloc);
+  if (bytes > fake.memory) return fake.pending = cudaErrorMemoryAllocation;
+  return *out = malloc(bytes), cudaSuccess;
 }
 cudaError_t cudaFree(void *data) {
   free(data);

@@ -23,6 +23,8 @@ extern struct fake {
   size_t memory;
   const char *fails; /* this call does, with `error`, once `after` calls of it were good */
   cudaError_t error;
+  bool once;   /* later ones are good again */
+  bool failed; /* one has */
   int after;
   cudaError_t pending; /* what cudaGetLastError says next */
   bool slow;           /* events are done only when they are waited for */

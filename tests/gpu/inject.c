@@ -1,7 +1,10 @@
 /* Linked into the program in front of the CUDA runtime: call number SIM_INJECT of those below fails. */
 #include <cuda_runtime_api.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static atomic_long left; /* calls until the one that fails; 0 or less: none does */
 
@@ -10,14 +13,20 @@ __attribute__((constructor)) static void read_environment(void) {
   left = text ? atol(text) : 0;
 }
 
-/* The n-th call: fails as a device does that is lost. */
-static cudaError_t inject(void) { return atomic_fetch_sub(&left, 1) == 1 ? cudaErrorLaunchFailure : cudaSuccess; }
+/* The n-th call: fails as a device does that is lost; its name goes into the file `injected`. */
+static cudaError_t inject(const char *name) {
+  if (atomic_fetch_sub(&left, 1) != 1) return cudaSuccess;
+  int file = open("injected", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (file < 0 || write(file, name, strlen(name)) < 0) abort();
+  close(file);
+  return cudaErrorLaunchFailure;
+}
 
 #define WRAP(name, parameters, arguments)                                                                              \
   cudaError_t __real_##name parameters;                                                                                \
   cudaError_t __wrap_##name parameters;                                                                                \
   cudaError_t __wrap_##name parameters {                                                                               \
-    cudaError_t error = inject();                                                                                      \
+    cudaError_t error = inject(#name);                                                                                 \
     return error ? error : __real_##name arguments;                                                                    \
   }
 
@@ -34,4 +43,7 @@ WRAP(cudaStreamEndCapture, (cudaStream_t a, cudaGraph_t *b), (a, b))
 WRAP(cudaGraphInstantiateWithFlags, (cudaGraphExec_t * a, cudaGraph_t b, unsigned long long c), (a, b, c))
 WRAP(cudaGraphUpload, (cudaGraphExec_t a, cudaStream_t b), (a, b))
 WRAP(cudaGraphLaunch, (cudaGraphExec_t a, cudaStream_t b), (a, b))
+WRAP(cudaMemGetInfo, (size_t * a, size_t *b), (a, b))
+WRAP(cudaSetDevice, (int a), (a))
+WRAP(cudaLaunchKernelExC, (const cudaLaunchConfig_t *a, const void *b, void **c), (a, b, c))
 WRAP(cudaGetLastError, (void), ())

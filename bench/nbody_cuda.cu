@@ -2,9 +2,12 @@
  * slots or fp64 instructions and beside NVIDIA's sample's algorithm, all in one run.
  *
  *   bench_nbody_cuda [--precision single|mixed|double] [--scheme leapfrog|hermite4] [--n N]... [--equal] [--sweep]
+ *                    [--pair] [--compile]
  *
  * --equal: all bodies have one mass; without it masses differ, which costs the third-law kernel two more instructions.
- * --sweep tries every plan; without it, the one that a run would choose. */
+ * --sweep tries every plan; without it, the one that a run would choose. --pair times gravity that is written as a
+ * potential of the scenario's own beside the built-in tiles with the same plan. --compile times the compilation of its
+ * kernels, and what is left of that once they are in the cache. */
 #include "engine/cuda.h"
 #include "kernels/nbody/cuda/work.h"
 
@@ -14,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
+#include <ctime>
 #include <vector>
 
 extern "C" void bench_sample(const void *bodies, void *accelerations, int n, float softening2, void *stream);
@@ -98,13 +102,13 @@ static double device_rate(bool narrow) {
   return 1e3 * clock * sim_cuda_multiprocessors() * (narrow ? 128 : 64);
 }
 
-static void time_plan(const nbody_options *options, bool single, const nbody_state *state, const nbody_cuda_plan *plan,
-                      double sample_rate) {
+static double time_plan(const nbody_options *options, bool single, const nbody_state *state,
+                        const nbody_cuda_plan *plan, double sample_rate) {
   const nbody_ops *ops = single ? &nbody_ops_cuda_f32 : &nbody_ops_cuda_f64;
   nbody_work *work;
   must(nbody_cuda_create(options, state, single, plan, &work) == SIM_OK, "create");
   const double ms = milliseconds([&] {
-    ops->force(work);
+    ops->force(work, 0);
     ops->finish(work);
   });
   const double n = (double)options->n, rate = n * n / ms * 1e3;
@@ -113,8 +117,78 @@ static void time_plan(const nbody_options *options, bool single, const nbody_sta
   printf("%9lld %10.4f ms %8.1f e9/s %5.1f %% of %6.0f", (long long)options->n, ms, rate * 1e-9,
          100 * rate * slots / device_rate(options->single_pairs), device_rate(options->single_pairs) / slots * 1e-9);
   if (sample_rate > 0) printf("  %5.2f x sample", rate / sample_rate);
-  printf("  %s\n", ops->name(work));
+  printf("  %s%s\n", ops->name(work), options->laws.pair != nullptr ? ", of a scenario's own" : "");
   nbody_cuda_destroy(&work);
+  return rate;
+}
+
+/* -1 / sqrt(r2 + eps^2) as a scenario has it: r2 -> force [rate] potential. */
+static sim_expr *gravity_as_pair(double softening, bool jerk) {
+  static const char *const names[] = {"force", "rate", "potential"};
+  sim_expr_builder *b;
+  sim_expr *potential, *graphs[2], *out;
+  sim_expr_ref r2, two, number, at, made[3];
+  must(sim_expr_builder_create(&b) == SIM_OK, "graph");
+  must(sim_expr_builder_input(b, "r2", &r2) == SIM_OK, "graph");
+  must(sim_expr_builder_number(b, softening * softening, &number) == SIM_OK, "graph");
+  const sim_expr_ref sum[] = {r2, number};
+  must(sim_expr_builder_call(b, SIM_EXPR_ADD, sum, &at) == SIM_OK, "graph");
+  must(sim_expr_builder_call(b, SIM_EXPR_SQRT, &at, &at) == SIM_OK, "graph");
+  must(sim_expr_builder_number(b, -1, &number) == SIM_OK, "graph");
+  const sim_expr_ref quotient[] = {number, at};
+  const int last = jerk ? 2 : 1;
+  must(sim_expr_builder_call(b, SIM_EXPR_DIV, quotient, &made[last]) == SIM_OK, "graph");
+  must(sim_expr_builder_finish(b, &made[last], names + 2, 1, &potential) == SIM_OK, "graph");
+  must(sim_expr_derivative(potential, 0, &graphs[0]) == SIM_OK, "derivative");
+  must(sim_expr_derivative(graphs[0], 0, &graphs[1]) == SIM_OK, "derivative");
+  must(sim_expr_builder_number(b, 2, &two) == SIM_OK, "graph");
+  for (int k = 0; k < last; k++) {
+    must(sim_expr_builder_insert(b, graphs[k], &r2, &at) == SIM_OK, "graph");
+    const sim_expr_ref product[] = {two, at};
+    must(sim_expr_builder_call(b, SIM_EXPR_MUL, product, &made[k]) == SIM_OK, "graph");
+  }
+  const char *const of[] = {names[0], jerk ? names[1] : names[2], names[2]};
+  must(sim_expr_builder_finish(b, made, of, last + 1, &out) == SIM_OK, "graph");
+  for (sim_expr *graph : {potential, graphs[0], graphs[1]}) sim_expr_free(&graph);
+  sim_expr_builder_free(&b);
+  return out;
+}
+
+static void time_pair(const nbody_options *options, bool single, const nbody_state *state) {
+  nbody_options own = *options;
+  own.laws.pair = gravity_as_pair(options->softening, options->jerk);
+  const nbody_cuda_plan plan = nbody_cuda_choose(&own);
+  const double built_in = time_plan(options, single, state, &plan, 0), law = time_plan(&own, single, state, &plan, 0);
+  printf("%9lld as a pair of the scenario's: %.1f %% of the built-in tiles\n", (long long)options->n,
+         100 * law / built_in);
+  sim_expr_free(&own.laws.pair);
+}
+
+static double seconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* With a cache of its own: the first time NVRTC is loaded and compiles, the second time neither. */
+static void time_compilation(const char *precision, bool jerk) {
+  char folder[] = "/tmp/bench_cache_XXXXXX", command[64];
+  must(mkdtemp(folder) != nullptr && setenv("SIM_CACHE", folder, 1) == 0, "a folder");
+  nbody_options options = {};
+  options.n = 65536;
+  options.single_pairs = strcmp(precision, "double") != 0;
+  options.jerk = jerk;
+  options.laws.pair = gravity_as_pair(0.01, jerk);
+  for (const char *what : {"cold", "warm"}) {
+    nbody_cuda_laws laws;
+    const double before = seconds();
+    must(nbody_cuda_laws_create(&options, !strcmp(precision, "single"), 4, &laws) == SIM_OK, "compilation");
+    printf("%s: %.1f ms until the kernels of a pair are loaded\n", what, 1e3 * (seconds() - before));
+    nbody_cuda_laws_destroy(&laws);
+  }
+  sim_expr_free(&options.laws.pair);
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  if (system(command) != 0) fprintf(stderr, "%s is left\n", folder);
 }
 
 static double time_sample(int64_t n) {
@@ -134,7 +208,7 @@ static double time_sample(int64_t n) {
   return (double)n * (double)n / ms * 1e3;
 }
 
-static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool sweep) {
+static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool sweep, bool pair) {
   const bool single = !strcmp(precision, "single");
   nbody_options options = {};
   options.n = n;
@@ -152,8 +226,9 @@ static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool 
   nbody_cuda_plan plan = nbody_cuda_choose(&options);
   printf("chosen:\n");
   time_plan(&options, single, &state, &plan, sample_rate);
+  if (pair) time_pair(&options, single, &state);
   if (sweep) {
-    static const int lanes[] = {4, 8, 12}, chunks[] = {128, 256, 512, 1024};
+    static const int lanes[] = {4, 8, 12}, chunks[] = {32, 64, 128, 256, 512, 1024};
     for (int k : lanes)
       for (int c : chunks)
         if (options.single_pairs && !jerk && c < n / 4) {
@@ -173,11 +248,15 @@ static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool 
 
 int main(int count, char **arguments) {
   const char *precision = "single";
-  bool jerk = false, equal = false, sweep = false;
+  bool jerk = false, equal = false, sweep = false, pair = false, compile = false;
   std::vector<int64_t> sizes;
   for (int k = 1; k < count; k++) {
     if (!strcmp(arguments[k], "--sweep"))
       sweep = true;
+    else if (!strcmp(arguments[k], "--pair"))
+      pair = true;
+    else if (!strcmp(arguments[k], "--compile"))
+      compile = true;
     else if (!strcmp(arguments[k], "--equal"))
       equal = true;
     else if (!strcmp(arguments[k], "--precision") && k + 1 < count)
@@ -188,7 +267,7 @@ int main(int count, char **arguments) {
       sizes.push_back(atoll(arguments[++k]));
     else {
       fprintf(stderr, "bench_nbody_cuda [--precision single|mixed|double] [--scheme leapfrog|hermite4] [--n N]..."
-                      " [--equal] [--sweep]\n");
+                      " [--equal] [--sweep] [--pair] [--compile]\n");
       return 64;
     }
   }
@@ -202,6 +281,10 @@ int main(int count, char **arguments) {
   char text[256];
   sim_backend_cuda.describe(text, sizeof text);
   printf("%s; %s, %s\n", text, precision, jerk ? "hermite4" : "leapfrog");
-  for (int64_t n : sizes) bench(n, precision, jerk, equal, sweep);
+  if (compile) {
+    time_compilation(precision, jerk);
+    return 0;
+  }
+  for (int64_t n : sizes) bench(n, precision, jerk, equal, sweep, pair);
   return 0;
 }

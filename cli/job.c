@@ -40,6 +40,7 @@ static void write_status(session *s, const char *state, sim_status status) {
   if (p->health_name && isfinite(p->health)) sim_bytes_format(&text, ", \"%s\": %.6g", p->health_name, p->health);
   if (s->run.checkpoint_step >= 0)
     sim_bytes_format(&text, ", \"checkpoint_step\": %lld", (long long)s->run.checkpoint_step);
+  if (s->run.ended) sim_bytes_text(&text, ", \"stop_when\": true");
   if (*s->run.digest) sim_bytes_format(&text, ", \"digest\": \"%s\"", s->run.digest);
   if (status != SIM_OK) {
     sim_bytes_text(&text, ", \"message\": ");
@@ -111,9 +112,10 @@ static void fill_provenance(session *s) {
 static sim_status open_sinks(session *s) {
   const sim_output *output = &cli_common(s->job)->output;
   sim_sink *tables = NULL;
-  if (output->tables.kind != SIM_NEVER && s->job->model->tables[0]) {
+  const sim_table *const *all = sim_model_tables(s->job->model, s->job->parameters);
+  if (output->tables.kind != SIM_NEVER && all[0]) {
     tables = &s->sinks[s->sink_count];
-    SIM_TRY(io_table_sink(s->folder, &s->provenance, s->job->model->tables, output->tables, tables));
+    SIM_TRY(io_table_sink(s->folder, &s->provenance, all, output->tables, tables));
     s->sink_count++;
     if (s->resumed) SIM_TRY(io_table_resume(tables, &s->job->saved));
   }
@@ -159,6 +161,8 @@ static sim_status loop(session *s) {
   sim_run *run = &s->run;
   run->model = job->model;
   run->backend = job->setup.backend;
+  run->tables = sim_model_tables(job->model, job->parameters);
+  run->stop_when = cli_common(job)->stop_when;
   run->resumed = s->resumed;
   run->work_per_step = job->plan.work_per_step;
   run->sinks = s->sinks;
@@ -195,6 +199,12 @@ static void say_summary(session *s, sim_status status) {
   else
     cli_say("%s step %lld, t = %.9g: %lld step%s in %s, %s", status == SIM_OK ? "done" : "stopped at",
             (long long)s->run.clock.step, s->run.clock.t, (long long)steps, steps == 1 ? "" : "s", took, rate);
+  if (s->run.ended) cli_say("  stop_when holds at step %lld, t = %.9g", (long long)s->run.clock.step, s->run.clock.t);
+  if (s->job->model->report) {
+    char result[256];
+    s->job->model->report(s->run.self, &s->run.clock, result, sizeof result);
+    cli_say("  %s", result);
+  }
   if (p->health_name && isfinite(p->health)) cli_say("  %s %.3g", p->health_name, p->health);
   cli_say("  output %s", path);
   if (status == SIM_ERR_STOPPED)
@@ -222,6 +232,7 @@ static sim_status create_model(session *s, io_folder_mode mode) {
   if (s->resumed) {
     job->setup.saved = &job->saved.frame;
     s->run.clock = job->saved.frame.clock;
+    s->run.ended = s->run.clock.t_end == -INFINITY;
   }
   SIM_TRY(cli_of_scenario(job, job->model->create(job->parameters, &job->setup, &s->run.clock, &s->run.self)));
   if (s->resumed && s->run.clock.t > s->run.clock.t_end)

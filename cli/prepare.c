@@ -274,7 +274,7 @@ double cli_times_due(const sim_cadence *cadence, const sim_plan *plan) {
 
 double cli_row_bytes(const cli_job *job) {
   double columns = 0, rows = cli_times_due(&cli_common(job)->output.tables, &job->plan);
-  for (const sim_table *const *table = job->model->tables; *table; table++) {
+  for (const sim_table *const *table = sim_model_tables(job->model, job->parameters); *table; table++) {
     columns += 2; /* step, time */
     for (const sim_field *column = (*table)->columns; column->name; column++) columns++;
   }
@@ -314,7 +314,11 @@ static sim_status check_space(const cli_job *job, sim_space space, double stacks
 
 sim_status cli_prepare_memory(const cli_job *job) {
   const sim_backend *backend = job->setup.backend;
-  if (backend->space == SIM_SPACE_DEVICE) SIM_TRY(check_space(job, SIM_SPACE_DEVICE, 0, backend->memory_free()));
+  if (backend->space == SIM_SPACE_DEVICE) {
+    const size_t free_bytes = backend->memory_free();
+    SIM_TRY(backend->failed());
+    SIM_TRY(check_space(job, SIM_SPACE_DEVICE, 0, free_bytes));
+  }
   return check_space(job, SIM_SPACE_HOST, stack_bytes(job->setup.threads), sim_backend_cpu.memory_free());
 }
 

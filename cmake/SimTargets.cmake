@@ -86,3 +86,16 @@ ${entries}  NULL,
   target_link_libraries(${target} PRIVATE sim_engine)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
 endfunction()
+
+# sim_embed(target symbol FILES...): the text of the files (paths from the root of the tree), which NVRTC is given, as
+# `const sim_source_file symbol[]`.
+function(sim_embed target symbol)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.c)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
+  string(REPLACE ";" "," files "${ARGN}")
+  add_custom_command(OUTPUT ${output} VERBATIM
+    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DFILES=${files} -DSYMBOL=${symbol} -DOUTPUT=${output}
+      -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
+    DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

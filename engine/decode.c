@@ -124,6 +124,14 @@ static void decode_list(sim_decoder *d, const sim_field *field, const sim_place 
 static void decode_array(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                          sim_doubles *out) {
   size_t cols = field->components > 1 ? (size_t)field->components : 1;
+  sim_field square = *field; /* with the columns that this value is to have */
+  if (field->components == SIM_SQUARE) {
+    cols = value->kind == SIM_VALUE_ARRAY   ? value->u.array.cols
+           : value->kind == SIM_VALUE_TABLE ? value->u.table.count
+                                            : 1;
+    square.components = (int)cols;
+    field = &square;
+  }
   bool packed = value->kind == SIM_VALUE_ARRAY;
   if (packed && value->u.array.rows == 0) { /* one that was not given, in a resolved tree */
     out->cols = value->u.array.cols;

@@ -24,6 +24,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* X(op, name, operands, type of the operands, type of the result); N number, C condition. WHERE is (C, N, N).
  * MOD is a - floor(a/b) b with the sign of b, as Lua's %; FMOD is C's. MIN is b < a ? b : a, MAX is b > a ? b : a. */
 #define SIM_EXPR_OPS(X)                                                                                                \
@@ -173,6 +177,12 @@ typedef struct sim_expr_emission {
   const char *name;      /* of the function */
   const char *qualifier; /* before it: "static inline", "__device__ __forceinline__" */
   bool single;           /* numbers are float, not double */
+  /* NULL, or a template of C++ for an `input` that is finite and never negative: in the text each c s^(k/2) of it, of
+   * sums and of products of such, is c * powers<k, form>(s), however its divisions and roots stand in the graph, which
+   * changes bits. |k| <= 24. form: 0 s has this power alone, 1 others too and one of them has a root, 2 none has. */
+  const char *powers;
+  int input;
+  double *shift; /* not NULL, with powers: what the argument for `input` must have had added to it already */
 } sim_expr_emission;
 /* Text that the functions below need before them, once a file: constants and the few helpers that C lacks. It takes the
  * names SIM_EXPR_INFINITY, SIM_EXPR_NAN, sim_expr_mod(f) and sim_expr_sign(f). A host compiler needs <math.h> first. */
@@ -181,6 +191,8 @@ sim_status sim_expr_emit_prelude(sim_bytes *out) SIM_MUST_CHECK;
  * a node, the same for the same graph and constants exact. The arguments are i0, i1, ... and o0, o1, ... Contraction is
  * the compiler's setting: with -ffp-contract=off or -fmad=false no FMA arises. Conditions come out as 0 or 1. */
 sim_status sim_expr_emit(const sim_expr *expr, const sim_expr_emission *emission, sim_bytes *out) SIM_MUST_CHECK;
+/* Whether `powers` makes of an output one power, and its c; false too where there is no memory to find out. */
+bool sim_expr_is_power(const sim_expr *expr, int output, int input, double *factor);
 
 /* ---- evaluation on the CPU ---- */
 
@@ -203,5 +215,9 @@ size_t sim_expr_program_scratch(const sim_expr_program *program); /* bytes that 
  * run in several threads at once, each with its own scratch. An input that no output needs may be NULL. */
 void sim_expr_program_run(const sim_expr_program *program, size_t n, const void *const *inputs, void *const *outputs,
                           void *scratch);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,11 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A run is over when t >= t_end. */
+/* A run is over when t >= t_end. A state that stop_when ended has t_end = -INFINITY in its checkpoint. */
 typedef struct sim_clock {
   int64_t step;
   double t, dt, t_end; /* dt: of the step just made, or about to be made at step 0 */
 } sim_clock;
+
+/* Where the values of an array stand whose axes are those of a grid, x last: value i along axis a of the whole array is
+ * at offset[a] + (i + position[a]) spacing[a]; position 0.5 is the centre of a cell. */
+typedef struct sim_mesh {
+  double spacing[3], offset[3], position[3];
+} sim_mesh;
 
 /* Part of one state array. Vectors are stored by component: shape {3, n}. Contiguous, C order. `global` and `offset`
  * say where this part lies in the whole; here they are `shape` and zeros where one process holds all. */
@@ -21,8 +27,9 @@ typedef struct sim_array {
   sim_dtype dtype;
   int rank;
   int64_t shape[SIM_RANK_MAX], global[SIM_RANK_MAX], offset[SIM_RANK_MAX];
-  void *data;      /* sinks read only */
-  sim_space space; /* of data; sinks see host arrays alone */
+  void *data;           /* sinks read only */
+  sim_space space;      /* of data; sinks see host arrays alone */
+  const sim_mesh *mesh; /* NULL: not on a grid */
 } sim_array;
 
 /* Entities first .. first + count of the last axis of the particle arrays. */

@@ -28,6 +28,9 @@ static const sim_field output_fields[] = {{"snapshots", SIM_CADENCE,
 static const sim_schema output_schema = {
     .name = "output", .doc = "cadences", .fields = output_fields, .size = sizeof(sim_output)};
 
+static const sim_signature stop_signature = {
+    .record = true, .parameter = "o", .outputs = {1}, .condition = true, .returns = "o.COLUMN of any table"};
+
 static const sim_field common_fields[] = {
     {"title", SIM_STRING, "what this run is about; goes into every file", offsetof(sim_common, title),
      .flags = SIM_MAY_CHANGE},
@@ -39,9 +42,70 @@ static const sim_field common_fields[] = {
      .flags = SIM_OPTIONAL, .table = &units_schema},
     {"output", SIM_TABLE, "what is written, and when", offsetof(sim_common, output), .flags = SIM_MAY_CHANGE,
      .table = &output_schema},
+    {"stop_when", SIM_FUNCTION, "ends the run at the first row of tables where it holds",
+     offsetof(sim_common, stop_when), .signature = &stop_signature},
     {0}};
 const sim_schema sim_common_schema = {
     .name = "", .doc = "parameters of every model", .fields = common_fields, .size = sizeof(sim_common)};
+
+const sim_table *const *sim_model_tables(const sim_model *model, const void *parameters) {
+  return model->tables_of ? model->tables_of(parameters) : model->tables;
+}
+
+/* ---- stop_when ---- */
+
+/* What stop_when may look at; in `room` where a table's name goes before. */
+typedef struct stop_names {
+  const char *names[SIM_EXPR_INPUTS_MAX + 1];
+  char room[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1];
+  size_t count;
+} stop_names;
+
+static bool in_other_table(const sim_table *const *tables, const sim_table *own, const char *name) {
+  for (; *tables; tables++)
+    for (const sim_field *column = (*tables)->columns; *tables != own && column->name; column++)
+      if (strcmp(column->name, name) == 0) return true;
+  return false;
+}
+
+static sim_status add_name(stop_names *names, const char *table, const char *column) {
+  if (names->count == SIM_EXPR_INPUTS_MAX)
+    return sim_fail(SIM_ERR_INTERNAL, "tables have more than %d columns together", SIM_EXPR_INPUTS_MAX - 2);
+  char *room = names->room[names->count];
+  int length = snprintf(room, sizeof names->room[0], "%s%s%s", table ? table : "", table ? "_" : "", column);
+  if (length > SIM_EXPR_NAME_MAX) return sim_fail(SIM_ERR_INTERNAL, "%s: the name of a column is too long", column);
+  names->names[names->count++] = room;
+  return SIM_OK;
+}
+
+static sim_status list_names(const sim_table *const *tables, stop_names *names) {
+  SIM_TRY(add_name(names, NULL, "step"));
+  SIM_TRY(add_name(names, NULL, "time"));
+  for (const sim_table *const *table = tables; *table; table++)
+    for (const sim_field *column = (*table)->columns; column->name; column++)
+      SIM_TRY(add_name(names, in_other_table(tables, *table, column->name) ? (*table)->name : NULL, column->name));
+  return SIM_OK;
+}
+
+static sim_status bind_stop(const sim_model *model, sim_common *common, const sim_value *value, void *parameters,
+                            sim_faults *faults) {
+  const sim_value *given = sim_value_get(value, "stop_when");
+  const sim_cadence_kind tables = common->output.tables.kind;
+  int line = given ? given->line : 0;
+  if (tables == SIM_NEVER || tables == SIM_EVERY_WALL)
+    sim_faults_add(faults, line, "stop_when", "looks at rows of tables: output.tables is to be %s",
+                   tables == SIM_NEVER ? "given" : "in steps or in time of the simulation");
+  stop_names *names = calloc(1, sizeof *names);
+  if (!names) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
+  sim_status status = list_names(sim_model_tables(model, parameters), names);
+  sim_signature signature = stop_signature;
+  signature.inputs = signature.must_depend = names->names;
+  if (status == SIM_OK) status = sim_function_bind(&common->stop_when, &signature, faults, line, "stop_when");
+  free(names);
+  return status;
+}
+
+/* ---- parameters ---- */
 
 sim_status sim_model_decode(const sim_model *model, const sim_value *value, void **out, sim_faults *faults) {
   *out = calloc(1, model->parameters->size);
@@ -58,6 +122,9 @@ sim_status sim_model_decode(const sim_model *model, const sim_value *value, void
   sim_faults_free(&ignored);
   if (status == SIM_OK) status = sim_schema_decode(model->parameters, value, &units.units, *out, faults);
   if (status == SIM_OK && faults->count == 0 && model->validate) status = model->validate(*out, faults);
+  sim_common *common = *out;
+  if (status == SIM_OK && faults->count == 0 && common->stop_when)
+    status = bind_stop(model, common, value, *out, faults);
   return status;
 }
 

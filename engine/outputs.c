@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Tables are made durable at most this often between checkpoints, and only if that took less than a hundredth of it. */
 static const double flush_interval = 10;
@@ -16,14 +17,15 @@ static const double flush_interval = 10;
 typedef struct job {
   sim_clock clock;
   uint32_t due;
-  bool save, flush;
-  bool staged;    /* the stage holds the state of this step, or will when it has left */
-  double *values; /* [columns of all tables] */
+  bool save, flush, ended; /* ended: stop_when holds here */
+  bool staged;             /* the stage holds the state of this step, or will when it has left */
+  double *values;          /* [columns of all tables] */
 } job;
 
 struct sim_outputs {
   sim_run *run;
   bool device; /* the state lies there */
+  const sim_table *const *tables;
   size_t columns;
   double *values; /* [SIM_OUTPUTS_WAITING][columns] */
 
@@ -32,6 +34,11 @@ struct sim_outputs {
   sim_species species[SIM_SPECIES_MAX];
   sim_frame view;
   int64_t shown; /* step whose whole state is on the host and finite; -1: none */
+  double *row;   /* [2 + columns]: step, time, and the values at step row_step */
+  int64_t row_step;
+  bool *lost;             /* [columns]: was not finite in a state that is; says no more of the state */
+  sim_expr_program *stop; /* of run->stop_when */
+  void *scratch;
   double last_tick;
   bool running; /* the writer is */
 
@@ -108,7 +115,7 @@ static sim_status deliver(sim_outputs *o, const job *j, const sim_frame *state) 
   sim_frame frame = state ? *state : (sim_frame){.clock = j->clock};
   const double *values = j->values;
   size_t count = 0;
-  for (const sim_table *const *table = o->run->model->tables; *table; table++) {
+  for (const sim_table *const *table = o->tables; *table; table++) {
     rows[count++] = (sim_row){*table, values};
     for (const sim_field *column = (*table)->columns; column->name; column++) values++;
   }
@@ -119,6 +126,7 @@ static sim_status deliver(sim_outputs *o, const job *j, const sim_frame *state) 
     if (j->due & (UINT32_C(1) << i)) SIM_TRY(write_sink(sink, &frame));
   }
   frame.row_count = 0;
+  if (j->ended) frame.clock.t_end = -INFINITY;
   return j->save ? checkpoint(o, &frame) : SIM_OK;
 }
 
@@ -233,29 +241,54 @@ sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
 }
 
 /* Rows of all tables. A value that is not finite may come from a state that is not, which then is what is reported. */
-static sim_status observe(sim_outputs *o, double *values) {
+static sim_status observe_all(sim_outputs *o, double *values) {
   sim_run *run = o->run;
-  bool finite = true;
+  bool finite = true, *lost = o->lost;
+  const double *const first = values;
   sim_status status = SIM_OK;
-  for (int t = 0; status == SIM_OK && run->model->tables[t]; t++) {
+  for (int t = 0; status == SIM_OK && o->tables[t]; t++) {
     sim_profile_range_begin("observe");
     status = run->model->observe(run->self, &run->clock, t, values);
     sim_profile_range_end();
     if (status != SIM_OK && status != SIM_ERR_DIVERGED) return status;
-    for (const sim_field *column = run->model->tables[t]->columns; column->name; column++, values++) {
-      if (!isfinite(*values)) finite = false;
+    for (const sim_field *column = o->tables[t]->columns; column->name; column++, values++, lost++) {
+      if (!isfinite(*values) && !*lost) finite = false;
       if (!(column->flags & SIM_HEALTH)) continue;
       run->last.health = *values;
       run->last.health_name = column->name;
     }
   }
   const sim_frame *state;
-  if (!finite) SIM_TRY(sim_outputs_state(o, &state));
+  if (finite) return status;
+  SIM_TRY(sim_outputs_state(o, &state));
+  for (size_t i = 0; first + i < values; i++) o->lost[i] |= !isfinite(first[i]);
   return status;
 }
 
+/* The same, once a step. */
+static sim_status observe(sim_outputs *o, double *values) {
+  if (o->row_step != o->run->clock.step) {
+    SIM_TRY(observe_all(o, o->row + 2));
+    o->row[0] = (double)o->run->clock.step;
+    o->row[1] = o->run->clock.t;
+    o->row_step = o->run->clock.step;
+  }
+  memcpy(values, o->row + 2, o->columns * sizeof *values);
+  return SIM_OK;
+}
+
+sim_status sim_outputs_stops(sim_outputs *o, bool *stops) {
+  const void *inputs[SIM_EXPR_INPUTS_MAX];
+  double holds = 0;
+  SIM_TRY(observe(o, o->values + SIM_OUTPUTS_WAITING * o->columns));
+  for (size_t i = 0; i < o->columns + 2; i++) inputs[i] = &o->row[i];
+  sim_expr_program_run(o->stop, 1, inputs, (void *const[]){&holds}, o->scratch);
+  *stops = holds != 0;
+  return SIM_OK;
+}
+
 static sim_status give_now(sim_outputs *o, uint32_t due, bool save) {
-  const job now = {.clock = o->run->clock, .due = due, .save = save, .values = o->values};
+  const job now = {.clock = o->run->clock, .due = due, .save = save, .ended = o->run->ended, .values = o->values};
   const sim_frame *state;
   SIM_TRY(sim_outputs_state(o, &state));
   if (tables_of(o->run, due)) SIM_TRY(observe(o, o->values));
@@ -275,7 +308,7 @@ static void post(sim_outputs *o, const job *j) {
 sim_status sim_outputs_give(sim_outputs *o, uint32_t due, bool save) {
   if (!o->running) return give_now(o, due, save);
   const uint32_t tables = tables_of(o->run, due);
-  job j = {.clock = o->run->clock, .due = due, .save = save, .staged = save || tables != due};
+  job j = {.clock = o->run->clock, .due = due, .save = save, .ended = o->run->ended, .staged = save || tables != due};
   SIM_TRY(wait_for_room(o, false));
   pthread_mutex_lock(&o->lock);
   j.values = o->values + (o->first + o->count) % SIM_OUTPUTS_WAITING * o->columns;
@@ -323,6 +356,14 @@ sim_status sim_outputs_end(sim_outputs *o) {
 
 /* ---- beginning and end ---- */
 
+static sim_status create_stop(sim_outputs *o) {
+  const sim_expr *stop = o->run->stop_when;
+  if ((size_t)sim_expr_input_count(stop) != o->columns + 2)
+    return sim_fail(SIM_ERR_INTERNAL, "stop_when is not of this run's tables");
+  SIM_TRY(sim_expr_program_create(stop, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &o->stop));
+  return sim_backend_cpu.alloc(sim_expr_program_scratch(o->stop), &o->scratch);
+}
+
 sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
   if (run->sink_count > SIM_SINKS_MAX) return sim_fail(SIM_ERR_INTERNAL, "more than %d sinks", SIM_SINKS_MAX);
   sim_outputs *o = *out = calloc(1, sizeof *o);
@@ -335,11 +376,16 @@ sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
   o->shown = -1;
   o->last_tick = o->last_flush = sim_wall_clock();
   o->checkpoint_step = run->checkpoint_step;
-  for (const sim_table *const *table = run->model->tables; *table; table++)
+  o->tables = run->tables ? run->tables : run->model->tables;
+  o->row_step = -1;
+  for (const sim_table *const *table = o->tables; *table; table++)
     for (const sim_field *column = (*table)->columns; column->name; column++) o->columns++;
   sim_status status = SIM_OK;
-  o->values = calloc(SIM_OUTPUTS_WAITING, (o->columns + 1) * sizeof *o->values);
-  if (!o->values) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for rows of tables");
+  o->values = calloc(SIM_OUTPUTS_WAITING + 1, (o->columns + 1) * sizeof *o->values);
+  o->row = calloc(o->columns + 2, sizeof *o->row);
+  o->lost = calloc(o->columns + 1, sizeof *o->lost);
+  if (!o->values || !o->row || !o->lost) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for rows of tables");
+  if (status == SIM_OK && run->stop_when) status = create_stop(o);
   if (status == SIM_OK && o->device) {
     status = view(o);
     if (status == SIM_OK) status = sim_stage_create(run->backend, &o->view, &o->stage);
@@ -357,6 +403,10 @@ void sim_outputs_destroy(sim_outputs **outputs) {
   pthread_cond_destroy(&o->room);
   pthread_cond_destroy(&o->work);
   pthread_mutex_destroy(&o->lock);
+  sim_expr_program_free(&o->stop);
+  sim_backend_cpu.free(o->scratch);
+  free(o->row);
+  free(o->lost);
   free(o->values);
   free(o);
   *outputs = NULL;

@@ -20,6 +20,9 @@ void sim_outputs_destroy(sim_outputs **outputs);
  * any other failure of a sink is reported, and is no failure here. Also returns what the writer has failed with. */
 sim_status sim_outputs_give(sim_outputs *outputs, uint32_t due, bool save) SIM_MUST_CHECK;
 
+/* Computes the rows of this step, and whether run->stop_when holds there; what is given at this step has these rows. */
+sim_status sim_outputs_stops(sim_outputs *outputs, bool *stops) SIM_MUST_CHECK;
+
 /* Now and then makes durable what was written. */
 void sim_outputs_tick(sim_outputs *outputs, double now);
 

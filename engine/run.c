@@ -35,13 +35,16 @@ typedef struct loop {
   bool any_wall;
 } loop;
 
+static bool is_over(const sim_run *run) { return run->ended || !(run->clock.t < run->clock.t_end); }
+
 static void progress(loop *l, double now) {
   sim_run *run = l->run;
   sim_progress *p = &run->last;
-  double elapsed = now - l->begin, done = run->clock.t - l->first_t, left = run->clock.t_end - run->clock.t;
+  double elapsed = now - l->begin, done = run->clock.t - l->first_t,
+         left = is_over(run) ? 0 : run->clock.t_end - run->clock.t;
   p->clock = run->clock;
   p->first_step = l->first_step;
-  p->fraction = run->clock.t_end > 0 ? run->clock.t / run->clock.t_end : 1;
+  p->fraction = !is_over(run) && run->clock.t_end > 0 ? run->clock.t / run->clock.t_end : 1;
   p->elapsed = elapsed;
   p->eta = done > 0 ? elapsed * left / done : NAN;
   p->rate = elapsed > 0 ? (double)(run->clock.step - l->first_step) * run->work_per_step / elapsed : 0;
@@ -50,25 +53,43 @@ static void progress(loop *l, double now) {
 
 /* ---- what is due ---- */
 
-/* Outputs due between two states; `first`: before any step, `last`: after all of them. */
-static sim_status outputs(loop *l, const sim_clock *before, bool first, bool last) {
+/* Sinks to be written, in `*due` and `*save`, between two states; `all`: every one. */
+static void collect(loop *l, const sim_clock *before, double now, bool all, uint32_t *due, bool *save) {
   sim_run *run = l->run;
-  double now = l->any_wall ? sim_wall_clock() : 0;
-  bool save = run->requests && run->requests->checkpoint;
-  uint32_t due = 0;
-  if (save) run->requests->checkpoint = 0;
+  *due = 0;
   for (size_t i = 0; i < run->sink_count; i++) {
     sim_sink *sink = &run->sinks[i];
     const sim_cadence *cadence = &sink->cadence;
     bool wall = cadence->kind == SIM_EVERY_WALL && now - sink->last_wall >= cadence->interval;
-    bool is_due = first || last || wall || sim_cadence_due(cadence, before, &run->clock);
-    if (sink->kind == SIM_SINK_CHECKPOINT) is_due |= save; /* asked for */
+    bool is_due = all || wall || sim_cadence_due(cadence, before, &run->clock);
+    if (sink->kind == SIM_SINK_CHECKPOINT) is_due |= *save; /* asked for */
     if (cadence->kind == SIM_NEVER || !is_due) continue;
     sink->last_wall = now;
     if (sink->kind == SIM_SINK_CHECKPOINT)
-      save = true;
+      *save = true;
     else
-      due |= UINT32_C(1) << i;
+      *due |= UINT32_C(1) << i;
+  }
+}
+
+static bool any_table(const sim_run *run, uint32_t due) {
+  for (size_t i = 0; i < run->sink_count; i++)
+    if (run->sinks[i].kind == SIM_SINK_TABLE && due & (UINT32_C(1) << i)) return true;
+  return false;
+}
+
+/* Outputs due between two states; `first`: before any step, `last`: after all of them. A row in which stop_when holds
+ * is the last one too. */
+static sim_status outputs(loop *l, const sim_clock *before, bool first, bool last) {
+  sim_run *run = l->run;
+  double now = l->any_wall ? sim_wall_clock() : 0;
+  bool save = run->requests && run->requests->checkpoint;
+  uint32_t due;
+  if (save) run->requests->checkpoint = 0;
+  collect(l, before, now, first || last, &due, &save);
+  if (run->stop_when && !last && any_table(run, due)) {
+    SIM_TRY(sim_outputs_stops(l->outputs, &run->ended));
+    if (run->ended) collect(l, before, now, true, &due, &save);
   }
   return due || save ? sim_outputs_give(l->outputs, due, save) : SIM_OK;
 }
@@ -120,7 +141,7 @@ static sim_status step_until_done(loop *l, bool *stopped) {
   sim_run *run = l->run;
   pace p = {1, 1, l->begin, 0};
   *stopped = false;
-  while (run->clock.t < run->clock.t_end) {
+  while (!is_over(run)) {
     if (run->requests && run->requests->stop) {
       *stopped = true;
       return SIM_OK;
@@ -128,7 +149,7 @@ static sim_status step_until_done(loop *l, bool *stopped) {
     sim_clock before = run->clock;
     SIM_TRY(step(run));
     if (run->backend->failed) SIM_TRY(run->backend->failed());
-    bool last = !(run->clock.t < run->clock.t_end);
+    bool last = is_over(run);
     if (isnan(run->clock.t))
       return sim_fail(SIM_ERR_DIVERGED, "the time is NaN after step %lld", (long long)before.step);
     SIM_TRY(outputs(l, &before, false, last));
@@ -141,7 +162,7 @@ static sim_status step_until_done(loop *l, bool *stopped) {
       l->last_progress = now;
       progress(l, now);
     }
-    if (!last && now - l->begin >= run->wall_limit) {
+    if (!is_over(run) && now - l->begin >= run->wall_limit) {
       sim_log(SIM_LOG_INFO, "the wall limit of %.0f s is reached", run->wall_limit);
       *stopped = true;
       return SIM_OK;
@@ -185,7 +206,7 @@ static void keep_rows(loop *l) {
 static sim_status run_steps(loop *l, bool *stopped) {
   sim_run *run = l->run;
   sim_status status = SIM_OK;
-  bool over = !(run->clock.t < run->clock.t_end);
+  bool over = is_over(run);
   if (!run->resumed)
     status = outputs(l, &run->clock, true, over);
   else if (over)

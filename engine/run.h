@@ -26,9 +26,12 @@ typedef struct sim_progress {
 
 typedef struct sim_run {
   const sim_model *model;
-  const sim_backend *backend; /* that the model was made with */
+  const sim_backend *backend;     /* that the model was made with */
+  const sim_table *const *tables; /* of this run; NULL: the model's */
+  const sim_expr *stop_when;      /* of sim_common; NULL: none */
   void *self;
   sim_clock clock;
+  bool ended;   /* stop_when holds: no more steps. Set by the loop, or before it for a state saved so */
   bool resumed; /* the state came from a checkpoint: no first outputs */
   double work_per_step;
   sim_sink *sinks;
@@ -45,8 +48,8 @@ typedef struct sim_run {
   int64_t checkpoint_step; /* newest one that is good; -1: none */
 } sim_run;
 
-/* Steps until t_end: SIM_OK; or until stopped with a checkpoint: SIM_ERR_STOPPED. Failed outputs that could not be made
- * up for until the end: SIM_ERR_IO. */
+/* Steps until t_end, or until stop_when holds: SIM_OK; or until stopped with a checkpoint: SIM_ERR_STOPPED. Failed
+ * outputs that could not be made up for until the end: SIM_ERR_IO. */
 sim_status sim_run_loop(sim_run *run) SIM_MUST_CHECK;
 
 /* Whether a cadence falls into (before, now]. A function of the two times alone, so that nothing needs storing. */

@@ -60,6 +60,9 @@ typedef struct sim_dimension {
   signed char length, mass, time;
 } sim_dimension;
 
+/* Components of a SIM_ARRAY with as many columns as rows. */
+enum { SIM_SQUARE = -1 };
+
 typedef struct sim_field {
   const char *name; /* Lua key = C member = HDF5 name */
   sim_type type;

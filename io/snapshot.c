@@ -1,5 +1,5 @@
 /* Snapshots: openPMD 1.1.0, one file each. An array of the frame that has SIM_OUTPUT and runs over all particles
- * becomes a record of every species: rank 1 a scalar, {3, n} a vector. */
+ * becomes a record of every species: rank 1 a scalar, {3, n} a vector. One that stands on a grid becomes a mesh. */
 #include "engine/log.h"
 #include "io/h5.h"
 #include "io/index.h"
@@ -173,6 +173,57 @@ static sim_status write_species(hid_t particles, const writer *self, const sim_f
   return status;
 }
 
+/* ---- meshes ---- */
+
+bool io_record_is_mesh(const sim_array *array) { return (array->field->flags & SIM_OUTPUT) && array->mesh; }
+
+static bool has_meshes(const sim_frame *frame) {
+  for (size_t i = 0; i < frame->array_count; i++)
+    if (io_record_is_mesh(&frame->arrays[i])) return true;
+  return false;
+}
+
+/* A scalar record of one component: it carries the attributes of both. */
+static sim_status write_mesh_attributes(hid_t mesh, const writer *self, const sim_array *array) {
+  static const char *const labels[] = {"z", "y", "x"};
+  const sim_mesh *grid = array->mesh;
+  const sim_units *units = self->provenance->units;
+  const hsize_t rank = (hsize_t)array->rank;
+  double offset[3];
+  for (int a = 0; a < array->rank; a++) offset[a] = grid->offset[a] + (double)array->offset[a] * grid->spacing[a];
+  SIM_TRY(write_record_attributes(mesh, array->field->dimension));
+  SIM_TRY(io_h5_attr_text(mesh, "geometry", "cartesian"));
+  SIM_TRY(io_h5_attr_text(mesh, "dataOrder", "C"));
+  SIM_TRY(io_h5_attr_texts(mesh, "axisLabels", labels + 3 - array->rank, (size_t)rank));
+  SIM_TRY(io_h5_attr(mesh, "gridSpacing", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, grid->spacing));
+  SIM_TRY(io_h5_attr(mesh, "gridGlobalOffset", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, offset));
+  SIM_TRY(io_h5_attr_f64(mesh, "gridUnitSI", sim_units_si(units, (sim_dimension){1, 0, 0})));
+  SIM_TRY(io_h5_attr(mesh, "position", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, grid->position));
+  return io_h5_attr_f64(mesh, "unitSI", sim_units_si(units, array->field->dimension));
+}
+
+static sim_status write_mesh(hid_t meshes, const writer *self, const sim_array *array) {
+  hsize_t shape[SIM_RANK_MAX];
+  hid_t dataset;
+  for (int a = 0; a < array->rank; a++) shape[a] = (hsize_t)array->shape[a];
+  SIM_TRY(io_h5_dataset(meshes, array->field->name, io_h5_file_type(array->dtype), io_h5_memory_type(array->dtype),
+                        array->rank, shape, NULL, array->data, &dataset));
+  sim_status status = write_mesh_attributes(dataset, self, array);
+  H5Dclose(dataset);
+  return status;
+}
+
+static sim_status write_meshes(hid_t iteration, const writer *self, const sim_frame *frame) {
+  hid_t meshes;
+  if (!has_meshes(frame)) return SIM_OK;
+  SIM_TRY(io_h5_group(iteration, "meshes", &meshes));
+  sim_status status = SIM_OK;
+  for (size_t i = 0; status == SIM_OK && i < frame->array_count; i++)
+    if (io_record_is_mesh(&frame->arrays[i])) status = write_mesh(meshes, self, &frame->arrays[i]);
+  H5Gclose(meshes);
+  return status;
+}
+
 static sim_status write_iteration(hid_t data, const writer *self, const sim_frame *frame) {
   char name[32];
   hid_t group, particles = -1;
@@ -183,6 +234,7 @@ static sim_status write_iteration(hid_t data, const writer *self, const sim_fram
   SIM_TRY_GOTO(status, io_h5_attr_f64(group, "time", frame->clock.t), done);
   SIM_TRY_GOTO(status, io_h5_attr_f64(group, "dt", frame->clock.dt), done);
   SIM_TRY_GOTO(status, io_h5_attr_f64(group, "timeUnitSI", second), done);
+  SIM_TRY_GOTO(status, write_meshes(group, self, frame), done);
   if (particle_count(frame) == 0) goto done;
   SIM_TRY_GOTO(status, io_h5_group(group, "particles", &particles), done);
   for (size_t i = 0; status == SIM_OK && i < frame->species_count; i++)
@@ -202,6 +254,7 @@ static sim_status write_all(hid_t root, const writer *self, const sim_frame *fra
   SIM_TRY(io_h5_attr_text(root, "openPMD", "1.1.0"));
   SIM_TRY(io_h5_attr(root, "openPMDextension", H5T_STD_U32LE, H5T_NATIVE_UINT32, 0, &extension));
   SIM_TRY(io_h5_attr_text(root, "basePath", "/data/%T/"));
+  if (has_meshes(frame)) SIM_TRY(io_h5_attr_text(root, "meshesPath", "meshes/"));
   if (particle_count(frame) > 0) SIM_TRY(io_h5_attr_text(root, "particlesPath", "particles/"));
   SIM_TRY(io_h5_attr_text(root, "iterationEncoding", "fileBased"));
   SIM_TRY(io_h5_attr_text(root, "iterationFormat", "snap_%T.h5"));

@@ -8,6 +8,8 @@
 
 /* 1 or 3 where the array is a scalar or vector record of all particles; 0: it goes into no snapshot. */
 int io_record_components(const sim_frame *frame, const sim_array *array);
+/* Whether the array is a record of values on a grid. */
+bool io_record_is_mesh(const sim_array *array);
 /* Whether a scalar record is stored as one value for the whole species. */
 bool io_record_is_constant(const sim_array *array, const sim_species *species);
 

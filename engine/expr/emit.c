@@ -1,5 +1,5 @@
 /* Graphs as text for a compiler of C or CUDA. */
-#include "engine/expr/graph.h"
+#include "engine/expr/powers.h"
 
 #include <math.h>
 
@@ -74,26 +74,66 @@ static void add_node(sim_bytes *out, const sim_expr_node *node, bool single) {
   }
 }
 
+/* factor * powers<halves, form>(base) */
+static void add_power(sim_bytes *out, const sim_expr_powers *p, int i, const sim_expr_emission *emission) {
+  const sim_expr_power *power = &p->powers[i];
+  const int form = !p->odd[power->base] ? 2 : p->used[power->base] > 1 ? 1 : 0;
+  const double size = fabs(power->factor);
+  if (power->factor < 0) sim_bytes_text(out, "-");
+  if (size != 1) {
+    add_number(out, size, emission->single);
+    sim_bytes_text(out, " * ");
+  }
+  sim_bytes_format(out, "%s<%d, %d>(t%d)", emission->powers, power->halves, form, power->base);
+}
+
+static bool is_power(const sim_expr_powers *p, int i) {
+  return p->powers[i].is && p->powers[i].base >= 0 && p->powers[i].base != i;
+}
+
+static void add_statements(const sim_expr *expr, const sim_expr_emission *emission, const sim_expr_powers *p,
+                           sim_bytes *out) {
+  const char *real = emission->single ? "float" : "double";
+  for (int i = 0; i < expr->node_count; i++) {
+    const sim_expr_node *node = &expr->nodes[i];
+    if (!p->needed[i]) continue;
+    sim_bytes_format(out, "  const %s t%d = ", sim_expr_rules[node->op].gives == SIM_EXPR_C ? "int" : real, i);
+    if (is_power(p, i))
+      add_power(out, p, i, emission);
+    else if (emission->shift && i == p->shifted)
+      sim_bytes_format(out, "i%d", emission->input);
+    else
+      add_node(out, node, emission->single);
+    sim_bytes_text(out, ";\n");
+  }
+}
+
+/* The constant that the argument is to bring with it. */
+static double shift_of(const sim_expr *expr, const sim_expr_powers *p) {
+  if (p->shifted < 0) return 0;
+  const sim_expr_node *sum = &expr->nodes[p->shifted], *first = &expr->nodes[sum->args[0]];
+  return first->op == SIM_EXPR_NUMBER ? first->value : expr->nodes[sum->args[1]].value;
+}
+
 sim_status sim_expr_emit(const sim_expr *expr, const sim_expr_emission *emission, sim_bytes *out) {
   const char *real = emission->single ? "float" : "double";
+  sim_expr_powers powers;
+  SIM_TRY(sim_expr_powers_find(expr, emission->powers ? emission->input : -1, &powers));
+  if (emission->shift) *emission->shift = shift_of(expr, &powers);
   sim_bytes_format(out, "%s void %s(", emission->qualifier, emission->name);
   for (int i = 0; i < expr->input_count; i++) sim_bytes_format(out, "%s%s i%d", i ? ", " : "", real, i);
   for (int i = 0; i < expr->output_count; i++)
     sim_bytes_format(out, "%s%s *o%d", i || expr->input_count ? ", " : "", real, i);
   sim_bytes_text(out, ") {\n");
-  for (int i = 0; i < expr->node_count; i++) {
-    bool condition = sim_expr_rules[expr->nodes[i].op].gives == SIM_EXPR_C;
-    sim_bytes_format(out, "  const %s t%d = ", condition ? "int" : real, i);
-    add_node(out, &expr->nodes[i], emission->single);
-    sim_bytes_text(out, ";\n");
-  }
+  add_statements(expr, emission, &powers, out);
   for (int i = 0; i < expr->output_count; i++) sim_bytes_format(out, "  *o%d = t%d;\n", i, expr->output_nodes[i]);
   for (int i = 0; i < expr->input_count; i++) { /* one that nothing needs */
     bool used = false;
     for (int k = 0; k < expr->node_count; k++)
-      used = used || (expr->nodes[k].op == SIM_EXPR_INPUT && expr->nodes[k].args[0] == i);
+      used = used || (powers.needed[k] && expr->nodes[k].op == SIM_EXPR_INPUT && expr->nodes[k].args[0] == i);
     if (!used) sim_bytes_format(out, "  (void)i%d;\n", i);
   }
   sim_bytes_text(out, "}\n");
+  sim_expr_powers_free(&powers);
   return out->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function") : SIM_OK;
 }

@@ -1,6 +1,8 @@
 /* How a run begins: its arrays, its bodies in their places, and a look at whether they stand apart. */
 #include "kernels/nbody/run.h"
 
+#include "kernels/nbody/field.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -165,5 +167,81 @@ sim_status nbody_check_apart(const nbody_run *run, const nbody_options *options)
   sim_status status = fetch(run, &run->position, &positions, &copy);
   if (status == SIM_OK) status = refuse_near(run, options, positions, bad);
   free(copy);
+  return status;
+}
+
+sim_status nbody_check_laws(const nbody_run *run) {
+  int64_t bad;
+  const void *positions;
+  void *copy;
+  SIM_TRY(find_infinite(run, &run->acceleration, &bad));
+  if (bad < 0) SIM_TRY(find_infinite(run, &run->jerk, &bad));
+  if (bad < 0) return SIM_OK;
+  SIM_TRY(fetch(run, &run->position, &positions, &copy));
+  const uint64_t *id = run->id.data;
+  sim_status status = sim_fail(
+      SIM_ERR_SCENARIO,
+      "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, is not finite", id[bad],
+      position_at(run, positions, 0, bad), position_at(run, positions, 1, bad), position_at(run, positions, 2, bad));
+  free(copy);
+  return status;
+}
+
+/* ---- the first step in an external force ---- */
+
+/* What the field's function takes, [inputs]: x y z vx vy vz ax ay az t; jerks of the whole force beside it. */
+typedef struct motion {
+  const void *position, *velocity, *acceleration, *jerk;
+  void *copies[4];
+} motion;
+
+static sim_status fetch_motion(const nbody_run *run, motion *out) {
+  const sim_buffer *const buffers[] = {&run->position, &run->velocity, &run->acceleration, &run->jerk};
+  const void **const to[] = {&out->position, &out->velocity, &out->acceleration, &out->jerk};
+  *out = (motion){0};
+  for (int i = 0; i < 4; i++) SIM_TRY(fetch(run, buffers[i], to[i], &out->copies[i]));
+  return SIM_OK;
+}
+
+static double length(const double *x, int64_t stride) {
+  return sqrt(x[0] * x[0] + x[stride] * x[stride] + x[2 * stride] * x[2 * stride]);
+}
+
+static double least_time(const nbody_run *run, const nbody_field *field, const motion *m) {
+  static const double begin = 0;
+  const void *const vectors[] = {m->position, m->velocity, m->acceleration};
+  const size_t real = sim_dtype_size(run->ops->dtype), n = (size_t)run->n;
+  nbody_column in[10];
+  double least = INFINITY;
+  for (size_t k = 0; k < 9; k++) {
+    const size_t size = k < 6 ? real : sizeof(double);
+    in[k] = (nbody_column){(const char *)vectors[k / 3] + k % 3 * n * size, k < 6 ? run->ops->dtype : SIM_F64, false};
+  }
+  in[9] = (nbody_column){&begin, SIM_F64, true};
+  for (int64_t first = 0; first < run->n; first += NBODY_FIELD_BLOCK) {
+    const int64_t count = run->n - first < NBODY_FIELD_BLOCK ? run->n - first : NBODY_FIELD_BLOCK;
+    const double *snap = nbody_field_run(field, in, first, count);
+    for (int64_t k = 0; k < count; k++) {
+      const double a = length((const double *)m->acceleration + first + k, run->n);
+      const double j = length((const double *)m->jerk + first + k, run->n), s = length(snap + k, NBODY_FIELD_BLOCK);
+      if (j > 0 && a > 0) least = fmin(least, a / j);
+      if (s > 0 && a > 0) least = fmin(least, sqrt(a / s));
+      if (s > 0 && j > 0) least = fmin(least, j / s);
+    }
+  }
+  return least;
+}
+
+sim_status nbody_external_start(const nbody_run *run, double *out) {
+  sim_expr *snap;
+  nbody_field *field = NULL;
+  motion m = {0};
+  SIM_TRY(nbody_laws_snap(&run->laws, &snap));
+  sim_status status = nbody_field_create(snap, "t", SIM_ISA_PLAIN, 1, &field);
+  if (status == SIM_OK) status = fetch_motion(run, &m);
+  if (status == SIM_OK) *out = least_time(run, field, &m);
+  for (int i = 0; i < 4; i++) free(m.copies[i]);
+  nbody_field_destroy(&field);
+  sim_expr_free(&snap);
   return status;
 }

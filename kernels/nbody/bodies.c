@@ -1,6 +1,7 @@
 #include "kernels/nbody/bodies.h"
 
 #include "engine/reduce.h"
+#include "kernels/nbody/field.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -143,6 +144,29 @@ static void place(const nbody_group *group, nbody_bodies *part) {
   }
 }
 
+static sim_status add_field(const sim_expr *expr, nbody_bodies *part) {
+  nbody_field *field;
+  nbody_column in[3];
+  if (expr == NULL) return SIM_OK;
+  for (int c = 0; c < 3; c++) in[c] = (nbody_column){part->position[c], SIM_F64, false};
+  SIM_TRY(nbody_field_create(expr, NULL, SIM_ISA_PLAIN, 1, &field));
+  for (int64_t first = 0; first < part->n; first += NBODY_FIELD_BLOCK) {
+    const int64_t count = part->n - first < NBODY_FIELD_BLOCK ? part->n - first : NBODY_FIELD_BLOCK;
+    const double *more = nbody_field_run(field, in, first, count);
+    for (int c = 0; c < 3; c++)
+      for (int64_t i = 0; i < count; i++) part->velocity[c][first + i] += more[c * NBODY_FIELD_BLOCK + i];
+  }
+  nbody_field_destroy(&field);
+  for (int64_t i = 0; i < part->n; i++)
+    for (int c = 0; c < 3; c++)
+      if (!isfinite(part->velocity[c][i]))
+        return sim_fail(SIM_ERR_SCENARIO,
+                        "bodies: velocity_field gives body %lld (from 0) at {%.9g, %.9g, %.9g} a velocity that is not "
+                        "finite",
+                        (long long)(part->id + i), part->position[0][i], part->position[1][i], part->position[2][i]);
+  return SIM_OK;
+}
+
 /* ---- bodies that are given ---- */
 
 static void copy_each(const nbody_each *each, nbody_bodies *part) {
@@ -209,12 +233,12 @@ double nbody_bodies_bytes(const nbody_parts *parts, double stage) {
 
 static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_part *which, double *scratch,
                             nbody_bodies *part) {
-  const nbody_maker maker = {p->common.seed, p->gravity.G, p->gravity.softening, setup->threads};
+  const nbody_maker maker = {p->common.seed, nbody_constant(p), p->gravity.softening, setup->threads};
   const sim_schema *schema = which->item->schema;
   const void *data = which->item->data;
   if (schema == &nbody_each_schema) {
     copy_each(data, part);
-    return SIM_OK;
+    return add_field(((const nbody_group *)data)->velocity_field, part);
   }
   bool made = true;
   if (schema == &nbody_body_schema) {
@@ -235,7 +259,7 @@ static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, c
     SIM_TRY(nbody_make_disk(&maker, data, part));
   if (made) recentre(part, scratch, setup->threads);
   place(data, part);
-  return SIM_OK;
+  return add_field(((const nbody_group *)data)->velocity_field, part);
 }
 
 sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_parts *parts,

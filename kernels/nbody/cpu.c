@@ -3,6 +3,7 @@
 #include "kernels/nbody/nbody.h"
 
 #include "engine/reduce.h"
+#include "kernels/nbody/functions.h"
 #include "kernels/nbody/pair.h"
 #include "kernels/nbody/physics.h"
 
@@ -16,7 +17,8 @@ enum { RANGE = SIM_REDUCE_BLOCK, PARALLEL_FROM = 32768 };
 struct nbody_work {
   nbody_options options;
   nbody_state state;
-  nbody_pair *pair;
+  nbody_pair *pair; /* NULL: bodies do not feel each other */
+  nbody_functions *functions;
   void *memory; /* all arrays below */
   REAL *x0, *v0;
   double *a0, *j0;
@@ -34,17 +36,20 @@ static nbody_pair_options pair_options(const nbody_options *options) {
                               .isa = options->isa,
                               .threads = options->threads,
                               .G = options->G,
-                              .softening = options->softening};
+                              .softening = options->softening,
+                              .law = options->laws.pair};
 }
 
 static double bytes(const nbody_options *options) {
   const nbody_pair_options pair = pair_options(options);
-  return scratch_bytes(options, (double)options->n) + nbody_pair_bytes(&pair);
+  return scratch_bytes(options, (double)options->n) + nbody_functions_bytes(options) +
+         (options->laws.alone ? 0 : nbody_pair_bytes(&pair));
 }
 
 static void destroy(nbody_work **work) {
   if (*work == NULL) return;
-  nbody_pair_destroy(&(*work)->pair);
+  if ((*work)->pair != NULL) nbody_pair_destroy(&(*work)->pair);
+  nbody_functions_destroy(&(*work)->functions);
   sim_backend_cpu.free((*work)->memory);
   free(*work);
   *work = NULL;
@@ -58,7 +63,7 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
   const nbody_pair_options pair = pair_options(options);
   const size_t n = (size_t)options->n;
   sim_status status = sim_backend_cpu.alloc((size_t)scratch_bytes(options, (double)n), &w->memory);
-  if (status == SIM_OK) status = nbody_pair_create(&pair, &w->pair);
+  if (status == SIM_OK && !options->laws.alone) status = nbody_pair_create(&pair, &w->pair);
   if (status != SIM_OK) {
     destroy(out);
     return status;
@@ -76,10 +81,12 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
     w->x0 = (REAL *)(void *)(w->partial + sim_reduce_blocks(n)); /* after the doubles, so that all are aligned */
     w->v0 = w->x0 + 3 * n;
   }
-  return SIM_OK;
+  status = nbody_functions_create(options, state, NBODY_DTYPE, w->terms, w->partial, &w->functions);
+  if (status != SIM_OK) destroy(out);
+  return status;
 }
 
-static const char *name(const nbody_work *w) { return nbody_pair_name(w->pair); }
+static const char *name(const nbody_work *w) { return w->pair != NULL ? nbody_pair_name(w->pair) : "none"; }
 
 /* ---- loops over bodies ---- */
 
@@ -104,12 +111,16 @@ static double least_over_ranges(nbody_work *w, range_loop *loop, double a, doubl
   return least;
 }
 
-static void force(nbody_work *w) {
+static void force(nbody_work *w, double t) {
   const nbody_state *s = &w->state;
-  if (w->options.jerk)
+  if (w->pair == NULL) {
+    memset(s->acceleration, 0, (size_t)(3 * s->n) * sizeof(double));
+    if (w->options.jerk) memset(s->jerk, 0, (size_t)(3 * s->n) * sizeof(double));
+  } else if (w->options.jerk)
     nbody_pair_jerk(w->pair, NBODY_DTYPE, s->mass, s->position, s->velocity, s->acceleration, s->jerk);
   else
     nbody_pair_acceleration(w->pair, NBODY_DTYPE, s->mass, s->position, s->acceleration);
+  nbody_functions_force(w->functions, t);
 }
 
 static void finish(nbody_work *w) { (void)w; } /* the force leaves nothing to do */
@@ -212,7 +223,7 @@ static void start_range(nbody_work *w, double eps2, double G, int64_t first, int
   const REAL *x = w->state.position, *m = w->state.mass;
   double least = INFINITY;
   for (int64_t i = first; i < last; i++) {
-    for (int64_t k = 0; k < i; k++)
+    for (int64_t k = 0; k < i && w->options.laws.pair == NULL; k++)
       least = fmin(least, nbody_fall_time2((double)x[i] - x[k], (double)x[n + i] - x[n + k],
                                            (double)x[2 * n + i] - x[2 * n + k], eps2, G * ((double)m[i] + m[k])));
     const double j2 = square3(w->state.jerk, n, i);
@@ -223,7 +234,9 @@ static void start_range(nbody_work *w, double eps2, double G, int64_t first, int
 
 static double step_start(nbody_work *w) {
   const double eps = w->options.softening;
-  return sqrt(least_over_ranges(w, start_range, eps * eps, w->options.G));
+  const double least = sqrt(least_over_ranges(w, start_range, eps * eps, w->options.G));
+  if (w->pair == NULL || w->options.laws.pair == NULL) return least;
+  return fmin(least, nbody_pair_start(w->pair, NBODY_DTYPE, w->state.mass, w->state.position));
 }
 
 /* ---- observables ---- */
@@ -233,7 +246,7 @@ static double total(nbody_work *w) {
   return sim_reduce_sum(w->terms, (size_t)w->state.n, w->partial, w->options.threads);
 }
 
-static void sums(nbody_work *w, nbody_sums *out) {
+static void sums(nbody_work *w, double t, nbody_sums *out) {
   const int64_t n = w->state.n;
   const REAL *m = w->state.mass, *x = w->state.position, *v = w->state.velocity;
   double *term = w->terms;
@@ -253,7 +266,13 @@ static void sums(nbody_work *w, nbody_sums *out) {
     for (int64_t i = 0; i < n; i++) term[i] = m[i] * ((double)x[p + i] * v[q + i] - (double)x[q + i] * v[p + i]);
     out->angular_momentum[c] = total(w);
   }
-  out->potential = nbody_pair_potential(w->pair, NBODY_DTYPE, m, x);
+  out->potential = w->pair != NULL ? nbody_pair_potential(w->pair, NBODY_DTYPE, m, x) : 0;
+  out->potential += nbody_functions_potential(w->functions, t);
+}
+
+static sim_status observe(nbody_work *w, double t, double *values) {
+  nbody_functions_observe(w->functions, t, values);
+  return SIM_OK;
 }
 
 typedef struct shell {
@@ -321,5 +340,6 @@ const nbody_ops NBODY_OPS = {
     .step_aarseth = step_aarseth,
     .step_start = step_start,
     .sums = sums,
+    .observe = observe,
     .radii = radii,
 };

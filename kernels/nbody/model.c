@@ -62,9 +62,11 @@ enum {
 
 static const sim_field energy_columns[] = {
     COLUMN(kinetic, .dimension = ENERGY, .doc = "kinetic energy"),
-    COLUMN(potential, .dimension = ENERGY, .doc = "potential energy, softened as the force"),
+    COLUMN(potential, .dimension = ENERGY,
+           .doc = "potential energy, softened as the force, and that in an external potential; NaN where unknown"),
     COLUMN(total, .dimension = ENERGY, .doc = "sum of both"),
-    COLUMN(error, .flags = SIM_HEALTH, .doc = "change of the total since the start, over its size then"),
+    COLUMN(error, .flags = SIM_HEALTH,
+           .doc = "change of the total since the start, over its size then; NaN where external depends on t"),
     COLUMN(virial_ratio, .doc = "2 kinetic / |potential|: 1 in balance"),
     COLUMN(momentum_x, .dimension = {1, 1, -1}, .doc = "total momentum, x"),
     COLUMN(momentum_y, .dimension = {1, 1, -1}, .doc = "total momentum, y"),
@@ -89,20 +91,25 @@ static const sim_field lagrangian_columns[] = {
 static const sim_table energy_table = {"energy", "conserved quantities and balance", energy_columns};
 static const sim_table lagrangian_table = {"lagrangian", "radii that hold shares of the mass", lagrangian_columns};
 static const sim_table *const tables[] = {&energy_table, &lagrangian_table, NULL};
+enum { OBSERVE = 2 }; /* of one run */
 
-static const nbody_sums *sums_at(nbody_run *run, int64_t step) {
-  if (run->sums_step != step) run->ops->sums(run->work, &run->sums);
-  run->sums_step = step;
+static const sim_table *const *tables_of(const void *parameters) {
+  return ((const nbody_parameters *)parameters)->tables;
+}
+
+static const nbody_sums *sums_at(nbody_run *run, const sim_clock *clock) {
+  if (run->sums_step != clock->step) run->ops->sums(run->work, clock->t, &run->sums);
+  run->sums_step = clock->step;
   return &run->sums;
 }
 
 static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double *values) {
-  const nbody_sums *s = sums_at(run, clock->step);
+  const nbody_sums *s = sums_at(run, clock);
   const double initial = run->controller[NBODY_INITIAL_ENERGY], total = s->kinetic + s->potential;
   values[KINETIC] = s->kinetic;
   values[POTENTIAL] = s->potential;
   values[TOTAL] = total;
-  values[ERROR] = (total - initial) / (initial != 0 ? fabs(initial) : 1);
+  values[ERROR] = run->laws.timed ? NAN : (total - initial) / (initial != 0 ? fabs(initial) : 1);
   values[VIRIAL_RATIO] = s->potential != 0 ? 2 * s->kinetic / fabs(s->potential) : NAN;
   for (int c = 0; c < 3; c++) {
     values[MOMENTUM + c] = s->momentum[c];
@@ -117,8 +124,9 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
 
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   nbody_run *run = self;
+  if (table == OBSERVE) return run->ops->observe(run->work, clock->t, values);
   if (table == 0) return observe_energy(run, clock, values);
-  const nbody_sums *s = sums_at(run, clock->step);
+  const nbody_sums *s = sums_at(run, clock);
   const double centre[3] = {s->moment[0] / s->mass, s->moment[1] / s->mass, s->moment[2] / s->mass};
   run->ops->radii(run->work, centre, values);
   return SIM_OK;
@@ -131,7 +139,8 @@ static const nbody_ops *choose_ops(const nbody_parameters *p, const sim_setup *s
   return p->common.precision == SIM_SINGLE ? pair->f32 : pair->f64;
 }
 
-static nbody_options options_for(const nbody_parameters *p, const sim_setup *setup, int64_t n, double spread) {
+static nbody_options options_for(const nbody_parameters *p, const nbody_laws *laws, const sim_setup *setup, int64_t n,
+                                 double spread) {
   return (nbody_options){.n = n,
                          .single_pairs = p->common.precision != SIM_DOUBLE,
                          .jerk = p->integrate.scheme == NBODY_HERMITE4,
@@ -139,7 +148,9 @@ static nbody_options options_for(const nbody_parameters *p, const sim_setup *set
                          .threads = setup->threads,
                          .G = p->gravity.G,
                          .softening = p->gravity.softening,
-                         .spread = spread};
+                         .spread = spread,
+                         .laws = *laws,
+                         .observe = p->observe.count > 0 ? &p->observe : NULL};
 }
 
 /* Interactions a second, of the order of what the direct sum reaches; small N takes longer. */
@@ -165,14 +176,21 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     made = nbody_bodies_bytes(&parts, 3 * n * (double)sim_dtype_size(ops->dtype));
     nbody_parts_free(&parts);
   }
-  const nbody_options options = options_for(p, setup, (int64_t)fmin(n, 0x1p61), 0);
+  nbody_laws laws;
+  SIM_TRY(nbody_laws_create(p, &laws));
+  if (ops->most > 0 && n > (double)ops->most)
+    return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %" PRId64 " that the direct sum on %s takes", n,
+                    ops->most, setup->backend->name);
+  const nbody_options options = options_for(p, &laws, setup, (int64_t)fmin(n, 0x1p61), 0);
+  const double taken = ops->bytes(&options);
+  nbody_laws_free(&laws);
   const double real = (double)sim_dtype_size(ops->dtype);
   const double shown = n * (sizeof(uint64_t) + 7 * real), kept = n * sizeof(double) * (options.jerk ? 6 : 3);
   sim_plan_add_host(out, "numbers of bodies", n * sizeof(uint64_t));
   sim_plan_add(out, "bodies", shown + kept - n * sizeof(uint64_t));
-  sim_plan_add(out, "integrator and direct sum", ops->bytes(&options));
+  sim_plan_add(out, "integrator and direct sum", taken);
   /* They are released before the direct sum takes its memory. */
-  if (out->space == SIM_SPACE_HOST) made -= ops->bytes(&options);
+  if (out->space == SIM_SPACE_HOST) made -= taken;
   if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
   out->snapshot_bytes = shown;
   out->staged_bytes = shown - n * sizeof(uint64_t);
@@ -180,7 +198,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   out->steps = nbody_step_count(&p->integrate);
   out->t_end = p->integrate.t_end;
   static const int forces[] = {[NBODY_LEAPFROG] = 1, [NBODY_YOSHIDA4] = 3, [NBODY_HERMITE4] = 2};
-  out->work_per_step = n * n * forces[p->integrate.scheme];
+  out->work_per_step = n * (options.laws.alone ? 1 : n) * forces[p->integrate.scheme];
   out->work_rate_guess = rate_guess(&options, setup->backend->kind);
   return SIM_OK;
 }
@@ -192,6 +210,7 @@ static void destroy(void **self) {
   if (run == NULL) return;
   if (run->step != NULL) run->backend->forget(&run->step);
   run->ops->destroy(&run->work);
+  nbody_laws_free(&run->laws);
   sim_buffer *const buffers[] = {&run->id, &run->mass, &run->position, &run->velocity, &run->acceleration, &run->jerk};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) sim_buffer_destroy(buffers[i]);
   free(run);
@@ -275,18 +294,19 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
     nbody_parts_free(&parts);
     if (status != SIM_OK) return status;
   }
-  const nbody_options options = options_for(p, setup, run->n, run->controller[NBODY_SPREAD]);
+  SIM_TRY(nbody_laws_create(p, &run->laws));
+  const nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
   const nbody_state state = {
       run->n, run->mass.data, run->position.data, run->velocity.data, run->acceleration.data, run->jerk.data};
   SIM_TRY(run->ops->create(&options, &state, &run->work));
   if (setup->saved != NULL) return SIM_OK;
-  run->ops->force(run->work);
+  run->ops->force(run->work, 0);
   run->ops->finish(run->work);
-  if (p->gravity.softening == 0) SIM_TRY(nbody_check_apart(run, &options));
-  const nbody_sums *sums = sums_at(run, 0);
-  run->controller[NBODY_INITIAL_ENERGY] = sums->kinetic + sums->potential;
-  nbody_plan_first_step(run);
-  return SIM_OK;
+  if (p->gravity.softening == 0 && run->laws.pair == NULL) SIM_TRY(nbody_check_apart(run, &options));
+  if (run->laws.pair != NULL || run->laws.external != NULL) SIM_TRY(nbody_check_laws(run));
+  const nbody_sums *sums = sums_at(run, &(sim_clock){0});
+  run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential ? sums->kinetic + sums->potential : 0;
+  return nbody_plan_first_step(run);
 }
 
 static sim_status create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
@@ -315,9 +335,14 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
 static void describe(const void *self, char *out, size_t capacity) {
   static const char *const schemes[] = {"leapfrog", "yoshida4", "hermite4"};
   const nbody_run *run = self;
-  snprintf(out, capacity, "%" PRId64 " %s, %s%s, direct sum by %s", run->n, run->n == 1 ? "body" : "bodies",
-           schemes[run->integrate.scheme], isnan(run->integrate.dt) ? " with adaptive step" : "",
-           run->ops->name(run->work));
+  snprintf(out, capacity, "%" PRId64 " %s, %s%s", run->n, run->n == 1 ? "body" : "bodies",
+           schemes[run->integrate.scheme], isnan(run->integrate.dt) ? " with adaptive step" : "");
+  const size_t used = strlen(out);
+  if (run->laws.alone)
+    snprintf(out + used, capacity - used, ", no forces between bodies");
+  else
+    snprintf(out + used, capacity - used, ", direct sum%s by %s", run->laws.pair != NULL ? " of a law of its own" : "",
+             run->ops->name(run->work));
 }
 
 static const char *const references[] = {
@@ -365,6 +390,7 @@ const sim_model nbody_model = {
 #endif
     },
     .validate = nbody_validate,
+    .tables_of = tables_of,
     .plan = plan,
     .create = create,
     .step = nbody_step,

@@ -20,7 +20,7 @@
  * scaled by the greatest. So SI units are as good as any. */
 #include "kernels/nbody/pair.h"
 #include "engine/reduce.h"
-#include "kernels/nbody/pair_tile.h"
+#include "kernels/nbody/law.h"
 
 #include <math.h>
 #include <sched.h>
@@ -43,13 +43,16 @@ struct nbody_pair {
   bool plain;
   nbody_packed packed; /* body columns hold fp64 where `single` is not set, or for the potential */
   double *partial;     /* of the reduction of the potential */
+  nbody_law law;       /* with options.law */
   atomic_int *played;  /* [blocks]: rounds that are in a block's sums */
   void *memory;        /* all of the above, one piece */
 };
 
 static int block_size(int64_t n) { return n < 1024 ? 64 : n < 8192 ? 128 : n < 65536 ? 256 : NBODY_BLOCK_MAX; }
 
-static bool takes_plain(const nbody_pair_options *options) { return options->plain || options->n < PLAIN_BELOW; }
+static bool takes_plain(const nbody_pair_options *options) {
+  return options->law == NULL && (options->plain || options->n < PLAIN_BELOW);
+}
 
 static double padded_size(const nbody_pair_options *options) {
   double block = takes_plain(options) ? 8 : block_size(options->n);
@@ -62,10 +65,24 @@ static int column_count(const nbody_pair_options *options) { return options->jer
 static double partial_size(double padded) { return ceil((padded / SIM_REDUCE_BLOCK + 1) / 8) * 8; }
 static double played_size(double padded) { return ceil((padded / NBODY_BLOCK_MIN + 1) / 8) * 8; }
 
-double nbody_pair_bytes(const nbody_pair_options *options) {
+/* Of the arrays, without the law's. */
+static double arrays_size(const nbody_pair_options *options) {
   double padded = padded_size(options);
-  return (padded * column_count(options) + partial_size(padded) + played_size(padded)) * (double)sizeof(double) +
-         (double)sizeof(nbody_pair);
+  return (padded * column_count(options) + partial_size(padded) + played_size(padded)) * (double)sizeof(double);
+}
+
+static sim_status create_law(const nbody_pair_options *options, nbody_law *out) {
+  return nbody_law_create(options->law, options->single, options->jerk, options->isa, options->threads, out);
+}
+
+double nbody_pair_bytes(const nbody_pair_options *options) {
+  nbody_law law;
+  double bytes = arrays_size(options) + (double)sizeof(nbody_pair);
+  if (options->law != NULL && create_law(options, &law) == SIM_OK) {
+    bytes += nbody_law_bytes(&law);
+    nbody_law_destroy(&law);
+  }
+  return bytes;
 }
 
 static const nbody_tiles *const all_tiles[SIM_ISA_COUNT][2] = {
@@ -76,14 +93,21 @@ static const nbody_tiles *const all_tiles[SIM_ISA_COUNT][2] = {
 #endif
 };
 
+static const nbody_tiles *const all_law_tiles[SIM_ISA_COUNT][2] = {
+    [SIM_ISA_PLAIN] = {&nbody_law_tiles_double_plain, &nbody_law_tiles_single_plain},
+#if NBODY_X86
+    [SIM_ISA_AVX2] = {&nbody_law_tiles_double_avx2, &nbody_law_tiles_single_avx2},
+    [SIM_ISA_AVX512] = {&nbody_law_tiles_double_avx512, &nbody_law_tiles_single_avx512},
+#endif
+};
+
 sim_status nbody_pair_create(const nbody_pair_options *options, nbody_pair **out) {
   *out = NULL;
   if (options->n < 1 || options->threads < 1)
     return sim_fail(SIM_ERR_INTERNAL, "direct sum: %lld bodies, %d threads", (long long)options->n, options->threads);
-  double bytes = nbody_pair_bytes(options);
+  double bytes = arrays_size(options);
   nbody_pair *pair = calloc(1, sizeof *pair);
-  if (pair && bytes < (double)(SIZE_MAX / 2))
-    pair->memory = aligned_alloc(64, ((size_t)bytes - sizeof(nbody_pair) + 63) / 64 * 64);
+  if (pair && bytes < (double)(SIZE_MAX / 2)) pair->memory = aligned_alloc(64, ((size_t)bytes + 63) / 64 * 64);
   if (!pair || !pair->memory) {
     free(pair);
     return sim_fail(SIM_ERR_NO_MEMORY, "direct sum of %lld bodies: no memory for %.0f MB", (long long)options->n,
@@ -93,7 +117,8 @@ sim_status nbody_pair_create(const nbody_pair_options *options, nbody_pair **out
   pair->plain = takes_plain(options);
   int isa = options->isa < sim_isa_best() ? options->isa : sim_isa_best();
   while (!all_tiles[isa][0]) isa--;
-  for (int single = 0; single < 2; single++) pair->tiles[single] = all_tiles[isa][single];
+  for (int single = 0; single < 2; single++)
+    pair->tiles[single] = options->law != NULL ? all_law_tiles[isa][single] : all_tiles[isa][single];
   pair->twins[0] = &nbody_plain_double_plain;
   pair->twins[1] = &nbody_plain_single_plain;
 
@@ -108,11 +133,17 @@ sim_status nbody_pair_create(const nbody_pair_options *options, nbody_pair **out
   pair->played = (atomic_int *)(next + (size_t)partial_size(padded_size(options)));
   if (pair->plain) packed->padded = packed->n;
   *out = pair;
-  return SIM_OK;
+  if (options->law == NULL) return SIM_OK;
+  packed->law = &pair->law;
+  sim_status status = create_law(options, &pair->law);
+  pair->options.law = NULL;
+  if (status != SIM_OK) nbody_pair_destroy(out);
+  return status;
 }
 
 void nbody_pair_destroy(nbody_pair **pair) {
   if (!*pair) return;
+  nbody_law_destroy(&(*pair)->law);
   free((*pair)->memory);
   free(*pair);
   *pair = NULL;
@@ -196,7 +227,8 @@ static scales pack(nbody_pair *pair, bool single, sim_dtype dtype, const void *m
   scales out = {0};
   const double softening = pair->options.softening;
   frame x = frame_of(pair, dtype, position, softening);
-  out.position = x.exponent - (single ? 0 : SPAN_DOUBLE);
+  const bool scaled = packed->law == NULL;
+  if (scaled) out.position = x.exponent - (single ? 0 : SPAN_DOUBLE);
   double scale = ldexp(1, -out.position);
   for (int c = 0; c < 3; c++)
     pack_column(packed, NBODY_X + c, single, dtype, column(dtype, position, n, c), x.centre[c], scale);
@@ -207,12 +239,12 @@ static scales pack(nbody_pair *pair, bool single, sim_dtype dtype, const void *m
     double m = element(dtype, mass, i);
     greatest = m > greatest ? m : greatest;
   }
-  out.mass = exponent_above(greatest);
+  if (scaled) out.mass = exponent_above(greatest);
   pack_column(packed, NBODY_MASS, single, dtype, mass, 0, ldexp(1, -out.mass));
 
   if (velocity) {
     frame v = frame_of(pair, dtype, velocity, 0);
-    out.velocity = v.exponent;
+    if (scaled) out.velocity = v.exponent;
     for (int c = 0; c < 3; c++)
       pack_column(packed, NBODY_V + c, single, dtype, column(dtype, velocity, n, c), v.centre[c],
                   ldexp(1, -out.velocity));
@@ -280,13 +312,15 @@ static void unpack(const nbody_packed *packed, int first, double factor, double 
     for (int64_t i = 0; i < packed->n; i++) out[c * packed->n + i] = factor * packed->sum[first + c][i];
 }
 
+static double constant(const nbody_pair *pair) { return pair->packed.law != NULL ? 1 : pair->options.G; }
+
 void nbody_pair_acceleration(nbody_pair *pair, sim_dtype dtype, const void *mass, const void *position,
                              double *acceleration) {
   const bool single = pair->options.single;
   scales s = pack(pair, single, dtype, mass, position, NULL);
   add_all(pair, 3, pair->twins[single]->acceleration, pair->tiles[single]->acceleration);
   double cube = pair->plain ? 1 : pair->tiles[single]->cube;
-  unpack(&pair->packed, 0, ldexp(pair->options.G * cube, s.mass - 2 * s.position), acceleration);
+  unpack(&pair->packed, 0, ldexp(constant(pair) * cube, s.mass - 2 * s.position), acceleration);
 }
 
 void nbody_pair_jerk(nbody_pair *pair, sim_dtype dtype, const void *mass, const void *position, const void *velocity,
@@ -295,8 +329,8 @@ void nbody_pair_jerk(nbody_pair *pair, sim_dtype dtype, const void *mass, const 
   scales s = pack(pair, single, dtype, mass, position, velocity);
   add_all(pair, 6, pair->twins[single]->jerk, pair->tiles[single]->jerk);
   double cube = pair->plain ? 1 : pair->tiles[single]->cube;
-  unpack(&pair->packed, 0, ldexp(pair->options.G * cube, s.mass - 2 * s.position), acceleration);
-  unpack(&pair->packed, 3, ldexp(pair->options.G * cube, s.mass - 3 * s.position + s.velocity), jerk);
+  unpack(&pair->packed, 0, ldexp(constant(pair) * cube, s.mass - 2 * s.position), acceleration);
+  unpack(&pair->packed, 3, ldexp(constant(pair) * cube, s.mass - 3 * s.position + s.velocity), jerk);
 }
 
 double nbody_pair_potential(nbody_pair *pair, sim_dtype dtype, const void *mass, const void *position) {
@@ -304,5 +338,10 @@ double nbody_pair_potential(nbody_pair *pair, sim_dtype dtype, const void *mass,
   add_all(pair, 1, pair->twins[0]->potential, pair->tiles[0]->potential);
   double inverse = pair->plain ? 1 : pair->tiles[0]->inverse;
   double sum = sim_reduce_sum(pair->packed.sum[0], (size_t)pair->packed.padded, pair->partial, 1);
+  if (pair->packed.law != NULL) return sum;
   return -ldexp(pair->options.G * inverse * sum, 2 * s.mass - s.position);
+}
+
+double nbody_pair_start(const nbody_pair *pair, sim_dtype dtype, const void *mass, const void *position) {
+  return nbody_law_start(&pair->law, pair->packed.n, dtype, mass, position);
 }

@@ -4,12 +4,14 @@
  *   j_i =  G sum_j m_j [ w_ij / s^3 - 3 (d_ij . w_ij) d_ij / s^5 ],   w_ij = v_j - v_i, s^2 = d_ij^2 + eps^2
  *   U   = -G sum_{i<j} m_i m_j / s
  *
+ * or by a law of the scenario's own in place of gravity (nbody_laws.pair).
  * The same bits for any number of threads; with fp64 pair terms also for any instruction set. */
 #ifndef NBODY_PAIR_H
 #define NBODY_PAIR_H
 
 #include "engine/backend.h"
 #include "engine/buffer.h"
+#include "engine/expr.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +25,8 @@ typedef struct nbody_pair_options {
   sim_isa isa;
   int threads;
   double G, softening;
-  bool plain; /* the plain twin, whatever n: for tests */
+  const sim_expr *law; /* nbody_laws.pair, in place of gravity; NULL: none. Read by create alone */
+  bool plain;          /* the plain twin, whatever n: for tests */
 } nbody_pair_options;
 
 /* Takes all its memory here. */
@@ -40,6 +43,8 @@ void nbody_pair_acceleration(nbody_pair *pair, sim_dtype dtype, const void *mass
                              double *acceleration);
 void nbody_pair_jerk(nbody_pair *pair, sim_dtype dtype, const void *mass, const void *position, const void *velocity,
                      double *acceleration, double *jerk);
+/* With a law alone: see nbody_law_start. */
+double nbody_pair_start(const nbody_pair *pair, sim_dtype dtype, const void *mass, const void *position);
 /* In fp64 whatever `single` says. */
 double nbody_pair_potential(nbody_pair *pair, sim_dtype dtype, const void *mass, const void *position);
 

@@ -5,6 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- functions ---- */
+
+static const sim_signature field_signature = {
+    .inputs = (const char *const[]){"x", "y", "z", NULL}, .outputs = {3}, .returns = "vx, vy, vz"};
+static const sim_signature external_signature = {.inputs = (const char *const[]){"x", "y", "z", "t", NULL},
+                                                 .outputs = {1, 3},
+                                                 .returns = "potential, or acceleration ax, ay, az"};
+static const sim_signature pair_signature = {.inputs = (const char *const[]){"r2", NULL}, .outputs = {1}};
+static const sim_signature observe_signature = {
+    .inputs = (const char *const[]){NBODY_BODY_INPUTS, NULL}, .record = true, .parameter = "body", .outputs = {1}};
+
+/* ---- fields ---- */
+
 #define LENGTH                                                                                                         \
   { 1, 0, 0 }
 #define MASS                                                                                                           \
@@ -39,6 +52,12 @@
     .name = "species", .offset = offsetof(nbody_group, species), .type = SIM_STRING, .initial = word,                  \
     .doc = "name under which the bodies are written"                                                                   \
   }
+#define VELOCITY_FIELD                                                                                                 \
+  {                                                                                                                    \
+    .name = "velocity_field", .offset = offsetof(nbody_group, velocity_field), .type = SIM_FUNCTION,                   \
+    .signature = &field_signature, .dimension = SPEED,                                                                 \
+    .doc = "added to the velocity of each body, from where it stands"                                                  \
+  }
 #define PLACE                                                                                                          \
   {FIELD(nbody_group, position), .type = SIM_REAL,    .components = 3,                                                 \
    .initial = "{0, 0, 0}",       .dimension = LENGTH, .doc = "where the centre of the group is put"},                  \
@@ -51,7 +70,7 @@
 #define GROUP(word)                                                                                                    \
   {                                                                                                                    \
     .name = "group", .doc = "what all groups of bodies share",                                                         \
-    .fields = (const sim_field[]){SPECIES(word), PLACE, {0}}, .size = sizeof(nbody_group)                              \
+    .fields = (const sim_field[]){SPECIES(word), PLACE, VELOCITY_FIELD, {0}}, .size = sizeof(nbody_group)              \
   }
 
 static const sim_schema stars_group = GROUP("stars");
@@ -151,6 +170,7 @@ static const sim_field each_fields[] = {SPECIES("stars"),
                                          .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = "position of each body"},
                                         {FIELD(nbody_each, velocity), .type = SIM_ARRAY, .components = 3,
                                          .dimension = SPEED, .doc = "velocity of each body; none: all are at rest"},
+                                        VELOCITY_FIELD,
                                         {0}};
 const sim_schema nbody_each_schema = {.name = "each",
                                       .doc = "bodies made one by one by a Lua function",
@@ -205,6 +225,16 @@ static const sim_field fields[] = {
     {FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
      .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
     {FIELD(nbody_parameters, gravity), .type = SIM_TABLE, .table = &gravity_schema, .doc = "the law"},
+    {FIELD(nbody_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
+     .doc = "force of the surroundings on each body, per unit mass; a potential is differentiated"},
+    {FIELD(nbody_parameters, pair), .type = SIM_FUNCTION, .signature = &pair_signature, .flags = SIM_OR_NUMBER,
+     .doc = "potential of two bodies of mass 1 by the square of their distance, in place of gravity; 0: bodies do not "
+            "feel each other"},
+    {FIELD(nbody_parameters, pair_force), .type = SIM_FUNCTION, .signature = &pair_signature, .flags = SIM_OR_NUMBER,
+     .doc =
+         "f in place of gravity: a body feels m f(r2) (x' - x) of another one of mass m at x'; the energy is unknown"},
+    {FIELD(nbody_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
+     .doc = "columns of the table `observe`: over all bodies, by reduce = \"sum\", \"mean\", \"min\" or \"max\""},
     {FIELD(nbody_parameters, integrate), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "how time passes"},
     {0}};
@@ -276,9 +306,14 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
   if (bodies->count > 0 && mass == 0) sim_faults_add(faults, 0, "bodies", "expected a body that has mass, got none");
 }
 
-static void check_time(const nbody_integrate *integrate, double softening, sim_faults *faults) {
+static void check_time(const nbody_integrate *integrate, double softening, bool law, sim_faults *faults) {
   if (isnan(integrate->dt)) {
-    if (integrate->scheme != NBODY_HERMITE4 && !(softening > 0))
+    if (integrate->scheme != NBODY_HERMITE4 && law)
+      sim_faults_add(
+          faults, 0, "integrate.dt",
+          "expected a number, got \"adaptive\": %s has no length to judge a pair law by; hermite4 needs none",
+          scheme_names[integrate->scheme]);
+    else if (integrate->scheme != NBODY_HERMITE4 && !(softening > 0))
       sim_faults_add(faults, 0, "integrate.dt",
                      "expected a number, got \"adaptive\": %s then needs gravity.softening > 0; hermite4 does not",
                      scheme_names[integrate->scheme]);
@@ -293,14 +328,84 @@ static void check_time(const nbody_integrate *integrate, double softening, sim_f
                    integrate->t_end);
 }
 
+/* ---- laws and observables of the scenario's own ---- */
+
+static bool depends_on_place(const sim_expr *potential) {
+  for (int i = 0; i < 3; i++)
+    if (sim_expr_depends(potential, 0, i)) return true;
+  return false;
+}
+
+static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
+  const bool law = p->pair != NULL || p->pair_force != NULL;
+  const char *name = p->pair != NULL ? "pair" : "pair_force";
+  const size_t before = faults->count;
+  if (p->external != NULL && sim_expr_output_count(p->external) == 1 && !depends_on_place(p->external))
+    sim_faults_add(faults, 0, "external", "expected a potential that depends on x, y or z: this one gives no force");
+  if (p->pair != NULL && p->pair_force != NULL)
+    sim_faults_add(faults, 0, "pair_force", "expected one of pair and pair_force, got both");
+  if (law && !isnan(p->gravity.G))
+    sim_faults_add(faults, 0, "gravity.G", "has no meaning beside %s, which stands in place of gravity", name);
+  if (law && p->gravity.softening != 0)
+    sim_faults_add(faults, 0, "gravity.softening", "has no meaning beside %s, which stands in place of gravity", name);
+  if (faults->count != before) return SIM_OK;
+
+  nbody_laws laws;
+  sim_status status = nbody_laws_create(p, &laws);
+  if (status == SIM_ERR_SCENARIO) {
+    sim_faults_add(faults, 0, p->external != NULL ? "external" : name, "%s", sim_error_last()->message);
+    return SIM_OK;
+  }
+  SIM_TRY(status);
+  if (p->pair != NULL && !laws.alone && !sim_expr_depends(p->pair, 0, 0))
+    sim_faults_add(faults, 0, "pair", "expected a potential that depends on r2, or 0: this one gives no force");
+  const double limit = p->integrate.max_energy_error;
+  if (!isnan(limit) && !laws.potential)
+    sim_faults_add(faults, 0, "integrate.max_energy_error", "needs potentials: the energy of a force alone is unknown");
+  else if (!isnan(limit) && laws.timed)
+    sim_faults_add(faults, 0, "integrate.max_energy_error",
+                   "has no meaning where external depends on t: the energy changes");
+  nbody_laws_free(&laws);
+  return SIM_OK;
+}
+
+static void make_tables(nbody_parameters *p, sim_faults *faults) {
+  static const char *const docs[] = {"sum over all bodies", "mean over all bodies", "least of all bodies",
+                                     "greatest of all bodies"};
+  const sim_table **table = p->tables;
+  for (const sim_table *const *own = nbody_model.tables; *own != NULL; own++) *table++ = *own;
+  *table = NULL;
+  if (p->observe.count > SIM_COLUMNS_MAX)
+    sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);
+  if (p->observe.count == 0 || p->observe.count > SIM_COLUMNS_MAX) return;
+  for (size_t i = 0; i < p->observe.count; i++) {
+    const sim_named_function *item = &p->observe.items[i];
+    char path[SIM_EXPR_NAME_MAX + 16];
+    snprintf(path, sizeof path, "observe.%s", item->name);
+    if (strcmp(item->name, "step") == 0 || strcmp(item->name, "time") == 0)
+      sim_faults_add(faults, item->line, path, "this name is taken: every table has a column %s", item->name);
+    p->observe_columns[i] = (sim_field){.name = item->name, .type = SIM_REAL, .doc = docs[item->reduce]};
+  }
+  p->observe_columns[p->observe.count] = (sim_field){0};
+  p->observe_table = (sim_table){"observe", "functions of the scenario", p->observe_columns};
+  *table++ = &p->observe_table;
+  *table = NULL;
+}
+
+double nbody_constant(const nbody_parameters *p) {
+  const sim_units *units = &p->common.units;
+  if (!isnan(p->gravity.G)) return p->gravity.G;
+  return units->given ? 6.67430e-11 / sim_units_si(units, (sim_dimension){3, -1, -2}) : 1;
+}
+
 sim_status nbody_validate(void *parameters, sim_faults *faults) {
   nbody_parameters *p = parameters;
-  if (isnan(p->gravity.G)) {
-    const sim_units *units = &p->common.units;
-    p->gravity.G = units->given ? 6.67430e-11 / sim_units_si(units, (sim_dimension){3, -1, -2}) : 1;
-  }
+  const bool law = p->pair != NULL || p->pair_force != NULL;
+  SIM_TRY(check_laws(p, faults));
+  make_tables(p, faults);
+  if (!law) p->gravity.G = nbody_constant(p);
   if (isnan(p->integrate.eta)) p->integrate.eta = p->integrate.scheme == NBODY_HERMITE4 ? 0.01 : 0.2;
   check_bodies(&p->bodies, faults);
-  check_time(&p->integrate, p->gravity.softening, faults);
+  check_time(&p->integrate, p->gravity.softening, law, faults);
   return SIM_OK;
 }

@@ -20,6 +20,7 @@ typedef struct nbody_run {
   size_t species_count;
   nbody_sums sums; /* at step sums_step */
   int64_t sums_step;
+  nbody_laws laws;
   sim_graph *step; /* one of integrate.dt, once it has been captured */
 } nbody_run;
 
@@ -28,13 +29,18 @@ sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) SIM_MUST_
 /* Those arrays, filled with the bodies of `parts`, sorted by species. SIM_ERR_SCENARIO where a value does not fit. */
 sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup,
                        const nbody_parts *parts) SIM_MUST_CHECK;
+/* After the first force with laws of the scenario's own: SIM_ERR_SCENARIO naming a body whose force is not finite. */
+sim_status nbody_check_laws(const nbody_run *run) SIM_MUST_CHECK;
+/* Shortest time in which the external force changes by itself on some body, from its first two time derivatives:
+ * |a|/|j|, (|a|/|s|)^(1/2), |j|/|s|. With jerk alone. */
+sim_status nbody_external_start(const nbody_run *run, double *out) SIM_MUST_CHECK;
 /* After the first force without softening: SIM_ERR_SCENARIO naming two bodies that are one to the pair terms. */
 sim_status nbody_check_apart(const nbody_run *run, const nbody_options *options) SIM_MUST_CHECK;
 
 /* NaN where the step adapts. */
 double nbody_step_count(const nbody_integrate *integrate);
 /* Once the force is known at a fresh start. */
-void nbody_plan_first_step(nbody_run *run);
+sim_status nbody_plan_first_step(nbody_run *run) SIM_MUST_CHECK;
 double nbody_first_dt(const nbody_run *run);
 /* sim_model.step */
 sim_status nbody_step(void *self, sim_clock *clock);

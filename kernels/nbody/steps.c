@@ -6,52 +6,53 @@
 #include <math.h>
 
 /* Kick, drift, kick: the force at the end serves the next step too. */
-static void leapfrog(const nbody_ops *ops, nbody_work *work, double dt) {
+static void leapfrog(const nbody_ops *ops, nbody_work *work, double t, double dt) {
   ops->kick_drift(work, 0.5 * dt, dt);
-  ops->force(work);
+  ops->force(work, t + dt);
   ops->kick(work, 0.5 * dt);
 }
 
 /* Three leapfrog steps; kicks that meet are one. */
-static void yoshida4(const nbody_ops *ops, nbody_work *work, double dt) {
+static void yoshida4(const nbody_ops *ops, nbody_work *work, double t, double dt) {
   const double w1 = NBODY_YOSHIDA_W1 * dt, w0 = NBODY_YOSHIDA_W0 * dt;
   ops->kick_drift(work, 0.5 * w1, w1);
-  ops->force(work);
+  ops->force(work, t + w1);
   ops->kick_drift(work, 0.5 * (w1 + w0), w0);
-  ops->force(work);
+  ops->force(work, t + w1 + w0);
   ops->kick_drift(work, 0.5 * (w0 + w1), w1);
-  ops->force(work);
+  ops->force(work, t + dt);
   ops->kick(work, 0.5 * w1);
 }
 
 /* Predict, evaluate, correct; the next step begins with the force at the corrected state. Keeping the prediction's
  * would save half of the work, for an error in a Kepler orbit that is twelve times larger at 128 steps. */
-static void hermite4(const nbody_ops *ops, nbody_work *work, double dt) {
+static void hermite4(const nbody_ops *ops, nbody_work *work, double t, double dt) {
   ops->hermite_predict(work, dt);
-  ops->force(work);
+  ops->force(work, t + dt);
   ops->hermite_correct(work, dt);
-  ops->force(work);
+  ops->force(work, t + dt);
   ops->finish(work);
 }
 
-static void queue_step(nbody_run *run, double dt) {
+static void queue_step(nbody_run *run, double t, double dt) {
   switch ((nbody_scheme)run->integrate.scheme) {
-  case NBODY_LEAPFROG: leapfrog(run->ops, run->work, dt); break;
-  case NBODY_YOSHIDA4: yoshida4(run->ops, run->work, dt); break;
-  case NBODY_HERMITE4: hermite4(run->ops, run->work, dt); break;
+  case NBODY_LEAPFROG: leapfrog(run->ops, run->work, t, dt); break;
+  case NBODY_YOSHIDA4: yoshida4(run->ops, run->work, t, dt); break;
+  case NBODY_HERMITE4: hermite4(run->ops, run->work, t, dt); break;
   }
 }
 
-/* A device with a queue captures the step once, and replays it while its length stays. */
-static sim_status make_step(nbody_run *run, double dt) {
+/* A device with a queue captures the step once, and replays it while its length stays. What is captured knows no time:
+ * a force that depends on it is queued anew. */
+static sim_status make_step(nbody_run *run, double t, double dt) {
   const sim_backend *backend = run->backend;
-  if (backend->capture == NULL || dt != run->integrate.dt) {
-    queue_step(run, dt);
+  if (backend->capture == NULL || dt != run->integrate.dt || run->laws.timed) {
+    queue_step(run, t, dt);
     return SIM_OK;
   }
   if (run->step == NULL) {
     SIM_TRY(backend->capture());
-    queue_step(run, dt);
+    queue_step(run, t, dt);
     SIM_TRY(backend->captured(&run->step));
     if (run->step == NULL) return SIM_OK; /* it ran instead: somebody takes its time */
   }
@@ -67,11 +68,18 @@ static double limited(const nbody_run *run, double dt, double last) {
   return fmin(fmin(dt, 2 * last), most);
 }
 
-void nbody_plan_first_step(nbody_run *run) {
-  if (!adaptive(run)) return;
-  const double dt = run->integrate.scheme == NBODY_HERMITE4 ? run->integrate.eta * run->ops->step_start(run->work)
-                                                            : run->ops->step_softened(run->work, run->integrate.eta);
+sim_status nbody_plan_first_step(nbody_run *run) {
+  if (!adaptive(run)) return SIM_OK;
+  const double eta = run->integrate.eta;
+  double dt;
+  if (run->integrate.scheme == NBODY_HERMITE4) {
+    double external = INFINITY;
+    if (run->laws.external != NULL) SIM_TRY(nbody_external_start(run, &external));
+    dt = eta * fmin(run->ops->step_start(run->work), external);
+  } else
+    dt = run->ops->step_softened(run->work, eta);
   run->controller[NBODY_NEXT_STEP] = limited(run, dt, INFINITY);
+  return SIM_OK;
 }
 
 static void plan_next_step(nbody_run *run, double last) {
@@ -115,7 +123,7 @@ sim_status nbody_step(void *self, sim_clock *clock) {
                     "the adaptive step has shrunk to %.3g at t = %.17g, too short for the clock: bodies came too close "
                     "to each other; give gravity.softening",
                     dt, clock->t);
-  SIM_TRY(make_step(run, dt));
+  SIM_TRY(make_step(run, clock->t, dt));
   if (adaptive(run)) plan_next_step(run, dt);
   clock->step++;
   clock->t = after;

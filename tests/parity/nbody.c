@@ -78,6 +78,14 @@ static const nbody_ops *cpu_ops(const pair_system *s) {
   return s->of.dtype == SIM_F32 ? &nbody_ops_cpu_f32 : &nbody_ops_cpu_f64;
 }
 
+static void expect_equal(const void *host, const void *device, size_t bytes, const char *what) {
+  void *copy = malloc(bytes);
+  assert_non_null(copy);
+  must(sim_backend_cuda.copy(copy, device, bytes));
+  if (memcmp(copy, host, bytes) != 0) fail_msg("%s differs from the CPU's", what);
+  free(copy);
+}
+
 /* ---- direct sums ---- */
 
 static void compute(const pair_system *s, const nbody_options *options, const nbody_cuda_plan *plan, double *a,
@@ -86,7 +94,7 @@ static void compute(const pair_system *s, const nbody_options *options, const nb
   pair_state state = upload(s, options->jerk);
   nbody_work *work;
   must(nbody_cuda_create(options, &state.device, s->of.dtype == SIM_F32, plan, &work));
-  gpu_ops(s)->force(work);
+  gpu_ops(s)->force(work, 0);
   gpu_ops(s)->finish(work);
   must(sim_backend_cuda.copy(a, state.device.acceleration, bytes));
   if (options->jerk) must(sim_backend_cuda.copy(j, state.device.jerk, bytes));
@@ -190,6 +198,81 @@ static void test_momentum(void **state) {
   pair_system_free(&s);
 }
 
+/* One body far away takes no digits from the others: in mixed precision they keep what fp32 has of their own extent.
+ * The reference is the plain twin in fp64, whose error is far below. */
+static void test_escaper(void **state) {
+  (void)state;
+  pair_setting of = pair_settings[0];
+  of.softening = 0.05;
+  pair_system s = pair_system_make(9000, of);
+  s.f64[s.n] = 1e6; /* x of body 0, which is among the bodies that the centre is taken from */
+  const nbody_options exact = options_of(&s, false, false), mixed = options_of(&s, true, false);
+  const nbody_cuda_plan twin = {.method = NBODY_TWIN}, plan = nbody_cuda_choose(&mixed);
+  double *a = pair_need(3 * (size_t)s.n), *b = pair_need(3 * (size_t)s.n);
+  assert_int_equal(plan.method, NBODY_SYMMETRIC);
+  compute(&s, &exact, &twin, a, NULL);
+  compute(&s, &mixed, &plan, b, NULL);
+  double *slack = pair_need((size_t)s.n), *unused = pair_need((size_t)s.n);
+  pair_slack(&s, true, slack, unused);
+  for (int i = 1; i < s.n; i++)
+    for (int c = 0; c < 3; c++) {
+      const double allowed = pair_term_bound(s.n, GPU_RUN, true, false) * s.terms[i] + slack[i] + fixed_slack(&s);
+      const double off = fabs(a[c * s.n + i] - b[c * s.n + i]);
+      if (!(off <= allowed)) fail_msg("body %d: off by %g, allowed %g", i, off, allowed);
+    }
+  free(a), free(b), free(slack), free(unused);
+  pair_system_free(&s);
+}
+
+/* A kick takes the sums as the direct sum leaves them: the same bits as after they were made numbers. */
+static void raw_form(const pair_system *s, bool jerk, nbody_cuda_plan plan) {
+  const nbody_options options = options_of(s, true, jerk);
+  const nbody_ops *ops = gpu_ops(s);
+  for (int what = 0; what < 3; what++) { /* kick, kick_drift, a hermite step */
+    pair_state state[2];
+    for (int finished = 0; finished < 2; finished++) {
+      nbody_work *work;
+      state[finished] = upload(s, jerk);
+      must(nbody_cuda_create(&options, &state[finished].device, s->of.dtype == SIM_F32, &plan, &work));
+      ops->force(work, 0);
+      if (finished) ops->finish(work);
+      if (what == 0) ops->kick(work, 0.01);
+      if (what == 1) ops->kick_drift(work, 0.01, 0.02);
+      if (what == 2 && jerk) {
+        ops->hermite_predict(work, 0.01);
+        ops->force(work, 0);
+        if (finished) ops->finish(work);
+        ops->hermite_correct(work, 0.01);
+      }
+      must(sim_backend_cuda.finish());
+      nbody_cuda_destroy(&work);
+    }
+    const size_t bytes = 3 * (size_t)s->n * state[0].real;
+    void *here = malloc(bytes);
+    assert_non_null(here);
+    must(sim_backend_cuda.copy(here, state[0].device.position, bytes));
+    expect_equal(here, state[1].device.position, bytes, "position");
+    must(sim_backend_cuda.copy(here, state[0].device.velocity, bytes));
+    expect_equal(here, state[1].device.velocity, bytes, "velocity");
+    free(here);
+    drop(&state[0]), drop(&state[1]);
+  }
+}
+
+static void test_raw_forms(void **state) {
+  (void)state;
+  for (int q = 0; q < 2; q++) {
+    pair_setting of = pair_settings[q];
+    of.softening = 0.05;
+    pair_system s = pair_system_make(1025, of);
+    raw_form(&s, false, (nbody_cuda_plan){.method = NBODY_SYMMETRIC, .bodies = 8, .chunk = 64});
+    for (int jerk = 0; jerk < 2; jerk++)
+      for (int splits = 1; splits < 8; splits += 3)
+        raw_form(&s, jerk, (nbody_cuda_plan){.method = NBODY_TILE, .bodies = 2, .splits = splits});
+    pair_system_free(&s);
+  }
+}
+
 /* Two bodies in one place must show, unless softened. */
 static void test_coincident(void **state) {
   (void)state;
@@ -224,14 +307,6 @@ static void test_choice(void **state) {
 }
 
 /* ---- the other operations ---- */
-
-static void expect_equal(const void *host, const void *device, size_t bytes, const char *what) {
-  void *copy = malloc(bytes);
-  assert_non_null(copy);
-  must(sim_backend_cuda.copy(copy, device, bytes));
-  if (memcmp(copy, host, bytes) != 0) fail_msg("%s differs from the CPU's", what);
-  free(copy);
-}
 
 static void expect_same_motion(const pair_state *s, const char *what) {
   const size_t bytes = 3 * (size_t)s->host.n * s->real;
@@ -350,8 +425,8 @@ static void test_observables(void **state) {
       nbody_sums a, b;
       must(cpu_ops(&s)->create(&options, &both.host, &here));
       must(gpu_ops(&s)->create(&options, &both.device, &there));
-      cpu_ops(&s)->sums(here, &a);
-      gpu_ops(&s)->sums(there, &b);
+      cpu_ops(&s)->sums(here, 0, &a);
+      gpu_ops(&s)->sums(there, 0, &b);
       check_sums(&s, &a, &b);
       double radii[NBODY_RADII];
       const double centre[3] = {b.moment[0] / b.mass, b.moment[1] / b.mass, b.moment[2] / b.mass};
@@ -375,8 +450,8 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_direct_sums), cmocka_unit_test(test_many_bodies), cmocka_unit_test(test_momentum),
-      cmocka_unit_test(test_coincident),  cmocka_unit_test(test_choice),      cmocka_unit_test(test_steps),
-      cmocka_unit_test(test_observables),
+      cmocka_unit_test(test_coincident),  cmocka_unit_test(test_escaper),     cmocka_unit_test(test_raw_forms),
+      cmocka_unit_test(test_choice),      cmocka_unit_test(test_steps),       cmocka_unit_test(test_observables),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

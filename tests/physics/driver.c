@@ -63,15 +63,22 @@ void driver_run(driver *d) {
   while (d->clock.t < d->clock.t_end) driver_step(d);
 }
 
-void driver_destroy(driver *d) { nbody_model.destroy(&d->self); }
+void driver_destroy(driver *d) {
+  nbody_model.destroy(&d->self);
+  for (int k = 0; k < SIM_ARRAYS_MAX; k++) {
+    free(d->copies[k]);
+    d->copies[k] = NULL;
+  }
+}
 
 double driver_value(driver *d, const char *table, const char *column) {
   double values[SIM_COLUMNS_MAX];
-  for (int t = 0; nbody_model.tables[t] != NULL; t++) {
-    if (strcmp(nbody_model.tables[t]->name, table) != 0) continue;
+  const sim_table *const *tables = sim_model_tables(&nbody_model, &d->parameters);
+  for (int t = 0; tables[t] != NULL; t++) {
+    if (strcmp(tables[t]->name, table) != 0) continue;
     must(nbody_model.observe(d->self, &d->clock, t, values), "observe");
-    for (int c = 0; nbody_model.tables[t]->columns[c].name != NULL; c++)
-      if (strcmp(nbody_model.tables[t]->columns[c].name, column) == 0) return values[c];
+    for (int c = 0; tables[t]->columns[c].name != NULL; c++)
+      if (strcmp(tables[t]->columns[c].name, column) == 0) return values[c];
   }
   fail_msg("no column %s in table %s", column, table);
   return NAN;
@@ -93,18 +100,26 @@ static void read_bytes(const driver *d, const sim_array *array, size_t first, si
     must(d->setup.backend->copy(out, from, bytes), "copy");
 }
 
+/* What an array holds, for the host to read; a device's is copied once a step. */
+static const void *values_of(driver *d, driver_frame *now, const sim_array *array) {
+  const size_t k = (size_t)(array - now->arrays);
+  if (array->space == SIM_SPACE_HOST) return array->data;
+  if (d->copies[k] != NULL && d->copied_at[k] == d->clock.step) return d->copies[k];
+  if (d->copies[k] == NULL) d->copies[k] = malloc(sim_array_bytes(array));
+  assert_non_null(d->copies[k]);
+  read_bytes(d, array, 0, sim_array_bytes(array), d->copies[k]);
+  d->copied_at[k] = d->clock.step;
+  return d->copies[k];
+}
+
 double driver_get(driver *d, const char *array, int c, int64_t i) {
   driver_frame now;
   look(d, &now);
   const sim_array *a = sim_frame_array(&now.frame, array);
   assert_non_null(a);
-  const size_t size = sim_dtype_size(a->dtype);
-  union {
-    float single;
-    double full;
-  } value;
-  read_bytes(d, a, (size_t)(c * a->shape[a->rank - 1] + i) * size, size, &value);
-  return a->dtype == SIM_F32 ? (double)value.single : value.full;
+  const void *values = values_of(d, &now, a);
+  const int64_t at = c * a->shape[a->rank - 1] + i;
+  return a->dtype == SIM_F32 ? (double)((const float *)values)[at] : ((const double *)values)[at];
 }
 
 int64_t driver_count(driver *d) {

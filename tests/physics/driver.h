@@ -23,6 +23,8 @@ typedef struct driver {
   sim_setup setup;
   sim_clock clock;
   void *self;
+  void *copies[SIM_ARRAYS_MAX]; /* of a device's arrays, as at these steps; NULL: none */
+  int64_t copied_at[SIM_ARRAYS_MAX];
 } driver;
 
 /* G = 1, seed 1, two threads, softening and integration as given; no bodies yet. dt NaN: adaptive. */

@@ -26,6 +26,7 @@ typedef struct record {
   int sink;
   int64_t step;
   uint64_t hash; /* of what the sink is for: rows, arrays of SIM_OUTPUT, all arrays */
+  bool ended;    /* as stop_when leaves it */
 } record;
 
 typedef struct probe {
@@ -66,7 +67,8 @@ static sim_status remember(void *opaque, const sim_frame *frame) {
     for (size_t i = 0; i < frame->array_count; i++)
       if (self->which == CHECKPOINT || frame->arrays[i].field->flags & SIM_OUTPUT)
         hash = hash_bytes(hash, frame->arrays[i].data, sim_array_bytes(&frame->arrays[i]));
-  if (m->count < RECORDS) m->records[m->count++] = (record){self->which, frame->clock.step, hash};
+  if (m->count < RECORDS)
+    m->records[m->count++] = (record){self->which, frame->clock.step, hash, frame->clock.t_end == -INFINITY};
   return SIM_OK;
 }
 
@@ -378,6 +380,60 @@ static void a_checkpoint_on_request(void **state) {
   free(t);
 }
 
+/* ---- stop_when ---- */
+
+/* first >= least; `first` is the number of the step. */
+static sim_expr *at_least(double least) {
+  static const char *const names[] = {"step", "time", "first", "error"};
+  sim_expr_builder *builder;
+  sim_expr_ref in[4], limit, holds;
+  sim_expr *out;
+  assert_int_equal(sim_expr_builder_create(&builder), SIM_OK);
+  for (int i = 0; i < 4; i++) assert_int_equal(sim_expr_builder_input(builder, names[i], &in[i]), SIM_OK);
+  assert_int_equal(sim_expr_builder_number(builder, least, &limit), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(builder, SIM_EXPR_LE, (const sim_expr_ref[]){limit, in[2]}, &holds), SIM_OK);
+  assert_int_equal(sim_expr_builder_finish(builder, &holds, (const char *const[]){"holds"}, 1, &out), SIM_OK);
+  sim_expr_builder_free(&builder);
+  return out;
+}
+
+/* Rows every 3 steps: the first one from step 10 on is that of step 12. It is the last of all outputs, and its
+ * checkpoint alone says so, also where the one before is written later. */
+static void stop_when_ends_the_run(void **state) {
+  (void)state;
+  sim_expr *stop = at_least(10);
+  trial *trials[3];
+  for (int i = 0; i < 3; i++) {
+    trials[i] = trial_make(100, 3, 100, 4);
+    trials[i]->run.stop_when = stop;
+    if (i == 2) trials[i]->memory.sinks[TABLE].sleep_us = 20000;
+    trial_run(trials[i], i ? &(fake_options){0} : NULL);
+    const trial *t = trials[i];
+    assert_int_equal(t->status, SIM_OK);
+    assert_true(t->run.ended && t->run.clock.step == 12);
+    int64_t last[SINKS] = {0};
+    for (size_t k = 0; k < t->memory.count; k++) {
+      const record *r = &t->memory.records[k];
+      last[r->sink] = r->step;
+      assert_int_equal(r->ended, r->sink == CHECKPOINT && r->step == 12);
+    }
+    for (int k = 0; k < SINKS; k++) assert_int_equal(last[k], 12);
+    assert_same(trials[0], t);
+  }
+  for (int i = 0; i < 3; i++) free(trials[i]);
+
+  trial *over = trial_make(100, 3, 100, 4); /* resumed: nothing is left to do */
+  over->run.stop_when = stop;
+  over->run.ended = over->run.resumed = true;
+  over->run.clock.step = 12;
+  over->run.clock.t = 12;
+  trial_run(over, NULL);
+  assert_int_equal(over->status, SIM_OK);
+  assert_int_equal(over->model.steps, 0);
+  free(over);
+  sim_expr_free(&stop);
+}
+
 /* ---- memory ---- */
 
 static void the_plan_knows_where(void **state) {
@@ -411,6 +467,7 @@ int main(void) {
       cmocka_unit_test(a_failed_device_ends_the_run),
       cmocka_unit_test(a_stop_drains_and_saves),
       cmocka_unit_test(a_checkpoint_on_request),
+      cmocka_unit_test(stop_when_ends_the_run),
       cmocka_unit_test(the_plan_knows_where),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

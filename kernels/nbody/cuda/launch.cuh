@@ -3,17 +3,14 @@
 #ifndef NBODY_CUDA_LAUNCH_CUH
 #define NBODY_CUDA_LAUNCH_CUH
 
+#include "kernels/nbody/cuda/device.cuh"
+
 #include "engine/cuda.h"
 
 #include <cuda_runtime.h>
 
-/* Lets the next kernel be made ready, and waits until all before it have ended and what they wrote can be read. */
-__device__ inline void after_previous() {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();
-#endif
-}
+/* Whether kernels may begin early: the device lets them, and their code waits for those before (steps.cu). */
+bool nbody_cuda_overlaps();
 
 template <typename... Parameters, typename... Arguments>
 void nbody_launch(const sim_cuda_kernel *kernel, double amount, dim3 grid, unsigned threads,
@@ -26,7 +23,7 @@ void nbody_launch(const sim_cuda_kernel *kernel, double amount, dim3 grid, unsig
   config.blockDim = dim3(threads);
   config.stream = (cudaStream_t)sim_cuda_stream();
   config.attrs = &attribute;
-  config.numAttrs = sim_cuda_overlaps() ? 1 : 0;
+  config.numAttrs = nbody_cuda_overlaps() ? 1 : 0;
   sim_cuda_begin(kernel);
   sim_cuda_failed(cudaLaunchKernelEx(&config, function, (Parameters)arguments...), "cudaLaunchKernelEx", kernel->name);
   sim_cuda_end(kernel, amount);

@@ -1,8 +1,9 @@
 /* Sums over bodies, shares of the mass, and the shortest time step. */
 #include "kernels/nbody/cuda/observe.cuh"
 
-#include "kernels/nbody/cuda/pair.cuh"
-#include "kernels/nbody/cuda/reduce.cuh"
+#include "kernels/nbody/cuda/laws.cuh"
+#include "kernels/nbody/cuda/partials.cuh"
+#include "kernels/nbody/cuda/start.cuh"
 #include "kernels/nbody/cuda/steps.cuh"
 #include "kernels/nbody/physics.h"
 
@@ -42,10 +43,14 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-template <typename Real> void nbody_cuda_sums(nbody_work *w, nbody_sums *out) {
+template <typename Real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out) {
+  (void)t;
   static const sim_cuda_kernel kernel = {"nbody_sum_bodies", "observe", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
-  nbody_cuda_potential<Real>(w);
+  const bool alone = w->plan.method == NBODY_ALONE, law = w->options.laws.pair != nullptr;
+  if (!alone && !law) nbody_cuda_potential<Real>(w);
+  if (w->laws.potential != nullptr) nbody_cuda_law_potential<Real>(w);
+  if (w->laws.outer != nullptr) nbody_cuda_law_outer(w, t);
   sim_cuda_begin(&kernel);
   sum_bodies<Real><<<(unsigned)nbody_partials(s->n), THREADS, 0, stream()>>>(
       (int)s->n, (const Real *)s->mass, (const Real *)s->position, (const Real *)s->velocity, w->partial);
@@ -55,7 +60,11 @@ template <typename Real> void nbody_cuda_sums(nbody_work *w, nbody_sums *out) {
   read_back(r, w->result, sizeof r);
   out->mass = r[NBODY_MASS];
   out->kinetic = r[NBODY_KINETIC];
-  out->potential = -w->options.G * r[NBODY_POTENTIAL];
+  out->potential = alone                          ? 0
+                   : !law                         ? -w->options.G * r[NBODY_POTENTIAL]
+                   : w->laws.potential != nullptr ? r[NBODY_POTENTIAL]
+                                                  : NAN;
+  if (w->laws.outer != nullptr) out->potential += r[NBODY_OUTER];
   for (int c = 0; c < 3; c++) {
     out->moment[c] = r[NBODY_MOMENT + c];
     out->momentum[c] = r[NBODY_MOMENTUM + c];
@@ -143,10 +152,6 @@ template <typename Real> void nbody_cuda_radii(nbody_work *w, const double centr
 
 /* ---- time steps ---- */
 
-__device__ static inline double square3(const double *x, size_t n, size_t i) {
-  return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
-}
-
 static __global__ void __launch_bounds__(THREADS) softened(int n, const double *a, double *partial) {
   __shared__ double shared[32];
   const int i = blockIdx.x * THREADS + threadIdx.x;
@@ -174,33 +179,18 @@ static __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x == 0) partial[blockIdx.x] = value;
 }
 
+/* Two bodies that fall towards each other. */
+struct falling {
+  double softening2, G;
+  __device__ double square(double dx, double dy, double dz, double masses) const {
+    return nbody_fall_time2(dx, dy, dz, softening2, G * masses);
+  }
+};
+
 template <typename Real>
-static __global__ void __launch_bounds__(THREADS) fall(int n, const Real *m, const Real *x, const double *a,
-                                                       const double *j, double eps2, double G, double *partial) {
-  __shared__ wide staged[THREADS];
-  __shared__ double shared[32];
-  const int i = blockIdx.x * THREADS + threadIdx.x;
-  wide mine = {};
-  double value = INFINITY;
-  if (i < n) mine.x = x[i], mine.y = x[(size_t)n + i], mine.z = x[2 * (size_t)n + i], mine.w = m[i];
-  for (int first = 0; first < n; first += THREADS) {
-    const int k = first + threadIdx.x;
-    __syncthreads();
-    if (k < n)
-      staged[threadIdx.x].x = x[k], staged[threadIdx.x].y = x[(size_t)n + k],
-      staged[threadIdx.x].z = x[2 * (size_t)n + k], staged[threadIdx.x].w = m[k];
-    __syncthreads();
-    for (int s = 0; s < min(THREADS, n - first); s++)
-      if (i < n && first + s != i)
-        value = fmin(value, nbody_fall_time2(mine.x - staged[s].x, mine.y - staged[s].y, mine.z - staged[s].z, eps2,
-                                             G * (mine.w + staged[s].w)));
-  }
-  if (i < n) {
-    const double j2 = square3(j, n, i);
-    if (j2 > 0) value = fmin(value, square3(a, n, i) / j2);
-  }
-  value = over_block<least>(value, shared);
-  if (threadIdx.x == 0) partial[blockIdx.x] = value;
+static __global__ void __launch_bounds__(THREADS)
+    fall(int n, const Real *m, const Real *x, const double *a, const double *j, falling law, double *partial) {
+  least_time(n, m, x, a, j, law, partial);
 }
 
 static double least_of_partials(nbody_work *w) {
@@ -234,16 +224,20 @@ template <typename Real> double nbody_cuda_step_start(nbody_work *w) {
   static const sim_cuda_kernel kernel = {"nbody_start_step", "time step", SIM_LIMIT_FP64};
   const double n = (double)w->state.n, eps = w->options.softening;
   nbody_cuda_finish(w);
+  if (w->laws.start != nullptr) {
+    nbody_cuda_law_start(w);
+    return sqrt(least_of_partials(w));
+  }
   sim_cuda_begin(&kernel);
   fall<Real><<<(unsigned)nbody_partials(w->state.n), THREADS, 0, stream()>>>(
       (int)w->state.n, (const Real *)w->state.mass, (const Real *)w->state.position, w->state.acceleration,
-      w->state.jerk, eps * eps, w->options.G, w->partial);
+      w->state.jerk, falling{eps * eps, w->plan.method == NBODY_ALONE ? 0 : w->options.G}, w->partial);
   sim_cuda_end(&kernel, 30 * n * n);
   return sqrt(least_of_partials(w));
 }
 
-template void nbody_cuda_sums<float>(nbody_work *w, nbody_sums *out);
-template void nbody_cuda_sums<double>(nbody_work *w, nbody_sums *out);
+template void nbody_cuda_sums<float>(nbody_work *w, double t, nbody_sums *out);
+template void nbody_cuda_sums<double>(nbody_work *w, double t, nbody_sums *out);
 template void nbody_cuda_radii<float>(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
 template void nbody_cuda_radii<double>(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
 template double nbody_cuda_step_start<float>(nbody_work *w);

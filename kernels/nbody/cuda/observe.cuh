@@ -5,7 +5,7 @@
 #include "kernels/nbody/cuda/work.h"
 
 /* As in nbody_ops. */
-template <typename Real> void nbody_cuda_sums(nbody_work *w, nbody_sums *out);
+template <typename Real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out);
 template <typename Real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
 double nbody_cuda_step_softened(nbody_work *w, double eta);
 double nbody_cuda_step_aarseth(nbody_work *w, double eta, double dt);

@@ -1,4 +1,5 @@
 /* The operations on an NVIDIA GPU, and how a direct sum is chosen. */
+#include "kernels/nbody/cuda/laws.cuh"
 #include "kernels/nbody/cuda/observe.cuh"
 #include "kernels/nbody/cuda/steps.cuh"
 
@@ -14,7 +15,6 @@
 
 enum {
   SYMMETRIC_FROM = 8192, /* bodies; below, too few tiles to fill a device */
-  WIDE_FROM = 49152,     /* 12 bodies a lane instead of 8 */
   SPLIT_BLOCKS = 512,    /* thread blocks that a split sum is cut into */
   SPLITS_MAX = 64
 };
@@ -24,17 +24,21 @@ enum {
 static const double spread_limit = 6600; /* R / eps: 2^24 times the acceleration, 37 bits left */
 
 static bool fits_fixed(const nbody_options *options) {
-  return options->single_pairs && !options->jerk && options->softening > 0 &&
+  return options->single_pairs && !options->jerk && options->laws.pair == NULL && options->softening > 0 &&
          options->spread <= spread_limit * options->softening;
 }
 
 nbody_cuda_plan nbody_cuda_choose(const nbody_options *options) {
   const int64_t n = options->n;
   nbody_cuda_plan plan = {};
-  if (fits_fixed(options) && n >= SYMMETRIC_FROM) {
+  if (options->laws.alone) {
+    plan.method = NBODY_ALONE;
+    return plan;
+  }
+  if (fits_fixed(options) && n >= SYMMETRIC_FROM && n <= NBODY_CUDA_MOST_SYMMETRIC) {
     plan.method = NBODY_SYMMETRIC;
-    plan.bodies = n >= WIDE_FROM ? 12 : 8;
-    plan.chunk = n >= WIDE_FROM ? 1024 : 256;
+    plan.bodies = n < 12288 ? 4 : n < 49152 ? 8 : 12; /* measured, as the chunks are */
+    plan.chunk = n < 12288 ? 128 : n < 131072 ? 256 : n < 4194304 ? 512 : 1024;
     return plan;
   }
   plan.method = NBODY_TILE;
@@ -53,6 +57,8 @@ static void put_name(nbody_work *w) {
              p->chunk);
   else if (p->method == NBODY_TWIN)
     snprintf(w->name, sizeof w->name, "plain loop");
+  else if (p->method == NBODY_ALONE)
+    snprintf(w->name, sizeof w->name, "none");
   else if (p->splits > 1)
     snprintf(w->name, sizeof w->name, "shared-memory tiles, %d %s a thread, %d splits", p->bodies,
              p->bodies == 1 ? "body" : "bodies", p->splits);
@@ -64,7 +70,7 @@ static void put_name(nbody_work *w) {
 
 /* Bytes of each array after the other, in an order that keeps all aligned. */
 typedef struct layout {
-  size_t search, result, partial, parts, parts_jerk, before, x0, v0, group_mass, total;
+  size_t search, result, partial, mapped, parts, parts_jerk, before, x0, v0, group_mass, total;
 } layout;
 
 static layout layout_of(const nbody_options *options, const nbody_cuda_plan *plan, bool single) {
@@ -75,7 +81,8 @@ static layout layout_of(const nbody_options *options, const nbody_cuda_plan *pla
   l.search = 0;
   l.result = sizeof(nbody_search);
   l.partial = l.result + NBODY_QUANTITIES * sizeof(double);
-  l.parts = l.partial + NBODY_QUANTITIES * blocks * sizeof(double);
+  l.mapped = l.partial + NBODY_QUANTITIES * blocks * sizeof(double);
+  l.parts = l.mapped + (options->observe != NULL ? options->observe->count : 0) * (blocks + 1) * sizeof(double);
   l.parts_jerk = l.parts + split;
   l.before = l.parts_jerk + (options->jerk ? split : 0);
   l.x0 = l.before + (options->jerk ? 2 * vector : 0);
@@ -99,39 +106,48 @@ typedef struct extent {
   double mass, total;        /* greatest, and sum */
 } extent;
 
-static double value_at(const void *data, bool single, size_t i) {
-  return single ? (double)((const float *)data)[i] : ((const double *)data)[i];
+/* Least, greatest and sum of an array, which comes to the host in pieces. */
+typedef struct range {
+  double low, high, sum;
+} range;
+
+static sim_status range_of(const void *data, bool single, size_t first, size_t count, range *out) {
+  static double piece[16384];
+  const size_t most = sizeof piece / sizeof *piece;
+  const size_t size = single ? sizeof(float) : sizeof(double);
+  *out = (range){INFINITY, -INFINITY, 0};
+  for (size_t done = 0; done < count; done += most) {
+    const size_t here = count - done < most ? count - done : most;
+    SIM_TRY(sim_backend_cuda.copy(piece, (const char *)data + (first + done) * size, here * size));
+    for (size_t i = 0; i < here; i++) {
+      const double value = single ? (double)((const float *)piece)[i] : piece[i];
+      out->low = fmin(out->low, value);
+      out->high = fmax(out->high, value);
+      out->sum += value;
+    }
+  }
+  return SIM_OK;
 }
 
-static double widest(const void *vectors, bool single, size_t n) {
-  double most = 0;
+static sim_status widest(const void *vectors, bool single, size_t n, double *out) {
+  *out = 0;
   for (size_t c = 0; c < 3; c++) {
-    double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < n; i++) {
-      low = fmin(low, value_at(vectors, single, c * n + i));
-      high = fmax(high, value_at(vectors, single, c * n + i));
-    }
-    most = fmax(most, high - low);
+    range r;
+    SIM_TRY(range_of(vectors, single, c * n, n, &r));
+    *out = fmax(*out, r.high - r.low);
   }
-  return most;
+  return SIM_OK;
 }
 
 static sim_status measure(const nbody_state *state, bool single, extent *out) {
-  const size_t n = (size_t)state->n, bytes = 3 * n * (single ? sizeof(float) : sizeof(double));
-  void *values = malloc(bytes);
-  *out = (extent){};
-  if (values == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu bodies", n);
-  sim_status status = sim_backend_cuda.copy(values, state->position, bytes);
-  if (status == SIM_OK) out->position = widest(values, single, n);
-  if (status == SIM_OK) status = sim_backend_cuda.copy(values, state->velocity, bytes);
-  if (status == SIM_OK) out->velocity = widest(values, single, n);
-  if (status == SIM_OK) status = sim_backend_cuda.copy(values, state->mass, bytes / 3);
-  for (size_t i = 0; i < n && status == SIM_OK; i++) {
-    out->mass = fmax(out->mass, value_at(values, single, i));
-    out->total += value_at(values, single, i);
-  }
-  free(values);
-  return status;
+  range mass;
+  const size_t n = (size_t)state->n;
+  SIM_TRY(widest(state->position, single, n, &out->position));
+  SIM_TRY(widest(state->velocity, single, n, &out->velocity));
+  SIM_TRY(range_of(state->mass, single, 0, n, &mass));
+  out->mass = mass.high;
+  out->total = mass.sum;
+  return SIM_OK;
 }
 
 /* Powers of two alone: they change no bit of a result that neither over- nor underflows. The unit of the fixed point
@@ -140,7 +156,7 @@ static void set_units(nbody_work *w, const extent *e) {
   const double eps = w->options.softening;
   w->scaling = (nbody_scaling){1, 1, 1};
   w->mass_unit = 0x1p61 / power_above(e->total);
-  if (!w->options.single_pairs) return;
+  if (!w->options.single_pairs || w->options.laws.pair != NULL) return; /* a law is in the scenario's own units */
   w->scaling.position = 1 / power_above(fmax(e->position, eps));
   w->scaling.velocity = 1 / power_above(e->velocity);
   w->scaling.mass = 1 / power_above(e->mass);
@@ -150,6 +166,7 @@ static void set_units(nbody_work *w, const extent *e) {
 
 void nbody_cuda_destroy(nbody_work **work) {
   if (*work == NULL) return;
+  nbody_cuda_laws_destroy(&(*work)->laws);
   sim_backend_cuda.free((*work)->memory);
   free(*work);
   *work = NULL;
@@ -162,11 +179,13 @@ sim_status nbody_cuda_create(const nbody_options *options, const nbody_state *st
   w->options = *options;
   w->state = *state;
   w->plan = *plan;
+  w->single = single;
   put_name(w);
   const layout l = layout_of(options, plan, single);
   extent e;
   sim_status status = sim_backend_cuda.alloc(l.total, &w->memory);
   if (status == SIM_OK) status = measure(state, single, &e);
+  if (status == SIM_OK) status = nbody_cuda_laws_create(options, single, plan->bodies, &w->laws);
   if (status != SIM_OK) {
     nbody_cuda_destroy(out);
     return status;
@@ -176,6 +195,7 @@ sim_status nbody_cuda_create(const nbody_options *options, const nbody_state *st
   w->search = (nbody_search *)(at + l.search);
   w->result = (double *)(at + l.result);
   w->partial = (double *)(at + l.partial);
+  w->mapped = (double *)(at + l.mapped);
   w->parts = split ? (double *)(at + l.parts) : state->acceleration;
   w->parts_jerk = !options->jerk ? NULL : split ? (double *)(at + l.parts_jerk) : state->jerk;
   w->a0 = (double *)(at + l.before);
@@ -193,7 +213,9 @@ sim_status nbody_cuda_create(const nbody_options *options, const nbody_state *st
 
 static void mark_raw(nbody_work *w) {
   const nbody_scaling *s = &w->scaling;
-  const double unit = w->options.G * s->position * s->position / s->mass;
+  /* A law brings its own constants, and `scaling` is 1. */
+  const bool own = w->options.laws.pair != NULL || w->plan.method == NBODY_ALONE;
+  const double unit = (own ? 1 : w->options.G) * s->position * s->position / s->mass;
   w->raw = (nbody_raw){};
   w->raw.kind = w->plan.method == NBODY_SYMMETRIC ? nbody_raw::NBODY_RAW_FIXED : nbody_raw::NBODY_RAW_PARTIAL;
   w->raw.parts = w->plan.method == NBODY_TILE ? w->plan.splits : 1;
@@ -203,6 +225,11 @@ static void mark_raw(nbody_work *w) {
   w->raw.unit_jerk = unit * s->position / s->velocity;
 }
 
+static void zero(double *vectors, const char *what, const nbody_work *w) {
+  const size_t bytes = 3 * (size_t)w->state.n * sizeof(double);
+  sim_cuda_failed(cudaMemsetAsync(vectors, 0, bytes, (cudaStream_t)sim_cuda_stream()), "cudaMemsetAsync", what);
+}
+
 template <typename Real, typename Pair> static void sum_directly(nbody_work *w) {
   if (w->plan.method == NBODY_TILE)
     nbody_cuda_tile<Real, Pair>(w);
@@ -210,12 +237,15 @@ template <typename Real, typename Pair> static void sum_directly(nbody_work *w) 
     nbody_cuda_twin<Real, Pair>(w);
 }
 
-template <typename Real> static void force(nbody_work *w) {
-  if (w->plan.method == NBODY_SYMMETRIC) {
-    const size_t bytes = 3 * (size_t)w->state.n * sizeof(double);
-    if (!w->zeroed)
-      sim_cuda_failed(cudaMemsetAsync(w->state.acceleration, 0, bytes, (cudaStream_t)sim_cuda_stream()),
-                      "cudaMemsetAsync", "the acceleration");
+template <typename Real> static void force(nbody_work *w, double t) {
+  w->t = t;
+  if ((w->plan.method == NBODY_SYMMETRIC || w->plan.method == NBODY_ALONE) && !w->zeroed)
+    zero(w->state.acceleration, "the acceleration", w);
+  if (w->plan.method == NBODY_ALONE) {
+    if (w->options.jerk) zero(w->state.jerk, "the jerk", w);
+  } else if (w->laws.tile != NULL) {
+    nbody_cuda_law_tile<Real>(w);
+  } else if (w->plan.method == NBODY_SYMMETRIC) {
     nbody_cuda_symmetric<Real>(w);
   } else if constexpr (sizeof(Real) == sizeof(double)) {
     if (w->options.single_pairs)
@@ -250,9 +280,15 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
 
 static const char *name(const nbody_work *w) { return w->name; }
 
+static sim_status observe(nbody_work *w, double t, double *values) {
+  nbody_cuda_finish(w);
+  return nbody_cuda_law_observe(w, t, values);
+}
+
 template <typename Real, bool SINGLE> static constexpr nbody_ops table(sim_dtype dtype) {
   nbody_ops ops = {};
   ops.dtype = dtype;
+  ops.most = NBODY_CUDA_MOST;
   ops.bytes = bytes<SINGLE>;
   ops.create = create<SINGLE>;
   ops.destroy = nbody_cuda_destroy;
@@ -268,6 +304,7 @@ template <typename Real, bool SINGLE> static constexpr nbody_ops table(sim_dtype
   ops.step_aarseth = nbody_cuda_step_aarseth;
   ops.step_start = nbody_cuda_step_start<Real>;
   ops.sums = nbody_cuda_sums<Real>;
+  ops.observe = observe;
   ops.radii = nbody_cuda_radii<Real>;
   return ops;
 }

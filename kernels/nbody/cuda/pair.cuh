@@ -3,9 +3,7 @@
 #ifndef NBODY_CUDA_PAIR_CUH
 #define NBODY_CUDA_PAIR_CUH
 
-#include "kernels/nbody/cuda/work.h"
-
-#include <cuda_runtime.h>
+#include "kernels/nbody/cuda/device.cuh"
 
 __device__ inline float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 __device__ inline double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
@@ -55,30 +53,23 @@ template <typename Real> struct bodies {
   double scale, scale_velocity, scale_mass; /* powers of two */
 };
 
-template <typename Real> bodies<Real> bodies_of(const nbody_work *w) {
-  bodies<Real> b;
-  b.n = (int)w->state.n;
-  b.mass = (const Real *)w->state.mass;
-  b.position = (const Real *)w->state.position;
-  b.velocity = (const Real *)w->state.velocity;
-  b.scale = w->scaling.position;
-  b.scale_velocity = w->scaling.velocity;
-  b.scale_mass = w->scaling.mass;
-  return b;
-}
-
-/* Near the middle of vectors[3][n], from 64 of them: what is fp64 loses it before it becomes fp32. The same in every
- * warp; all of its lanes must come here. */
+/* The median of 32 of vectors[3][n], in each component: what is fp64 loses it before it becomes fp32, so that most
+ * bodies keep their digits, wherever the system is and however far single bodies have gone. The same in every warp; all
+ * of its lanes must come here. */
 __device__ inline double3 centre_of(const double *vectors, int n, float) {
-  double sum[3];
   const int lane = threadIdx.x % 32;
+  double centre[3];
   for (int c = 0; c < 3; c++) {
-    const double *x = vectors + (size_t)c * n;
-    sum[c] = x[(long long)lane * n / 64] + x[(long long)(lane + 32) * n / 64];
-    for (int step = 16; step > 0; step /= 2) sum[c] += __shfl_xor_sync(~0u, sum[c], step);
-    sum[c] *= 1.0 / 64;
+    const double mine = vectors[(size_t)c * n + (long long)lane * n / 32];
+    int below = 0; /* equal ones have the order of lanes */
+    for (int other = 0; other < 32; other++) {
+      const double theirs = __shfl_sync(~0u, mine, other);
+      below += theirs < mine || (theirs == mine && other < lane);
+    }
+    const unsigned middle = __ballot_sync(~0u, below == 16);
+    centre[c] = __shfl_sync(~0u, mine, middle != 0 ? __ffs((int)middle) - 1 : 0); /* none: a NaN is among them */
   }
-  return make_double3(sum[0], sum[1], sum[2]);
+  return make_double3(centre[0], centre[1], centre[2]);
 }
 __device__ inline double3 centre_of(const double *, int, double) { return make_double3(0, 0, 0); }
 __device__ inline double3 centre_of(const float *, int, float) { return make_double3(0, 0, 0); }

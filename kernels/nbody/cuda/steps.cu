@@ -3,20 +3,10 @@
 #include "kernels/nbody/cuda/steps.cuh"
 
 #include "kernels/nbody/cuda/launch.cuh"
+#include "kernels/nbody/cuda/laws.cuh"
 #include "kernels/nbody/physics.h"
 
 enum { THREADS = 128 };
-
-/* Component k of the acceleration, or of the jerk. */
-__device__ static inline double number(const nbody_raw &raw, const double *array, const double *part, double unit,
-                                       size_t k, size_t components) {
-  if (raw.kind == nbody_raw::NBODY_RAW_NONE) return array[k];
-  if (raw.kind == nbody_raw::NBODY_RAW_FIXED) return (double)((const long long *)array)[k] * unit;
-  double sum = 0;
-#pragma unroll 8
-  for (int p = 0; p < raw.parts; p++) sum += part[(size_t)p * components + k];
-  return sum * unit;
-}
 
 static __global__ void finish(nbody_raw raw, double *acceleration, double *jerk, size_t components) {
   after_previous();
@@ -74,6 +64,18 @@ static __global__ void correct(nbody_raw raw, Real *x, Real *v, const double *a,
 
 /* ---- launches ---- */
 
+/* All kernels are compiled for the same architectures: what one of them is made of tells it for all. Code for an older
+ * one, which the driver has translated, does not wait. */
+bool nbody_cuda_overlaps() {
+  static int known = -1;
+  if (known < 0) {
+    cudaFuncAttributes of = {};
+    known =
+        sim_cuda_overlaps() && cudaFuncGetAttributes(&of, (const void *)finish) == cudaSuccess && of.ptxVersion >= 90;
+  }
+  return known != 0;
+}
+
 static size_t components_of(const nbody_work *w) { return 3 * (size_t)w->state.n; }
 
 static unsigned grid_of(size_t components) {
@@ -89,6 +91,11 @@ static double raw_bytes(const nbody_work *w) {
 void nbody_cuda_finish(nbody_work *w) {
   static const sim_cuda_kernel kernel = {"nbody_finish", "force", SIM_LIMIT_BYTES};
   if (w->raw.kind == nbody_raw::NBODY_RAW_NONE) return;
+  if (w->laws.finish != nullptr) {
+    nbody_cuda_law_finish(w);
+    w->raw.kind = nbody_raw::NBODY_RAW_NONE;
+    return;
+  }
   const size_t components = components_of(w);
   nbody_launch(&kernel, (w->state.jerk != nullptr ? 2 : 1) * (16.0 * (double)components + raw_bytes(w)),
                grid_of(components), THREADS, finish, w->raw, w->state.acceleration, w->state.jerk, components);
@@ -97,6 +104,12 @@ void nbody_cuda_finish(nbody_work *w) {
 
 template <typename Real> void nbody_cuda_kick(nbody_work *w, double dt) {
   static const sim_cuda_kernel kernel = {"nbody_kick", "kick and drift", SIM_LIMIT_BYTES};
+  if (w->laws.kick != nullptr && w->raw.kind != nbody_raw::NBODY_RAW_NONE) {
+    nbody_cuda_law_kick(w, dt);
+    w->raw.kind = nbody_raw::NBODY_RAW_NONE;
+    return;
+  }
+  if (w->state.jerk != NULL) nbody_cuda_finish(w); /* it is raw as well */
   const size_t components = components_of(w);
   const bool raw = w->raw.kind != nbody_raw::NBODY_RAW_NONE;
   nbody_launch(&kernel, (double)components * (2 * sizeof(Real) + (raw ? 16 : 8)) + raw_bytes(w), grid_of(components),
@@ -114,6 +127,12 @@ template <typename Real> void nbody_cuda_drift(nbody_work *w, double dt) {
 
 template <typename Real> void nbody_cuda_kick_drift(nbody_work *w, double kicked, double drifted) {
   static const sim_cuda_kernel kernel = {"nbody_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
+  if (w->laws.kick_drift != nullptr && w->raw.kind != nbody_raw::NBODY_RAW_NONE) {
+    nbody_cuda_law_kick_drift(w, kicked, drifted);
+    w->raw.kind = nbody_raw::NBODY_RAW_NONE;
+    return;
+  }
+  if (w->state.jerk != NULL) nbody_cuda_finish(w); /* it is raw as well */
   const size_t components = components_of(w);
   nbody_launch(&kernel, (double)components * (4 * sizeof(Real) + 16) + raw_bytes(w), grid_of(components), THREADS,
                kick<Real, true>, w->raw, (Real *)w->state.position, (Real *)w->state.velocity, w->state.acceleration,
@@ -132,6 +151,10 @@ template <typename Real> void nbody_cuda_predict(nbody_work *w, double dt) {
 
 template <typename Real> void nbody_cuda_correct(nbody_work *w, double dt) {
   static const sim_cuda_kernel kernel = {"nbody_correct", "predict and correct", SIM_LIMIT_BYTES};
+  if (w->laws.correct != nullptr && w->raw.kind != nbody_raw::NBODY_RAW_NONE) {
+    nbody_cuda_law_correct(w, dt);
+    return;
+  }
   const size_t components = components_of(w);
   nbody_launch(&kernel, (double)components * (4 * sizeof(Real) + 32) + 2 * raw_bytes(w), grid_of(components), THREADS,
                correct<Real>, w->raw, (Real *)w->state.position, (Real *)w->state.velocity, w->state.acceleration,

@@ -17,7 +17,7 @@
  * B / 2 also the one opposite: every two blocks once, and all rows but one block equally long. A block with itself is
  * a tile of its own, over all ordered pairs in it. */
 #include "kernels/nbody/cuda/launch.cuh"
-#include "kernels/nbody/cuda/pair.cuh"
+#include "kernels/nbody/cuda/bodies.cuh"
 
 enum { WARPS = 4 };
 
@@ -177,7 +177,7 @@ template <typename Real, int K> static void launch(nbody_work *w) {
   of.chunks = (of.blocks / 2 * 32 * K + of.chunk - 1) / of.chunk;
   of.softening2 = (float)(eps * eps);
   of.fixed = (float)w->fixed;
-  const int tiles = of.blocks * (of.chunks + 1);
+  const int tiles = of.blocks * (of.chunks + 1); /* below 2^31 up to NBODY_CUDA_MOST_SYMMETRIC bodies */
   /* 17 floating-point instructions a pair; where masses are equal, 15 */
   nbody_launch(&kernel, 8.5 * n * n, dim3((unsigned)((tiles + WARPS - 1) / WARPS)), WARPS * 32, symmetric<Real, K>,
                bodies_of<Real>(w), of, (unsigned long long *)w->state.acceleration);

@@ -1,6 +1,6 @@
 /* The plain twin of the direct sums: a thread a body, a loop over the others, root and division as they are. The tests
  * compare the others with it. */
-#include "kernels/nbody/cuda/pair.cuh"
+#include "kernels/nbody/cuda/bodies.cuh"
 
 #include "engine/cuda.h"
 

@@ -8,12 +8,15 @@
 #ifndef NBODY_CUDA_WORK_H
 #define NBODY_CUDA_WORK_H
 
+#include "kernels/nbody/cuda/laws.h"
+#include "kernels/nbody/cuda/raw.h"
 #include "kernels/nbody/nbody.h"
 
 typedef enum nbody_method {
   NBODY_SYMMETRIC, /* Newton's third law, 64-bit fixed-point sums: fp32 terms, softened */
   NBODY_TILE,      /* every ordered pair, bodies in shared memory */
-  NBODY_TWIN       /* a plain loop for every body: for tests */
+  NBODY_TWIN,      /* a plain loop for every body: for tests */
+  NBODY_ALONE      /* none: bodies do not feel each other */
 } nbody_method;
 
 /* How a direct sum is done. */
@@ -23,18 +26,6 @@ typedef struct nbody_cuda_plan {
   int chunk;  /* symmetric: bodies that a warp passes before it gives up its own sums; 32, 64, ... 1024 */
   int splits; /* tile: parts of the bodies that thread blocks of their own sum over */
 } nbody_cuda_plan;
-
-/* Where a direct sum has left its result, for the kernels that use it. */
-typedef struct nbody_raw {
-  enum {
-    NBODY_RAW_NONE,   /* acceleration and jerk hold numbers */
-    NBODY_RAW_FIXED,  /* the acceleration as int64, in its place */
-    NBODY_RAW_PARTIAL /* in `parts` of [3][n], to be added in order */
-  } kind;
-  int parts;
-  const double *acceleration, *jerk;
-  double unit, unit_jerk; /* what sums are to be multiplied by */
-} nbody_raw;
 
 /* Powers of two: packed = (x - centre) position, so that fp32 terms do with any units. */
 typedef struct nbody_scaling {
@@ -50,9 +41,9 @@ enum {
   NBODY_ANGULAR_MOMENTUM = NBODY_MOMENTUM + 3,
   NBODY_POTENTIAL = NBODY_ANGULAR_MOMENTUM + 3,
   NBODY_LEAST,
+  NBODY_OUTER = NBODY_LEAST, /* the energy in an external potential; never wanted at once */
   NBODY_QUANTITIES
 };
-enum { NBODY_PARTIAL_BODIES = 256 };
 
 /* To find the distance within which a share of the mass lies, byte by byte. */
 typedef struct nbody_search {
@@ -69,6 +60,9 @@ struct nbody_work {
   double fixed;     /* integer = acceleration in packed units x fixed, a power of two */
   nbody_raw raw;
   bool zeroed; /* the acceleration is all zeros */
+  bool single; /* type of the state */
+  double t;    /* of the raw result */
+  nbody_cuda_laws laws;
   char name[96];
   void *memory;               /* all arrays below */
   float *group_mass;          /* symmetric: [nbody_cuda_groups] */
@@ -78,6 +72,7 @@ struct nbody_work {
   double *partial; /* [NBODY_QUANTITIES][nbody_partials(n)], of reductions */
   double *result;  /* [NBODY_QUANTITIES], what the host reads back */
   nbody_search *search;
+  double *mapped; /* of options.observe: results, then [count][nbody_partials(n)] */
 };
 
 #ifdef __cplusplus
@@ -90,6 +85,10 @@ nbody_cuda_plan nbody_cuda_choose(const nbody_options *options);
 sim_status nbody_cuda_create(const nbody_options *options, const nbody_state *state, bool single,
                              const nbody_cuda_plan *plan, nbody_work **out) SIM_MUST_CHECK;
 void nbody_cuda_destroy(nbody_work **work);
+
+/* Bodies that can be numbered here, and those whose tiles a symmetric sum can number: 31 bits. */
+#define NBODY_CUDA_MOST (INT64_C(1) << 30)
+#define NBODY_CUDA_MOST_SYMMETRIC (INT64_C(1) << 25)
 
 /* Of 32 bodies, that a symmetric sum rounds the bodies up to. */
 static inline int nbody_cuda_groups(const nbody_options *options, const nbody_cuda_plan *plan) {
@@ -107,6 +106,13 @@ template <typename Real, typename Pair> void nbody_cuda_tile(nbody_work *w);
 template <typename Real, typename Pair> void nbody_cuda_twin(nbody_work *w);
 /* Into result[NBODY_POTENTIAL]. */
 template <typename Real> void nbody_cuda_potential(nbody_work *w);
+
+/* How the bodies are cut into tiles. */
+typedef struct nbody_cuda_tiles {
+  unsigned blocks, splits;
+  int per_split;
+} nbody_cuda_tiles;
+nbody_cuda_tiles nbody_cuda_cut(const nbody_work *w);
 #endif
 
 #endif

@@ -1,0 +1,236 @@
+#include "engine/cache.h"
+
+#include "engine/log.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  BLOB_MAX = 16 << 20,
+  TOTAL_MAX = 64 << 20, /* of all files; those that were used last stay */
+  FILES_MAX = 256,
+  STALE_SECONDS = 3600, /* after which a file that was never renamed is nobody's */
+  NAME_SIZE = 48
+};
+
+static const char mark[8] = "simblob1", suffix[] = ".blob", unfinished[] = ".new-";
+
+/* What a file begins with. */
+typedef struct head {
+  char mark[8];
+  uint64_t size;
+  sim_cache_key key;
+  XXH128_canonical_t sum; /* of the blob */
+} head;
+
+/* ---- keys ---- */
+
+sim_cache_hash *sim_cache_hash_begin(void) {
+  XXH3_state_t *state = XXH3_createState();
+  if (!state) return NULL;
+  XXH3_128bits_reset(state);
+  XXH3_128bits_update(state, mark, sizeof mark);
+  return (sim_cache_hash *)(void *)state;
+}
+
+void sim_cache_hash_add(sim_cache_hash *hash, const void *data, size_t size) {
+  XXH3_128bits_update((XXH3_state_t *)(void *)hash, data, size);
+}
+
+void sim_cache_hash_text(sim_cache_hash *hash, const char *text) { sim_cache_hash_add(hash, text, strlen(text) + 1); }
+
+sim_cache_key sim_cache_hash_end(sim_cache_hash *hash) {
+  XXH3_state_t *state = (XXH3_state_t *)(void *)hash;
+  XXH128_canonical_t digest;
+  sim_cache_key key;
+  XXH128_canonicalFromHash(&digest, XXH3_128bits_digest(state));
+  XXH3_freeState(state);
+  memcpy(key.bytes, digest.digest, sizeof key.bytes);
+  return key;
+}
+
+static XXH128_canonical_t sum_of(const void *data, size_t size) {
+  XXH128_canonical_t out;
+  XXH128_canonicalFromHash(&out, XXH3_128bits(data, size));
+  return out;
+}
+
+/* ---- the folder ---- */
+
+static bool folder(char *out, size_t capacity) {
+  const char *own = getenv("SIM_CACHE"), *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  int length = 0;
+  if (own && *own)
+    length = snprintf(out, capacity, "%s", own);
+  else if (caches && *caches == '/')
+    length = snprintf(out, capacity, "%s/sim", caches);
+  else if (home && *home == '/')
+    length = snprintf(out, capacity, "%s/.cache/sim", home);
+  return length > 0 && (size_t)length < capacity;
+}
+
+/* With the folders above it. */
+static bool make_folder(char *path) {
+  if (mkdir(path, 0700) == 0 || errno == EEXIST) return true;
+  if (errno != ENOENT) return false;
+  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    bool failed = mkdir(path, 0700) != 0 && errno != EEXIST;
+    *slash = '/';
+    if (failed) return false;
+  }
+  return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static bool path_of(const sim_cache_key *key, const char *in, char *out, size_t capacity) {
+  char name[2 * sizeof key->bytes + 1];
+  for (size_t i = 0; i < sizeof key->bytes; i++) snprintf(name + 2 * i, 3, "%02x", key->bytes[i]);
+  int length = snprintf(out, capacity, "%s/%s%s", in, name, suffix);
+  return length > 0 && (size_t)length < capacity;
+}
+
+/* ---- reading ---- */
+
+static bool read_all(int file, void *out, size_t size) {
+  for (size_t got = 0; got < size;) {
+    ssize_t more = read(file, (char *)out + got, size - got);
+    if (more < 0 && errno == EINTR) continue;
+    if (more <= 0) return false;
+    got += (size_t)more;
+  }
+  return true;
+}
+
+/* Of an open file; false where it is not whole. */
+static bool read_blob(int file, const sim_cache_key *key, sim_bytes *out) {
+  head h;
+  struct stat about;
+  if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || !read_all(file, &h, sizeof h)) return false;
+  if (memcmp(h.mark, mark, sizeof mark) != 0 || memcmp(&h.key, key, sizeof *key) != 0 || h.size > BLOB_MAX ||
+      (uint64_t)about.st_size != sizeof h + h.size)
+    return false;
+  void *data = malloc(h.size ? h.size : 1);
+  bool sound = data && read_all(file, data, h.size);
+  if (sound) {
+    const XXH128_canonical_t sum = sum_of(data, h.size);
+    sound = memcmp(&sum, &h.sum, sizeof sum) == 0;
+  }
+  if (sound) sim_bytes_add(out, data, h.size);
+  free(data);
+  return sound && !out->failed;
+}
+
+bool sim_cache_read(const sim_cache_key *key, sim_bytes *out) {
+  char in[PATH_MAX - NAME_SIZE], path[PATH_MAX];
+  if (!folder(in, sizeof in) || !path_of(key, in, path, sizeof path)) return false;
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return false;
+  bool sound = read_blob(file, key, out);
+  if (sound) (void)futimens(file, NULL); /* it was used now */
+  if (!sound) sim_log(SIM_LOG_DEBUG, "%s is damaged: ignored", path);
+  close(file);
+  return sound;
+}
+
+/* ---- writing ---- */
+
+typedef struct entry {
+  char name[NAME_SIZE];
+  off_t size;
+  struct timespec used;
+} entry;
+
+static int by_use(const void *a, const void *b) {
+  const struct timespec *x = &((const entry *)a)->used, *y = &((const entry *)b)->used;
+  if (x->tv_sec != y->tv_sec) return x->tv_sec < y->tv_sec ? 1 : -1;
+  return x->tv_nsec == y->tv_nsec ? 0 : x->tv_nsec < y->tv_nsec ? 1 : -1;
+}
+
+static bool ends_with(const char *name, const char *end) {
+  const size_t length = strlen(name), wanted = strlen(end);
+  return length > wanted && strcmp(name + length - wanted, end) == 0;
+}
+
+/* The blobs of the folder, and files that were left unfinished are removed. */
+static size_t list(DIR *in, entry *entries, size_t capacity) {
+  size_t count = 0;
+  struct dirent *item;
+  while ((item = readdir(in)) && count < capacity) {
+    struct stat about;
+    bool left = strncmp(item->d_name, unfinished, sizeof unfinished - 1) == 0;
+    if (!left && !ends_with(item->d_name, suffix)) continue;
+    if (strlen(item->d_name) >= NAME_SIZE || fstatat(dirfd(in), item->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;
+    if (left) {
+      if (time(NULL) - about.st_mtim.tv_sec > STALE_SECONDS) (void)unlinkat(dirfd(in), item->d_name, 0);
+      continue;
+    }
+    entry *e = &entries[count++];
+    memcpy(e->name, item->d_name, strlen(item->d_name) + 1);
+    e->size = about.st_size;
+    e->used = about.st_mtim;
+  }
+  return count;
+}
+
+/* Removes what was not used for longest. Another process may do the same: nothing is lost but time. */
+static void keep_bounds(const char *path) {
+  enum { CAPACITY = 4 * FILES_MAX };
+  entry *entries = malloc(CAPACITY * sizeof *entries);
+  DIR *in = opendir(path);
+  if (entries && in) {
+    const size_t count = list(in, entries, CAPACITY);
+    off_t total = 0;
+    qsort(entries, count, sizeof *entries, by_use);
+    for (size_t i = 0; i < count; i++) {
+      total += entries[i].size;
+      if (i >= FILES_MAX || total > TOTAL_MAX) (void)unlinkat(dirfd(in), entries[i].name, 0);
+    }
+  }
+  if (in) closedir(in);
+  free(entries);
+}
+
+static bool write_all(int file, const void *data, size_t size) {
+  for (size_t done = 0; done < size;) {
+    ssize_t more = write(file, (const char *)data + done, size - done);
+    if (more < 0 && errno == EINTR) continue;
+    if (more <= 0) return false;
+    done += (size_t)more;
+  }
+  return true;
+}
+
+void sim_cache_write(const sim_cache_key *key, const void *data, size_t size) {
+  char in[PATH_MAX - NAME_SIZE], path[PATH_MAX], temporary[PATH_MAX];
+  if (size > BLOB_MAX || !folder(in, sizeof in) || !path_of(key, in, path, sizeof path)) return;
+  int file = -1;
+  snprintf(temporary, sizeof temporary, "%s/%sXXXXXX", in, unfinished);
+  if (make_folder(in)) file = mkostemp(temporary, O_CLOEXEC);
+  if (file < 0) {
+    sim_log(SIM_LOG_DEBUG, "nothing is kept in %s: %s", in, strerror(errno));
+    return;
+  }
+  head h = {.size = size, .key = *key, .sum = sum_of(data, size)};
+  memcpy(h.mark, mark, sizeof mark);
+  bool written = write_all(file, &h, sizeof h) && write_all(file, data, size);
+  written = close(file) == 0 && written;
+  if (written && rename(temporary, path) == 0) {
+    keep_bounds(in);
+    return;
+  }
+  sim_log(SIM_LOG_DEBUG, "%s cannot be written: %s", path, strerror(errno));
+  (void)unlink(temporary);
+}

@@ -1,0 +1,23 @@
+/* Blobs on disk, found again by a key; see engine/compile.h for where, and for how many. No failure shows, but at the
+ * level of debugging: what is not there is made anew. */
+#ifndef SIM_ENGINE_CACHE_H
+#define SIM_ENGINE_CACHE_H
+
+#include "engine/bytes.h"
+
+typedef struct sim_cache_key {
+  unsigned char bytes[16];
+} sim_cache_key;
+
+/* Of the format of the cache, and of what is added. */
+typedef struct sim_cache_hash sim_cache_hash;
+sim_cache_hash *sim_cache_hash_begin(void); /* NULL: no memory */
+void sim_cache_hash_add(sim_cache_hash *hash, const void *data, size_t size);
+void sim_cache_hash_text(sim_cache_hash *hash, const char *text); /* with its end */
+sim_cache_key sim_cache_hash_end(sim_cache_hash *hash);           /* and frees it */
+
+/* Adds the blob of the key; false where there is no sound one. */
+bool sim_cache_read(const sim_cache_key *key, sim_bytes *out);
+void sim_cache_write(const sim_cache_key *key, const void *data, size_t size);
+
+#endif

@@ -1,0 +1,259 @@
+/* NVRTC, loaded at first use. */
+#include "engine/compile.h"
+
+#include "engine/cache.h"
+#include "engine/log.h"
+
+#include <dlfcn.h>
+#include <nvrtc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILES_MAX = 16, OPTIONS_MAX = 8, LOG_LINES = 3 };
+
+/* What it has of the C library: numbers. Functions are built in. */
+static const char math_name[] = "math.h";
+static const char math_text[] = "#define INFINITY __longlong_as_double(0x7ff0000000000000LL)\n"
+                                "#define NAN __longlong_as_double(0x7ff8000000000000LL)\n";
+
+/* The functions that are used of it. */
+#define NVRTC_FUNCTIONS(X)                                                                                             \
+  X(CreateProgram)                                                                                                     \
+  X(DestroyProgram)                                                                                                    \
+  X(CompileProgram)                                                                                                    \
+  X(GetCUBIN)                                                                                                          \
+  X(GetCUBINSize)                                                                                                      \
+  X(GetPTX)                                                                                                            \
+  X(GetPTXSize)                                                                                                        \
+  X(GetProgramLog)                                                                                                     \
+  X(GetProgramLogSize)                                                                                                 \
+  X(GetNumSupportedArchs)                                                                                              \
+  X(GetSupportedArchs)                                                                                                 \
+  X(GetErrorString)
+
+static struct {
+  pthread_mutex_t lock;
+  void *library;
+#define NVRTC_MEMBER(name) __typeof__(&nvrtc##name) name;
+  NVRTC_FUNCTIONS(NVRTC_MEMBER)
+} nvrtc = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- where it is ---- */
+
+/* Its own version first: machine code of a newer one may be too new for the driver. */
+static const char *const names[] = {"libnvrtc.so." SIM_CUDA_MAJOR, "libnvrtc.so.13", "libnvrtc.so.12"};
+
+static bool found_in(const char *folder, size_t length, char *out, size_t capacity) {
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    int written = snprintf(out, capacity, "%.*s/%s", (int)length, folder, names[i]);
+    if (written > 0 && (size_t)written < capacity && access(out, R_OK) == 0) return true;
+  }
+  return false;
+}
+
+static bool found_in_list(const char *folders, char *out, size_t capacity) {
+  while (folders && *folders) {
+    const size_t length = strcspn(folders, ":");
+    if (length > 0 && found_in(folders, length, out, capacity)) return true;
+    folders += length + (folders[length] == ':');
+  }
+  return false;
+}
+
+/* The path is known before it is loaded, which takes tens of milliseconds: what is in the cache needs it not. */
+static bool find(char *out, size_t capacity) {
+  const char *own = getenv("SIM_NVRTC");
+  if (own && *own) {
+    int length = snprintf(out, capacity, "%s", own);
+    return length > 0 && (size_t)length < capacity && access(out, R_OK) == 0;
+  }
+  return found_in_list(SIM_CUDA_LIBRARIES, out, capacity) || found_in_list(getenv("LD_LIBRARY_PATH"), out, capacity) ||
+         found_in_list("/usr/local/cuda/lib64:/opt/cuda/lib64:/usr/lib/x86_64-linux-gnu:/usr/lib/aarch64-linux-gnu:"
+                       "/usr/lib64:/usr/lib",
+                       out, capacity);
+}
+
+static sim_status missing(const char *why) {
+  return sim_fail(SIM_ERR_NO_DEVICE,
+                  "functions of a scenario need NVRTC to run on a GPU, and %s: install the CUDA toolkit " SIM_CUDA_MAJOR
+                  " (libnvrtc.so." SIM_CUDA_MAJOR "), name its path in SIM_NVRTC, or use --device cpu",
+                  why);
+}
+
+static sim_status load(const char *path) {
+  pthread_mutex_lock(&nvrtc.lock);
+  const char *why = NULL;
+  if (!nvrtc.library) {
+    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    if (!library) why = dlerror();
+#define NVRTC_FIND(name)                                                                                               \
+  if (library && !why && !(*(void **)&nvrtc.name = dlsym(library, "nvrtc" #name))) why = "it lacks nvrtc" #name;
+    NVRTC_FUNCTIONS(NVRTC_FIND)
+    if (!why) nvrtc.library = library;
+  }
+  char text[1024];
+  if (why) snprintf(text, sizeof text, "%s cannot be used (%s)", path, why);
+  pthread_mutex_unlock(&nvrtc.lock);
+  return why ? missing(text) : SIM_OK;
+}
+
+/* ---- keys ---- */
+
+typedef struct options {
+  int count;
+  char text[OPTIONS_MAX][48];
+} options;
+
+static void add_option(options *o, const char *text) { snprintf(o->text[o->count++], sizeof o->text[0], "%s", text); }
+
+static options options_of(const sim_source *source) {
+  options o = {0};
+  add_option(&o, "--std=c++17");
+  add_option(&o, source->contract ? "--fmad=true" : "--fmad=false");
+  if (source->approximate) {
+    add_option(&o, "--prec-div=false");
+    add_option(&o, "--prec-sqrt=false");
+  }
+  return o;
+}
+
+/* The library is known by its size and date: its version is known only once it is loaded. */
+static sim_status make_key(const sim_source *source, const options *o, int capability, const char *path,
+                           sim_cache_key *out) {
+  struct stat about;
+  sim_cache_hash *hash = sim_cache_hash_begin();
+  if (!hash) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to compile %s", source->name);
+  sim_cache_hash_text(hash, math_text);
+  sim_cache_hash_text(hash, source->text);
+  for (const sim_source_file *file = source->files; file && file->name; file++) {
+    sim_cache_hash_text(hash, file->name);
+    sim_cache_hash_text(hash, file->text);
+  }
+  for (int i = 0; i < o->count; i++) sim_cache_hash_text(hash, o->text[i]);
+  sim_cache_hash_add(hash, &capability, sizeof capability);
+  if (stat(path, &about) == 0) {
+    sim_cache_hash_add(hash, &about.st_size, sizeof about.st_size);
+    sim_cache_hash_add(hash, &about.st_mtim.tv_sec, sizeof about.st_mtim.tv_sec);
+  }
+  *out = sim_cache_hash_end(hash);
+  return SIM_OK;
+}
+
+/* ---- what does not compile ---- */
+
+/* Source and log for a report; where, or an empty path. */
+static void keep_source(const sim_source *source, const options *o, const char *log, char *path, size_t capacity) {
+  const char *folder = getenv("TMPDIR");
+  int length = snprintf(path, capacity, "%s/sim-%s-XXXXXX.cu", folder && *folder ? folder : "/tmp", source->name);
+  int file = length > 0 && (size_t)length < capacity ? mkstemps(path, 3) : -1;
+  FILE *out = file < 0 ? NULL : fdopen(file, "w");
+  if (!out) {
+    if (file >= 0) close(file);
+    path[0] = '\0';
+    return;
+  }
+  fputs("/*", out);
+  for (int i = 0; i < o->count; i++) fprintf(out, " %s", o->text[i]);
+  fprintf(out, "\n%s*/\n%s", log, source->text);
+  for (const sim_source_file *f = source->files; f && f->name; f++)
+    fprintf(out, "\n#if 0 /* %s */\n%s#endif\n", f->name, f->text);
+  if (fclose(out) != 0) path[0] = '\0';
+}
+
+/* The first lines of a log as one. */
+static void first_lines(const char *log, char *out, size_t capacity) {
+  size_t used = 0;
+  out[0] = '\0';
+  for (int line = 0; line < LOG_LINES && *log; line++) {
+    const size_t length = strcspn(log, "\n");
+    if (used < capacity)
+      used += (size_t)snprintf(out + used, capacity - used, "%s%.*s", line ? " | " : "", (int)length, log);
+    log += length + (log[length] == '\n');
+  }
+}
+
+static sim_status compile_failed(const sim_source *source, const options *o, nvrtcProgram program, nvrtcResult result) {
+  size_t size = 0;
+  char *log = NULL, path[512], lines[500];
+  if (program && nvrtc.GetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 0) log = calloc(size + 1, 1);
+  if (log && nvrtc.GetProgramLog(program, log) != NVRTC_SUCCESS) log[0] = '\0';
+  const char *text = log && *log ? log : nvrtc.GetErrorString(result);
+  keep_source(source, o, text, path, sizeof path);
+  first_lines(text, lines, sizeof lines);
+  free(log);
+  return sim_fail(SIM_ERR_INTERNAL, "%s does not compile for the GPU: %s%s%s; please report this bug with %s",
+                  source->name, lines, *path ? "; the source is in " : "", path, *path ? "that file" : "the scenario");
+}
+
+/* ---- compilation ---- */
+
+/* The capability itself, or, where NVRTC does not know it, the greatest below, whose PTX the driver compiles. */
+static int known_capability(int capability) {
+  int count = 0, best = 0, known[64];
+  if (nvrtc.GetNumSupportedArchs(&count) != NVRTC_SUCCESS || count > 64 || nvrtc.GetSupportedArchs(known)) return 0;
+  for (int i = 0; i < count; i++)
+    if (known[i] <= capability && known[i] > best) best = known[i];
+  return best;
+}
+
+static nvrtcResult fetch(nvrtcProgram program, bool machine, sim_bytes *out) {
+  size_t size = 0;
+  nvrtcResult result = machine ? nvrtc.GetCUBINSize(program, &size) : nvrtc.GetPTXSize(program, &size);
+  char *data = result == NVRTC_SUCCESS ? malloc(size + 1) : NULL;
+  if (result == NVRTC_SUCCESS && !data) result = NVRTC_ERROR_OUT_OF_MEMORY;
+  if (result == NVRTC_SUCCESS) result = machine ? nvrtc.GetCUBIN(program, data) : nvrtc.GetPTX(program, data);
+  if (result == NVRTC_SUCCESS) sim_bytes_add(out, data, size);
+  free(data);
+  return result;
+}
+
+static sim_status compile(const sim_source *source, options *o, int capability, sim_bytes *out) {
+  const int known = known_capability(capability);
+  if (known == 0)
+    return sim_fail(SIM_ERR_NO_DEVICE, "this NVRTC makes no code for a GPU of compute capability %d.%d",
+                    capability / 10, capability % 10);
+  snprintf(o->text[o->count++], sizeof o->text[0], "--gpu-architecture=%s_%d", known == capability ? "sm" : "compute",
+           known);
+  const char *headers[FILES_MAX] = {math_text}, *includes[FILES_MAX] = {math_name}, *arguments[OPTIONS_MAX];
+  int count = 1;
+  for (const sim_source_file *file = source->files; file && file->name && count < FILES_MAX; file++) {
+    headers[count] = file->text;
+    includes[count++] = file->name;
+  }
+  for (int i = 0; i < o->count; i++) arguments[i] = o->text[i];
+  char name[80];
+  snprintf(name, sizeof name, "%s.cu", source->name);
+  nvrtcProgram program = NULL;
+  nvrtcResult result = nvrtc.CreateProgram(&program, source->text, name, count, headers, includes);
+  if (result == NVRTC_SUCCESS) result = nvrtc.CompileProgram(program, o->count, arguments);
+  if (result == NVRTC_SUCCESS) result = fetch(program, known == capability, out);
+  sim_status status = result == NVRTC_ERROR_OUT_OF_MEMORY
+                          ? sim_fail(SIM_ERR_NO_MEMORY, "no memory to compile %s", source->name)
+                      : result != NVRTC_SUCCESS ? compile_failed(source, o, program, result)
+                                                : SIM_OK;
+  if (program) (void)nvrtc.DestroyProgram(&program);
+  return status;
+}
+
+sim_status sim_compile(const sim_source *source, int capability, sim_bytes *out) {
+  char path[512];
+  sim_cache_key key;
+  options o = options_of(source);
+  if (!find(path, sizeof path)) {
+    const char *own = getenv("SIM_NVRTC");
+    return missing(own && *own ? "the file that SIM_NVRTC names cannot be read" : "it is not found");
+  }
+  SIM_TRY(make_key(source, &o, capability, path, &key));
+  if (sim_cache_read(&key, out)) return SIM_OK;
+  SIM_TRY(load(path));
+  sim_log(SIM_LOG_DEBUG, "compiling %s for compute capability %d.%d", source->name, capability / 10, capability % 10);
+  const size_t before = out->size;
+  SIM_TRY(compile(source, &o, capability, out));
+  if (out->failed) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to compile %s", source->name);
+  sim_cache_write(&key, out->data + before, out->size - before);
+  return SIM_OK;
+}

@@ -1,0 +1,49 @@
+/* CUDA source text made into kernels while the program runs. NVRTC, the compiler, is loaded when it is first needed:
+ * $SIM_NVRTC, else libnvrtc.so of the toolkit that built the program, of LD_LIBRARY_PATH, or of the usual folders.
+ *
+ * What was compiled once is found again on disk, in $SIM_CACHE, else $XDG_CACHE_HOME/sim, else $HOME/.cache/sim: one
+ * file for each source, options, architecture and NVRTC, with a checksum, written under another name and renamed. A
+ * file that is damaged is compiled and written anew. At most 64 MiB in 256 files stay there, those that were used last.
+ * Without such a folder, or where it cannot be written, everything is compiled each time. */
+#ifndef SIM_ENGINE_COMPILE_H
+#define SIM_ENGINE_COMPILE_H
+
+#include "engine/bytes.h"
+#include "engine/status.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What #include "name" finds; a list ends with a NULL name. */
+typedef struct sim_source_file {
+  const char *name, *text;
+} sim_source_file;
+
+typedef struct sim_source {
+  const char *name; /* letters, digits, _: for messages, and for the file that a failure leaves */
+  const char *text;
+  const sim_source_file *files; /* NULL: it includes nothing */
+  bool contract;                /* multiply-adds may become one operation */
+  bool approximate;             /* fp32 division and square root within 2 units in the last place */
+} sim_source;
+
+/* Machine code for a compute capability (90), or PTX with its NUL where NVRTC does not know it yet; from the cache or
+ * from NVRTC. Needs no GPU. SIM_ERR_NO_DEVICE without NVRTC; SIM_ERR_INTERNAL where the text does not compile: the
+ * source is kept in a file that the message names. */
+sim_status sim_compile(const sim_source *source, int capability, sim_bytes *out) SIM_MUST_CHECK;
+
+/* Kernels on the process's GPU. */
+typedef struct sim_module sim_module;
+sim_status sim_module_create(const sim_source *source, sim_module **out) SIM_MUST_CHECK;
+void sim_module_free(sim_module **module);
+/* An extern "C" __global__ function, loaded: a cudaKernel_t, which launches take like a function. */
+sim_status sim_module_kernel(const sim_module *module, const char *name, void **out) SIM_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,304 @@
+/* Kernels with a scenario's functions, as text: its functions, a struct of them for each template, and a wrapper for
+ * each kernel. */
+#include "kernels/nbody/cuda/laws.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char qualifier[] = "static __device__ __forceinline__";
+static const char power[] = "nbody_power";
+
+static sim_status written(const sim_bytes *text) {
+  return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function") : SIM_OK;
+}
+
+/* ---- pairs ---- */
+
+/* What the force is made of. */
+typedef struct pair_form {
+  double factor; /* of one power of r2 */
+  bool relative; /* 2 rate / force is a power too: cheaper than 2 rate */
+} pair_form;
+
+static sim_status divided(sim_expr_builder *builder, sim_expr_ref a, double by, sim_expr_ref *out) {
+  sim_expr_ref number;
+  SIM_TRY(sim_expr_builder_number(builder, by, &number));
+  return sim_expr_builder_call(builder, SIM_EXPR_DIV, (const sim_expr_ref[]){a, number}, out);
+}
+
+/* r2 -> force / factor, and with jerk 2 rate / factor, or 2 rate / force. */
+static sim_status make_force(sim_expr_builder *builder, const nbody_options *options, pair_form form, sim_expr **out) {
+  sim_expr_ref r2, made[3], two;
+  SIM_TRY(sim_expr_builder_input(builder, "r2", &r2));
+  SIM_TRY(sim_expr_builder_insert(builder, options->laws.pair, &r2, made));
+  if (options->jerk) {
+    SIM_TRY(sim_expr_builder_number(builder, 2, &two));
+    SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_MUL, (const sim_expr_ref[]){made[1], two}, &made[1]));
+    if (form.relative)
+      SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_DIV, (const sim_expr_ref[]){made[1], made[0]}, &made[1]));
+    else
+      SIM_TRY(divided(builder, made[1], form.factor, &made[1]));
+  }
+  SIM_TRY(divided(builder, made[0], form.factor, &made[0]));
+  return sim_expr_builder_finish(builder, made, (const char *const[]){"force", "rate"}, options->jerk ? 2 : 1, out);
+}
+
+static sim_status force_graph(const nbody_options *options, pair_form form, sim_expr **out) {
+  sim_expr_builder *builder;
+  *out = NULL;
+  SIM_TRY(sim_expr_builder_create(&builder));
+  sim_status status = make_force(builder, options, form, out);
+  sim_expr_builder_free(&builder);
+  return status;
+}
+
+static sim_status find_form(const nbody_options *options, pair_form *out) {
+  sim_expr *graph;
+  double unused;
+  *out = (pair_form){1, true};
+  SIM_TRY(force_graph(options, *out, &graph));
+  out->relative = options->jerk && sim_expr_is_power(graph, 0, 0, &unused) && sim_expr_is_power(graph, 1, 0, &unused);
+  if (!sim_expr_is_power(graph, 0, 0, &out->factor)) out->factor = 1;
+  sim_expr_free(&graph);
+  return SIM_OK;
+}
+
+/* The tile's law. */
+static sim_status add_force(const nbody_options *options, pair_form form, sim_bytes *text) {
+  const bool single = options->single_pairs, jerk = options->jerk;
+  sim_expr *graph;
+  double shift;
+  SIM_TRY(force_graph(options, form, &graph));
+  sim_status status =
+      sim_expr_emit(graph, &(sim_expr_emission){"pair_force", qualifier, single, power, 0, &shift}, text);
+  sim_expr_free(&graph);
+  SIM_TRY(status);
+  sim_bytes_format(text,
+                   "typedef %s pair_real;\n"
+                   "struct pair_law {\n"
+                   "  __device__ static pair_real start() { return (pair_real)%a; }\n",
+                   single ? "float" : "double", shift);
+  if (jerk)
+    sim_bytes_format(text,
+                     "  __device__ static void force_and_rate(pair_real s2, pair_real mass, pair_real dw, bool same,\n"
+                     "                                        pair_real &u, pair_real &rate) {\n"
+                     "    pair_real f, g;\n"
+                     "    pair_force(s2, &f, &g);\n"
+                     "    u = same ? (pair_real)0 : f * mass;\n"
+                     "    rate = same ? (pair_real)0 : dw * %s;\n"
+                     "  }\n"
+                     "  __device__ static pair_real turned(pair_real u, pair_real rate, pair_real d, pair_real w,\n"
+                     "                                     pair_real sum) {\n"
+                     "    return fused(u, %s);\n"
+                     "  }\n",
+                     form.relative ? "g" : "(g * mass)",
+                     form.relative ? "fused(rate, d, w), sum" : "w, fused(rate, d, sum)");
+  else
+    sim_bytes_text(text, "  __device__ static pair_real force(pair_real s2, bool same) {\n"
+                         "    pair_real f;\n"
+                         "    pair_force(s2, &f);\n"
+                         "    return same ? (pair_real)0 : f;\n"
+                         "  }\n");
+  sim_bytes_text(text, "};\n");
+  return SIM_OK;
+}
+
+/* A NaN is folded to one. */
+static sim_status is_known(const sim_expr *potential, bool *out) {
+  sim_expr_builder *builder;
+  sim_expr_ref one, value;
+  double number;
+  *out = true;
+  SIM_TRY(sim_expr_builder_create(&builder));
+  sim_status status = sim_expr_builder_number(builder, 1, &one);
+  if (status == SIM_OK && !sim_expr_depends(potential, 0, 0))
+    status = sim_expr_builder_insert(builder, potential, &one, &value);
+  if (status == SIM_OK && !sim_expr_depends(potential, 0, 0))
+    *out = !(sim_expr_builder_constant(builder, value, &number) && isnan(number));
+  sim_expr_builder_free(&builder);
+  return status;
+}
+
+static sim_status add_potential(const nbody_options *options, const char *real, sim_bytes *text, bool *known) {
+  sim_expr *graph;
+  double shift = 0;
+  SIM_TRY(nbody_laws_pick(options->laws.pair, options->jerk ? 2 : 1, 1, &graph));
+  sim_status status = is_known(graph, known);
+  if (status == SIM_OK && *known)
+    status = sim_expr_emit(graph, &(sim_expr_emission){"pair_potential", qualifier, false, power, 0, &shift}, text);
+  sim_expr_free(&graph);
+  if (status != SIM_OK || !*known) return status;
+  sim_bytes_format(text,
+                   "struct pair_energy {\n"
+                   "  __device__ static double start() { return %a; }\n"
+                   "  __device__ static double potential(double s2) {\n"
+                   "    double out;\n"
+                   "    pair_potential(s2, &out);\n"
+                   "    return out;\n"
+                   "  }\n"
+                   "};\n"
+                   "extern \"C\" __global__ void __launch_bounds__(POTENTIAL_THREADS)\n"
+                   "    nbody_law_potential(const bodies<%s> b, int blocks, double *partial) {\n"
+                   "  after_previous();\n"
+                   "  potential_sum<%s>(b, pair_energy(), blocks, partial);\n"
+                   "}\n",
+                   shift, real, real);
+  return SIM_OK;
+}
+
+/* Of a pair: ((|force| + 2 r2 |rate|) (m_i + m_j))^(-1/2). */
+static sim_status add_start(const nbody_options *options, const char *real, sim_bytes *text) {
+  sim_expr *graph;
+  SIM_TRY(nbody_laws_pick(options->laws.pair, 0, 2, &graph));
+  sim_status status = sim_expr_emit(graph, &(sim_expr_emission){"pair_rates", qualifier, false, power, 0, NULL}, text);
+  sim_expr_free(&graph);
+  SIM_TRY(status);
+  sim_bytes_format(text,
+                   "struct pair_time {\n"
+                   "  __device__ static double square(double dx, double dy, double dz, double masses) {\n"
+                   "    const double r2 = dx * dx + dy * dy + dz * dz;\n"
+                   "    double f, g;\n"
+                   "    pair_rates(r2, &f, &g);\n"
+                   "    return 1 / ((fabs(f) + 2 * r2 * fabs(g)) * masses);\n"
+                   "  }\n"
+                   "};\n"
+                   "extern \"C\" __global__ void __launch_bounds__(NBODY_PARTIAL_BODIES)\n"
+                   "    nbody_law_start(int n, const %s *m, const %s *x, const double *a, const double *j,\n"
+                   "                    double *partial) {\n"
+                   "  after_previous();\n"
+                   "  least_time(n, m, x, a, j, pair_time(), partial);\n"
+                   "}\n",
+                   real, real);
+  return SIM_OK;
+}
+
+sim_status nbody_cuda_write_pairs(const nbody_options *options, bool single, int bodies, sim_bytes *text,
+                                  nbody_cuda_pair_text *out) {
+  const char *real = single ? "float" : "double";
+  pair_form form;
+  SIM_TRY(find_form(options, &form));
+  out->factor = form.factor;
+  sim_bytes_text(text, "#include \"kernels/nbody/cuda/potential.cuh\"\n"
+                       "#include \"kernels/nbody/cuda/power.cuh\"\n"
+                       "#include \"kernels/nbody/cuda/start.cuh\"\n"
+                       "#include \"kernels/nbody/cuda/tile.cuh\"\n");
+  SIM_TRY(sim_expr_emit_prelude(text));
+  SIM_TRY(add_force(options, form, text));
+  sim_bytes_format(text,
+                   "extern \"C\" __global__ void __launch_bounds__(TILE_THREADS)\n"
+                   "    nbody_law_tile(const bodies<%s> b, int per_split, double *acceleration, double *jerk) {\n"
+                   "  tile_sum<%s, pair_real, %d, %d>(b, pair_law(), per_split, acceleration, jerk);\n"
+                   "}\n",
+                   real, real, bodies, options->jerk ? 6 : 3);
+  SIM_TRY(add_potential(options, real, text, &out->potential));
+  if (options->jerk) SIM_TRY(add_start(options, real, text));
+  return written(text);
+}
+
+/* ---- single bodies ---- */
+
+static sim_status add_part(const sim_expr *expr, int first, int count, const char *name, sim_bytes *text) {
+  sim_expr *part;
+  SIM_TRY(nbody_laws_pick(expr, first, count, &part));
+  sim_status status = sim_expr_emit(part, &(sim_expr_emission){.name = name, .qualifier = qualifier}, text);
+  sim_expr_free(&part);
+  return status;
+}
+
+static sim_status add_external(const nbody_options *options, const char *real, sim_bytes *text) {
+  const bool jerk = options->jerk;
+  const char *speed = jerk ? "v[0], v[1], v[2], " : "";
+  SIM_TRY(add_part(options->laws.external, 0, jerk ? 6 : 3, "outer_acceleration", text));
+  SIM_TRY(add_part(options->laws.external, jerk ? 6 : 3, 1, "outer_potential", text));
+  sim_bytes_format(text,
+                   "struct outer_law {\n"
+                   "  enum { JERK = %d };\n"
+                   "  __device__ static void of(const double *x, const double *v, double t, double *a, double *j) {\n"
+                   "    outer_acceleration(x[0], x[1], x[2], %st, a, a + 1, a + 2%s);\n"
+                   "  }\n"
+                   "  __device__ static double potential(const double *x, const double *v, double t) {\n"
+                   "    double out;\n"
+                   "    outer_potential(x[0], x[1], x[2], %st, &out);\n"
+                   "    return out;\n"
+                   "  }\n"
+                   "};\n",
+                   jerk, speed, jerk ? ", j, j + 1, j + 2" : "", speed);
+  sim_bytes_format(text, "typedef %s real;\n", real);
+  sim_bytes_text(text,
+                 "#define KERNEL(threads) extern \"C\" __global__ void __launch_bounds__(threads)\n"
+                 "KERNEL(EXTERNAL_THREADS) nbody_law_finish(nbody_raw raw, double *a, double *j, const real *x,\n"
+                 "                                          const real *v, int n, double t) {\n"
+                 "  external_finish<outer_law>(raw, a, j, x, v, n, t);\n"
+                 "}\n"
+                 "KERNEL(EXTERNAL_THREADS) nbody_law_kick(nbody_raw raw, real *x, real *v, double *a, int n,\n"
+                 "                                        double dt, double drift, double t) {\n"
+                 "  external_kick<outer_law, false>(raw, x, v, a, n, dt, drift, t);\n"
+                 "}\n"
+                 "KERNEL(EXTERNAL_THREADS) nbody_law_kick_drift(nbody_raw raw, real *x, real *v, double *a, int n,\n"
+                 "                                              double dt, double drift, double t) {\n"
+                 "  external_kick<outer_law, true>(raw, x, v, a, n, dt, drift, t);\n"
+                 "}\n"
+                 "KERNEL(NBODY_PARTIAL_BODIES) nbody_law_outer(const real *m, const real *x, const real *v, int n,\n"
+                 "                                             double t, double *partial) {\n"
+                 "  external_potential<outer_law>(m, x, v, n, t, partial);\n"
+                 "}\n");
+  if (jerk)
+    sim_bytes_text(text,
+                   "KERNEL(EXTERNAL_THREADS) nbody_law_correct(nbody_raw raw, real *x, real *v, const double *a,\n"
+                   "                                           const double *j, const real *x0, const real *v0,\n"
+                   "                                           const double *a0, const double *j0, int n, double dt,\n"
+                   "                                           double t) {\n"
+                   "  external_correct<outer_law>(raw, x, v, a, j, x0, v0, a0, j0, n, dt, t);\n"
+                   "}\n");
+  return SIM_OK;
+}
+
+static sim_status add_observe(const sim_function_map *map, const char *real, sim_bytes *text) {
+  static const char *const ways[] = {"WAY_ADD", "WAY_ADD", "WAY_LEAST", "WAY_GREATEST"}; /* sim_reduction */
+  char name[32];
+  for (size_t k = 0; k < map->count; k++) {
+    snprintf(name, sizeof name, "observed_%zu", k);
+    SIM_TRY(sim_expr_emit(map->items[k].expr, &(sim_expr_emission){.name = name, .qualifier = qualifier}, text));
+  }
+  sim_bytes_format(text, "struct observed {\n  enum { COUNT = %zu };\n  __device__ static int way(int k) {\n",
+                   map->count);
+  sim_bytes_text(text, "    const int ways[] = {");
+  for (size_t k = 0; k < map->count; k++) sim_bytes_format(text, "%s%s", k ? ", " : "", ways[map->items[k].reduce]);
+  sim_bytes_text(text,
+                 "};\n    return ways[k];\n  }\n"
+                 "  __device__ static void of(double m, double x, double y, double z, double vx, double vy,\n"
+                 "                            double vz, double ax, double ay, double az, double t, double *o) {\n");
+  for (size_t k = 0; k < map->count; k++)
+    sim_bytes_format(text, "    observed_%zu(m, x, y, z, vx, vy, vz, ax, ay, az, t, o + %zu);\n", k, k);
+  sim_bytes_format(text,
+                   "  }\n};\n"
+                   "extern \"C\" __global__ void __launch_bounds__(NBODY_PARTIAL_BODIES)\n"
+                   "    nbody_law_observe(int n, const %s *m, const %s *x, const %s *v, const double *a, double t,\n"
+                   "                      double *partial) {\n"
+                   "  map_bodies<observed>(n, m, x, v, a, t, partial);\n"
+                   "}\n"
+                   "extern \"C\" __global__ void __launch_bounds__(NBODY_PARTIAL_BODIES)\n"
+                   "    nbody_law_gather(const double *partial, int count, double *result) {\n"
+                   "  map_partials<observed>(partial, count, result);\n"
+                   "}\n",
+                   real, real, real);
+  return SIM_OK;
+}
+
+sim_status nbody_cuda_write_bodies(const nbody_options *options, bool single, sim_bytes *text) {
+  const char *real = single ? "float" : "double";
+  sim_bytes_text(text, "#include \"kernels/nbody/cuda/external.cuh\"\n"
+                       "#include \"kernels/nbody/cuda/mapped.cuh\"\n");
+  SIM_TRY(sim_expr_emit_prelude(text));
+  if (options->laws.external) SIM_TRY(add_external(options, real, text));
+  if (options->observe && options->observe->count > 0) SIM_TRY(add_observe(options->observe, real, text));
+  return written(text);
+}
+
+sim_source nbody_cuda_pairs_source(const sim_bytes *text) {
+  return (sim_source){
+      .name = "nbody_pairs", .text = text->data, .files = nbody_cuda_files, .contract = true, .approximate = true};
+}
+sim_source nbody_cuda_bodies_source(const sim_bytes *text) {
+  return (sim_source){.name = "nbody_bodies", .text = text->data, .files = nbody_cuda_files};
+}

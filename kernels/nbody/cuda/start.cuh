@@ -1,0 +1,43 @@
+/* How long bodies take to move at the start of a run: the least over all pairs of a law's own time, and of |a| / |j|;
+ * squares. Device code. */
+#ifndef NBODY_CUDA_START_CUH
+#define NBODY_CUDA_START_CUH
+
+#include "kernels/nbody/cuda/pair.cuh"
+#include "kernels/nbody/cuda/reduce.cuh"
+
+__device__ inline double square3(const double *x, size_t n, size_t i) {
+  return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
+}
+
+/* law.square(dx, dy, dz, m_i + m_j). The kernel has __launch_bounds__(NBODY_PARTIAL_BODIES). */
+template <typename Real, typename Law>
+__device__ __forceinline__ void least_time(int n, const Real *m, const Real *x, const double *a, const double *j,
+                                           const Law &law, double *partial) {
+  __shared__ wide staged[NBODY_PARTIAL_BODIES];
+  __shared__ double shared[32];
+  const int i = blockIdx.x * NBODY_PARTIAL_BODIES + threadIdx.x;
+  wide mine = {};
+  double value = INFINITY;
+  if (i < n) mine.x = x[i], mine.y = x[(size_t)n + i], mine.z = x[2 * (size_t)n + i], mine.w = m[i];
+  for (int first = 0; first < n; first += NBODY_PARTIAL_BODIES) {
+    const int k = first + threadIdx.x;
+    __syncthreads();
+    if (k < n)
+      staged[threadIdx.x].x = x[k], staged[threadIdx.x].y = x[(size_t)n + k],
+      staged[threadIdx.x].z = x[2 * (size_t)n + k], staged[threadIdx.x].w = m[k];
+    __syncthreads();
+    for (int s = 0; s < min((int)NBODY_PARTIAL_BODIES, n - first); s++)
+      if (i < n && first + s != i)
+        value = fmin(
+            value, law.square(mine.x - staged[s].x, mine.y - staged[s].y, mine.z - staged[s].z, mine.w + staged[s].w));
+  }
+  if (i < n) {
+    const double j2 = square3(j, n, i);
+    if (j2 > 0) value = fmin(value, square3(a, n, i) / j2);
+  }
+  value = over_block<least>(value, shared);
+  if (threadIdx.x == 0) partial[blockIdx.x] = value;
+}
+
+#endif

@@ -1,0 +1,7 @@
+-- expect: 65 law_energy_timed.lua: integrate.max_energy_error: has no meaning where external depends on t: the energy changes
+return sim.nbody {
+  precision = "double",
+  bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },
+  external = function(x, t) return x * t end,
+  integrate = { dt = 1/64, t_end = 1, max_energy_error = 1e-3 },
+}

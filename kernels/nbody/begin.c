@@ -3,6 +3,7 @@
 
 #include "kernels/nbody/field.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -170,10 +171,55 @@ sim_status nbody_check_apart(const nbody_run *run, const nbody_options *options)
   return status;
 }
 
-sim_status nbody_check_laws(const nbody_run *run) {
+/* Whether fp32 can hold it, neither as 0 nor as infinity. */
+static bool fits_single(double value) {
+  return value == 0 || (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX) || !isfinite(value);
+}
+
+/* Squared distances of bodies that lie apart in the order of ids by all powers of two, r2[count]. */
+static int64_t some_distances(const nbody_run *run, const void *positions, double r2[NBODY_FIELD_BLOCK]) {
+  int64_t count = 0;
+  for (int64_t apart = 1; apart < run->n; apart *= 2)
+    for (int64_t k = 0; k < 8 && count < NBODY_FIELD_BLOCK; k++) {
+      const int64_t i = k * (run->n - apart) / 8;
+      r2[count] = 0;
+      for (int c = 0; c < 3; c++) {
+        const double d = position_at(run, positions, c, i + apart) - position_at(run, positions, c, i);
+        r2[count] += d * d;
+      }
+      count++;
+    }
+  return count;
+}
+
+/* fp32 terms of a law are in the scenario's own units: SI may be beyond them. */
+static sim_status check_single_range(const nbody_run *run) {
+  const void *positions;
+  void *copy;
+  nbody_field *field = NULL;
+  double r2[NBODY_FIELD_BLOCK];
+  sim_status status = fetch(run, &run->position, &positions, &copy);
+  const int64_t count = status == SIM_OK ? some_distances(run, positions, r2) : 0;
+  free(copy);
+  if (status == SIM_OK) status = nbody_field_create(run->laws.pair, NULL, SIM_ISA_PLAIN, 1, &field);
+  if (status == SIM_OK) {
+    const double *force = nbody_field_run(field, &(nbody_column){r2, SIM_F64, false}, 0, count);
+    for (int64_t k = 0; k < count && status == SIM_OK; k++)
+      if (!fits_single(r2[k]) || !fits_single(force[k]))
+        status = sim_fail(SIM_ERR_SCENARIO,
+                          "pair: at r2 = %.3g it gives %.3g times the distance, and single and mixed precision take "
+                          "both in fp32, from 1e-38 to 3e38: take other units, or precision = \"double\"",
+                          r2[k], force[k]);
+  }
+  nbody_field_destroy(&field);
+  return status;
+}
+
+sim_status nbody_check_laws(const nbody_run *run, const nbody_options *options) {
   int64_t bad;
   const void *positions;
   void *copy;
+  if (run->laws.pair != NULL && !run->laws.alone && options->single_pairs) SIM_TRY(check_single_range(run));
   SIM_TRY(find_infinite(run, &run->acceleration, &bad));
   if (bad < 0) SIM_TRY(find_infinite(run, &run->jerk, &bad));
   if (bad < 0) return SIM_OK;

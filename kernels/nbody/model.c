@@ -303,7 +303,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   run->ops->force(run->work, 0);
   run->ops->finish(run->work);
   if (p->gravity.softening == 0 && run->laws.pair == NULL) SIM_TRY(nbody_check_apart(run, &options));
-  if (run->laws.pair != NULL || run->laws.external != NULL) SIM_TRY(nbody_check_laws(run));
+  if (run->laws.pair != NULL || run->laws.external != NULL) SIM_TRY(nbody_check_laws(run, &options));
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
   run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential ? sums->kinetic + sums->potential : 0;
   return nbody_plan_first_step(run);

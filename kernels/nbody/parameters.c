@@ -351,9 +351,17 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   if (faults->count != before) return SIM_OK;
 
   nbody_laws laws;
+  sim_expr *snap = NULL;
+  const bool hermite = p->integrate.scheme == NBODY_HERMITE4;
   sim_status status = nbody_laws_create(p, &laws);
+  if (status == SIM_OK && hermite && isnan(p->integrate.dt) && p->external != NULL) {
+    status = nbody_laws_snap(&laws, &snap);
+    sim_expr_free(&snap);
+    if (status != SIM_OK) nbody_laws_free(&laws);
+  }
   if (status == SIM_ERR_SCENARIO) {
-    sim_faults_add(faults, 0, p->external != NULL ? "external" : name, "%s", sim_error_last()->message);
+    sim_faults_add(faults, 0, p->external != NULL ? "external" : name, "%s%s",
+                   hermite ? "with its derivatives by time, which hermite4 takes: " : "", sim_error_last()->message);
     return SIM_OK;
   }
   SIM_TRY(status);

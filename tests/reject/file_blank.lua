@@ -1,2 +1,2 @@
--- expect: 65 file_blank.lua: returns nothing, expected return sim.nbody { ... }
+-- expect: 65 file_blank.lua: returns nothing, expected return sim.
 -- only this comment

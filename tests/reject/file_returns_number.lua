@@ -1,2 +1,2 @@
--- expect: 65 file_returns_number.lua:2: returns a number, expected sim.nbody { ... }
+-- expect: 65 file_returns_number.lua:2: returns a number, expected sim.
 return 42

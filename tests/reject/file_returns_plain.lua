@@ -1,2 +1,2 @@
--- expect: 65 file_returns_plain.lua:2: returns a plain table, expected sim.nbody { ... }
+-- expect: 65 file_returns_plain.lua:2: returns a plain table, expected sim.
 return { bodies = {} }

@@ -1,2 +1,2 @@
--- expect: 65 file_returns_two.lua:2: returns 2 values, expected one: sim.nbody { ... }
+-- expect: 65 file_returns_two.lua:2: returns 2 values, expected one: sim.
 return sim.nbody {}, sim.nbody {}

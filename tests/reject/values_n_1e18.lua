@@ -1,4 +1,5 @@
 -- expect: 71 are free
+-- args: --device cpu
 return sim.nbody {
   bodies    = { sim.plummer { n = 1e18, mass = 1, radius = 1 } },
   gravity   = { softening = 0.1 },

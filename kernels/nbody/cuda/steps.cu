@@ -104,12 +104,12 @@ void nbody_cuda_finish(nbody_work *w) {
 
 template <typename Real> void nbody_cuda_kick(nbody_work *w, double dt) {
   static const sim_cuda_kernel kernel = {"nbody_kick", "kick and drift", SIM_LIMIT_BYTES};
+  if (w->state.jerk != NULL) nbody_cuda_finish(w); /* it is raw as well */
   if (w->laws.kick != nullptr && w->raw.kind != nbody_raw::NBODY_RAW_NONE) {
     nbody_cuda_law_kick(w, dt);
     w->raw.kind = nbody_raw::NBODY_RAW_NONE;
     return;
   }
-  if (w->state.jerk != NULL) nbody_cuda_finish(w); /* it is raw as well */
   const size_t components = components_of(w);
   const bool raw = w->raw.kind != nbody_raw::NBODY_RAW_NONE;
   nbody_launch(&kernel, (double)components * (2 * sizeof(Real) + (raw ? 16 : 8)) + raw_bytes(w), grid_of(components),
@@ -127,12 +127,12 @@ template <typename Real> void nbody_cuda_drift(nbody_work *w, double dt) {
 
 template <typename Real> void nbody_cuda_kick_drift(nbody_work *w, double kicked, double drifted) {
   static const sim_cuda_kernel kernel = {"nbody_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
+  if (w->state.jerk != NULL) nbody_cuda_finish(w); /* it is raw as well */
   if (w->laws.kick_drift != nullptr && w->raw.kind != nbody_raw::NBODY_RAW_NONE) {
     nbody_cuda_law_kick_drift(w, kicked, drifted);
     w->raw.kind = nbody_raw::NBODY_RAW_NONE;
     return;
   }
-  if (w->state.jerk != NULL) nbody_cuda_finish(w); /* it is raw as well */
   const size_t components = components_of(w);
   nbody_launch(&kernel, (double)components * (4 * sizeof(Real) + 16) + raw_bytes(w), grid_of(components), THREADS,
                kick<Real, true>, w->raw, (Real *)w->state.position, (Real *)w->state.velocity, w->state.acceleration,

@@ -1,0 +1,345 @@
+/* The grains that a run begins with. */
+#include "kernels/collision/collision.h"
+
+#include "engine/rng.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Draws of random numbers a grain. */
+enum { DRAW_PLACE = 0, DRAW_RADIUS = 2, DRAW_VELOCITY = 80 };
+static const double pi = 3.14159265358979323846;
+
+/* ---- parts ---- */
+
+static sim_status file_path(const collision_from_file *file, const sim_setup *setup, char out[4096]) {
+  const bool alone = file->path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
+  const int length =
+      alone ? snprintf(out, 4096, "%s", file->path) : snprintf(out, 4096, "%s/%s", setup->folder, file->path);
+  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "a path of %d letters is too long", length);
+  return SIM_OK;
+}
+
+static sim_status count_item(const sim_item *item, const sim_setup *setup, int64_t *n) {
+  *n = 1;
+  if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema)
+    *n = ((const collision_random_spheres *)item->data)->n;
+  else if (item->schema == &collision_each_schema)
+    *n = (int64_t)((const collision_each *)item->data)->radius.rows;
+  else if (item->schema == &collision_from_file_schema) {
+    const collision_from_file *file = item->data;
+    char path[4096];
+    SIM_TRY(file_path(file, setup, path));
+    SIM_TRY(setup->count_particles(path, file->group.species, n));
+    if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: holds no grains", path);
+  }
+  return SIM_OK;
+}
+
+sim_status collision_parts_list(const collision_parameters *p, const sim_setup *setup, collision_parts *out) {
+  *out = (collision_parts){.part = calloc(p->grains.count + 1, sizeof *out->part), .count = p->grains.count};
+  if (out->part == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the list of grains");
+  sim_status status = SIM_OK;
+  for (size_t i = 0; i < p->grains.count && status == SIM_OK; i++) {
+    out->part[i].item = &p->grains.items[i];
+    status = count_item(&p->grains.items[i], setup, &out->part[i].n);
+    out->n += (double)out->part[i].n;
+  }
+  sim_species species[SIM_SPECIES_MAX];
+  if (status == SIM_OK && collision_parts_species(out, species) == SIZE_MAX)
+    status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at most %d species", SIM_SPECIES_MAX);
+  if (status == SIM_OK && !(out->n < 4294967295.0))
+    status = sim_fail(SIM_ERR_SCENARIO, "grains: expected fewer than 2^32 - 1, got %.9g", out->n);
+  if (status != SIM_OK) collision_parts_free(out);
+  return status;
+}
+
+void collision_parts_free(collision_parts *parts) {
+  free(parts->part);
+  *parts = (collision_parts){0};
+}
+
+size_t collision_parts_species(const collision_parts *parts, sim_species species[SIM_SPECIES_MAX]) {
+  size_t count = 0;
+  for (size_t i = 0; i < parts->count; i++) {
+    const char *name = ((const collision_group *)parts->part[i].item->data)->species;
+    size_t s = 0;
+    while (s < count && strcmp(species[s].name, name) != 0) s++;
+    if (s == SIM_SPECIES_MAX) return SIZE_MAX;
+    if (s == count) {
+      species[count++] = (sim_species){0};
+      snprintf(species[s].name, sizeof species[s].name, "%s", name);
+    }
+    species[s].count += parts->part[i].n;
+  }
+  for (size_t s = 1; s < count; s++) species[s].first = species[s - 1].first + species[s - 1].count;
+  return count;
+}
+
+/* ---- groups ---- */
+
+/* One part as it is made: grains first ... first + n. */
+typedef struct maker {
+  const collision_parameters *p;
+  const collision_options *o;
+  collision_grains *g;
+  bool *loose;
+  double *filled; /* the densest region of loose grains; 0: none */
+  double *low[3], *high[3];
+  int64_t first, n;
+} maker;
+
+static double lognormal(uint64_t seed, uint64_t id, const double *radii) {
+  double z[2];
+  for (uint32_t draw = 0;; draw++) { /* within 1:20, that is, a factor sqrt(20) about the median */
+    sim_rng_normal(seed, id, 0, DRAW_RADIUS + draw, z);
+    for (int k = 0; k < 2; k++)
+      if (fabs(z[k] * radii[1]) <= 0.5 * log(20) || draw == 64) return radii[0] * exp(draw == 64 ? 0 : z[k] * radii[1]);
+  }
+}
+
+static void make_radii(const maker *m, const collision_radii *size) {
+  const sim_doubles *r = &size->radii;
+  const bool uniform =
+      size->distribution == COLLISION_UNIFORM || (size->distribution == COLLISION_AUTO && r->rows == 2);
+  for (int64_t i = 0; i < m->n; i++) {
+    double *radius = &m->g->radius[m->first + i], u[2];
+    const uint64_t id = (uint64_t)(m->first + i);
+    if (r->rows == 0)
+      *radius = size->radius;
+    else if (uniform) {
+      sim_rng_uniform(m->p->common.seed, id, 0, DRAW_RADIUS, u);
+      *radius = r->data[0] + (r->data[1] - r->data[0]) * u[0];
+    } else if (size->distribution == COLLISION_LOGNORMAL)
+      *radius = lognormal(m->p->common.seed, id, r->data);
+    else
+      *radius = r->data[(size_t)i % r->rows];
+  }
+}
+
+static void region_of(const maker *m, const collision_random_spheres *group, double low[3], double high[3]) {
+  for (int c = 0; c < 3; c++) {
+    low[c] = group->low.rows ? group->low.data[c] : m->o->low[c];
+    high[c] = group->high.rows ? group->high.data[c] : m->o->low[c] + m->o->size[c];
+  }
+}
+
+static sim_status throw_spheres(const maker *m, const collision_random_spheres *group) {
+  double low[3], high[3], volume = 1, filled = 0;
+  region_of(m, group, low, high);
+  for (int c = 0; c < 3; c++) volume *= high[c] - low[c];
+  for (int64_t i = m->first; i < m->first + m->n; i++) {
+    const double r = m->g->radius[i];
+    double u[4];
+    filled += 4 * pi / 3 * r * r * r;
+    for (uint32_t k = 0; k < 2; k++) sim_rng_uniform(m->p->common.seed, (uint64_t)i, 0, DRAW_PLACE + k, u + 2 * k);
+    for (int c = 0; c < 3; c++) {
+      /* Across the whole of a periodic box nothing bounds the centres. */
+      const bool round = m->o->periodic[c] && low[c] <= m->o->low[c] && high[c] >= m->o->low[c] + m->o->size[c];
+      m->low[c][i] = round ? -INFINITY : low[c] + r;
+      m->high[c][i] = round ? INFINITY : high[c] - r;
+      const double a = round ? low[c] : m->low[c][i], b = round ? high[c] : m->high[c][i];
+      if (a > b)
+        return sim_fail(SIM_ERR_SCENARIO, "random_spheres: a grain of radius %.9g does not fit the region's %c", r,
+                        "xyz"[c]);
+      m->g->position[c][i] = a + (b - a) * u[c];
+    }
+    m->loose[i] = true;
+  }
+  *m->filled = fmax(*m->filled, filled / volume);
+  if (filled > 0.7 * volume)
+    return sim_fail(SIM_ERR_SCENARIO, "random_spheres: the grains fill %.3g of their region; about 0.6 is possible",
+                    filled / volume);
+  return SIM_OK;
+}
+
+/* Simple cubic, with sites left empty at even distances. */
+static sim_status put_lattice(const maker *m, const collision_random_spheres *group) {
+  double low[3], high[3], volume = 1, largest = 0;
+  int64_t sites[3], total = 1;
+  region_of(m, group, low, high);
+  for (int c = 0; c < 3; c++) volume *= high[c] - low[c];
+  for (int64_t i = m->first; i < m->first + m->n; i++) largest = fmax(largest, m->g->radius[i]);
+  const double side = cbrt(volume / (double)m->n);
+  for (int c = 0; c < 3; c++) sites[c] = (int64_t)fmax(1, floor((high[c] - low[c]) / side));
+  while (sites[0] * sites[1] * sites[2] < m->n) { /* one more where the sites are widest */
+    int widest = 0;
+    for (int c = 1; c < 3; c++)
+      if ((high[c] - low[c]) / (double)sites[c] > (high[widest] - low[widest]) / (double)sites[widest]) widest = c;
+    sites[widest]++;
+  }
+  for (int c = 0; c < 3; c++) {
+    total *= sites[c];
+    const double step = (high[c] - low[c]) / (double)sites[c];
+    if (step < 2 * largest)
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "lattice: %" PRId64 " grains of radius %.9g do not fit: sites are %.9g apart in %c", m->n,
+                      largest, step, "xyz"[c]);
+  }
+  for (int64_t i = 0; i < m->n; i++) {
+    const int64_t site = (int64_t)((double)i * (double)total / (double)m->n);
+    const int64_t at[3] = {site / (sites[1] * sites[2]), site / sites[2] % sites[1], site % sites[2]};
+    for (int c = 0; c < 3; c++)
+      m->g->position[c][m->first + i] = low[c] + ((double)at[c] + 0.5) * ((high[c] - low[c]) / (double)sites[c]);
+  }
+  return SIM_OK;
+}
+
+static void set_masses(const maker *m, const collision_group *group) {
+  for (int64_t i = m->first; i < m->first + m->n; i++) {
+    const double r = m->g->radius[i];
+    m->g->mass[i] = group->density * 4 * pi / 3 * r * r * r;
+  }
+}
+
+/* Maxwell's velocities of exactly this temperature, without momentum. */
+static void heat(const maker *m, double temperature) {
+  double momentum[3] = {0}, mass = 0, energy = 0;
+  if (!(temperature > 0)) return;
+  for (int64_t i = m->first; i < m->first + m->n; i++) {
+    double z[4];
+    for (uint32_t k = 0; k < 2; k++) sim_rng_normal(m->p->common.seed, (uint64_t)i, 0, DRAW_VELOCITY + k, z + 2 * k);
+    for (int c = 0; c < 3; c++) {
+      m->g->velocity[c][i] = sqrt(temperature / m->g->mass[i]) * z[c];
+      momentum[c] += m->g->mass[i] * m->g->velocity[c][i];
+    }
+    mass += m->g->mass[i];
+  }
+  if (m->n < 2) return;
+  for (int64_t i = m->first; i < m->first + m->n; i++)
+    for (int c = 0; c < 3; c++) {
+      m->g->velocity[c][i] -= momentum[c] / mass;
+      energy += m->g->mass[i] * m->g->velocity[c][i] * m->g->velocity[c][i];
+    }
+  const double scale = sqrt(3 * (double)m->n * temperature / energy);
+  for (int64_t i = m->first; i < m->first + m->n; i++)
+    for (int c = 0; c < 3; c++) m->g->velocity[c][i] *= scale;
+}
+
+static void copy_each(const maker *m, const collision_each *each) {
+  for (int64_t i = 0; i < m->n; i++) {
+    m->g->radius[m->first + i] = each->radius.data[i];
+    for (int c = 0; c < 3; c++) {
+      m->g->position[c][m->first + i] = each->position.data[3 * i + c];
+      if (each->velocity.rows) m->g->velocity[c][m->first + i] = each->velocity.data[3 * i + c];
+      if (each->angular_velocity.rows) m->g->spin[c][m->first + i] = each->angular_velocity.data[3 * i + c];
+    }
+  }
+}
+
+static sim_status read_file(const maker *m, const sim_setup *setup, const collision_from_file *file) {
+  char path[4096];
+  sim_particles read = {0};
+  SIM_TRY(file_path(file, setup, path));
+  SIM_TRY(setup->read_particles(path, file->group.species, &m->p->common.units, &read));
+  sim_status status = SIM_OK;
+  if (read.count != m->n) status = sim_fail(SIM_ERR_SCENARIO, "%s: changed while it was read", path);
+  if (status == SIM_OK && isnan(file->radius) && read.mass == NULL)
+    status = sim_fail(SIM_ERR_SCENARIO, "%s: has no masses, from which radii could follow; give `radius`", path);
+  for (int64_t i = 0; i < m->n && status == SIM_OK; i++) {
+    const int64_t to = m->first + i;
+    const double mass = read.mass != NULL ? read.mass[i] : NAN;
+    m->g->radius[to] = isnan(file->radius) ? cbrt(mass / (4 * pi / 3 * file->group.density)) : file->radius;
+    for (int c = 0; c < 3; c++) {
+      if (read.position[c] != NULL) m->g->position[c][to] = read.position[c][i];
+      if (read.velocity[c] != NULL) m->g->velocity[c][to] = read.velocity[c][i];
+      if (!isfinite(m->g->position[c][to]) || !isfinite(m->g->velocity[c][to]))
+        status = sim_fail(SIM_ERR_SCENARIO, "%s: grain %" PRId64 " has a number that is not finite", path, i + 1);
+    }
+    if (!(m->g->radius[to] > 0 && isfinite(m->g->radius[to])))
+      status = sim_fail(SIM_ERR_SCENARIO, "%s: grain %" PRId64 " has no mass", path, i + 1);
+  }
+  sim_particles_free(&read);
+  return status;
+}
+
+static sim_status make_part(const maker *m, const sim_setup *setup, const sim_item *item, int material) {
+  const collision_group *group = item->data;
+  double temperature = 0;
+  if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema) {
+    const collision_random_spheres *spheres = item->data; /* the lattice's struct is the same */
+    make_radii(m, &spheres->size);
+    temperature = spheres->temperature;
+    SIM_TRY((item->schema == &collision_lattice_schema ? put_lattice : throw_spheres)(m, spheres));
+  } else if (item->schema == &collision_each_schema) {
+    copy_each(m, item->data);
+  } else if (item->schema == &collision_from_file_schema) {
+    SIM_TRY(read_file(m, setup, item->data));
+  } else {
+    const collision_grain *grain = item->data;
+    m->g->radius[m->first] = grain->radius;
+    for (int c = 0; c < 3; c++) {
+      m->g->position[c][m->first] = grain->position[c];
+      m->g->spin[c][m->first] = grain->angular_velocity[c];
+    }
+  }
+  set_masses(m, group);
+  heat(m, temperature);
+  for (int64_t i = m->first; i < m->first + m->n; i++) {
+    m->g->material[i] = (uint64_t)material;
+    for (int c = 0; c < 3; c++) m->g->velocity[c][i] += group->velocity[c];
+  }
+  return SIM_OK;
+}
+
+static sim_status make_all(const collision_parameters *p, const sim_setup *setup, const collision_parts *parts,
+                           maker *m) {
+  const char *names[COLLISION_MATERIALS_MAX];
+  int count;
+  SIM_TRY(collision_materials(p, names, &count));
+  for (size_t i = 0; i < parts->count; i++) {
+    m->n = parts->part[i].n;
+    const char *material = ((const collision_group *)parts->part[i].item->data)->material;
+    SIM_TRY(make_part(m, setup, parts->part[i].item, collision_material_index(names, count, material)));
+    m->first += m->n;
+  }
+  double least = INFINITY, most = 0;
+  for (int64_t i = 0; i < m->g->n; i++) {
+    least = fmin(least, m->g->radius[i]);
+    most = fmax(most, m->g->radius[i]);
+  }
+  if (most > 20 * least)
+    return sim_fail(SIM_ERR_SCENARIO, "grains: expected radii within 1:20, got %.9g to %.9g", least, most);
+  for (int c = 0; c < 3; c++)
+    if (m->o->periodic[c] && m->o->size[c] < 5 * most)
+      return sim_fail(SIM_ERR_SCENARIO, "box.size: %.9g in %c is periodic and less than 5 of the largest radius, %.9g",
+                      m->o->size[c], "xyz"[c], most);
+  return *m->filled > 0 ? collision_pack(m->o, m->g, m->loose, m->low, m->high, *m->filled) : SIM_OK;
+}
+
+sim_status collision_grains_create(const collision_parameters *p, const sim_setup *setup, const collision_parts *parts,
+                                   const collision_options *options, collision_grains *out) {
+  const size_t n = (size_t)parts->n;
+  double filled = 0;
+  *out = (collision_grains){.n = (int64_t)n};
+  double *data = calloc(11 * n, sizeof *data), *bounds = calloc(6 * n, sizeof *bounds);
+  out->material = calloc(n, sizeof *out->material);
+  out->radius = data;
+  maker m = {.p = p, .o = options, .g = out, .loose = calloc(n, sizeof(bool)), .filled = &filled};
+  sim_status status = SIM_OK;
+  if (!data || !bounds || !out->material || !m.loose)
+    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu grains", n);
+  if (status == SIM_OK) {
+    out->mass = data + n;
+    for (size_t c = 0; c < 3; c++) {
+      out->position[c] = data + (2 + c) * n;
+      out->velocity[c] = data + (5 + c) * n;
+      out->spin[c] = data + (8 + c) * n;
+      m.low[c] = bounds + c * n;
+      m.high[c] = bounds + (3 + c) * n;
+    }
+    status = make_all(p, setup, parts, &m);
+  }
+  free(bounds), free(m.loose);
+  if (status != SIM_OK) collision_grains_free(out);
+  return status;
+}
+
+void collision_grains_free(collision_grains *grains) {
+  free(grains->radius); /* one block */
+  free(grains->material);
+  *grains = (collision_grains){0};
+}

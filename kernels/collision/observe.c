@@ -1,0 +1,134 @@
+/* Tables of the model. */
+#include "kernels/collision/run.h"
+
+#include "engine/log.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define ENERGY                                                                                                         \
+  { 2, 1, -2 }
+#define PRESSURE                                                                                                       \
+  { -1, 1, -2 }
+#define C(column, ...)                                                                                                 \
+  { .name = #column, .type = SIM_REAL, __VA_ARGS__ }
+
+enum { KINETIC, ROTATIONAL, ELASTIC, POTENTIAL, DISSIPATED, TOTAL, BALANCE };
+const sim_field collision_energy_columns[] = {
+    C(kinetic, .dimension = ENERGY, .doc = "of motion"),
+    C(rotational, .dimension = ENERGY, .doc = "of turning"),
+    C(elastic, .dimension = ENERGY, .doc = "held by contacts: normal, tangential, rolling and twisting springs"),
+    C(potential, .dimension = ENERGY, .doc = "in gravity"),
+    C(dissipated, .dimension = ENERGY, .doc = "lost in dashpots and by sliding since the start"),
+    C(total, .dimension = ENERGY, .doc = "sum of the first four"),
+    C(balance, .doc = "(total + dissipated)/(total at the start) - 1; moving walls do work that is not counted"),
+    {0}};
+
+enum { TEMPERATURE, TENSOR, GAS_PRESSURE = TENSOR + 6, STRESS, GAS_VIRIAL = STRESS + 6 };
+const sim_field collision_gas_columns[] = {
+    C(temperature, .dimension = ENERGY, .doc = "a third of the trace of the tensor"),
+    C(temperature_xx, .dimension = ENERGY, .doc = "mean of m (v - V)(v - V), V: velocity of all"),
+    C(temperature_yy, .dimension = ENERGY, .doc = "the same, yy"),
+    C(temperature_zz, .dimension = ENERGY, .doc = "the same, zz"),
+    C(temperature_xy, .dimension = ENERGY, .doc = "the same, xy"),
+    C(temperature_yz, .dimension = ENERGY, .doc = "the same, yz"),
+    C(temperature_zx, .dimension = ENERGY, .doc = "the same, zx"),
+    C(pressure, .dimension = PRESSURE, .doc = "a third of the trace of the stress"),
+    C(stress_xx, .dimension = PRESSURE, .doc = "(sum m (v - V)(v - V) + sum d F over contacts of grains)/box, now"),
+    C(stress_yy, .dimension = PRESSURE, .doc = "the same, yy"),
+    C(stress_zz, .dimension = PRESSURE, .doc = "the same, zz"),
+    C(stress_xy, .dimension = PRESSURE, .doc = "the same, xy"),
+    C(stress_yz, .dimension = PRESSURE, .doc = "the same, yz"),
+    C(stress_zx, .dimension = PRESSURE, .doc = "the same, zx"),
+    C(virial_time, .dimension = {2, 1, -1},
+      .doc = "integral of sum d.F over time: its growth over 3 box time is the contacts' mean pressure"),
+    {0}};
+
+enum { COLLISIONS, RATE, COORDINATION, WALL_CONTACTS, OVERLAP };
+const sim_field collision_contact_columns[] = {
+    C(collisions, .doc = "contacts between grains that have begun since the start"),
+    C(rate, .dimension = {0, 0, -1}, .doc = "of them a grain and a time, since the start; each counts at both grains"),
+    C(coordination, .doc = "grains that a grain touches now, on average"),
+    C(wall_contacts, .doc = "contacts with walls now"),
+    C(overlap, .flags = SIM_HEALTH, .doc = "deepest, over the smaller radius"),
+    {0}};
+
+const sim_field collision_momentum_columns[] = {
+    C(momentum_x, .dimension = {1, 1, -1}, .doc = "total momentum, x"),
+    C(momentum_y, .dimension = {1, 1, -1}, .doc = "total momentum, y"),
+    C(momentum_z, .dimension = {1, 1, -1}, .doc = "total momentum, z"),
+    C(angular_momentum_x, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, with spin, x"),
+    C(angular_momentum_y, .dimension = {2, 1, -1}, .doc = "the same, y"),
+    C(angular_momentum_z, .dimension = {2, 1, -1}, .doc = "the same, z"),
+    {0}};
+
+sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const collision_sums **out) {
+  if (run->sums_step != clock->step) SIM_TRY(run->ops->sums(run->work, clock->t, &run->sums));
+  run->sums_step = clock->step;
+  *out = &run->sums;
+  return SIM_OK;
+}
+
+double collision_energy(const collision_sums *s) {
+  return s->kinetic + s->rotational + s->elastic + s->gravity + s->dissipated;
+}
+
+static void observe_energy(const collision_run *run, const collision_sums *s, double *values) {
+  const double *controls = run->array[COLLISION_CONTROLLER].data;
+  values[KINETIC] = s->kinetic;
+  values[ROTATIONAL] = s->rotational;
+  values[ELASTIC] = s->elastic;
+  values[POTENTIAL] = s->gravity;
+  values[DISSIPATED] = s->dissipated;
+  values[TOTAL] = collision_energy(s) - s->dissipated;
+  values[BALANCE] = (collision_energy(s) - controls[COLLISION_INITIAL_ENERGY]) / controls[COLLISION_ENERGY_SCALE];
+}
+
+static void observe_gas(const collision_run *run, const collision_sums *s, double *values) {
+  const double volume = run->options.size[0] * run->options.size[1] * run->options.size[2], n = (double)run->n;
+  for (int k = 0; k < 6; k++) {
+    const int a = k < 3 ? k : k == 5 ? 2 : k - 3, b = k < 3 ? k : k == 5 ? 0 : k - 2;
+    const double flux = s->flux[k] - s->momentum[a] * s->momentum[b] / s->mass;
+    values[TENSOR + k] = flux / n;
+    values[STRESS + k] = (flux + s->stress[k]) / volume;
+  }
+  values[TEMPERATURE] = (values[TENSOR] + values[TENSOR + 1] + values[TENSOR + 2]) / 3;
+  values[GAS_PRESSURE] = (values[STRESS] + values[STRESS + 1] + values[STRESS + 2]) / 3;
+  values[GAS_VIRIAL] = s->virial;
+}
+
+static void observe_contacts(collision_run *run, const collision_sums *s, const sim_clock *clock, double *values) {
+  values[COLLISIONS] = 0.5 * s->collisions;
+  values[RATE] = clock->t > 0 ? s->collisions / ((double)run->n * clock->t) : 0;
+  values[COORDINATION] = s->touching / (double)run->n;
+  values[WALL_CONTACTS] = s->touching_walls;
+  values[OVERLAP] = s->overlap;
+  if (s->overlap > 0.05 && !run->warned) {
+    run->warned = true;
+    sim_log(SIM_LOG_WARN,
+            "grain %" PRIu64
+            " overlaps another grain or a wall by %.2g of the smaller radius at t = %.9g: contacts are "
+            "too soft for these speeds and loads",
+            s->overlap_grain, s->overlap, clock->t);
+  }
+}
+
+sim_status collision_observe(void *self, const sim_clock *clock, int table, double *values) {
+  collision_run *run = self;
+  const collision_sums *s;
+  SIM_TRY(collision_sums_at(run, clock, &s));
+  switch (table) {
+  case 0: observe_energy(run, s, values); break;
+  case 1: observe_gas(run, s, values); break;
+  case 2: observe_contacts(run, s, clock, values); break;
+  case 3:
+    for (int c = 0; c < 3; c++) {
+      values[c] = s->momentum[c];
+      values[3 + c] = s->angular[c];
+    }
+    break;
+  default:
+    for (int k = 0; k < 3 * run->options.walls; k++) values[k] = s->wall[k / 3][k % 3];
+  }
+  return SIM_OK;
+}

@@ -1,0 +1,158 @@
+/* Puts spheres at random without overlap: thrown with smaller radii, then pushed apart and grown in turn. */
+typedef double real;
+#include "kernels/collision/search_real.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PASSES = 40000 };
+
+typedef struct packing {
+  const collision_options *o;
+  collision_grains *g;
+  const bool *loose;
+  double *const *low, *const *high;
+  collision_search search;
+  place *place, *sorted; /* [n] by id, and in the order of cells */
+  uint32_t *id;
+  double margin;          /* of the distance, beyond touching: what pushing aims at */
+  double *next[3], *deep; /* [n] by place in cells' order: where it goes, its deepest overlap over its radius */
+} packing;
+
+static sim_status list(packing *k) {
+  const int64_t n = k->g->n;
+  SIM_TRY(sort_cells(&k->search, k->place));
+  for (int64_t i = 0; i < n; i++) {
+    k->id[i] = k->search.order[i];
+    k->sorted[i] = k->place[k->id[i]];
+  }
+  return list_neighbours(&k->search, k->sorted, k->id);
+}
+
+static void push_walls(const packing *k, double radius, double x[3], double *deep) {
+  for (int b = 0; b < k->o->walls; b++) {
+    double normal[3], velocity[3];
+    const double gap = collision_wall_distance(&k->o->wall[b], 0, x, normal, velocity), aim = radius * (1 + k->margin);
+    if (gap >= aim) continue;
+    *deep = fmax(*deep, (radius - gap) / radius);
+    for (int c = 0; c < 3; c++) x[c] += (aim - gap) * normal[c];
+  }
+}
+
+/* One pass over all pairs with radii times `scale`; the deepest overlap is in `deep`. */
+static void push(packing *k, double scale, const image *box) {
+#pragma omp parallel for schedule(dynamic, 1024) num_threads(k->o->threads) if (k->g->n > 4096)
+  for (int64_t i = 0; i < k->g->n; i++) {
+    const place p = k->sorted[i];
+    double go[3] = {0}, deep = 0, x[3];
+    int pushes = 0;
+    const bool loose = k->loose[k->id[i]];
+    for (int64_t e = k->search.first[i]; e < k->search.first[i + 1]; e++) {
+      const uint32_t j = k->search.neighbour[e];
+      const place q = k->sorted[j];
+      double d[3], square = 0;
+      for (int c = 0; c < 3; c++) {
+        d[c] = nearest_image(p.x[c] - q.x[c], box->size[c], box->half[c]);
+        square += d[c] * d[c];
+      }
+      const double want = scale * (p.r + q.r), aim = want * (1 + k->margin);
+      if (square >= aim * aim) continue;
+      const double distance = sqrt(square), share = k->loose[k->id[j]] ? 0.5 : 1;
+      deep = fmax(deep, (want - distance) / (p.r < q.r ? p.r : q.r));
+      pushes++;
+      if (distance > 0)
+        for (int c = 0; c < 3; c++) go[c] += share * (aim - distance) * d[c] / distance;
+      else
+        go[k->id[i] % 3] += (k->id[i] < k->id[j] ? 1 : -1) * share * aim;
+    }
+    double size = sqrt(go[0] * go[0] + go[1] * go[1] + go[2] * go[2]), most = 0.3 * p.r;
+    double factor = loose ? (size > most ? most / size : 1) : 0;
+    if (pushes > 3) factor *= 0.8; /* several at once overshoot */
+    for (int c = 0; c < 3; c++) {
+      x[c] = p.x[c] + factor * go[c];
+      if (!loose) continue;
+      const uint32_t id = k->id[i];
+      x[c] = fmin(fmax(x[c], k->low[c][id]), k->high[c][id]);
+      if (k->o->periodic[c]) {
+        if (x[c] < k->o->low[c]) x[c] += k->o->size[c];
+        if (x[c] >= k->o->low[c] + k->o->size[c]) x[c] -= k->o->size[c];
+      }
+    }
+    if (loose) push_walls(k, p.r * scale, x, &deep);
+    for (int c = 0; c < 3; c++) k->next[c][i] = x[c];
+    k->deep[i] = deep;
+  }
+}
+
+/* Takes the new places; the longest way that one has gone. */
+static double advance(packing *k, const image *box, double *deepest) {
+  double most = 0;
+  *deepest = 0;
+  for (int64_t i = 0; i < k->g->n; i++) {
+    double square = 0;
+    for (int c = 0; c < 3; c++) {
+      const double d = nearest_image(k->next[c][i] - k->sorted[i].x[c], box->size[c], box->half[c]);
+      square += d * d;
+      k->sorted[i].x[c] = k->next[c][i];
+    }
+    most = fmax(most, square);
+    *deepest = fmax(*deepest, k->deep[i]);
+  }
+  return sqrt(most);
+}
+
+static sim_status relax(packing *k) {
+  const image box = image_of(&k->search);
+  double scale = 0.6, moved = INFINITY, deepest = 0;
+  int stuck = 0;
+  for (int pass = 0; pass < PASSES; pass++) {
+    if (moved >= k->search.cutoff) {
+      for (int64_t i = 0; i < k->g->n && pass > 0; i++) k->place[k->id[i]] = k->sorted[i];
+      SIM_TRY(list(k));
+      moved = 0;
+    }
+    push(k, scale, &box);
+    moved += 2 * advance(k, &box, &deepest);
+    /* `deepest` is of the places before this push: at full size one more pass has to find none. */
+    if (deepest <= 0 && scale >= 1) return SIM_OK;
+    if (deepest < 1e-3 || ++stuck > 30) {
+      if (deepest < 0.05) scale = fmin(1, scale * (scale < 0.9 ? 1.05 : deepest < 1e-3 ? 1.01 : 1.002));
+      stuck = 0;
+    }
+  }
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "random_spheres: no places without overlap found, %.2g of a radius is left: give fewer or smaller "
+                  "grains, or more room",
+                  deepest);
+}
+
+sim_status collision_pack(const collision_options *options, collision_grains *g, const bool *loose,
+                          double *const low[3], double *const high[3], double filled) {
+  const size_t n = (size_t)g->n;
+  packing k = {.o = options, .g = g, .loose = loose, .low = low, .high = high};
+  double smallest = INFINITY, largest = 0;
+  for (size_t i = 0; i < n; i++) {
+    smallest = fmin(smallest, g->radius[i]);
+    largest = fmax(largest, g->radius[i]);
+  }
+  SIM_TRY(collision_search_create(options, smallest, largest, &k.search));
+  k.search.cutoff = 0.4 * smallest;
+  /* A part of the gap that an even spread would leave, up to random close packing. */
+  k.margin = fmin(0.1, fmax(1e-4, 0.3 * (cbrt(0.64 / filled) - 1)));
+  k.place = malloc(n * sizeof *k.place);
+  k.sorted = malloc(n * sizeof *k.sorted);
+  k.id = malloc(n * sizeof *k.id);
+  k.deep = malloc(n * sizeof *k.deep);
+  bool made = k.place && k.sorted && k.id && k.deep;
+  for (int c = 0; c < 3; c++) made = (k.next[c] = malloc(n * sizeof(double))) && made;
+  sim_status status = made ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory to place %zu grains", n);
+  for (size_t i = 0; i < n && made; i++)
+    k.place[i] = (place){{g->position[0][i], g->position[1][i], g->position[2][i]}, g->radius[i]};
+  if (made) status = relax(&k);
+  for (size_t i = 0; i < n && status == SIM_OK; i++)
+    for (int c = 0; c < 3; c++) g->position[c][k.id[i]] = k.sorted[i].x[c];
+  free(k.place), free(k.sorted), free(k.id), free(k.deep);
+  for (int c = 0; c < 3; c++) free(k.next[c]);
+  collision_search_destroy(&k.search);
+  return status;
+}

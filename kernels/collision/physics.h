@@ -1,0 +1,154 @@
+/* The law of a contact, for one precision: `real` is defined before this is included. */
+#ifndef COLLISION_PHYSICS_H
+#define COLLISION_PHYSICS_H
+
+#include <math.h>
+#include <stdbool.h>
+
+#define COLLISION_INLINE static inline __attribute__((always_inline))
+
+typedef struct contact_law {
+  real k0, km, g0, gh, gm, tangential, E, G, beta, friction, rolling, twisting, pull;
+} contact_law;
+
+/* A contact as grain i sees it. Swapping i and j turns the sign of every vector and of no number, to the bit. */
+typedef struct contact_state {
+  real normal[3];    /* unit vector, towards i */
+  real overlap;      /* may be a little below 0, see `share` */
+  real mass, radius; /* reduced */
+  real speed[3];     /* centre of i against that of j (or the wall's surface) */
+  real halfway;      /* linear: the same along the normal, as positions moved in the step to now */
+  real surface[3];   /* l_i w_i + l_j w_j, l: distance of the contact from the centre */
+  real turning[3];   /* w_i - w_j */
+} contact_state;
+
+typedef struct contact_result {
+  real force[3], couple[3]; /* on i; couple: of rolling and twist, beside that of the force's arm */
+  real normal_force;        /* along the normal */
+  real elastic, dissipated; /* energy held; energy lost in dt */
+} contact_result;
+
+COLLISION_INLINE real contact_dot(const real a[3], const real b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+COLLISION_INLINE void contact_cross(const real a[3], const real b[3], real out[3]) {
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* A spring's vector turned into the plane of the contact, at its old length. */
+COLLISION_INLINE void contact_turn(real spring[3], const real normal[3]) {
+  const real along = contact_dot(spring, normal), before = contact_dot(spring, spring);
+  for (int c = 0; c < 3; c++) spring[c] -= along * normal[c];
+  const real after = contact_dot(spring, spring);
+  if (!(after > 0)) return;
+  const real scale = (real)sqrt(before / after);
+  for (int c = 0; c < 3; c++) spring[c] *= scale;
+}
+
+/* A spring with a dashpot that slides at a force of `limit`; count 3, or 1 for a twist. Adds to *lost and *held. */
+COLLISION_INLINE void contact_slide(real *spring, const real *rate, int count, real k, real g, real limit, real dt,
+                                    real *force, real *held, real *lost) {
+  real before = 0, after = 0, size = 0, power = 0;
+  for (int c = 0; c < count; c++) {
+    before += spring[c] * spring[c];
+    spring[c] += rate[c] * dt;
+    force[c] = -k * spring[c] - g * rate[c];
+    size += force[c] * force[c];
+  }
+  if (size > limit * limit) {
+    const real scale = limit / (real)sqrt(size);
+    for (int c = 0; c < count; c++) {
+      force[c] *= scale;
+      spring[c] = k > 0 ? -(force[c] + g * rate[c]) / k : 0;
+    }
+  }
+  for (int c = 0; c < count; c++) {
+    after += spring[c] * spring[c];
+    power -= force[c] * rate[c];
+  }
+  *held += (real)0.5 * k * after;
+  *lost += power * dt - (real)0.5 * k * (after - before);
+}
+
+/* Share of the interval `edge` about now in which a contact of this overlap lasts, and the overlap's mean over all of
+ * it. */
+COLLISION_INLINE real contact_share(real overlap, real speed, real edge, real *mean) {
+  const real reach = (real)0.5 * edge * (real)fabs(speed);
+  *mean = overlap;
+  if (overlap >= reach) return 1;
+  *mean = 0;
+  if (overlap <= -reach) return 0;
+  const real share = (real)0.5 + (real)0.5 * overlap / reach;
+  *mean = reach * share * share;
+  return share;
+}
+
+/* Damping force of the linear law. The speed at the end of the step was predicted with this contact's force at its
+ * beginning; that part is put right here, implicitly, from where the two stood then. */
+COLLISION_INLINE real contact_damping(real k, real g, const contact_state *s, real speed, real share, real mean,
+                                      real dt) {
+  const real then = 2 * s->halfway - speed, half = (real)0.5 * dt / s->mass;
+  real mean_then;
+  const real share_then = contact_share(s->overlap + s->halfway * dt, then, dt, &mean_then);
+  const real force_then = k * mean_then - g * share_then * then;
+  return -g * share * (speed + (k * mean - force_then) * half) / (1 + g * share * half);
+}
+
+/* `spring`: springs numbers of history, brought up to date by dt (0: as it was). `dt` is also the interval, centred on
+ * now, over which a contact that begins or ends in it is averaged, so that a dashpot's jump costs no order. */
+COLLISION_INLINE void contact_force(const contact_law *law, int hertz, int springs, const contact_state *s, real dt,
+                                    real edge, real *spring, contact_result *out) {
+  const real speed = contact_dot(s->speed, s->normal); /* > 0: they part */
+  real overlap = s->overlap, mean;
+  real share = contact_share(overlap, speed, edge, &mean);
+  if (overlap < 0) overlap = 0;
+  real k, g, kt, gt, elastic;
+  if (hertz) {
+    const real a = (real)sqrt(s->radius * overlap), stiff = 2 * law->E * a;
+    k = (real)(2.0 / 3.0) * stiff; /* force over overlap */
+    g = law->beta * (real)sqrt(stiff * s->mass);
+    kt = 8 * law->G * a;
+    gt = law->beta * (real)sqrt(kt * s->mass);
+    mean = overlap;
+    share = 1;
+    elastic = (real)0.4 * k * overlap * overlap;
+  } else {
+    k = law->k0 + law->km * s->mass;
+    g = law->g0 + law->gh * (real)sqrt(s->mass) + law->gm * s->mass;
+    kt = law->tangential * k;
+    gt = law->tangential * g;
+    elastic = (real)0.5 * k * overlap * overlap;
+  }
+  const real pull = law->pull * s->radius;
+  const real damping =
+      hertz || g == 0 || dt == 0 ? -g * share * speed : contact_damping(k, g, s, speed, share, mean, dt);
+  out->normal_force = k * mean + damping - share * pull;
+  out->elastic = elastic - pull * overlap;
+  out->dissipated =
+      g > 0 && share > 0 && !hertz ? damping * damping / (g * share) * dt : g * share * speed * speed * dt;
+  for (int c = 0; c < 3; c++) {
+    out->force[c] = out->normal_force * s->normal[c];
+    out->couple[c] = 0;
+  }
+  if (springs == 0) return;
+  const real load = (real)fmax(k * mean + damping, 0);
+  real arm[3], slip[3], tangential[3];
+  contact_cross(s->surface, s->normal, arm);
+  for (int c = 0; c < 3; c++) slip[c] = s->speed[c] - speed * s->normal[c] - arm[c];
+  contact_turn(spring, s->normal);
+  contact_slide(spring, slip, 3, kt, gt, law->friction * load, dt, tangential, &out->elastic, &out->dissipated);
+  for (int c = 0; c < 3; c++) out->force[c] += tangential[c];
+  if (springs == 3) return;
+  const real k2 = kt * s->radius * s->radius, g2 = gt * s->radius * s->radius;
+  const real twist = contact_dot(s->turning, s->normal);
+  real roll[3], couple[3], twisting;
+  for (int c = 0; c < 3; c++) roll[c] = s->turning[c] - twist * s->normal[c];
+  contact_turn(spring + 3, s->normal);
+  contact_slide(spring + 3, roll, 3, k2, g2, law->rolling * s->radius * load, dt, couple, &out->elastic,
+                &out->dissipated);
+  contact_slide(spring + 6, &twist, 1, k2, g2, law->twisting * s->radius * load, dt, &twisting, &out->elastic,
+                &out->dissipated);
+  for (int c = 0; c < 3; c++) out->couple[c] = couple[c] + twisting * s->normal[c];
+}
+
+#endif

@@ -1,0 +1,48 @@
+/* What happens to the coefficients of one column between its forward and its inverse transform: sums of products of
+ * stored arrays and tables. Once for each instruction set and precision (combine.c). */
+#ifndef DIFFUSION_COMBINE_H
+#define DIFFUSION_COMBINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DIFFUSION_TERMS = 5, DIFFUSION_SETS = 4, DIFFUSION_ARRAYS = 5, DIFFUSION_TABLES = 7 };
+
+typedef struct diffusion_term {
+  double coefficient;
+  int table;  /* -1: none */
+  int source; /* array; 0 is the column itself */
+} diffusion_term;
+
+/* arrays[target] = sum of terms; a target may be one of the sources. */
+typedef struct diffusion_set {
+  int target, terms;
+  diffusion_term term[DIFFUSION_TERMS];
+} diffusion_set;
+
+/* One visit to the columns. */
+typedef struct diffusion_stage {
+  int forward, inverse; /* whether column 0 is transformed before and after */
+  int sets;
+  diffusion_set set[DIFFUSION_SETS];
+} diffusion_stage;
+
+/* What a table holds for a point: G numbers for re and im alike, 2G for each of them, or G complex ones. */
+typedef enum diffusion_factor { DIFFUSION_ALIKE, DIFFUSION_EACH, DIFFUSION_COMPLEX } diffusion_factor;
+
+typedef struct diffusion_column {
+  int64_t n;
+  void *array[DIFFUSION_ARRAYS];       /* [0] of stride 1, the others of `stride` points */
+  ptrdiff_t stride;                    /* in points */
+  const void *table[DIFFUSION_TABLES]; /* of this column: [slots][G or 2G] */
+  const int32_t *slot;                 /* [n] */
+  diffusion_factor factor;
+  const char *ahead; /* what is wanted next, of the same stride: fetched into the second-level cache; NULL: nothing */
+} diffusion_column;
+
+typedef void diffusion_combine(const diffusion_stage *stage, const diffusion_column *column);
+extern diffusion_combine diffusion_combine_single_plain, diffusion_combine_double_plain;
+extern diffusion_combine diffusion_combine_single_avx2, diffusion_combine_double_avx2;
+extern diffusion_combine diffusion_combine_single_avx512, diffusion_combine_double_avx512;
+
+#endif

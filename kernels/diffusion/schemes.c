@@ -1,0 +1,156 @@
+/* Exponential time differencing: du/dt = L u + N(u) for each wavenumber, with c = L h.
+ *
+ *   ETD1     u' = e^c u + h phi1 N(u)
+ *   ETDRK2   a = e^c u + h phi1 N(u),  u' = a + h phi2 (N(a) - N(u))
+ *   ETDRK4   a = e^(c/2) u + Q N(u),  b = e^(c/2) u + Q N(a),  d = e^(c/2) a + Q (2 N(b) - N(u)),
+ *            u' = e^c u + f1 N(u) + 2 f2 (N(a) + N(b)) + f3 N(d)
+ *
+ * phi1 = (e^c - 1)/c, phi2 = (e^c - 1 - c)/c^2, Q = h (e^(c/2) - 1)/c (Cox and Matthews, J. Comput. Phys. 176, 2002).
+ * Near c = 0 they are means over a circle of 32 points around c (Kassam and Trefethen, SIAM J. Sci. Comput. 26, 2005).
+ */
+#include "kernels/diffusion/diffusion.h"
+
+#include <complex.h>
+#include <math.h>
+
+/* arrays */
+enum { NOW, U, N, M, A };
+/* tables */
+enum { E, P1, P2, HALF = 1, Q, F1, F2, F3 };
+enum { NONE = -1 };
+
+const diffusion_method diffusion_methods[DIFFUSION_SCHEMES] = {
+    [DIFFUSION_EXACT] = {.name = "exact", .arrays = 1, .tables = 1, .order = 0},
+    [DIFFUSION_LIE] = {.name = "lie",
+                       .arrays = 0,
+                       .tables = 1,
+                       .order = 1,
+                       .stages = 1,
+                       .stage = {{1, 1, 1, {{NOW, 1, {{1, E, NOW}}}}}}},
+    [DIFFUSION_STRANG] = {.name = "strang",
+                          .arrays = 0,
+                          .tables = 1,
+                          .order = 2,
+                          .stages = 1,
+                          .stage = {{1, 1, 1, {{NOW, 1, {{1, E, NOW}}}}}}},
+    [DIFFUSION_ETD1] =
+        {.name = "etd1",
+         .arrays = 1,
+         .tables = 2,
+         .order = 1,
+         .stages = 1,
+         .stage =
+             {{1, 1, 3, {{NOW, 1, {{0, NONE, NOW}}}, {U, 2, {{1, E, U}, {1, P1, NOW}}}, {NOW, 1, {{1, NONE, U}}}}}}},
+    [DIFFUSION_ETDRK2] =
+        {.name = "etdrk2",
+         .arrays = 2,
+         .tables = 3,
+         .order = 2,
+         .stages = 2,
+         .at = {0, 1},
+         .stage = {{1, 1, 3, {{N, 1, {{0, NONE, NOW}}}, {U, 2, {{1, E, U}, {1, P1, N}}}, {NOW, 1, {{1, NONE, U}}}}},
+                   {1,
+                    1,
+                    3,
+                    {{NOW, 1, {{0, NONE, NOW}}},
+                     {U, 3, {{1, NONE, U}, {1, P2, NOW}, {-1, P2, N}}},
+                     {NOW, 1, {{1, NONE, U}}}}}}},
+    [DIFFUSION_ETDRK4] =
+        {.name = "etdrk4",
+         .arrays = 4,
+         .tables = 6,
+         .order = 4,
+         .stages = 4,
+         .at = {0, 0.5, 0.5, 1},
+         .stage = {{1, 1, 3, {{N, 1, {{0, NONE, NOW}}}, {A, 2, {{1, HALF, U}, {1, Q, N}}}, {NOW, 1, {{1, NONE, A}}}}},
+                   {1, 1, 2, {{M, 1, {{0, NONE, NOW}}}, {NOW, 2, {{1, HALF, U}, {1, Q, M}}}}},
+                   {1,
+                    1,
+                    3,
+                    {{NOW, 1, {{0, NONE, NOW}}},
+                     {M, 2, {{1, NONE, M}, {1, NONE, NOW}}},
+                     {NOW, 3, {{1, HALF, A}, {2, Q, NOW}, {-1, Q, N}}}}},
+                   {1,
+                    1,
+                    3,
+                    {{NOW, 1, {{0, NONE, NOW}}},
+                     {U, 4, {{1, E, U}, {1, F1, N}, {2, F2, M}, {1, F3, NOW}}},
+                     {NOW, 1, {{1, NONE, U}}}}}}},
+};
+
+diffusion_method diffusion_method_for(diffusion_scheme scheme, double scale) {
+  diffusion_method method = diffusion_methods[scheme];
+  for (int i = 0; i < method.stages; i++) {
+    diffusion_term *first = &method.stage[i].set[0].term[0];
+    if (first->coefficient == 0) first->coefficient = scale; /* what the forward transform gave */
+  }
+  return method;
+}
+
+typedef struct filling {
+  const diffusion_species *species;
+  const diffusion_grid *grid;
+  diffusion_scheme scheme;
+  double dt, scale;
+  bool dealias;
+} filling;
+
+/* What is divided by powers of c, at one point. */
+static void quotients(diffusion_scheme scheme, double complex c, double complex out[4]) {
+  const double complex e = cexp(c);
+  if (scheme == DIFFUSION_ETDRK4) {
+    out[0] = (cexp(c / 2) - 1) / c;
+    out[1] = (-4 - c + e * (4 - 3 * c + c * c)) / (c * c * c);
+    out[2] = (2 + c + e * (c - 2)) / (c * c * c);
+    out[3] = (-4 - 3 * c - c * c + e * (4 - c)) / (c * c * c);
+  } else {
+    out[0] = (e - 1) / c;
+    out[1] = (e - 1 - c) / (c * c);
+    out[2] = out[3] = 0;
+  }
+}
+
+static void fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
+  enum { POINTS = 32 };
+  const filling *f = context;
+  const diffusion_species *s = f->species;
+  const double squares[3] = {k[0] * k[0], k[1] * k[1], k[2] * k[2]};
+  const double k2 = squares[0] + squares[1] + squares[2];
+  double real_part = -s->hyper * k2 * k2 - s->decay, turn = 0;
+  bool keep = true;
+  for (int a = 0; a < f->grid->rank; a++) {
+    const int64_t m = mode[a] < 0 ? -mode[a] : mode[a], n = f->grid->n[a];
+    real_part -= s->D * s->axes[a] * squares[a];
+    if (2 * m != n || f->grid->kind[a] != FFT_PERIODIC) turn -= s->drift[a] * k[a];
+    if (3 * m > (f->grid->kind[a] == FFT_PERIODIC ? n : 2 * n)) keep = false;
+  }
+  keep = keep || !f->dealias;
+  const double complex c = (real_part + turn * I) * f->dt;
+  double complex result[6] = {cexp(c)}, sum[4] = {0}, one[4];
+  const bool simple = f->scheme <= DIFFUSION_STRANG;
+  if (f->scheme == DIFFUSION_LIE || f->scheme == DIFFUSION_STRANG) result[0] *= keep ? f->scale : 0;
+  if (!simple && cabs(c) >= 1) quotients(f->scheme, c, sum);
+  for (int i = 0; !simple && cabs(c) < 1 && i < POINTS; i++) {
+    quotients(f->scheme, c + cexp(3.14159265358979323846 * I * (2 * i + 1) / POINTS), one);
+    for (int j = 0; j < 4; j++) sum[j] += one[j] / POINTS;
+  }
+  if (f->scheme == DIFFUSION_ETDRK4) result[HALF] = cexp(c / 2);
+  for (int j = 0; !simple && j < 4; j++)
+    result[(f->scheme == DIFFUSION_ETDRK4 ? Q : P1) + j] = keep ? f->dt * sum[j] : 0;
+  for (int t = 0; t < diffusion_methods[f->scheme].tables; t++) {
+    values[t][0] = creal(result[t]);
+    values[t][1] = turn == 0 ? 0 : cimag(result[t]);
+  }
+}
+
+void diffusion_method_tables(diffusion_spectral *spectral, const diffusion_parameters *p, int field, double dt,
+                             void *const *tables) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  filling f = {.species = diffusion_species_of(p, field),
+               .grid = &grid,
+               .scheme = p->integrate.scheme,
+               .dt = dt,
+               .scale = diffusion_scale(&grid),
+               .dealias = p->integrate.dealias};
+  diffusion_tables(spectral, diffusion_methods[f.scheme].tables, tables, diffusion_drifts(p), fill, &f);
+}

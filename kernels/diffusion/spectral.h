@@ -1,0 +1,69 @@
+/* Fields on a grid and their transforms, in two passes over memory:
+ *
+ *   planes:  [inverse y, inverse x, pointwise work, forward x, forward y] of each xy plane
+ *   columns: [forward z, sums of products with tables, inverse z] of each column
+ *
+ * Between the passes a field is mixed: transformed along x and y, not along z. Of two axes, planes have x and columns
+ * y; of one, there is x alone. Fields in memory are points of kernels/common/fft.h: [z][y][row points], rows and planes
+ * an odd number of points apart, so that columns spread over the cache's sets. */
+#ifndef DIFFUSION_SPECTRAL_H
+#define DIFFUSION_SPECTRAL_H
+
+#include "kernels/common/fft.h"
+#include "kernels/diffusion/combine.h"
+
+enum { DIFFUSION_FIELDS = 8 };
+
+typedef struct diffusion_grid {
+  int rank;
+  int64_t n[3];     /* x, y, z; 1 beyond the rank */
+  double size[3];   /* cells are size / n wide; values stand at their centres */
+  fft_kind kind[3]; /* boundaries */
+} diffusion_grid;
+
+typedef struct diffusion_spectral diffusion_spectral;
+
+sim_status diffusion_spectral_create(const diffusion_grid *grid, int fields, bool single, sim_isa isa, int threads,
+                                     diffusion_spectral **out) SIM_MUST_CHECK;
+void diffusion_spectral_destroy(diffusion_spectral **spectral);
+double diffusion_spectral_bytes(const diffusion_grid *grid, int fields, bool single, int threads);
+
+/* Numbers of one field in memory. */
+double diffusion_field_numbers(const diffusion_grid *grid, bool single);
+/* Numbers of one table; `complex` ones are not folded at the wavenumber's sign. */
+double diffusion_table_numbers(const diffusion_grid *grid, bool single, bool complex);
+
+/* Pointwise work on a piece of a plane: columns[fields] of count numbers each, [nx][2G rows], changed in place. `rows`
+ * of them are of the grid, the first being row `row` of plane z; the others repeat the first one. */
+typedef struct diffusion_piece {
+  void *const *columns;
+  int64_t count, row, rows, z;
+  int thread;
+} diffusion_piece;
+typedef void diffusion_pointwise(void *context, const diffusion_piece *piece);
+
+/* The pass over planes; fields[fields] are mixed before and after. */
+void diffusion_planes(diffusion_spectral *spectral, void *const *fields, diffusion_pointwise *work, void *context);
+/* Real fields [nz][ny][nx] from and to mixed ones; `work` (may be NULL) changes what is stored. */
+void diffusion_planes_load(diffusion_spectral *spectral, const void *const *real_fields, void *const *fields);
+void diffusion_planes_store(diffusion_spectral *spectral, const void *const *fields, void *const *real_fields,
+                            diffusion_pointwise *work, void *context);
+
+/* The pass over columns. arrays[field][array]: [0] mixed, or transformed along all axes where the stage does not
+ * transform; tables[field][table]. */
+typedef struct diffusion_arrays {
+  void *array[DIFFUSION_FIELDS][DIFFUSION_ARRAYS];
+  void *table[DIFFUSION_FIELDS][DIFFUSION_TABLES];
+  bool complex;
+} diffusion_arrays;
+void diffusion_columns(diffusion_spectral *spectral, const diffusion_stage *stage, const diffusion_arrays *arrays);
+
+/* Calls `fill` for every entry of a table: k[3] are angular wavenumbers, 0 beyond the rank; of `complex` tables with
+ * their signs, and 0 where a wavenumber is its own mirror image (`drift`). values[tables][2]: re, im. */
+typedef void diffusion_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]);
+void diffusion_tables(diffusion_spectral *spectral, int tables, void *const *table, bool complex, diffusion_fill *fill,
+                      void *context);
+/* The factor that makes a transformed field coefficients, of which the inverse passes make the field again. */
+double diffusion_scale(const diffusion_grid *grid);
+
+#endif

@@ -1,0 +1,104 @@
+/* Deltas and gammas as graphs of path features.
+ *
+ * Pathwise: all features of an asset but probabilities grow in proportion to its spot, so that the delta of a payoff Y
+ * without jumps is the mean of sum_F dY/dF F/S. By likelihood ratio (Broadie and Glasserman, Management Science 42
+ * (1996) 269), of the first step's density: with score s = (ln(S_1/S) - m)/(v^2 S), m and v^2 the first step's mean and
+ * variance, the delta of any Y of the fixings is the mean of Y s, the gamma that of Y (s^2 - s/S - 1/(v S)^2), and, of
+ * the pathwise delta D, of D s - D/S, which varies less. */
+#include "kernels/option/payoff.h"
+
+#include <math.h>
+
+static sim_expr_ref op2(option_maker *m, sim_expr_op op, sim_expr_ref a, sim_expr_ref b) {
+  return option_call(m, op, a, b, 0);
+}
+
+enum { BY_BUMP, BY_PATH, BY_SCORE };
+
+/* How delta and gamma of a payoff are made; `item` NULL: of a function. */
+static void choose(const option_parameters *p, const option_graph *g, const sim_item *item, int *delta, int *gamma) {
+  const option_payoff *o = item != NULL ? item->data : NULL;
+  const bool barrier = item != NULL && item->schema == &option_barrier_schema;
+  const bool one = p->assets.count == 1;
+  bool continuous = o != NULL && o->monitoring == OPTION_CONTINUOUS;
+  /* Extremes of the first step depend on the spot not by the fixings alone. */
+  for (int f = 0; f < g->features && item == NULL; f++)
+    continuous |= g->feature[f].kind == OPTION_HIGH || g->feature[f].kind == OPTION_LOW;
+  const bool jumps = item != NULL && (item->schema == &option_digital_schema || (barrier && !continuous));
+  const bool own = item == NULL;
+  *delta = *gamma = BY_BUMP;
+  if (p->greeks.method == OPTION_BUMP || (barrier && continuous)) return;
+  if (p->greeks.method == OPTION_AUTO && own) return;
+  const bool score =
+      one && !continuous && (p->greeks.method == OPTION_LIKELIHOOD || (p->greeks.method == OPTION_AUTO && jumps));
+  *delta = score ? BY_SCORE : jumps && p->greeks.method == OPTION_AUTO ? BY_BUMP : BY_PATH;
+  *gamma = score ? BY_SCORE : one && *delta == BY_PATH && !continuous ? BY_PATH : BY_BUMP;
+}
+
+/* sum_F dY/dF F/S of one asset; `slope` is of this payoff: [features]. */
+static sim_expr_ref path_delta(option_maker *m, const sim_expr_ref *slope, int features, int asset) {
+  sim_expr_ref sum = option_number(m, 0);
+  for (int f = 0; f < features; f++)
+    if (m->graph->feature[f].asset == asset)
+      sum = op2(m, SIM_EXPR_ADD, sum, op2(m, SIM_EXPR_MUL, slope[f], m->feature[f]));
+  return op2(m, SIM_EXPR_MUL, sum, option_number(m, 1 / m->market->spot[asset]));
+}
+
+static sim_expr_ref first_score(option_maker *m) {
+  const double ln2 = 0.69314718055994530942, v = m->market->vol[0] * ln2, spot = m->market->spot[0];
+  const bool one = m->market->steps == 1;
+  sim_expr_ref price = option_see(m, (option_feature){one ? OPTION_LAST : OPTION_FIXING, 0, one ? 0 : 1, 0});
+  sim_expr_ref log = option_call(m, SIM_EXPR_LOG, op2(m, SIM_EXPR_MUL, price, option_number(m, 1 / spot)), 0, 0);
+  log = op2(m, SIM_EXPR_SUB, log, option_number(m, m->market->drift[0] * ln2));
+  return op2(m, SIM_EXPR_MUL, log, option_number(m, 1 / (v * v * spot)));
+}
+
+/* s^2 - s/S - 1/(v S)^2 */
+static sim_expr_ref second_score(option_maker *m, sim_expr_ref s) {
+  const double ln2 = 0.69314718055994530942, v = m->market->vol[0] * ln2, spot = m->market->spot[0];
+  sim_expr_ref product = op2(m, SIM_EXPR_MUL, s, op2(m, SIM_EXPR_SUB, s, option_number(m, 1 / spot)));
+  return op2(m, SIM_EXPR_SUB, product, option_number(m, 1 / (v * v * spot * spot)));
+}
+
+static int add(option_maker *m, sim_expr_ref ref, sim_expr_ref *refs) {
+  if (m->status == SIM_OK && m->graph->outputs == SIM_EXPR_OUTPUTS_MAX)
+    m->status = sim_fail(SIM_ERR_SCENARIO, "greeks: more than %d numbers of a path together", SIM_EXPR_OUTPUTS_MAX);
+  if (m->status != SIM_OK) return -1;
+  refs[m->graph->outputs] = ref;
+  return m->graph->outputs++;
+}
+
+/* Derivatives of payoff k by all features that it was made of. */
+static void slopes(option_maker *m, sim_expr_ref payoff, sim_expr_ref *out) {
+  sim_expr *expr = NULL, *gradient = NULL;
+  if (m->status == SIM_OK)
+    m->status = sim_expr_builder_finish(m->builder, &payoff, (const char *const[]){"payoff"}, 1, &expr);
+  if (m->status == SIM_OK) m->status = sim_expr_gradient(expr, 0, &gradient);
+  if (m->status == SIM_OK) m->status = sim_expr_builder_insert(m->builder, gradient, m->feature, out);
+  sim_expr_free(&gradient);
+  sim_expr_free(&expr);
+}
+
+void option_make_greeks(option_maker *m, const option_parameters *p, sim_expr_ref *refs) {
+  option_graph *g = m->graph;
+  const int functions = g->payoffs - (int)p->payoffs.count, assets = m->market->assets;
+  const bool any = p->greeks.want[OPTION_DELTA] || p->greeks.want[OPTION_GAMMA];
+  for (int k = 0; k < g->payoffs && m->status == SIM_OK; k++) {
+    int delta = BY_BUMP, gamma = BY_BUMP;
+    for (int a = 0; a < assets; a++) g->delta[k][a] = g->gamma[k][a] = -1;
+    if (any) choose(p, g, k < functions ? NULL : &p->payoffs.items[k - functions], &delta, &gamma);
+    if (delta == BY_PATH) {
+      sim_expr_ref slope[SIM_EXPR_INPUTS_MAX];
+      const int features = g->features;
+      slopes(m, refs[k], slope);
+      for (int a = 0; a < assets; a++) g->delta[k][a] = add(m, path_delta(m, slope, features, a), refs);
+    }
+    if (delta == BY_SCORE) g->delta[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[k], first_score(m)), refs);
+    if (gamma == BY_SCORE)
+      g->gamma[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[k], second_score(m, first_score(m))), refs);
+    if (gamma == BY_PATH && p->greeks.want[OPTION_GAMMA] && m->status == SIM_OK) {
+      sim_expr_ref change = op2(m, SIM_EXPR_SUB, first_score(m), option_number(m, 1 / m->market->spot[0]));
+      g->gamma[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[g->delta[k][0]], change), refs);
+    }
+  }
+}

@@ -1,0 +1,302 @@
+/* The model's parameters: field tables, and the rules between fields. */
+#include "kernels/option/option.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- payoffs ---- */
+
+static const char *const types[] = {"call", "put", NULL};
+static const char *const averages[] = {"arithmetic", "geometric", NULL};
+static const char *const directions[] = {"down", "up", NULL};
+static const char *const knocks[] = {"out", "in", NULL};
+static const char *const monitorings[] = {"steps", "continuous", NULL};
+
+#define FIELD(T, member) .name = #member, .offset = offsetof(T, member)
+#define TYPE                                                                                                           \
+  { FIELD(option_payoff, type), .type = SIM_CHOICE, .doc = "pays above or below", .choices = types, .initial = "call" }
+#define ASSET                                                                                                          \
+  {                                                                                                                    \
+    FIELD(option_payoff, asset), .type = SIM_INT, .doc = "which of the assets", .flags = SIM_RANGE, .min = 1,          \
+                                 .max = OPTION_ASSETS_MAX, .initial = "1"                                              \
+  }
+#define STRIKE                                                                                                         \
+  {                                                                                                                    \
+    FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "strike", .flags = SIM_REQUIRED | SIM_RANGE, .min = 0,      \
+                                  .max = INFINITY                                                                      \
+  }
+#define MONITORING                                                                                                     \
+  {                                                                                                                    \
+    FIELD(option_payoff, monitoring), .type = SIM_CHOICE, .choices = monitorings, .initial = "steps",                  \
+                                      .doc = "prices at the steps, or at all times (by Brownian bridges between)"      \
+  }
+#define PAYOFF(word, text, ...)                                                                                        \
+  const sim_schema option_##word##_schema = {.name = #word,                                                            \
+                                             .doc = text,                                                              \
+                                             .fields = (const sim_field[]){TYPE, __VA_ARGS__, {0}},                    \
+                                             .size = sizeof(option_payoff)}
+
+PAYOFF(european, "pays max(last - strike, 0), or max(strike - last, 0)", STRIKE, ASSET);
+PAYOFF(digital, "pays cash where the last price is above (call) or below (put) the strike", STRIKE, ASSET,
+       {FIELD(option_payoff, cash), .type = SIM_REAL, .doc = "what it pays", .initial = "1"});
+PAYOFF(asian, "pays on the mean of the prices at the steps", STRIKE, ASSET,
+       {FIELD(option_payoff, average), .type = SIM_CHOICE, .doc = "kind of mean", .choices = averages,
+        .initial = "arithmetic"});
+PAYOFF(barrier, "a European payoff, if a level is not reached (out), or is (in)", STRIKE, ASSET,
+       {FIELD(option_payoff, level), .type = SIM_REAL, .doc = "the barrier",
+        .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
+       {FIELD(option_payoff, direction), .type = SIM_CHOICE, .doc = "the level is reached from above or from below",
+        .choices = directions, .initial = "down"},
+       {FIELD(option_payoff, knock), .type = SIM_CHOICE, .doc = "pays if the level is not reached, or if it is",
+        .choices = knocks, .initial = "out"},
+       MONITORING);
+PAYOFF(lookback, "pays on the highest or lowest price", ASSET,
+       {FIELD(option_payoff, strike), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "floating",
+        .keyword = "floating",
+        .doc = "call: highest - strike; floating: last - lowest (put: strike - lowest, highest - last)"},
+       MONITORING);
+PAYOFF(basket, "pays on a weighted sum of the last prices", STRIKE,
+       {FIELD(option_payoff, weights), .type = SIM_ARRAY, .doc = "of each asset; none: 1 / assets"});
+PAYOFF(best_of, "pays on the highest of the last prices of all assets", STRIKE);
+PAYOFF(spread, "pays on the difference of two last prices", STRIKE, ASSET,
+       {FIELD(option_payoff, second), .type = SIM_INT, .doc = "the asset that is subtracted", .flags = SIM_RANGE,
+        .min = 1, .max = OPTION_ASSETS_MAX, .initial = "2"});
+
+/* ---- the market ---- */
+
+static const sim_signature term_signature = {.inputs = (const char *const[]){"t", NULL}, .outputs = {1}};
+
+static const sim_field asset_fields[] = {
+    {FIELD(option_asset, spot), .type = SIM_REAL, .doc = "price now", .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY},
+    {FIELD(option_asset, vol), .type = SIM_FUNCTION, .doc = "volatility, a number or of time",
+     .flags = SIM_REQUIRED | SIM_OR_NUMBER, .signature = &term_signature},
+    {FIELD(option_asset, dividend), .type = SIM_FUNCTION, .doc = "rate of dividends, a number or of time",
+     .flags = SIM_OR_NUMBER, .initial = "0", .signature = &term_signature},
+    {0}};
+static const sim_schema asset_schema = {
+    .name = "", .doc = "one asset, a geometric Brownian motion", .fields = asset_fields, .size = sizeof(option_asset)};
+
+/* ---- sampling and Greeks ---- */
+
+static const char *const sequences[] = {"philox", NULL};
+static const char *const controls[] = {"none", "geometric", "black_scholes", "underlying", NULL};
+static const char *const methods[] = {"auto", "pathwise", "likelihood", "bump", NULL};
+
+static const sim_field sampling_fields[] = {
+    {FIELD(option_sampling, sequence), .type = SIM_CHOICE, .doc = "of random numbers", .choices = sequences,
+     .initial = "philox"},
+    {FIELD(option_sampling, antithetic), .type = SIM_BOOL, .doc = "each path also with its normals' signs changed",
+     .initial = "false"},
+    {FIELD(option_sampling, control), .type = SIM_CHOICE, .choices = controls, .initial = "none",
+     .doc =
+         "control variate of prices: on the geometric mean, on the last price with the same strike, or the last price"},
+    {FIELD(option_sampling, paths), .type = SIM_REAL, .flags = SIM_RANGE, .min = 2, .max = 0x1p52, .initial = "auto",
+     .keyword = "auto", .doc = "at most so many; auto: 2^20, or as many as standard_error takes, up to 2^40"},
+    {FIELD(option_sampling, standard_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "none", .keyword = "none", .doc = "the run ends when no price's standard error is larger"},
+    {0}};
+static const sim_schema sampling_schema = {
+    .doc = "random numbers and their use", .fields = sampling_fields, .size = sizeof(option_sampling)};
+
+#define GREEK(greek, text)                                                                                             \
+  {                                                                                                                    \
+    .name = text, .type = SIM_BOOL, .initial = "false",                                                                \
+    .offset = offsetof(option_greeks, want) + sizeof(bool) * (greek), .doc = "estimate it, with its standard error"    \
+  }
+static const sim_field greek_fields[] = {
+    GREEK(OPTION_DELTA, "delta"),
+    GREEK(OPTION_GAMMA, "gamma"),
+    GREEK(OPTION_VEGA, "vega"),
+    GREEK(OPTION_RHO, "rho"),
+    GREEK(OPTION_THETA, "theta"),
+    {FIELD(option_greeks, method), .type = SIM_CHOICE, .choices = methods, .initial = "auto",
+     .doc = "of delta and gamma; auto: pathwise where a named payoff has no jump, likelihood ratio where it has, and "
+            "differences on the same paths for functions, continuous barriers and several assets"},
+    {0}};
+static const sim_schema greeks_schema = {.doc = "sensitivities", .fields = greek_fields, .size = sizeof(option_greeks)};
+
+static const sim_signature payoff_signature = {.record = true,
+                                               .parameter = "path",
+                                               .returns = "what is paid at maturity; of path.last[i], mean, geometric, "
+                                                          "max, min, high, low [i], fixing[i][step]"};
+
+static const sim_field fields[] = {
+    {FIELD(option_parameters, assets), .type = SIM_LIST, .doc = "what is paid on", .flags = SIM_REQUIRED,
+     .variants = (const sim_schema *const[]){&asset_schema, NULL}},
+    {FIELD(option_parameters, correlation), .type = SIM_ARRAY, .components = SIM_SQUARE,
+     .doc = "of the assets' logarithms; none: independent", .flags = SIM_RANGE, .min = -1, .max = 1},
+    {FIELD(option_parameters, rate), .type = SIM_FUNCTION, .doc = "rate of interest, a number or of time",
+     .flags = SIM_OR_NUMBER, .initial = "0", .signature = &term_signature},
+    {FIELD(option_parameters, maturity), .type = SIM_REAL, .doc = "time until it pays",
+     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
+    {FIELD(option_parameters, steps), .type = SIM_INT, .doc = "equal steps, at whose ends prices are looked at",
+     .flags = SIM_RANGE, .min = 1, .max = OPTION_STEPS_MAX, .initial = "1"},
+    {FIELD(option_parameters, payoff), .type = SIM_FUNCTION, .doc = "a payoff of your own, or several",
+     .signature = &payoff_signature},
+    {FIELD(option_parameters, payoffs), .type = SIM_LIST, .doc = "named payoffs, all on the same paths",
+     .variants = (const sim_schema *const[]){&option_european_schema, &option_digital_schema, &option_asian_schema,
+                                             &option_barrier_schema, &option_lookback_schema, &option_basket_schema,
+                                             &option_best_of_schema, &option_spread_schema, NULL}},
+    {FIELD(option_parameters, sampling), .type = SIM_TABLE, .doc = "random numbers", .table = &sampling_schema},
+    {FIELD(option_parameters, greeks), .type = SIM_TABLE, .doc = "sensitivities", .table = &greeks_schema},
+    {0}};
+const sim_schema option_schema = {.name = "option",
+                                  .doc = "prices of options by simulated paths",
+                                  .fields = fields,
+                                  .base = &sim_common_schema,
+                                  .size = sizeof(option_parameters)};
+
+/* ---- tables ---- */
+
+static const sim_field price_columns[] = {
+    {.name = "paths", .type = SIM_REAL, .doc = "paths so far; an antithetic pair counts as two"},
+    {.name = "price", .type = SIM_REAL, .doc = "of the first payoff"},
+    {.name = "standard_error", .type = SIM_REAL, .doc = "of it"},
+    {.name = "relative_error", .type = SIM_REAL, .doc = "standard error / price", .flags = SIM_HEALTH},
+    {0}};
+const sim_table option_price_table = {.name = "price", .doc = "price and Greeks", .columns = price_columns};
+
+static void make_tables(option_parameters *p, sim_faults *faults) {
+  option_quantity quantity[OPTION_PAYOFFS_MAX * 4];
+  const int payoffs = option_payoff_count(p), assets = (int)p->assets.count;
+  size_t columns = 4, names = 0;
+  if (option_sampler_quantities(p, NULL) > (int)(sizeof quantity / sizeof *quantity)) {
+    sim_faults_add(faults, 0, "greeks", "expected at most %zu numbers of all payoffs together",
+                   sizeof quantity / sizeof *quantity);
+    return;
+  }
+  const int quantities = option_sampler_quantities(p, quantity);
+  memcpy(p->price_columns, price_columns, sizeof price_columns);
+  for (int q = payoffs; q < quantities && quantity[q].payoff == 0; q++) {
+    if (columns + 2 > SIM_COLUMNS_MAX) {
+      sim_faults_add(faults, 0, "greeks", "expected at most %d of all assets", (SIM_COLUMNS_MAX - 4) / 2);
+      return;
+    }
+    const char *greek = option_greek_names[quantity[q].greek];
+    const bool many = assets > 1 && quantity[q].greek <= OPTION_VEGA;
+    for (int k = 0; k < 2; k++) {
+      char *name = p->names[names++], number[16] = "";
+      if (many) snprintf(number, sizeof number, "_%d", quantity[q].asset + 1);
+      snprintf(name, sizeof p->names[0], "%s%s%s", greek, number, k == 0 ? "" : "_error");
+      p->price_columns[columns++] =
+          (sim_field){.name = name, .type = SIM_REAL, .doc = k == 0 ? "of the first payoff" : "its standard error"};
+    }
+  }
+  p->price_columns[columns] = (sim_field){0};
+  p->price_table = (sim_table){"price", "price and Greeks of the first payoff", p->price_columns};
+  p->tables[0] = &p->price_table;
+  p->tables[1] = NULL;
+  if (payoffs < 2) return;
+  for (int k = 0; k < payoffs; k++) {
+    char *name = p->names[names++];
+    snprintf(name, sizeof p->names[0], "payoff_%d", k + 1);
+    p->prices_columns[k] = (sim_field){.name = name, .type = SIM_REAL, .doc = "price of this payoff"};
+    p->errors_columns[k] = (sim_field){.name = name, .type = SIM_REAL, .doc = "standard error of its price"};
+  }
+  p->prices_columns[payoffs] = p->errors_columns[payoffs] = (sim_field){0};
+  p->prices_table = (sim_table){"prices", "of all payoffs: functions first", p->prices_columns};
+  p->errors_table = (sim_table){"errors", "standard errors of all prices", p->errors_columns};
+  p->tables[1] = &p->prices_table;
+  p->tables[2] = &p->errors_table;
+  p->tables[3] = NULL;
+}
+
+/* ---- rules between fields ---- */
+
+static void check_level(const option_parameters *p, const option_payoff *o, int line, const char *path,
+                        sim_faults *faults) {
+  const double spot = option_asset_at(p, (int)o->asset - 1)->spot;
+  const bool up = o->direction == OPTION_UP;
+  if (up ? spot >= o->level : spot <= o->level)
+    sim_faults_add(faults, line, path, "the barrier is reached already: expected a level %s the spot %.9g, got %.9g",
+                   up ? "above" : "below", spot, o->level);
+}
+
+static void check_payoff(const option_parameters *p, size_t i, sim_faults *faults) {
+  const sim_item *item = &p->payoffs.items[i];
+  const option_payoff *o = item->data;
+  const int64_t assets = (int64_t)p->assets.count;
+  char path[64];
+  snprintf(path, sizeof path, "payoffs[%zu]", i + 1);
+  if (o->asset > assets || o->second > assets)
+    sim_faults_add(faults, item->line, path, "expected one of %lld assets, got number %lld", (long long)assets,
+                   (long long)(o->asset > assets ? o->asset : o->second));
+  else if (item->schema == &option_barrier_schema)
+    check_level(p, o, item->line, path, faults);
+  if (item->schema == &option_basket_schema && o->weights.rows > 0 && o->weights.rows != p->assets.count)
+    sim_faults_add(faults, item->line, path, "expected %lld weights, got %zu", (long long)assets, o->weights.rows);
+}
+
+static void check_correlation(const option_parameters *p, sim_faults *faults) {
+  const size_t n = p->assets.count;
+  const double *c = p->correlation.data;
+  if (p->correlation.rows == 0) return;
+  if (p->correlation.rows != n || p->correlation.cols != n) {
+    sim_faults_add(faults, 0, "correlation", "expected %zu rows, as there are assets, got %zu", n, p->correlation.rows);
+    return;
+  }
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j <= i; j++) {
+      if (i == j && c[i * n + j] != 1)
+        sim_faults_add(faults, 0, "correlation", "expected 1 in row %zu, column %zu, got %.9g", i + 1, j + 1,
+                       c[i * n + j]);
+      else if (c[i * n + j] != c[j * n + i])
+        sim_faults_add(faults, 0, "correlation",
+                       "expected a symmetric matrix, got %.9g and %.9g for assets %zu and %zu", c[i * n + j],
+                       c[j * n + i], i + 1, j + 1);
+    }
+}
+
+/* What only the numbers themselves show. */
+static sim_status check_numbers(const option_parameters *p, sim_faults *faults) {
+  option_market market;
+  double *cholesky = calloc(p->assets.count * p->assets.count, sizeof *cholesky);
+  if (cholesky == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the correlation");
+  sim_status status = option_cholesky(p, cholesky);
+  free(cholesky);
+  if (status == SIM_OK) {
+    status = option_market_create(p, NULL, &market);
+    if (status == SIM_OK) option_market_free(&market);
+  }
+  if (status != SIM_ERR_SCENARIO) return status;
+  const char *message = sim_error_last()->message, *colon = strchr(message, ':');
+  char path[64];
+  snprintf(path, sizeof path, "%.*s", (int)(colon - message), message);
+  int line = 0, asset = 0;
+  if (sscanf(path, "assets[%d]", &asset) == 1) line = p->assets.items[asset - 1].line;
+  sim_faults_add(faults, line, path, "%s", colon + 2);
+  return SIM_OK;
+}
+
+sim_status option_validate(void *parameters, sim_faults *faults) {
+  option_parameters *p = parameters;
+  const size_t before = faults->count;
+  if (p->assets.count == 0 || p->assets.count > OPTION_ASSETS_MAX)
+    sim_faults_add(faults, 0, "assets", "expected 1 to %d assets, got %zu", OPTION_ASSETS_MAX, p->assets.count);
+  if (faults->count > before) return SIM_OK;
+  if (p->payoff != NULL) SIM_TRY(option_bind_payoff(p, faults));
+  const int payoffs = option_payoff_count(p);
+  if (payoffs == 0)
+    sim_faults_add(faults, 0, "payoffs", "expected a payoff, got none here and no payoff = function(path)");
+  if (payoffs > OPTION_PAYOFFS_MAX)
+    sim_faults_add(faults, 0, "payoffs", "expected at most %d, got %d", OPTION_PAYOFFS_MAX, payoffs);
+  for (size_t i = 0; i < p->payoffs.count; i++) check_payoff(p, i, faults);
+  check_correlation(p, faults);
+  if (p->payoff != NULL && p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES)
+    sim_faults_add(faults, 0, "sampling.control", "expected \"geometric\" or \"underlying\": a function has no strike");
+  if (p->greeks.method == OPTION_LIKELIHOOD && p->assets.count > 1)
+    sim_faults_add(faults, 0, "greeks.method", "the likelihood ratio is for one asset alone: expected another method");
+  if (faults->count > before) return SIM_OK;
+  SIM_TRY(check_numbers(p, faults));
+  make_tables(p, faults);
+  if (isnan(p->sampling.paths)) p->sampling.paths = isnan(p->sampling.standard_error) ? 0x1p20 : 0x1p40;
+  if (p->sampling.antithetic) p->sampling.paths = 2 * ceil(p->sampling.paths / 2);
+  p->sampling.paths = floor(p->sampling.paths);
+  if (p->common.output.snapshots.kind > SIM_ENDS)
+    sim_faults_add(faults, 0, "output.snapshots", "a price has no snapshots: expected \"never\"");
+  p->common.output.snapshots.kind = SIM_NEVER;
+  return SIM_OK;
+}

@@ -1,0 +1,266 @@
+/* Payoffs as graphs of path features: each named one is built here, a function of the scenario is inserted. Controls
+ * are further outputs of the same graph. */
+#include "kernels/option/payoff.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a builder that remembers its first failure ---- */
+
+sim_expr_ref option_call(option_maker *m, sim_expr_op op, sim_expr_ref a, sim_expr_ref b, sim_expr_ref c) {
+  sim_expr_ref out = 0;
+  if (m->status == SIM_OK) m->status = sim_expr_builder_call(m->builder, op, (const sim_expr_ref[]){a, b, c}, &out);
+  return out;
+}
+
+sim_expr_ref option_number(option_maker *m, double value) {
+  sim_expr_ref out = 0;
+  if (m->status == SIM_OK) m->status = sim_expr_builder_number(m->builder, value, &out);
+  return out;
+}
+
+sim_expr_ref option_see(option_maker *m, option_feature feature) {
+  option_graph *g = m->graph;
+  for (int f = 0; f < g->features; f++) {
+    const option_feature *known = &g->feature[f];
+    if (known->kind == feature.kind && known->asset == feature.asset && known->step == feature.step &&
+        known->level == feature.level)
+      return m->feature[f];
+  }
+  if (m->status == SIM_OK && g->features == OPTION_FEATURES_MAX)
+    m->status = sim_fail(SIM_ERR_SCENARIO, "the payoffs need more than %d numbers of a path", OPTION_FEATURES_MAX);
+  if (m->status != SIM_OK) return 0;
+  char name[16];
+  snprintf(name, sizeof name, "f%d", g->features);
+  m->status = sim_expr_builder_input(m->builder, name, &m->feature[g->features]);
+  g->feature[g->features] = feature;
+  return m->feature[g->features++];
+}
+
+static sim_expr_ref see(option_maker *m, option_kind kind, int asset) {
+  return option_see(m, (option_feature){.kind = kind, .asset = asset});
+}
+
+static sim_expr_ref sub(option_maker *m, sim_expr_ref a, sim_expr_ref b) {
+  return option_call(m, SIM_EXPR_SUB, a, b, 0);
+}
+static sim_expr_ref mul(option_maker *m, sim_expr_ref a, sim_expr_ref b) {
+  return option_call(m, SIM_EXPR_MUL, a, b, 0);
+}
+static sim_expr_ref positive(option_maker *m, sim_expr_ref a) {
+  return option_call(m, SIM_EXPR_MAX, a, option_number(m, 0), 0);
+}
+/* 1 where a < b, else 0. */
+static sim_expr_ref below(option_maker *m, sim_expr_ref a, sim_expr_ref b) {
+  return option_call(m, SIM_EXPR_WHERE, option_call(m, SIM_EXPR_LT, a, b, 0), option_number(m, 1), option_number(m, 0));
+}
+
+/* ---- the named payoffs ---- */
+
+static sim_expr_ref plain(option_maker *m, sim_expr_ref price, double strike, int type) {
+  sim_expr_ref k = option_number(m, strike);
+  return positive(m, type == OPTION_CALL ? sub(m, price, k) : sub(m, k, price));
+}
+
+static sim_expr_ref barrier(option_maker *m, const option_payoff *o, int asset) {
+  const bool up = o->direction == OPTION_UP;
+  sim_expr_ref alive, level = option_number(m, o->level);
+  if (o->monitoring == OPTION_CONTINUOUS)
+    alive = option_see(m, (option_feature){up ? OPTION_NOT_ABOVE : OPTION_NOT_BELOW, asset, 0, o->level});
+  else if (up)
+    alive = below(m, see(m, OPTION_MAX, asset), level);
+  else
+    alive = below(m, level, see(m, OPTION_MIN, asset));
+  if (o->knock == OPTION_IN) alive = sub(m, option_number(m, 1), alive);
+  return mul(m, plain(m, see(m, OPTION_LAST, asset), o->strike, o->type), alive);
+}
+
+static sim_expr_ref lookback(option_maker *m, const option_payoff *o, int asset) {
+  const bool continuous = o->monitoring == OPTION_CONTINUOUS, call = o->type == OPTION_CALL;
+  const option_kind high = continuous ? OPTION_HIGH : OPTION_MAX, low = continuous ? OPTION_LOW : OPTION_MIN;
+  if (!isnan(o->strike)) return plain(m, see(m, call ? high : low, asset), o->strike, o->type);
+  sim_expr_ref last = see(m, OPTION_LAST, asset);
+  return call ? positive(m, sub(m, last, see(m, low, asset))) : positive(m, sub(m, see(m, high, asset), last));
+}
+
+static sim_expr_ref basket(option_maker *m, const option_payoff *o) {
+  sim_expr_ref sum = 0;
+  for (int a = 0; a < m->market->assets; a++) {
+    const double weight = o->weights.rows > 0 ? o->weights.data[a] : 1.0 / m->market->assets;
+    sim_expr_ref part = mul(m, option_number(m, weight), see(m, OPTION_LAST, a));
+    sum = a == 0 ? part : option_call(m, SIM_EXPR_ADD, sum, part, 0);
+  }
+  return plain(m, sum, o->strike, o->type);
+}
+
+static sim_expr_ref best(option_maker *m, const option_payoff *o) {
+  sim_expr_ref most = see(m, OPTION_LAST, 0);
+  for (int a = 1; a < m->market->assets; a++) most = option_call(m, SIM_EXPR_MAX, most, see(m, OPTION_LAST, a), 0);
+  return plain(m, most, o->strike, o->type);
+}
+
+static sim_expr_ref named(option_maker *m, const sim_item *item) {
+  const option_payoff *o = item->data;
+  const int asset = (int)o->asset - 1;
+  if (item->schema == &option_european_schema) return plain(m, see(m, OPTION_LAST, asset), o->strike, o->type);
+  if (item->schema == &option_digital_schema) {
+    sim_expr_ref last = see(m, OPTION_LAST, asset), strike = option_number(m, o->strike);
+    sim_expr_ref pays = o->type == OPTION_CALL ? below(m, strike, last) : below(m, last, strike);
+    return mul(m, option_number(m, o->cash), pays);
+  }
+  if (item->schema == &option_asian_schema)
+    return plain(m, see(m, o->average == OPTION_ARITHMETIC ? OPTION_MEAN : OPTION_GEOMETRIC, asset), o->strike,
+                 o->type);
+  if (item->schema == &option_barrier_schema) return barrier(m, o, asset);
+  if (item->schema == &option_lookback_schema) return lookback(m, o, asset);
+  if (item->schema == &option_basket_schema) return basket(m, o);
+  if (item->schema == &option_best_of_schema) return best(m, o);
+  return plain(m, sub(m, see(m, OPTION_LAST, asset), see(m, OPTION_LAST, (int)o->second - 1)), o->strike, o->type);
+}
+
+/* ---- functions of the scenario ---- */
+
+static const char *const kind_names[OPTION_KINDS] = {
+    [OPTION_LAST] = "last", [OPTION_MEAN] = "mean",    [OPTION_GEOMETRIC] = "geometric",
+    [OPTION_MAX] = "max",   [OPTION_MIN] = "min",      [OPTION_HIGH] = "high",
+    [OPTION_LOW] = "low",   [OPTION_FIXING] = "fixing"};
+
+bool option_feature_parse(const char *name, const option_parameters *p, option_feature *out) {
+  int asset = 0, step = 0, end = 0;
+  for (int kind = OPTION_LAST; kind <= OPTION_FIXING; kind++) {
+    const size_t length = strlen(kind_names[kind]);
+    if (strncmp(name, kind_names[kind], length) != 0 || name[length] != '_') continue;
+    if (kind == OPTION_FIXING)
+      (void)sscanf(name + length, "_%d_%d%n", &asset, &step, &end);
+    else
+      (void)sscanf(name + length, "_%d%n", &asset, &end);
+    *out = (option_feature){.kind = (option_kind)kind, .asset = asset - 1, .step = step};
+    return end > 0 && name[length + (size_t)end] == '\0' && asset >= 1 && (size_t)asset <= p->assets.count &&
+           (kind != OPTION_FIXING || (step >= 1 && step <= p->steps));
+  }
+  return false;
+}
+
+sim_status option_bind_payoff(option_parameters *p, sim_faults *faults) {
+  const char *inputs[SIM_EXPR_INPUTS_MAX + 1];
+  char kept[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1];
+  option_feature feature;
+  int count = 0;
+  for (int i = 0; i < sim_expr_input_count(p->payoff); i++) {
+    const char *name = sim_expr_input_name(p->payoff, i);
+    if (!option_feature_parse(name, p, &feature)) continue;
+    snprintf(kept[count], sizeof kept[0], "%s", name);
+    inputs[count] = kept[count];
+    count++;
+  }
+  if (count < sim_expr_input_count(p->payoff) && count == 0) inputs[count++] = "last_1";
+  inputs[count] = NULL;
+  const sim_signature signature = {.inputs = inputs, .record = true, .parameter = "path"};
+  return sim_function_bind(&p->payoff, &signature, faults, 0, "payoff");
+}
+
+static void insert_function(option_maker *m, const option_parameters *p, sim_expr_ref *out) {
+  sim_expr_ref in[SIM_EXPR_INPUTS_MAX];
+  for (int i = 0; i < sim_expr_input_count(p->payoff); i++) {
+    option_feature feature;
+    const char *name = sim_expr_input_name(p->payoff, i);
+    if (m->status == SIM_OK && !option_feature_parse(name, p, &feature))
+      m->status = sim_fail(SIM_ERR_INCOMPATIBLE, "payoff: no path has a %s", name);
+    if (m->status != SIM_OK) return;
+    in[i] = option_see(m, feature);
+  }
+  if (m->status == SIM_OK) m->status = sim_expr_builder_insert(m->builder, p->payoff, in, out);
+}
+
+int option_payoff_count(const option_parameters *p) {
+  return (p->payoff != NULL ? sim_expr_output_count(p->payoff) : 0) + (int)p->payoffs.count;
+}
+
+/* ---- controls ---- */
+
+/* Mean and variance of the logarithm of an asset's last price or of its geometric mean. */
+static void logarithm(const option_market *market, int asset, bool geometric, double *mean, double *variance) {
+  const double ln2 = 0.69314718055994530942, n = market->steps;
+  *mean = log(market->spot[asset]);
+  *variance = 0;
+  for (int s = 0; s < market->steps; s++) {
+    const double share = geometric ? (n - s) / n : 1, vol = market->vol[s * market->assets + asset] * ln2 * share;
+    *mean += market->drift[s * market->assets + asset] * ln2 * share;
+    *variance += vol * vol;
+  }
+}
+
+/* The sum of all assets' last prices or geometric means. */
+static sim_expr_ref sum_control(option_maker *m, bool geometric, double *known) {
+  sim_expr_ref sum = 0;
+  *known = 0;
+  for (int a = 0; a < m->market->assets; a++) {
+    double mean, variance;
+    logarithm(m->market, a, geometric, &mean, &variance);
+    *known += exp(mean + variance / 2);
+    sim_expr_ref one = see(m, geometric ? OPTION_GEOMETRIC : OPTION_LAST, a);
+    sum = a == 0 ? one : option_call(m, SIM_EXPR_ADD, sum, one, 0);
+  }
+  return sum;
+}
+
+/* `item` NULL: of a function. */
+static sim_expr_ref control(option_maker *m, int kind, const sim_item *item, double *known) {
+  const bool geometric = kind == OPTION_CONTROL_GEOMETRIC;
+  const option_payoff *o = item != NULL ? item->data : NULL;
+  const bool struck = o != NULL && o->asset > 0 && o->second == 0 && o->strike > 0;
+  if (kind == OPTION_CONTROL_UNDERLYING || !struck) return sum_control(m, geometric, known);
+  double mean, variance;
+  const int asset = (int)o->asset - 1;
+  logarithm(m->market, asset, geometric, &mean, &variance);
+  *known = option_lognormal_price(mean, sqrt(variance), o->strike, o->type);
+  return plain(m, see(m, geometric ? OPTION_GEOMETRIC : OPTION_LAST, asset), o->strike, o->type);
+}
+
+/* ---- all of them ---- */
+
+static void make(option_maker *m, const option_parameters *p, sim_expr_ref *refs) {
+  option_graph *g = m->graph;
+  int functions = 0;
+  g->payoffs = g->outputs = option_payoff_count(p);
+  if (p->payoff != NULL) {
+    functions = sim_expr_output_count(p->payoff);
+    insert_function(m, p, refs);
+  }
+  for (size_t i = 0; i < p->payoffs.count && m->status == SIM_OK; i++)
+    refs[functions + (int)i] = named(m, &p->payoffs.items[i]);
+  for (int k = 0; k < g->payoffs && m->status == SIM_OK; k++) {
+    g->control[k] = -1;
+    if (p->sampling.control == OPTION_NO_CONTROL) continue;
+    const sim_item *item = k < functions ? NULL : &p->payoffs.items[k - functions];
+    g->control[k] = g->outputs;
+    refs[g->outputs++] = control(m, p->sampling.control, item, &g->control_mean[k]);
+  }
+  option_make_greeks(m, p, refs);
+}
+
+sim_status option_graph_create(const option_parameters *p, const option_market *market, option_graph *out) {
+  sim_expr_ref refs[SIM_EXPR_OUTPUTS_MAX];
+  char names[SIM_EXPR_OUTPUTS_MAX][8];
+  const char *pointers[SIM_EXPR_OUTPUTS_MAX];
+  *out = (option_graph){0};
+  option_maker *m = calloc(1, sizeof *m);
+  if (m == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the payoffs");
+  *m = (option_maker){.graph = out, .market = market};
+  m->status = sim_expr_builder_create(&m->builder);
+  if (m->status == SIM_OK) make(m, p, refs);
+  for (int i = 0; i < out->outputs; i++) {
+    snprintf(names[i], sizeof names[i], "o%d", i);
+    pointers[i] = names[i];
+  }
+  if (m->status == SIM_OK) m->status = sim_expr_builder_finish(m->builder, refs, pointers, out->outputs, &out->expr);
+  sim_expr_builder_free(&m->builder);
+  const sim_status status = m->status;
+  free(m);
+  if (status != SIM_OK) option_graph_free(out);
+  return status;
+}
+
+void option_graph_free(option_graph *graph) { sim_expr_free(&graph->expr); }

@@ -1,0 +1,264 @@
+/* Prices and Greeks with known values: S = K = 100, r = 5 %, vol = 20 %, T = 1 unless said. An estimate is accepted
+ * within 4 of its standard errors: by chance one in 16000 is not, and seeds are fixed. */
+#include "tests/physics/option_driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void near(const char *what, estimate got, double expected) {
+  const double off = (got.value - expected) / got.error;
+  print_message("    %-34s %.6f +- %.6f, known %.6f: %+.2f standard errors\n", what, got.value, got.error, expected,
+                off);
+  assert_true(got.error > 0);
+  if (!(fabs(off) <= 4)) fail_msg("%s: %.9g +- %.3g is not %.9g", what, got.value, got.error, expected);
+}
+
+static const sim_precision precisions[] = {SIM_MIXED, SIM_DOUBLE};
+
+static void test_european(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, precisions[i], 0.2, 0.05, 1, 1);
+    pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+    pricing_add(&d, &option_european_schema, 100, OPTION_PUT);
+    pricing_add(&d, &option_digital_schema, 100, OPTION_CALL);
+    pricing_run(&d);
+    const estimate call = pricing_price(&d, 0), put = pricing_price(&d, 1);
+    near("call", call, 10.450583572185565);
+    near("put", put, 5.573526022256971);
+    near("digital", pricing_price(&d, 2), 0.5323248155);
+    /* call - put is S - K exp(-r T) but for the mean of the last price: variance of S_T exp(-r T). */
+    const double deviation = 100 * sqrt(exp(0.04) - 1) / sqrt(0x1p20);
+    near("parity", (estimate){call.value - put.value, deviation}, 100 - 100 * exp(-0.05));
+    /* The payoff's deviation is 14.7194041; its estimate's relative error is sqrt(kurtosis / n) / 2 < 0.005 here. */
+    assert_true(fabs(call.error * sqrt(0x1p20) / 14.7194041 - 1) < 0.01);
+    pricing_free(&d);
+  }
+}
+
+static void greeks_by(int method, bool digital) {
+  static const double known[] = {0.6368306512, 0.0187620173, 37.5240347, 53.2324815, -6.4140275};
+  pricing d;
+  pricing_make(&d, SIM_DOUBLE, 0.2, 0.05, 1, 1);
+  pricing_add(&d, digital ? &option_digital_schema : &option_european_schema, 100, OPTION_CALL);
+  for (int g = 0; g < OPTION_GREEKS; g++) d.p.greeks.want[g] = !digital || g <= OPTION_GAMMA;
+  d.p.greeks.method = method;
+  pricing_run(&d);
+  if (digital) { /* d = 0.15: delta exp(-r T) phi(d) / (S v), gamma -delta (d + v) / (S v) */
+    const double delta = exp(-0.05) * exp(-0.15 * 0.15 / 2) / sqrt(2 * 3.14159265358979) / 20;
+    near("digital delta", pricing_greek(&d, "delta"), delta);
+    near("digital gamma", pricing_greek(&d, "gamma"), -delta * 0.35 / 20);
+  } else {
+    for (int g = 0; g < OPTION_GREEKS; g++)
+      near(option_greek_names[g], pricing_greek(&d, option_greek_names[g]), known[g]);
+  }
+  pricing_free(&d);
+}
+
+static void test_greeks(void **state) {
+  (void)state;
+  greeks_by(OPTION_AUTO, false);
+  greeks_by(OPTION_LIKELIHOOD, false);
+  greeks_by(OPTION_BUMP, false);
+  greeks_by(OPTION_AUTO, true);
+}
+
+static void asian(sim_precision precision, int steps, double geometric, double arithmetic, bool antithetic) {
+  pricing d;
+  pricing_make(&d, precision, 0.2, 0.05, 1, steps);
+  d.p.sampling.paths = 0x1p17;
+  d.p.sampling.antithetic = antithetic;
+  pricing_add(&d, &option_asian_schema, 100, OPTION_CALL)->average = OPTION_GEOMETRIC_AVERAGE;
+  pricing_add(&d, &option_asian_schema, 100, OPTION_CALL);
+  pricing_run(&d);
+  near("geometric Asian", pricing_price(&d, 0), geometric);
+  near("arithmetic Asian", pricing_price(&d, 1), arithmetic);
+  pricing_free(&d);
+}
+
+static void test_asian(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++)
+    for (int antithetic = 0; antithetic < 2; antithetic++) {
+      asian(precisions[i], 12, 5.940200221633, 6.156041, antithetic);
+      asian(precisions[i], 252, 5.565508831349, 5.781824, antithetic);
+    }
+}
+
+/* Variance of the mean of 2^16 samples, times samples. */
+static double variance(int control, bool antithetic) {
+  pricing d;
+  pricing_make(&d, SIM_MIXED, 0.2, 0.05, 1, 252);
+  d.p.sampling = (option_sampling){
+      .paths = 0x1p16 * (1 + antithetic), .standard_error = NAN, .control = control, .antithetic = antithetic};
+  pricing_add(&d, &option_asian_schema, 100, OPTION_CALL);
+  pricing_run(&d);
+  const estimate got = pricing_price(&d, 0);
+  near("with less variance", got, 5.781824);
+  pricing_free(&d);
+  return got.error * got.error * 0x1p16;
+}
+
+/* Known ratios: 1322 for the control, 4.2 for a pair against one path. Of 2^16 samples a variance has a relative error
+ * of sqrt((kurtosis - 1) / 2^16): 1 % for the payoff (kurtosis 6), 5 % for what the control leaves (heavy tails,
+ * kurtosis up to 160): 4 of these. */
+static void test_variance(void **state) {
+  (void)state;
+  const double plain = variance(OPTION_NO_CONTROL, false);
+  const double control = plain / variance(OPTION_CONTROL_GEOMETRIC, false),
+               pair = plain / variance(OPTION_NO_CONTROL, true);
+  print_message("    variance divided by %.0f (control), %.2f (pair)\n", control, pair);
+  assert_true(fabs(control / 1322 - 1) < 0.2);
+  assert_true(fabs(pair / 4.2 - 1) < 0.06);
+  assert_true(plain > 2 * variance(OPTION_CONTROL_BLACK_SCHOLES, false));
+  assert_true(plain > 2 * variance(OPTION_CONTROL_UNDERLYING, false));
+}
+
+static void test_barrier(void **state) {
+  (void)state;
+  static const double level[] = {85, 90, 95}, at_steps[] = {6.32224, 6.09820, 4.90679},
+                      continuous[] = {6.307575, 5.977242, 4.397503};
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, precisions[i], 0.3, 0.1, 0.2, 50);
+    d.p.sampling.paths = 0x1p18;
+    pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+    for (int k = 0; k < 9; k++) { /* at steps, continuous, and what is knocked in */
+      option_payoff *o = pricing_add(&d, &option_barrier_schema, 100, OPTION_CALL);
+      o->level = level[k % 3];
+      o->monitoring = k / 3 == 1;
+      o->knock = k / 3 == 2;
+    }
+    pricing_run(&d);
+    for (int k = 0; k < 3; k++) {
+      near("down and out, at steps", pricing_price(&d, 1 + k), at_steps[k]);
+      near("down and out, continuous", pricing_price(&d, 4 + k), continuous[k]);
+      /* In and out together are the European payoff on every path: only sums round. */
+      const double both = pricing_price(&d, 1 + k).value + pricing_price(&d, 7 + k).value;
+      assert_true(fabs(both - pricing_price(&d, 0).value) < 1e-6);
+    }
+    pricing_free(&d);
+  }
+}
+
+/* The bridge makes any number of steps exact. */
+static void test_lookback(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++)
+    for (int steps = 1; steps <= 10; steps += 9) {
+      pricing d;
+      pricing_make(&d, precisions[i], 0.2, 0.05, 1, steps);
+      pricing_add(&d, &option_lookback_schema, NAN, OPTION_CALL)->monitoring = OPTION_CONTINUOUS;
+      pricing_run(&d);
+      near("floating lookback call", pricing_price(&d, 0), 17.216802);
+      pricing_free(&d);
+    }
+}
+
+static double below(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
+
+/* Margrabe (1978): max(S1 - S2, 0), and so the best of two is S2 more; a basket of one asset is that asset. */
+static void test_several(void **state) {
+  (void)state;
+  static double correlation[4] = {1, 0.5, 0.5, 1};
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, precisions[i], 0.2, 0.05, 1, 4);
+    pricing_add_asset(&d, 95, 0.3);
+    d.p.correlation = (sim_doubles){correlation, 2, 2};
+    pricing_add(&d, &option_spread_schema, 0, OPTION_CALL)->second = 2;
+    pricing_add(&d, &option_best_of_schema, 0, OPTION_CALL);
+    pricing_add(&d, &option_basket_schema, 100, OPTION_CALL)->weights = (sim_doubles){(double[]){1, 0}, 2, 1};
+    d.p.greeks.want[OPTION_DELTA] = d.p.greeks.want[OPTION_VEGA] = true;
+    pricing_run(&d);
+    const double v = sqrt(0.04 + 0.09 - 2 * 0.5 * 0.06), d1 = log(100.0 / 95) / v + v / 2, d2 = d1 - v;
+    const double exchange = 100 * below(d1) - 95 * below(d2);
+    near("exchange", pricing_price(&d, 0), exchange);
+    near("best of two", pricing_price(&d, 1), exchange + 95);
+    near("basket", pricing_price(&d, 2), 10.450583572185565);
+    near("delta of the first", pricing_greek(&d, "delta_1"), below(d1));
+    near("delta of the second", pricing_greek(&d, "delta_2"), -below(d2));
+    /* dv/dvol = (vol - correlation other) / v */
+    const double vega = 100 * exp(-d1 * d1 / 2) / sqrt(2 * 3.14159265358979);
+    near("vega of the first", pricing_greek(&d, "vega_1"), vega * (0.2 - 0.15) / v);
+    near("vega of the second", pricing_greek(&d, "vega_2"), vega * (0.3 - 0.1) / v);
+    pricing_free(&d);
+  }
+}
+
+/* The same words make the same paths but for rounding, so that the difference of the two prices is the bias of fp32,
+ * with hardly any noise. A tenth of the standard error of 1e9 paths is 14.72 / sqrt(1e9) / 10 = 4.6e-5; for the Asian,
+ * whose deviation is 8.0, 2.5e-5. */
+static void test_bias(void **state) {
+  (void)state;
+  double price[2][2];
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 2; k++) {
+      pricing d;
+      pricing_make(&d, precisions[i], 0.2, 0.05, 1, k == 0 ? 1 : 252);
+      if (k == 1) d.p.sampling.paths = 0x1p18;
+      pricing_add(&d, k == 0 ? &option_european_schema : &option_asian_schema, 100, OPTION_CALL);
+      pricing_run(&d);
+      price[i][k] = pricing_price(&d, 0).value;
+      pricing_free(&d);
+    }
+  print_message("    bias %.2g and %.2g\n", price[0][0] - price[1][0], price[0][1] - price[1][1]);
+  assert_true(fabs(price[0][0] - price[1][0]) < 4.6e-5);
+  assert_true(fabs(price[0][1] - price[1][1]) < 2.5e-5);
+}
+
+/* Of 400 seeds the 95 % interval holds the true price for 95 % +- 3 % (2.8 binomial deviations of 1.1 %). */
+static void coverage(int seeds) {
+  int held = 0;
+  for (int seed = 1; seed <= seeds; seed++) {
+    pricing d;
+    pricing_make(&d, SIM_MIXED, 0.2, 0.05, 1, 1);
+    d.p.common.seed = (uint64_t)seed;
+    d.p.sampling.paths = 0x1p15;
+    pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+    pricing_run(&d);
+    const estimate got = pricing_price(&d, 0);
+    held += fabs(got.value - 10.450583572185565) <= 1.959964 * got.error;
+    pricing_free(&d);
+  }
+  print_message("    %d of %d intervals hold the price\n", held, seeds);
+  assert_true(fabs((double)held / seeds - 0.95) <= (seeds >= 400 ? 0.03 : 0.12));
+}
+
+/* 30 seeds: 3 deviations of 4 %. */
+static void test_coverage(void **state) { coverage(*state != NULL ? 400 : 30); }
+
+/* Ends with the first step whose error is small enough. */
+static void test_accuracy(void **state) {
+  (void)state;
+  pricing d;
+  pricing_make(&d, SIM_MIXED, 0.2, 0.05, 1, 1);
+  d.p.sampling = (option_sampling){.paths = NAN, .standard_error = 0.01};
+  pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+  pricing_run(&d);
+  const estimate got = pricing_price(&d, 0);
+  assert_true(got.error <= 0.01 && d.clock.t == d.clock.t_end);
+  /* (14.72 / 0.01)^2 = 2.17e6 paths are needed; steps are of 2^18. */
+  assert_true(d.clock.t > 2e6 && d.clock.t < 2.6e6);
+  near("to an accuracy", got, 10.450583572185565);
+  pricing_free(&d);
+}
+
+int main(int argc, char **argv) {
+  (void)argv;
+  const struct CMUnitTest quick[] = {cmocka_unit_test(test_european), cmocka_unit_test(test_greeks),
+                                     cmocka_unit_test(test_asian),    cmocka_unit_test(test_variance),
+                                     cmocka_unit_test(test_barrier),  cmocka_unit_test(test_lookback),
+                                     cmocka_unit_test(test_several),  cmocka_unit_test(test_bias),
+                                     cmocka_unit_test(test_coverage), cmocka_unit_test(test_accuracy)};
+  const struct CMUnitTest thorough[] = {cmocka_unit_test_prestate(test_coverage, &argc)};
+  return argc > 1 ? cmocka_run_group_tests(thorough, NULL, NULL) : cmocka_run_group_tests(quick, NULL, NULL);
+}

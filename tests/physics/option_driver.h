@@ -1,0 +1,41 @@
+/* Runs the model `option` through its descriptor, without a scenario file. A call that fails ends the test. */
+#ifndef TESTS_PHYSICS_OPTION_DRIVER_H
+#define TESTS_PHYSICS_OPTION_DRIVER_H
+
+#include "kernels/option/option.h"
+
+typedef struct pricing {
+  option_parameters p;
+  option_asset assets[4];
+  sim_item asset_items[4];
+  option_payoff payoffs[16];
+  sim_item payoff_items[16];
+  sim_setup setup;
+  sim_clock clock;
+  void *self;
+  sim_array arrays[SIM_ARRAYS_MAX];
+} pricing;
+
+typedef struct estimate {
+  double value, error;
+} estimate;
+
+/* One asset at 100 with this volatility; 2^20 paths, seed 1, two threads, no payoff yet. */
+void pricing_make(pricing *d, sim_precision precision, double vol, double rate, double maturity, int steps);
+void pricing_add_asset(pricing *d, double spot, double vol);
+/* Returns the new payoff: asset 1, as the schema's default for the rest that is zero. */
+option_payoff *pricing_add(pricing *d, const sim_schema *schema, double strike, option_type type);
+void pricing_create(pricing *d, const sim_frame *saved);
+void pricing_step(pricing *d);
+/* Creates, and steps to the end. */
+void pricing_run(pricing *d);
+estimate pricing_price(pricing *d, int payoff);
+/* A column of the table of prices, with COLUMN_error; the first payoff's. */
+estimate pricing_greek(pricing *d, const char *column);
+/* Views of the state. */
+sim_frame pricing_state(pricing *d);
+/* Releases the model, and the parameters' functions too. */
+void pricing_destroy(pricing *d);
+void pricing_free(pricing *d);
+
+#endif

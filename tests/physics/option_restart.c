@@ -1,0 +1,137 @@
+/* The same bits: stopped and continued or not, with any number of threads, and in double with any instruction set. */
+#include "tests/physics/option_driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Neither is a multiple of a chunk or of a vector; the long one takes three steps. */
+static const double few = 0x1p18 + 2 * 777, many = 5 * 0x1p20 + 2 * 777;
+
+typedef struct situation {
+  sim_precision precision;
+  sim_isa isa;
+  int threads;
+  int steps;
+  double paths;
+  bool accuracy; /* is what ends the run */
+} situation;
+
+static void make(const situation *s, pricing *d) {
+  static double correlation[4] = {1, -0.3, -0.3, 1};
+  pricing_make(d, s->precision, 0.2, 0.05, 1, s->steps);
+  d->setup.isa = s->isa;
+  d->setup.threads = s->threads;
+  pricing_add_asset(d, 90, 0.4);
+  d->p.correlation = (sim_doubles){correlation, 2, 2};
+  d->p.sampling = (option_sampling){
+      .paths = s->paths, .standard_error = NAN, .antithetic = true, .control = OPTION_CONTROL_GEOMETRIC};
+  if (s->accuracy) d->p.sampling = (option_sampling){.paths = NAN, .standard_error = 0.02};
+  pricing_add(d, &option_asian_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_best_of_schema, 100, OPTION_PUT);
+  pricing_add(d, &option_lookback_schema, NAN, OPTION_PUT)->monitoring = OPTION_CONTINUOUS;
+  option_payoff *barrier = pricing_add(d, &option_barrier_schema, 100, OPTION_CALL);
+  barrier->level = 80;
+  barrier->monitoring = OPTION_CONTINUOUS;
+  d->p.greeks.want[OPTION_DELTA] = true;
+}
+
+static void digest_of(pricing *d, char out[33]) {
+  const sim_frame frame = pricing_state(d);
+  if (sim_frame_check_finite(&frame) != SIM_OK) fail_msg("%s", sim_error_last()->message);
+  sim_frame_digest(&frame, out);
+}
+
+static void whole(const situation *s, char digest[33], int64_t *steps) {
+  pricing d;
+  make(s, &d);
+  pricing_run(&d);
+  digest_of(&d, digest);
+  *steps = d.clock.step;
+  pricing_free(&d);
+}
+
+static void split(const situation *s, int64_t at, char digest[33]) {
+  pricing d, e;
+  make(s, &d);
+  pricing_create(&d, NULL);
+  while (d.clock.step < at) pricing_step(&d);
+  const sim_frame saved = pricing_state(&d);
+  make(s, &e);
+  pricing_create(&e, &saved);
+  pricing_free(&d);
+  while (e.clock.t < e.clock.t_end) pricing_step(&e);
+  digest_of(&e, digest);
+  pricing_free(&e);
+}
+
+static void test_restart(void **state) {
+  (void)state;
+  for (int accuracy = 0; accuracy < 2; accuracy++) {
+    const situation s = {SIM_MIXED, sim_isa_best(), 2, 1, many, accuracy};
+    char expected[33], got[33];
+    int64_t steps;
+    whole(&s, expected, &steps);
+    assert_true(steps >= 3);
+    for (int64_t at = 0; at <= steps; at++) { /* also where it is over */
+      split(&s, at, got);
+      assert_string_equal(got, expected);
+    }
+  }
+}
+
+static void test_threads(void **state) {
+  (void)state;
+  char expected[33], got[33];
+  int64_t steps;
+  for (sim_precision precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision += 2) {
+    static const int threads[] = {1, 2, 3, 7};
+    for (int k = 0; k < 4; k++) {
+      whole(&(situation){precision, sim_isa_best(), threads[k], 5, few, false}, k == 0 ? expected : got, &steps);
+      if (k > 0) assert_string_equal(got, expected);
+    }
+  }
+}
+
+static void test_instruction_sets(void **state) {
+  (void)state;
+  char expected[33], got[33];
+  int64_t steps;
+  whole(&(situation){SIM_DOUBLE, SIM_ISA_PLAIN, 2, 5, few, false}, expected, &steps);
+  for (sim_isa isa = SIM_ISA_AVX2; isa <= sim_isa_best(); isa++) {
+    whole(&(situation){SIM_DOUBLE, isa, 2, 5, few, false}, got, &steps);
+    assert_string_equal(got, expected);
+  }
+}
+
+/* A checkpoint of other payoffs is refused. */
+static void test_unfit(void **state) {
+  (void)state;
+  const situation s = {SIM_MIXED, sim_isa_best(), 1, 1, few, false};
+  pricing d, e;
+  make(&s, &d);
+  pricing_create(&d, NULL);
+  sim_frame saved = pricing_state(&d);
+  d.arrays[1].shape[0]--;
+  make(&s, &e);
+  e.p.assets.items = e.asset_items;
+  e.p.payoffs.items = e.payoff_items;
+  e.setup.saved = &saved;
+  sim_faults faults = {0};
+  assert_int_equal(option_model.validate(&e.p, &faults), SIM_OK);
+  assert_int_equal(option_model.create(&e.p, &e.setup, &e.clock, &e.self), SIM_ERR_INCOMPATIBLE);
+  assert_null(e.self);
+  pricing_free(&d);
+  pricing_free(&e);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_restart), cmocka_unit_test(test_threads),
+                                     cmocka_unit_test(test_instruction_sets), cmocka_unit_test(test_unfit)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,7 @@
+-- expect: 65 0 (id, from 0) overlaps
+return sim.collision {
+  box       = { size = {10, 10, 10},  },
+  grains    = { { radius = 1, position = {4, 5, 5} }, { radius = 1, position = {5.8, 5, 5} } },
+  contact   = { contact_time = 0.01 },
+  integrate = { t_end = 1 },
+}

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# expect: 80 payoff 1 is not finite on some path between 0 and
+cat >s.lua <<'LUA'
+return sim.option {
+  assets = { { spot = 100, vol = 0.2 } }, maturity = 1,
+  payoff = function(path) return math.log(path.last[1] - 100) end,
+}
+LUA
+exec "$SIM" run s.lua

@@ -1,0 +1,243 @@
+/* Transforms against a direct sum in long double.
+ *
+ * Bound. A butterfly of prime length p by sums of p products errs by at most p u |x|_1 <= p sqrt(p) u |x|_2 an output;
+ * relative to the norm of its p outputs, sqrt(p) |x|_2 in the mean, that is p^1.5 u, and a twiddle adds 4 u (two
+ * products, a sum, the constant's own rounding). Each prime factor counts once (Higham, "Accuracy and stability of
+ * numerical algorithms", theorem 24.2, with p for 2). Bluestein: two transforms of the longer length, its factors'
+ * own, three products; cosine and sine: one more rotation of pairs, at most sqrt(2) (4 + 1) u. */
+#include "kernels/common/fft.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const long double pi = 3.141592653589793238462643383279502884L;
+
+static double prime_bound(int64_t n) {
+  double sum = 0;
+  for (int64_t p = 2; n > 1; p++)
+    for (; n % p == 0; n /= p) sum += pow((double)p, 1.5) + 4;
+  return sum;
+}
+
+static double bound(int64_t n, fft_kind kind, bool single) {
+  const double u = single ? 0x1p-24 : 0x1p-53;
+  int64_t m = 1;
+  while (m < 2 * n - 1) m *= 2; /* no shorter one has more or larger factors in its bound */
+  double units = fft_smooth(n) ? prime_bound(n) : 2 * prime_bound(m) + 3 * 8 + 30;
+  return u * (units + (kind ? 8 : 0) + 1);
+}
+
+/* Values in (-1, 1). */
+static double noise(uint64_t i) {
+  uint64_t z = i * 0x9e3779b97f4a7c15u + 0x1234567;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return (double)(int64_t)(z ^ z >> 31) * 0x1p-63;
+}
+
+static void *take(size_t bytes) {
+  void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
+  assert_non_null(p);
+  memset(p, 0, (bytes + 63) / 64 * 64);
+  return p;
+}
+
+static double get(const void *data, bool single, int64_t i) {
+  return single ? (double)((const float *)data)[i] : ((const double *)data)[i];
+}
+static void set(void *data, bool single, int64_t i, double value) {
+  if (single)
+    ((float *)data)[i] = (float)value;
+  else
+    ((double *)data)[i] = value;
+}
+
+static fft_plan *plan_of(int64_t n, fft_kind kind, bool single, sim_isa isa) {
+  fft_plan *plan;
+  if (fft_plan_create(n, kind, single, isa, &plan) != SIM_OK) fail_msg("no plan of %lld", (long long)n);
+  return plan;
+}
+
+static void direct(const void *x, bool single, int lane, int group, int64_t n, fft_kind kind, int64_t k,
+                   long double *re, long double *im) {
+  *re = *im = 0;
+  for (int64_t j = 0; j < n; j++) {
+    const long double a = get(x, single, j * 2 * group + lane), b = get(x, single, j * 2 * group + group + lane);
+    if (kind == FFT_PERIODIC) {
+      const long double angle = -2 * pi * (long double)(j * k % n) / (long double)n, c = cosl(angle), s = sinl(angle);
+      *re += a * c - b * s;
+      *im += a * s + b * c;
+    } else {
+      const long double angle = pi * (long double)(k * (2 * j + 1) % (4 * n)) / (2 * (long double)n);
+      const long double w = kind == FFT_COSINE ? cosl(angle) : sinl(angle);
+      *re += a * w;
+      *im += b * w;
+    }
+  }
+}
+
+static void check(int64_t n, fft_kind kind, bool single, sim_isa isa) {
+  const int group = fft_group(single);
+  fft_plan *plan = plan_of(n, kind, single, isa);
+  const size_t bytes = (size_t)n * 128;
+  void *x = take(bytes), *y = take(bytes), *back = take(bytes), *work = take(fft_work_bytes(plan));
+  for (int64_t i = 0; i < n * 2 * group; i++) set(x, single, i, noise((uint64_t)i));
+  fft_forward(plan, x, 1, y, 1, work);
+  const int64_t step = n > 600 ? n / 97 + 1 : 1; /* of a long one, some wavenumbers */
+  for (int lane = 0; lane < group; lane += group - 1) {
+    long double error = 0, norm = 0;
+    bool *seen = calloc((size_t)n + 1, 1);
+    assert_non_null(seen);
+    for (int64_t p = 0; p < n; p++) {
+      const int64_t k = fft_order(plan)[p];
+      assert_true(k >= (kind == FFT_SINE) && k < n + (kind == FFT_SINE) && !seen[k]);
+      seen[k] = true;
+      if (p % step) continue;
+      long double re, im;
+      direct(x, single, lane, group, n, kind, k, &re, &im);
+      const long double dr = get(y, single, p * 2 * group + lane) - re;
+      const long double di = get(y, single, p * 2 * group + group + lane) - im;
+      error += dr * dr + di * di;
+      norm += re * re + im * im;
+    }
+    free(seen);
+    if (!(sqrtl(error) <= bound(n, kind, single) * sqrtl(norm)))
+      fail_msg("n %lld kind %d single %d isa %s lane %d: error %.3Lg > %.3g", (long long)n, (int)kind, single,
+               sim_isa_name(isa), lane, sqrtl(error / norm), bound(n, kind, single));
+  }
+  fft_inverse(plan, y, 1, back, 1, work);
+  double error = 0, norm = 0;
+  for (int64_t i = 0; i < n * 2 * group; i++) {
+    const double d = get(back, single, i) / (double)n - get(x, single, i);
+    error += d * d;
+    norm += get(x, single, i) * get(x, single, i);
+  }
+  assert_true(sqrt(error) <= 2 * bound(n, kind, single) * sqrt(norm)); /* there and back */
+  free(x), free(y), free(back), free(work);
+  fft_plan_destroy(&plan);
+}
+
+static void test_direct_sum(void **state) {
+  static const int64_t sizes[] = {1,   2,   3,   4,   5,   6,   7,   8,   9,   10,   11,   12,   13,   14,  15,  16,
+                                  17,  18,  19,  22,  26,  32,  60,  64,  100, 121,  125,  127,  128,  143, 169, 200,
+                                  210, 243, 250, 256, 343, 360, 384, 509, 512, 1000, 1024, 1009, 4096, 3125};
+  (void)state;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (fft_kind kind = FFT_PERIODIC; kind <= FFT_SINE; kind++)
+      for (int single = 0; single < 2; single++)
+        for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) check(sizes[i], kind, single, isa);
+}
+
+/* The same bits for every instruction set in fp64; for any strides; in place or not, in both precisions. */
+static void test_same_bits(void **state) {
+  static const int64_t sizes[] = {1, 2, 7, 17, 60, 121, 256, 509, 720};
+  (void)state;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (fft_kind kind = FFT_PERIODIC; kind <= FFT_SINE; kind++)
+      for (int single = 0; single < 2; single++) {
+        const int64_t n = sizes[i], group = fft_group(single), stride = 3;
+        const size_t bytes = (size_t)n * 128;
+        void *x = take(bytes), *first = take(bytes), *y = take(bytes), *wide = take(3 * bytes);
+        for (int64_t p = 0; p < n * 2 * group; p++) set(x, single, p, noise((uint64_t)p));
+        for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) {
+          fft_plan *plan = plan_of(n, kind, single, isa);
+          void *work = take(fft_work_bytes(plan));
+          fft_forward(plan, x, 1, y, 1, work);
+          if (isa == SIM_ISA_PLAIN || single) memcpy(first, y, bytes);
+          assert_memory_equal(first, y, bytes);
+          for (int64_t p = 0; p < n; p++) memcpy((char *)wide + p * stride * 128, (char *)x + p * 128, 128);
+          fft_forward(plan, wide, stride, wide, stride, work);
+          for (int64_t p = 0; p < n; p++)
+            assert_memory_equal((char *)wide + p * stride * 128, (char *)y + p * 128, 128);
+          memcpy(y, x, bytes);
+          fft_forward(plan, y, 1, y, 1, work);
+          assert_memory_equal(first, y, bytes);
+          fft_inverse(plan, wide, stride, wide, stride, work);
+          fft_inverse(plan, y, 1, y, 1, work);
+          for (int64_t p = 0; p < n; p++)
+            assert_memory_equal((char *)wide + p * stride * 128, (char *)y + p * 128, 128);
+          free(work);
+          fft_plan_destroy(&plan);
+        }
+        free(x), free(first), free(y), free(wide);
+      }
+}
+
+/* Rows to coefficients and back, for any number of rows. Twice the coefficients come; a half is exact. */
+static void check_rows(int64_t n, fft_kind kind, fft_packing packing, bool single, int64_t count, sim_isa isa) {
+  fft_plan *plan = plan_of(n, kind, single, isa);
+  const int64_t group = fft_group(single), points = fft_row_points(n, packing, single), row = n + 3;
+  void *rows = take((size_t)(count * row) * 8), *column = take((size_t)n * 128), *work = take(fft_work_bytes(plan));
+  void *split = take((size_t)(count * points) * 128), *out = take((size_t)(count * row) * 8);
+  for (int64_t i = 0; i < count * row; i++) set(rows, single, i, noise((uint64_t)i));
+  fft_rows_load(plan, rows, row, count, column);
+  fft_forward(plan, column, 1, column, 1, work);
+  memset(split, 255, (size_t)(count * points) * 128);
+  fft_rows_split(plan, packing, column, split, points, count);
+  const double scale = packing == FFT_HALF ? 0.5 : 1, tolerance = 2 * bound(n, kind, single);
+  const int64_t stored = packing == FFT_HALF ? n / 2 + 1 : n;
+  for (int64_t r = 0; r < count; r++) {
+    double error = 0, norm = 1e-300;
+    for (int64_t i = 0; i < points * 2 * group; i++) {
+      const int64_t lane = i % group, im = i / group % 2, g = i / group / 2;
+      const int64_t k = packing == FFT_TWO_REAL ? i : g * group + lane;
+      long double re = 0, part = 0;
+      if (k < stored)
+        for (int64_t j = 0; j < n; j++) {
+          const long double a = get(rows, single, r * row + j);
+          if (kind == FFT_PERIODIC) {
+            re += a * cosl(-2 * pi * (long double)(j * k % n) / (long double)n);
+            part += a * sinl(-2 * pi * (long double)(j * k % n) / (long double)n);
+          } else if (kind == FFT_COSINE) {
+            re += a * cosl(pi * (long double)k * (2 * (long double)j + 1) / (2 * (long double)n));
+          } else {
+            re += a * sinl(pi * (long double)(n - k) * (2 * (long double)j + 1) / (2 * (long double)n));
+          }
+        }
+      const double want = (double)(im && packing != FFT_TWO_REAL ? part : re);
+      const double got = scale * get(split, single, r * points * 2 * group + i);
+      assert_true(k < stored || got == 0);
+      error += (got - want) * (got - want);
+      norm += want * want;
+      set(split, single, r * points * 2 * group + i, got);
+    }
+    /* a row's own norm may be below that of the pair it shares a transform with: 4 for rows of noise */
+    assert_true(sqrt(error) <= 4 * tolerance * sqrt(norm));
+  }
+  fft_rows_join(plan, packing, split, points, count, column);
+  fft_inverse(plan, column, 1, column, 1, work);
+  fft_rows_store(plan, column, out, row, count);
+  for (int64_t r = 0; r < count; r++)
+    for (int64_t j = 0; j < n; j++)
+      assert_true(fabs(get(out, single, r * row + j) / (double)n - get(rows, single, r * row + j)) <=
+                  4 * tolerance * sqrt((double)n));
+  free(rows), free(column), free(work), free(split), free(out);
+  fft_plan_destroy(&plan);
+}
+
+static void test_rows(void **state) {
+  static const int64_t sizes[] = {1, 2, 3, 15, 16, 17, 31, 32, 33, 64, 90, 121}, counts[] = {1, 3, 9, 16, 17, 32};
+  (void)state;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+      for (int single = 0; single < 2; single++)
+        for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) {
+          if (counts[c] > 2 * fft_group(single)) continue;
+          check_rows(sizes[i], FFT_PERIODIC, FFT_HALF, single, counts[c], isa);
+          check_rows(sizes[i], FFT_COSINE, FFT_REAL, single, counts[c], isa);
+          check_rows(sizes[i], FFT_COSINE, FFT_TWO_REAL, single, counts[c], isa);
+          check_rows(sizes[i], FFT_SINE, FFT_TWO_REAL, single, counts[c], isa);
+        }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_direct_sum), cmocka_unit_test(test_same_bits),
+                                     cmocka_unit_test(test_rows)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

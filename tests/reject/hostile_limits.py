@@ -19,7 +19,7 @@ CASES = {
     "dead_code": lambda: "if false then local t = {" + "{}," * 5000000 + "} end\n" + MODEL,
     "dead_bindings": lambda: "if false then local function f() " + "a={} " * 3100000 + "end end\n" + MODEL,
     "unknown_keys": lambda: "local t = {}\n"
-    "for i = 1, 300000 do t[('k'):rep(47) .. string.format('%08d', i)] = 1 end\n"
+    "for i = 1, 200000 do t[('k'):rep(47) .. string.format('%08d', i)] = 1 end\n"
     "return sim.nbody(t)\n",
     "nan_rows": lambda: "local x = 0/0\nlocal row = { mass = x, position = { x, x, x }, velocity = { x, x, x } }\n"
     "return sim.nbody { bodies = { sim.each(1190000, function(i) return row end) } }\n",

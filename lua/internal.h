@@ -61,6 +61,8 @@ typedef struct scenario_trace {
   bool members;    /* a parameter was indexed */
   int *conditions; /* owned: line of each condition that nothing was computed of, else 0 */
   size_t condition_count, condition_capacity;
+  const char *refused; /* what was first asked of a symbol that it cannot do, in a pcall too; NULL: nothing */
+  int refused_line;
 } scenario_trace;
 
 typedef struct scenario_child {

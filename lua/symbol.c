@@ -123,7 +123,16 @@ static int get_member(lua_State *L) {
   return 1;
 }
 
-static int refuse(lua_State *L) { return luaL_error(L, "%s", lua_tostring(L, lua_upvalueindex(1))); }
+/* A pcall may hide it: the trace knows. The text lives as long as the metatable. */
+static int refuse(lua_State *L) {
+  scenario_trace *trace = scenario_child_of(L)->trace;
+  const char *text = lua_tostring(L, lua_upvalueindex(1));
+  if (trace && !trace->refused) {
+    trace->refused = text;
+    trace->refused_line = scenario_child_line(L);
+  }
+  return luaL_error(L, "%s", text);
+}
 
 void scenario_symbol_register(lua_State *L) {
 #define BITS "a symbol has no bits: sim.all, sim.any and sim.none join conditions"

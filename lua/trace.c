@@ -74,6 +74,10 @@ static bool finish(scenario_child *child, int first, fault *out, sim_expr **expr
     snprintf(names[i], sizeof names[i], count == 1 ? "result" : "result%d", i + 1);
     pointers[i] = names[i];
   }
+  if (child->trace->refused) {
+    out->line = child->trace->refused_line;
+    return fail(out, child->trace->refused);
+  }
   for (size_t i = 0; i < child->trace->condition_count; i++) {
     if (child->trace->conditions[i] == 0) continue;
     out->line = child->trace->conditions[i];

@@ -251,6 +251,7 @@ static sim_status observe_all(sim_outputs *o, double *values) {
     status = run->model->observe(run->self, &run->clock, t, values);
     sim_profile_range_end();
     if (status != SIM_OK && status != SIM_ERR_DIVERGED) return status;
+    if (run->backend && run->backend->failed) SIM_TRY(run->backend->failed()); /* what was read back is nothing then */
     for (const sim_field *column = o->tables[t]->columns; column->name; column++, values++, lost++) {
       if (!isfinite(*values) && !*lost) finite = false;
       if (!(column->flags & SIM_HEALTH)) continue;

@@ -165,9 +165,3 @@ double sim_plan_bytes(const sim_plan *plan, sim_space space) {
     if (plan->items[i].space == space) total += plan->items[i].bytes;
   return total;
 }
-
-double sim_plan_total(const sim_plan *plan) {
-  double total = 0;
-  for (size_t i = 0; i < plan->count; i++) total += plan->items[i].bytes;
-  return total;
-}

@@ -81,7 +81,6 @@ typedef struct sim_plan {
 void sim_plan_add(sim_plan *plan, const char *what, double bytes);      /* in plan->space */
 void sim_plan_add_host(sim_plan *plan, const char *what, double bytes); /* in the host's memory */
 double sim_plan_bytes(const sim_plan *plan, sim_space space);           /* of all items there */
-double sim_plan_total(const sim_plan *plan);
 
 typedef struct sim_model {
   const char *name, *doc;

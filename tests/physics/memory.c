@@ -88,7 +88,7 @@ static outcome measure(const situation *s, int64_t n) {
   struct rusage used;
   assert_int_equal(getrusage(RUSAGE_SELF, &used), 0);
   driver_destroy(&d);
-  return (outcome){before + sim_plan_total(&plan), (double)used.ru_maxrss * 1024};
+  return (outcome){before + sim_plan_bytes(&plan, SIM_SPACE_HOST), (double)used.ru_maxrss * 1024};
 }
 
 static void test_memory(void **state) {

@@ -19,6 +19,9 @@ typedef enum cli_command {
   CLI_RUN,
   CLI_CHECK,
   CLI_RESUME,
+  CLI_SWEEP,
+  CLI_BATCH,
+  CLI_STATUS,
   CLI_LIST,
   CLI_DESCRIBE,
   CLI_INFO,
@@ -35,6 +38,7 @@ enum { CLI_SETS_MAX = 256 };
 typedef struct cli_options {
   cli_command command;
   const char *target;                 /* scenario, folder or model; NULL: none */
+  const char *const *targets;         /* of CLI_STATUS: folders, NULL-terminated */
   const char *sets[CLI_SETS_MAX + 1]; /* "name=value", NULL-terminated */
   const char *output, *device, *precision, *resume_file;
   cli_resume_mode resume;
@@ -42,9 +46,15 @@ typedef struct cli_options {
   int threads; /* 0: as many as the system gives */
   bool isa_given, seed_given;
   uint64_t seed;
-  double wall;        /* seconds; INFINITY: none */
-  double lua_seconds; /* processor time of the scenario script */
-  int verbosity;      /* -1: quiet, 0, 1: verbose */
+  double wall;                       /* seconds; INFINITY: none */
+  bool wall_auto;                    /* in time before the limit of the batch job */
+  const char *wall_text, *seed_text; /* as given; NULL: not */
+  const char *array, *scheduler;     /* of batch; NULL: none, slurm */
+  double time;                       /* of batch: seconds of the job; NaN: chosen */
+  int cpus, gpus, jobs, only;        /* 0 (gpus: -1): chosen; only: run of a sweep from 1, 0: all */
+  bool script, yes;                  /* of sweep: print the job array; many runs are meant */
+  double lua_seconds;                /* processor time of the scenario script */
+  int verbosity;                     /* -1: quiet, 0, 1: verbose */
   bool force, log_json, no_progress, profile;
   char command_line[4096]; /* quoted for a shell */
 } cli_options;
@@ -81,6 +91,8 @@ void cli_rate(double rate, const char *unit, char *out, size_t capacity); /* "1.
 sim_status cli_run(const cli_options *options) SIM_MUST_CHECK;
 sim_status cli_check(const cli_options *options) SIM_MUST_CHECK;
 sim_status cli_resume(const cli_options *options) SIM_MUST_CHECK;
+sim_status cli_batch(const cli_options *options) SIM_MUST_CHECK;
+sim_status cli_sweep(const cli_options *options) SIM_MUST_CHECK;
 
 /* ---- show.c ---- */
 

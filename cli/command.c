@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include "cli/status.h"
 #include "io/io.h"
 
 #include <errno.h>
@@ -28,6 +29,9 @@ static sim_status dispatch(const cli_options *options) {
   case CLI_RUN: return cli_run(options);
   case CLI_CHECK: return cli_check(options);
   case CLI_RESUME: return cli_resume(options);
+  case CLI_SWEEP: return cli_sweep(options);
+  case CLI_BATCH: return cli_batch(options);
+  case CLI_STATUS: return cli_status_show(options->targets);
   case CLI_LIST: return cli_list();
   case CLI_DESCRIBE: return cli_describe(options->target);
   case CLI_NEW: return cli_new(options->target);
@@ -66,7 +70,8 @@ int cli_main(int argc, char **argv) {
   sim_status status = cli_options_parse(argc, argv, &options);
   if (status == SIM_OK) status = io_init();
   if (status == SIM_OK) status = dispatch(&options);
-  bool shows = options.command != CLI_RUN && options.command != CLI_RESUME; /* a run's result is its files */
+  bool shows = options.command != CLI_RUN && options.command != CLI_RESUME &&
+               options.command != CLI_SWEEP; /* a run's result is its files */
   if (fflush(stdout) != 0 && shows && status == SIM_OK) {
     status = sim_fail(SIM_ERR_IO, "cannot write to standard output: %s", strerror(errno));
     if (errno == EPIPE) sim_error_clear(); /* a reader that has seen enough */

@@ -21,13 +21,23 @@ typedef struct session {
   size_t sink_count;
   sim_run run;
   bool resumed, begun; /* begun: the folder's files are this run's */
+  bool limit_said;
   double begin, last_status;
   char host[128];
 } session;
 
 /* ---- status.json ---- */
 
+/* UTC, as in run.log. */
+static void time_text(double from_now, char out[32]) {
+  time_t at = time(NULL) + (time_t)from_now;
+  struct tm parts;
+  gmtime_r(&at, &parts);
+  strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
 static void write_status(session *s, const char *state, sim_status status) {
+  char when[32];
   const sim_progress *p = &s->run.last;
   const sim_clock *clock = &s->run.clock;
   sim_bytes text = {0};
@@ -48,7 +58,16 @@ static void write_status(session *s, const char *state, sim_status status) {
   }
   sim_bytes_text(&text, ", \"host\": ");
   sim_bytes_json_string(&text, s->host, strlen(s->host));
-  sim_bytes_format(&text, ", \"pid\": %ld}\n", (long)getpid());
+  sim_bytes_format(&text, ", \"pid\": %ld", (long)getpid());
+  if (s->job->scheduler.name)
+    sim_bytes_format(&text, ", \"scheduler\": \"%s\", \"job\": \"%s\"", s->job->scheduler.name, s->job->scheduler.job);
+  time_text(0, when);
+  sim_bytes_format(&text, ", \"updated\": \"%s\"", when);
+  if (isfinite(p->eta) && p->eta < 1e9 && strcmp(state, "running") == 0) {
+    time_text(p->eta, when);
+    sim_bytes_format(&text, ", \"expected_end\": \"%s\"", when);
+  }
+  sim_bytes_text(&text, "}\n");
   if (!text.failed) {
     sim_error cause = *sim_error_last();
     if (io_folder_write(s->folder, "status.json", text.data, text.size) != SIM_OK) {
@@ -59,9 +78,47 @@ static void write_status(session *s, const char *state, sim_status status) {
   sim_bytes_free(&text);
 }
 
+/* ---- time ---- */
+
+/* How fast a checkpoint is written until one was: a slow disk. */
+static const double guess_rate = 100e6; /* bytes a second */
+
+/* --wall: seconds from now on. */
+static double wall_limit(session *s) {
+  const cli_scheduler *scheduler = &s->job->scheduler;
+  double left = s->job->options->wall - (sim_wall_clock() - s->begin);
+  char how[128], text[32];
+  if (s->job->options->wall_auto) {
+    left = cli_scheduler_left(scheduler, how, sizeof how);
+    s->run.wall_reserve = isfinite(left);
+    cli_duration(left, text, sizeof text);
+    if (!scheduler->name)
+      cli_say("  --wall auto: not in a batch job, no limit");
+    else if (isnan(left))
+      sim_log(SIM_LOG_WARN, "--wall auto: %s's job %s: %s says no time: no limit", scheduler->name, scheduler->job,
+              how);
+    else if (!isfinite(left))
+      cli_say("  --wall auto: %s's job %s has no limit", scheduler->name, scheduler->job);
+    else
+      cli_say("  %s's job %s ends in %s (%s): stops in time for a checkpoint", scheduler->name, scheduler->job, text,
+              how);
+  }
+  return isnan(left) ? INFINITY : left > 0 ? left : 1e-9;
+}
+
+/* Once a checkpoint was written. */
+static void say_reserve(session *s) {
+  char one[32];
+  if (s->limit_said || !s->run.wall_reserve || s->run.checkpoint_step < 0) return;
+  s->limit_said = true;
+  cli_duration(s->run.checkpoint_seconds, one, sizeof one);
+  cli_say("  a checkpoint takes %s: twice that, a step and a margin are kept before the limit", one);
+}
+
 static void on_progress(void *context, const sim_progress *progress) {
   session *s = context;
   cli_terminal_progress(progress, s->job->model->work_unit);
+  say_reserve(s);
   double now = sim_wall_clock();
   if (now - s->last_status < 10) return;
   s->last_status = now;
@@ -154,8 +211,6 @@ static sim_status start(session *s) {
   return io_folder_write(s->folder, "scenario.lua", s->provenance.scenario_text, s->provenance.scenario_size);
 }
 
-static double now_or(double t, double otherwise) { return t > 0 ? t : otherwise; }
-
 static sim_status loop(session *s) {
   cli_job *job = s->job;
   sim_run *run = &s->run;
@@ -168,7 +223,8 @@ static sim_status loop(session *s) {
   run->sinks = s->sinks;
   run->sink_count = s->sink_count;
   run->requests = &cli_requests;
-  run->wall_limit = now_or(job->options->wall - (sim_wall_clock() - s->begin), 1e-9);
+  run->checkpoint_seconds = 0.1 + job->plan.checkpoint_bytes / guess_rate;
+  run->wall_limit = wall_limit(s);
   run->progress = on_progress;
   run->progress_context = s;
   run->progress_interval = 0.2;
@@ -190,8 +246,8 @@ static void say_summary(session *s, sim_status status) {
   cli_rate(p->rate, s->job->model->work_unit, rate, sizeof rate);
   const char *path = io_folder_path(s->folder);
   if (fabs(p->health) > health_limit)
-    sim_log(SIM_LOG_WARN, "%s is %.3g: the result is hardly to be trusted; a smaller step may help", p->health_name,
-            p->health);
+    sim_log(SIM_LOG_WARN, "%s is %.3g: the result is hardly to be trusted; smaller steps, or more samples, may help",
+            p->health_name, p->health);
   int64_t steps = s->run.clock.step - p->first_step;
   if (steps == 0)
     cli_say("%s step %lld, t = %.9g: nothing was left to do", status == SIM_OK ? "done" : "stopped at",
@@ -266,17 +322,6 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
 
 /* ---- commands ---- */
 
-static sim_status default_output(cli_job *job) {
-  const char *given = job->options->output, *path = job->options->target;
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-  int length = dot && strcmp(dot, ".lua") == 0 ? (int)(dot - name) : (int)strlen(name);
-  int n = given ? snprintf(job->output, sizeof job->output, "%s", given)
-                : snprintf(job->output, sizeof job->output, "%.*s.out", length, name);
-  if (n >= (int)sizeof job->output)
-    return sim_fail(SIM_ERR_CANT_CREATE, "the output folder's path is longer than %zu letters", sizeof job->output - 1);
-  return SIM_OK;
-}
-
 static sim_status load_saved(cli_job *job, const char *file) {
   memset(&job->saved, 0, sizeof job->saved);
   job->has_saved = true; /* released in any case */
@@ -307,7 +352,7 @@ static sim_status open_and_run(session *s) {
   cli_job *job = s->job;
   io_folder_mode mode = job->options->force ? IO_FOLDER_FORCE : IO_FOLDER_NEW;
   SIM_TRY(cli_prepare_scenario(job));
-  SIM_TRY(default_output(job));
+  SIM_TRY(cli_prepare_output(job, ".out"));
   if (job->options->resume != CLI_RESUME_NO) SIM_TRY(open_to_resume(job, &s->folder, &mode));
   SIM_TRY(cli_prepare_device(job));
   SIM_TRY(cli_prepare_memory(job));
@@ -343,6 +388,12 @@ static sim_status with_job(const cli_options *options, sim_status (*work)(cli_jo
   cli_job *job = calloc(1, sizeof *job);
   if (!job) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to begin with");
   job->options = options;
+  job->scheduler = cli_scheduler_find();
+  if (job->scheduler.name) {
+    char name[96];
+    snprintf(name, sizeof name, "%s job %s", job->scheduler.name, job->scheduler.job);
+    io_lock_job(name, job->scheduler.restart);
+  }
   cli_terminal_start(options);
   sim_status status = work(job);
   cli_terminal_stop();
@@ -378,7 +429,7 @@ static void check_items(const cli_job *job, sim_space space) {
 
 static sim_status check_job(cli_job *job) {
   SIM_TRY(cli_prepare_scenario(job));
-  SIM_TRY(default_output(job));
+  SIM_TRY(cli_prepare_output(job, ".out"));
   SIM_TRY(cli_prepare_device(job));
   const sim_plan *plan = &job->plan;
   const sim_output *output = &cli_common(job)->output;
@@ -412,4 +463,13 @@ static sim_status check_job(cli_job *job) {
   return cli_prepare_memory(job);
 }
 
+static sim_status batch_job(cli_job *job) {
+  SIM_TRY(cli_prepare_scenario(job));
+  SIM_TRY(cli_prepare_output(job, ".out"));
+  SIM_TRY(cli_prepare_device(job));
+  return cli_script_print(job, 0);
+}
+
 sim_status cli_check(const cli_options *options) { return with_job(options, check_job); }
+sim_status cli_batch(const cli_options *options) { return with_job(options, batch_job); }
+sim_status cli_sweep(const cli_options *options) { return with_job(options, cli_sweep_run); }

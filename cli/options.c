@@ -1,17 +1,23 @@
 #include "cli/cli.h"
+#include "cli/scheduler.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS_MAX = 1024 };
+enum { THREADS_MAX = 1024, JOBS_MAX = 4096 };
 
 const char cli_help_text[] =
     "usage: sim SCENARIO.lua [options]       run a scenario (same as sim run)\n"
     "       sim check SCENARIO.lua           all faults; then memory, output and time estimates; runs nothing\n"
     "       sim resume DIR                   go on from the newest good checkpoint\n"
+    "       sim sweep SCENARIO.lua           the same for a grid of parameters, side by side\n"
+    "       sim batch SCENARIO.lua           print a job script that brings the run to its end on a cluster\n"
+    "       sim status DIR...                how runs stand, a line each\n"
     "       sim list                         the models\n"
     "       sim describe MODEL               a model's parameters, units, defaults and outputs\n"
     "       sim new MODEL                    print a starter scenario\n"
@@ -32,8 +38,21 @@ const char cli_help_text[] =
     "back)\n"
     "  --threads N            threads on the CPU (default: all that the system gives)\n"
     "  --isa I                auto, avx512, avx2 or plain: instruction set on the CPU (default auto)\n"
-    "  --wall HH:MM:SS        checkpoint and stop (exit 75) after this time; also MM:SS, or seconds\n"
+    "  --wall HH:MM:SS|auto   checkpoint and stop (exit 75) after this time; also D-HH:MM:SS, MM:SS, or seconds;\n"
+    "                         auto: in time before the limit of the batch job\n"
     "  --profile              a table of where the time went, and trace.json for Perfetto; slower on a GPU\n"
+    "options of sweep (and those of run that go to every run)\n"
+    "  --set NAME=A,B,1..8    each of these values; so too --seed 1..8. A run for each combination\n"
+    "  -o, --output DIR       folder of the sweep: a folder a run, sweep.csv (default: the scenario's name with "
+    ".sweep)\n"
+    "  --jobs N               runs at once (default: by cores, memory and GPUs); --threads N: of each\n"
+    "  --only N               run N alone; --yes: more than 1000 runs are meant\n"
+    "  --array                print the job array (Slurm) that does the same\n"
+    "options of batch\n"
+    "  --time HH:MM:SS        of one job; --cpus N, --gpus N (default: by the estimate)\n"
+    "  --array A-B            a task for each number, which is its seed\n"
+    "  --scheduler S          slurm or pbs\n"
+    "of all\n"
     "  -q, -v                 errors only; more\n"
     "  --log-json             messages and progress as one JSON object a line\n"
     "  --no-progress          no progress bar\n"
@@ -51,6 +70,9 @@ static const struct {
     {"run", CLI_RUN, true, "a scenario file"},
     {"check", CLI_CHECK, true, "a scenario file"},
     {"resume", CLI_RESUME, true, "the output folder of a run"},
+    {"sweep", CLI_SWEEP, true, "a scenario file"},
+    {"batch", CLI_BATCH, true, "a scenario file"},
+    {"status", CLI_STATUS, true, "the output folders of runs"},
     {"list", CLI_LIST, false, ""},
     {"describe", CLI_DESCRIBE, true, "a model (see sim list)"},
     {"info", CLI_INFO, false, ""},
@@ -61,12 +83,12 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* ---- values ---- */
 
-static sim_status parse_threads(const char *text, int *out) {
+static sim_status parse_count(const char *option, const char *text, int least, int most, int *out) {
   char *end;
   errno = 0;
   long n = strtol(text, &end, 10);
-  if (errno || *end || end == text || n < 1 || n > THREADS_MAX)
-    return sim_fail(SIM_ERR_USAGE, "--threads '%s': expected a whole number from 1 to %d", text, THREADS_MAX);
+  if (errno || *end || end == text || n < least || n > most)
+    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected a whole number from %d to %d", option, text, least, most);
   *out = (int)n;
   return SIM_OK;
 }
@@ -81,6 +103,12 @@ static sim_status parse_seed(const char *text, uint64_t *out) {
   return SIM_OK;
 }
 
+static sim_status parse_job_time(const char *text, double *out) {
+  *out = cli_parse_time(text);
+  if (*out > 0) return SIM_OK;
+  return sim_fail(SIM_ERR_USAGE, "--time '%s': expected a time above 0 as HH:MM:SS", text);
+}
+
 static sim_status parse_seconds(const char *option, const char *text, double *out) {
   char *end;
   double seconds = strtod(text, &end);
@@ -90,25 +118,12 @@ static sim_status parse_seconds(const char *option, const char *text, double *ou
   return SIM_OK;
 }
 
-/* HH:MM:SS, MM:SS or seconds. */
-static sim_status parse_wall(const char *text, double *out) {
-  double total = 0;
-  int parts = 0;
-  const char *at = text;
-  for (bool more = true; more; parts++) {
-    char *end;
-    if (*at < '0' || *at > '9' || parts == 3) goto bad;
-    double part = (double)strtoul(at, &end, 10);
-    if ((*end != '\0' && *end != ':') || (parts > 0 && part >= 60) || end - at > 9) goto bad;
-    total = total * 60 + part;
-    more = *end == ':';
-    at = end + 1;
-  }
-  if (!(total > 0)) goto bad;
-  *out = total;
-  return SIM_OK;
-bad:
-  return sim_fail(SIM_ERR_USAGE, "--wall '%s': expected a time above 0 as HH:MM:SS", text);
+static sim_status parse_wall(const char *text, cli_options *out) {
+  out->wall_auto = strcmp(text, "auto") == 0;
+  if (out->wall_auto) return SIM_OK;
+  out->wall = cli_parse_time(text);
+  if (out->wall > 0) return SIM_OK;
+  return sim_fail(SIM_ERR_USAGE, "--wall '%s': expected a time above 0 as HH:MM:SS, or auto", text);
 }
 
 static sim_status parse_isa(const char *text, cli_options *out) {
@@ -150,7 +165,9 @@ static void parse_resume(const char *text, cli_options *out) {
 
 /* ---- options ---- */
 
-enum { ON_RUN = 1, ON_CHECK = 2, ON_RESUME = 4, ON_ALL = 7 };
+/* Kinds of commands, by the options that they take. */
+enum { ON_RUN = 1, ON_CHECK = 2, ON_RESUME = 4, ON_SWEEP = 8, ON_BATCH = 16, KINDS = 6 };
+enum { ON_SCENARIO = ON_RUN | ON_CHECK | ON_SWEEP | ON_BATCH, ON_ALL = ON_SCENARIO | ON_RESUME };
 
 typedef enum option_id {
   OPTION_SET,
@@ -164,6 +181,14 @@ typedef enum option_id {
   OPTION_SEED,
   OPTION_WALL,
   OPTION_LUA_SECONDS,
+  OPTION_JOBS,
+  OPTION_ONLY,
+  OPTION_YES,
+  OPTION_ARRAY,
+  OPTION_TIME,
+  OPTION_CPUS,
+  OPTION_GPUS,
+  OPTION_SCHEDULER,
   OPTION_PROFILE,
   OPTION_QUIET,
   OPTION_VERBOSE,
@@ -176,20 +201,28 @@ typedef enum option_id {
 static const struct {
   const char *name, *other;
   option_id id;
-  int value; /* 0: none, 1: needed, 2: only after '=' */
+  int value; /* 0: none, 1: needed, 2: only after '=', 3: the next word where that begins with a digit */
   int where;
 } options[] = {
-    {"--set", NULL, OPTION_SET, 1, ON_RUN | ON_CHECK},
-    {"--output", "-o", OPTION_OUTPUT, 1, ON_RUN | ON_CHECK},
+    {"--set", NULL, OPTION_SET, 1, ON_SCENARIO},
+    {"--output", "-o", OPTION_OUTPUT, 1, ON_SCENARIO},
     {"--force", NULL, OPTION_FORCE, 0, ON_RUN},
     {"--resume", NULL, OPTION_RESUME, 2, ON_RUN},
     {"--device", NULL, OPTION_DEVICE, 1, ON_ALL},
-    {"--precision", NULL, OPTION_PRECISION, 1, ON_RUN | ON_CHECK},
+    {"--precision", NULL, OPTION_PRECISION, 1, ON_SCENARIO},
     {"--threads", NULL, OPTION_THREADS, 1, ON_ALL},
     {"--isa", NULL, OPTION_ISA, 1, ON_ALL},
-    {"--seed", NULL, OPTION_SEED, 1, ON_RUN | ON_CHECK},
-    {"--wall", NULL, OPTION_WALL, 1, ON_RUN | ON_RESUME},
-    {"--lua-seconds", NULL, OPTION_LUA_SECONDS, 1, ON_RUN | ON_CHECK},
+    {"--seed", NULL, OPTION_SEED, 1, ON_SCENARIO},
+    {"--wall", NULL, OPTION_WALL, 1, ON_RUN | ON_RESUME | ON_SWEEP},
+    {"--lua-seconds", NULL, OPTION_LUA_SECONDS, 1, ON_SCENARIO},
+    {"--jobs", NULL, OPTION_JOBS, 1, ON_SWEEP},
+    {"--only", NULL, OPTION_ONLY, 1, ON_SWEEP},
+    {"--yes", NULL, OPTION_YES, 0, ON_SWEEP},
+    {"--array", NULL, OPTION_ARRAY, 3, ON_SWEEP | ON_BATCH},
+    {"--time", NULL, OPTION_TIME, 1, ON_SWEEP | ON_BATCH},
+    {"--cpus", NULL, OPTION_CPUS, 1, ON_SWEEP | ON_BATCH},
+    {"--gpus", NULL, OPTION_GPUS, 1, ON_SWEEP | ON_BATCH},
+    {"--scheduler", NULL, OPTION_SCHEDULER, 1, ON_SWEEP | ON_BATCH},
     {"--profile", NULL, OPTION_PROFILE, 0, ON_RUN | ON_RESUME},
     {"--quiet", "-q", OPTION_QUIET, 0, ON_ALL},
     {"--verbose", "-v", OPTION_VERBOSE, 0, ON_ALL},
@@ -218,10 +251,24 @@ static sim_status apply(option_id id, const char *value, cli_options *out) {
   case OPTION_RESUME: parse_resume(value, out); break;
   case OPTION_DEVICE: out->device = value; break;
   case OPTION_PRECISION: return parse_precision(value, &out->precision);
-  case OPTION_THREADS: return parse_threads(value, &out->threads);
+  case OPTION_THREADS: return parse_count("--threads", value, 1, THREADS_MAX, &out->threads);
   case OPTION_ISA: return parse_isa(value, out);
-  case OPTION_SEED: out->seed_given = true; return parse_seed(value, &out->seed);
-  case OPTION_WALL: return parse_wall(value, &out->wall);
+  case OPTION_SEED:
+    out->seed_given = true;
+    out->seed_text = value;
+    break;
+  case OPTION_WALL: out->wall_text = value; return parse_wall(value, out);
+  case OPTION_JOBS: return parse_count("--jobs", value, 1, JOBS_MAX, &out->jobs);
+  case OPTION_ONLY: return parse_count("--only", value, 1, INT_MAX, &out->only);
+  case OPTION_YES: out->yes = true; break;
+  case OPTION_ARRAY:
+    out->script = true;
+    out->array = value;
+    break;
+  case OPTION_TIME: return parse_job_time(value, &out->time);
+  case OPTION_CPUS: return parse_count("--cpus", value, 1, THREADS_MAX, &out->cpus);
+  case OPTION_GPUS: return parse_count("--gpus", value, 0, 64, &out->gpus);
+  case OPTION_SCHEDULER: out->scheduler = value; break;
   case OPTION_LUA_SECONDS: return parse_seconds("--lua-seconds", value, &out->lua_seconds);
   case OPTION_PROFILE: out->profile = true; break;
   case OPTION_QUIET: out->verbosity = -1; break;
@@ -235,7 +282,7 @@ static sim_status apply(option_id id, const char *value, cli_options *out) {
 }
 
 /* One option at argv[*at], with its value; notes its name at the kinds of command that do not take it. */
-static sim_status parse_option(int argc, char **argv, int *at, cli_options *out, const char *refused[4]) {
+static sim_status parse_option(int argc, char **argv, int *at, cli_options *out, const char *refused[KINDS]) {
   const char *text = argv[*at], *equals = strchr(text, '=');
   size_t length = equals && text[1] == '-' ? (size_t)(equals - text) : strlen(text);
   for (size_t i = 0; i < OPTIONS; i++) {
@@ -247,8 +294,10 @@ static sim_status parse_option(int argc, char **argv, int *at, cli_options *out,
       if (*at + 1 >= argc) return sim_fail(SIM_ERR_USAGE, "%s needs a value", text);
       value = argv[++*at];
     }
+    if (!value && options[i].value == 3 && *at + 1 < argc && isdigit((unsigned char)argv[*at + 1][0]))
+      value = argv[++*at];
     if (value && !*value) return sim_fail(SIM_ERR_USAGE, "%s needs a value that is not empty", options[i].name);
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < KINDS; c++)
       if (!(options[i].where & 1 << c)) refused[c] = options[i].name;
     return apply(options[i].id, value, out);
   }
@@ -284,7 +333,7 @@ static const char *nearest_command(const char *word) {
 }
 
 /* The first word that is no option is a command or a scenario, the next one its target. */
-static sim_status parse_words(int argc, char **argv, cli_options *out, const char *refused[4], int *command) {
+static sim_status parse_words(int argc, char **argv, cli_options *out, const char *refused[KINDS], int *command) {
   bool only_words = false;
   for (int i = 1; i < argc; i++) {
     if (!only_words && strcmp(argv[i], "--") == 0) {
@@ -299,6 +348,9 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
       out->target = argv[i];
     } else if (!out->target) {
       out->target = argv[i];
+      out->targets = (const char *const *)&argv[i];
+    } else if (commands[*command].command == CLI_STATUS) {
+      continue; /* one of many folders; no options stand between */
     } else {
       return sim_fail(SIM_ERR_USAGE, "one argument too many: '%s' (see sim --help)", argv[i]);
     }
@@ -306,11 +358,19 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
   return SIM_OK;
 }
 
+static const cli_command kinds[KINDS - 1] = {CLI_RUN, CLI_CHECK, CLI_RESUME, CLI_SWEEP,
+                                             CLI_BATCH}; /* then the others */
+
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
-  *out =
-      (cli_options){.command = CLI_RUN, .device = "auto", .isa = sim_isa_best(), .wall = INFINITY, .lua_seconds = 1.5};
+  *out = (cli_options){.command = CLI_RUN,
+                       .device = "auto",
+                       .isa = sim_isa_best(),
+                       .wall = INFINITY,
+                       .time = NAN,
+                       .gpus = -1,
+                       .lua_seconds = 1.5};
   quote(argc, argv, out->command_line, sizeof out->command_line);
-  const char *refused[4] = {NULL};
+  const char *refused[KINDS] = {NULL};
   int command = -1;
   SIM_TRY(parse_words(argc, argv, out, refused, &command));
   if (out->command == CLI_HELP || out->command == CLI_VERSION) return SIM_OK;
@@ -320,9 +380,15 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
     return sim_fail(SIM_ERR_USAGE, "sim %s needs %s", commands[command].name, commands[command].target);
   if (!commands[command].needs_target && out->target)
     return sim_fail(SIM_ERR_USAGE, "sim %s takes no argument: '%s'", commands[command].name, out->target);
-  int kind = out->command == CLI_RUN ? 0 : out->command == CLI_CHECK ? 1 : out->command == CLI_RESUME ? 2 : 3;
+  int kind = 0;
+  while (kind < KINDS - 1 && out->command != kinds[kind]) kind++;
   if (refused[kind])
     return sim_fail(SIM_ERR_USAGE, "sim %s does not take %s (see sim --help)", commands[command].name, refused[kind]);
+  if (out->seed_given && out->command != CLI_SWEEP) SIM_TRY(parse_seed(out->seed_text, &out->seed));
+  if (out->script && !out->array && out->command == CLI_BATCH)
+    return sim_fail(SIM_ERR_USAGE, "--array needs numbers, as in 0-9");
+  if (out->array && out->command == CLI_SWEEP)
+    return sim_fail(SIM_ERR_USAGE, "--array of sim sweep takes no numbers: the runs are its tasks");
   if (out->force && out->resume != CLI_RESUME_NO)
     return sim_fail(SIM_ERR_USAGE, "--force starts anew and --resume goes on: give one of them");
   if (out->command == CLI_RUN && !strchr(out->target, '.') && !strchr(out->target, '/')) {

@@ -181,20 +181,59 @@ sim_status cli_of_scenario(const cli_job *job, sim_status status) {
 
 /* ---- device, memory ---- */
 
-/* A run goes on where it began, unless the user asks for another device: its last bits differ. */
+int cli_gpus(void) {
+  char line[768];
+  int count = 0;
+  for (const sim_backend *const *backend = sim_backends; *backend; backend++)
+    if ((*backend)->kind == SIM_BACKEND_CUDA && (*backend)->list && (*backend)->unavailable() == NULL)
+      while ((*backend)->list(count, line, sizeof line)) count++;
+  return count;
+}
+
+/* Of several GPUs that a batch job's processes on one host see, each takes its own: "cuda:2" in name[32]; or `device`.
+ */
+static const char *share_out(const cli_scheduler *scheduler, const char *device, char name[32]) {
+  if (scheduler->local < 0 || (strcmp(device, "auto") != 0 && strcmp(device, "cuda") != 0)) return device;
+  const int count = cli_gpus();
+  if (count < 2) return device;
+  snprintf(name, 32, "cuda:%d", scheduler->local % count);
+  return name;
+}
+
+/* Whether the model has all that the scenario asks for on a GPU; a line where it is for that alone that there is none.
+ */
+static bool gpu_able(const cli_job *job) {
+  char lacks[160];
+  if (!job->model->ops[SIM_BACKEND_CUDA]) return false;
+  if (!job->model->supports || job->model->supports(job->parameters, SIM_BACKEND_CUDA, lacks, sizeof lacks))
+    return true;
+  if (!sim_backends[0]->unavailable()) sim_log(SIM_LOG_INFO, "on the CPU: %s not on a GPU", lacks);
+  return false;
+}
+
+/* A run goes on where it began, unless the user asks for another device: its last bits differ. A job that was given a
+ * GPU does not run without one unless it is told to. */
 static sim_status choose_backend(cli_job *job) {
   const char *device = job->options->device;
+  const cli_scheduler *scheduler = &job->scheduler;
   const sim_backend **backend = &job->setup.backend;
+  char name[32];
   bool automatic = strcmp(device, "auto") == 0;
   if (automatic && job->has_saved) {
-    if (sim_backend_select(job->saved.backend, backend) == SIM_OK) return SIM_OK;
+    if (sim_backend_select(share_out(scheduler, job->saved.backend, name), backend) == SIM_OK) return SIM_OK;
     return sim_fail(SIM_ERR_INCOMPATIBLE,
                     "%s: the run began on another device: %s; --device cpu goes on with other "
                     "last bits",
                     job->saved.path, sim_error_last()->message);
   }
-  if (automatic && !job->model->ops[SIM_BACKEND_CUDA]) device = "cpu";
-  SIM_TRY(sim_backend_select(device, backend));
+  bool able = !automatic || gpu_able(job);
+  if (automatic && scheduler->gpu && able && sim_backend_select(share_out(scheduler, "cuda", name), backend) != SIM_OK)
+    return sim_fail(SIM_ERR_NO_DEVICE, "%s's job %s was given a GPU, and %s; --device cpu does without",
+                    scheduler->name, scheduler->job, sim_error_last()->message);
+  if (automatic && scheduler->gpu && !able)
+    sim_log(SIM_LOG_WARN, "%s's job %s was given a GPU, which this run does not use", scheduler->name, scheduler->job);
+  if (automatic && !able) device = "cpu";
+  SIM_TRY(sim_backend_select(share_out(scheduler, device, name), backend));
   if (job->has_saved && strcmp(job->saved.backend, (*backend)->name) != 0)
     sim_log(SIM_LOG_WARN, "the run began on %s and goes on on %s: its last bits will differ", job->saved.backend,
             (*backend)->name);
@@ -238,9 +277,17 @@ sim_status cli_prepare_device(cli_job *job) {
   SIM_TRY(choose_backend(job));
   if (!job->model->ops[setup->backend->kind])
     return sim_fail(SIM_ERR_NO_DEVICE, "model '%s' does not run on %s", job->model->name, setup->backend->name);
+  char lacks[160];
+  if (job->model->supports && !job->model->supports(job->parameters, setup->backend->kind, lacks, sizeof lacks))
+    return sim_fail(SIM_ERR_NO_DEVICE, "%s not on %s: use --device cpu", lacks, setup->backend->name);
   SIM_TRY(choose_isa(job));
-  int most = omp_get_max_threads(), cores = omp_get_num_procs(); /* OMP_NUM_THREADS may ask for fewer, not for more */
-  setup->threads = options->threads ? options->threads : most < cores ? most : cores;
+  const char *limit;
+  int most = omp_get_max_threads(), cores = cli_scheduler_cores(&job->scheduler, &limit);
+  setup->threads = options->threads ? options->threads
+                   : most < cores   ? most
+                                    : cores; /* OMP_NUM_THREADS asks for fewer */
+  if (limit && setup->threads == cores && !options->threads)
+    sim_log(SIM_LOG_DEBUG, "%d thread%s by %s", cores, cores == 1 ? "" : "s", limit);
   setup->read_particles = io_read_particles;
   setup->count_particles = io_count_particles;
   char name[224];
@@ -332,11 +379,28 @@ void cli_memory_text(const cli_job *job, char *out, size_t capacity) {
     snprintf(out, capacity, "%s of memory", host);
 }
 
-void cli_prepare_free(cli_job *job) {
+void cli_prepare_again(cli_job *job) {
   if (job->model) sim_model_parameters_free(job->model, &job->parameters);
+  job->model = NULL;
   sim_value_free(&job->resolved);
   sim_bytes_free(&job->blob);
   sim_bytes_free(&job->json);
   scenario_free(&job->source);
+  job->plan = (sim_plan){0};
+}
+
+void cli_prepare_free(cli_job *job) {
+  cli_prepare_again(job);
   if (job->has_saved) io_checkpoint_free(&job->saved);
+}
+
+sim_status cli_prepare_output(cli_job *job, const char *suffix) {
+  const char *given = job->options->output, *path = job->options->target;
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+  int length = dot && strcmp(dot, ".lua") == 0 ? (int)(dot - name) : (int)strlen(name);
+  int n = given ? snprintf(job->output, sizeof job->output, "%s", given)
+                : snprintf(job->output, sizeof job->output, "%.*s%s", length, name, suffix);
+  if (n >= (int)sizeof job->output)
+    return sim_fail(SIM_ERR_CANT_CREATE, "the output folder's path is longer than %zu letters", sizeof job->output - 1);
+  return SIM_OK;
 }

@@ -3,6 +3,7 @@
 #define SIM_CLI_PREPARE_H
 
 #include "cli/cli.h"
+#include "cli/scheduler.h"
 #include "io/io.h"
 #include "lua/scenario.h"
 
@@ -15,6 +16,7 @@ typedef struct cli_job {
   void *parameters;     /* model->parameters->size bytes; begins with a sim_common */
   sim_value *resolved;  /* the same as a tree */
   sim_bytes blob, json; /* of resolved */
+  cli_scheduler scheduler;
   sim_setup setup;
   sim_plan plan;
   double resident;   /* bytes that the program, its libraries and a loaded checkpoint take already */
@@ -38,6 +40,17 @@ void cli_memory_text(const cli_job *job, char *out, size_t capacity);
 /* Puts the scenario's name before the message of a model that refuses it. */
 sim_status cli_of_scenario(const cli_job *job, sim_status status);
 void cli_prepare_free(cli_job *job);
+/* Forgets the scenario and the plan, for another cli_prepare_scenario. */
+void cli_prepare_again(cli_job *job);
+/* Fills job->output: --output, or the scenario's name with this suffix. */
+sim_status cli_prepare_output(cli_job *job, const char *suffix) SIM_MUST_CHECK;
+/* GPUs that this process sees. */
+int cli_gpus(void);
+
+/* batch.c: a job script for a prepared scenario, or for the runs of a sweep of it (0: none). */
+sim_status cli_script_print(const cli_job *job, size_t sweep) SIM_MUST_CHECK;
+/* sweep.c: the whole of `sim sweep`. */
+sim_status cli_sweep_run(cli_job *job) SIM_MUST_CHECK;
 
 /* After a run with --profile: the table, and trace.json in its folder. The last error stays as it is. */
 void cli_say_profile(io_folder *folder, const sim_backend *backend);

@@ -94,6 +94,9 @@ typedef struct sim_model {
 
   /* Fills what depends on other parameters (G from the units) and checks rules between fields. May be NULL. */
   sim_status (*validate)(void *parameters, sim_faults *faults);
+  /* Whether a backend of `ops` has all that the scenario asks for; if not, `lacks` says what it has not: "Sobol points
+   * are" (then "auto" takes the CPU, and asking for that backend fails). NULL: it always has. */
+  bool (*supports)(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity);
   /* The tables of one run, where the scenario adds some: those above first. They live as long as the validated
    * parameters. NULL: always those above. */
   const sim_table *const *(*tables_of)(const void *parameters);

@@ -51,6 +51,7 @@ struct sim_outputs {
   bool stage_used, closing;
   sim_error failure; /* ends the run */
   int64_t checkpoint_step;
+  double checkpoint_seconds;
 
   /* of the thread that writes; the stage is the loop's while it is not used */
   sim_stage stage;
@@ -96,6 +97,7 @@ static sim_status write_sink(sim_sink *sink, const sim_frame *frame) {
 /* All checkpoint sinks. Tables are made durable before, so that a restart finds every row up to it; where that fails
  * the state is worth saving all the same. */
 static sim_status checkpoint(sim_outputs *o, const sim_frame *frame) {
+  const double begin = sim_wall_clock();
   flush_all(o->run);
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
@@ -104,6 +106,7 @@ static sim_status checkpoint(sim_outputs *o, const sim_frame *frame) {
     if (sink->write_failed) continue;
     pthread_mutex_lock(&o->lock);
     o->checkpoint_step = frame->clock.step;
+    o->checkpoint_seconds = fmax(o->checkpoint_seconds, sim_wall_clock() - begin);
     pthread_mutex_unlock(&o->lock);
   }
   return SIM_OK;
@@ -203,6 +206,7 @@ sim_status sim_outputs_look(sim_outputs *o) {
   pthread_mutex_lock(&o->lock);
   const sim_error failure = o->failure;
   o->run->checkpoint_step = o->checkpoint_step;
+  if (o->checkpoint_seconds > 0) o->run->checkpoint_seconds = o->checkpoint_seconds;
   pthread_mutex_unlock(&o->lock);
   return raise_failure(&failure);
 }

@@ -110,6 +110,7 @@ static sim_status write_last_again(loop *l) {
 typedef struct pace {
   int64_t every, left;
   double last, passed; /* passed: seconds between the last two looks */
+  double longest;
 } pace;
 
 /* Long steps are waited for one by one; of short ones those since the last look may be queued. */
@@ -124,10 +125,18 @@ static double looked(pace *p) {
   double now = sim_wall_clock();
   p->passed = now - p->last;
   p->last = now;
+  p->longest = fmax(p->longest, p->passed);
   if (p->passed < 1e-3 && p->every < (INT64_C(1) << 30)) p->every *= 2;
   if (p->passed > 5e-3) p->every = p->every > 1 ? p->every / 2 : 1;
   p->left = p->every;
   return now;
+}
+
+/* Seconds that are kept for the end: the last checkpoint and as much again for a busy disk, the step that is under way,
+ * and ten seconds, or a tenth of short limits. */
+static double reserve(const sim_run *run, const pace *p) {
+  if (!run->wall_reserve) return 0;
+  return 2 * run->checkpoint_seconds + p->longest + fmin(10, 0.1 * run->wall_limit);
 }
 
 static sim_status step(sim_run *run) {
@@ -139,7 +148,7 @@ static sim_status step(sim_run *run) {
 
 static sim_status step_until_done(loop *l, bool *stopped) {
   sim_run *run = l->run;
-  pace p = {1, 1, l->begin, 0};
+  pace p = {1, 1, l->begin, 0, 0};
   *stopped = false;
   while (!is_over(run)) {
     if (run->requests && run->requests->stop) {
@@ -162,8 +171,9 @@ static sim_status step_until_done(loop *l, bool *stopped) {
       l->last_progress = now;
       progress(l, now);
     }
-    if (!is_over(run) && now - l->begin >= run->wall_limit) {
-      sim_log(SIM_LOG_INFO, "the wall limit of %.0f s is reached", run->wall_limit);
+    if (!is_over(run) && now - l->begin >= run->wall_limit - reserve(run, &p)) {
+      sim_log(SIM_LOG_INFO, run->wall_reserve ? "the limit of %.0f s is near" : "the wall limit of %.0f s is reached",
+              run->wall_limit);
       *stopped = true;
       return SIM_OK;
     }

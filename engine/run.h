@@ -38,14 +38,16 @@ typedef struct sim_run {
   size_t sink_count;
   sim_requests *requests; /* `checkpoint` is reset when it is looked at; NULL: none can come */
   double wall_limit;      /* seconds from now; INFINITY: none */
+  bool wall_reserve;      /* stop earlier than that, by what the end takes: two checkpoints, a step, and a margin */
   void (*progress)(void *context, const sim_progress *progress);
   void *progress_context;
   double progress_interval; /* seconds */
 
   /* results */
   sim_progress last;
-  char digest[33];         /* of the state at the end */
-  int64_t checkpoint_step; /* newest one that is good; -1: none */
+  char digest[33];           /* of the state at the end */
+  int64_t checkpoint_step;   /* newest one that is good; -1: none */
+  double checkpoint_seconds; /* of the slowest so far; before the loop a guess */
 } sim_run;
 
 /* Steps until t_end, or until stop_when holds: SIM_OK; or until stopped with a checkpoint: SIM_ERR_STOPPED. Failed

@@ -11,12 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#define LOCK_NAME ".lock"
 static const char *const own_files[] = {"tables.h5", "tables.h5.bad", "run.pmd",      "status.json",
                                         "run.log",   "run.jsonl",     "scenario.lua", "trace.json"};
 
@@ -97,7 +94,9 @@ static bool is_stale_snapshot(int folder, const char *name) { return is_temporar
 static bool is_stale_checkpoint(int folder, const char *name) { return is_temporary(folder, name, is_checkpoint); }
 
 /* What makes a folder one that is in use for something. */
-static bool is_content(int folder, const char *name) { return (void)folder, strcmp(name, LOCK_NAME) != 0; }
+static bool is_content(int folder, const char *name) {
+  return (void)folder, strncmp(name, IO_LOCK_NAME, strlen(IO_LOCK_NAME)) != 0;
+}
 static bool is_more_than_begun(int folder, const char *name) {
   return is_content(folder, name) && strcmp(name, "snap") != 0;
 }
@@ -132,58 +131,6 @@ static int sweep(int folder, picker *chosen, bool *found) {
   return error;
 }
 
-/* Who has the lock, as it says in it; "" where nothing does. */
-static void read_holder(int lock, char text[256]) {
-  size_t got;
-  if (io_sys_read(lock, text, 255, 0, &got) != 0) got = 0;
-  text[got] = '\0';
-  text[strcspn(text, "\n")] = '\0';
-}
-
-static void write_holder(const io_folder *folder) {
-  char text[256], host[96] = "", when[32];
-  time_t now = time(NULL);
-  struct tm parts;
-  (void)gethostname(host, sizeof host - 1);
-  strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S %z", localtime_r(&now, &parts));
-  int size = snprintf(text, sizeof text, "host %s, process %ld, since %s\n", host, (long)getpid(), when);
-  if (ftruncate(folder->lock, 0) != 0 || pwrite(folder->lock, text, (size_t)size, 0) != size)
-    sim_log(SIM_LOG_WARN, "%s: cannot write the name of its holder into the lock", folder->path);
-}
-
-static bool is_same_file(int folder, const char *name, int fd) {
-  struct stat one, other;
-  return fstat(fd, &one) == 0 && fstatat(folder, name, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
-         one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
-/* Takes the lock, which the kernel gives back when this process ends, in whatever way. A lock file that another process
- * removed between our open and our flock locks nothing that anybody else would see: then all over again. */
-static sim_status take_lock(io_folder *folder, bool create) {
-  const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-  char holder[256];
-  for (;;) {
-    folder->lock = openat(folder->root, LOCK_NAME, flags);
-    folder->lock_made = folder->lock < 0 && errno == ENOENT && create;
-    if (folder->lock_made) folder->lock = openat(folder->root, LOCK_NAME, flags | O_CREAT | O_EXCL, 0666);
-    if (folder->lock < 0 && errno == EEXIST) continue; /* somebody was faster */
-    if (folder->lock < 0 && errno == ENOENT && !create) return SIM_OK;
-    if (folder->lock < 0) return cannot(folder->path, errno);
-    if (flock(folder->lock, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) return cannot(folder->path, errno);
-      folder->lock_made = false; /* whoever was faster has it now */
-      read_holder(folder->lock, holder);
-      return sim_fail(SIM_ERR_CANT_CREATE, "%s: in use by another run (%s)", folder->path,
-                      holder[0] ? holder : "unknown");
-    }
-    if (is_same_file(folder->root, LOCK_NAME, folder->lock)) break;
-    (void)close(folder->lock);
-  }
-  read_holder(folder->lock, holder);
-  folder->lock_ours = strncmp(holder, "host ", 5) == 0;
-  return SIM_OK;
-}
-
 static sim_status open_inner(io_folder *folder, const char *name, char *path, size_t capacity, int *fd, bool *made) {
   snprintf(path, capacity, "%s/%s", folder->path, name);
   *made = mkdirat(folder->root, name, 0777) == 0;
@@ -215,7 +162,7 @@ static sim_status open_root(io_folder *folder, io_folder_mode mode) {
 static sim_status may_begin(io_folder *folder, io_folder_mode mode) {
   bool more = false;
   int error = 0, ckpt = -1;
-  if (mode == IO_FOLDER_AGAIN && folder->lock_ours)
+  if (mode == IO_FOLDER_AGAIN && folder->lock.ours)
     ckpt = openat(folder->root, "ckpt", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (ckpt >= 0) {
     struct stat snap;
@@ -223,7 +170,7 @@ static sim_status may_begin(io_folder *folder, io_folder_mode mode) {
     if (fstatat(folder->root, "snap", &snap, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(snap.st_mode)) more = true;
     (void)close(ckpt);
   } else {
-    bool begun = mode == IO_FOLDER_AGAIN && folder->lock_ours; /* killed before ckpt/ was there */
+    bool begun = mode == IO_FOLDER_AGAIN && folder->lock.ours; /* killed before ckpt/ was there */
     error = sweep(folder->root, begun ? is_more_than_begun : is_content, &more);
   }
   if (error) return cannot(folder->path, error);
@@ -250,7 +197,7 @@ static void sync_names(const io_folder *folder) {
 
 static sim_status open_locked(io_folder *folder, io_folder_mode mode) {
   if (mode == IO_FOLDER_NEW || mode == IO_FOLDER_AGAIN) SIM_TRY(may_begin(folder, mode));
-  write_holder(folder);
+  io_lock_hold(&folder->lock, folder->path);
   SIM_TRY(open_inner(folder, "snap", folder->snap_path, sizeof folder->snap_path, &folder->snap, &folder->snap_made));
   SIM_TRY(open_inner(folder, "ckpt", folder->ckpt_path, sizeof folder->ckpt_path, &folder->ckpt, &folder->ckpt_made));
   sync_names(folder);
@@ -264,7 +211,7 @@ static sim_status open_all(io_folder *folder, io_folder_mode mode) {
   SIM_TRY(open_root(folder, mode));
   bool run = mode != IO_FOLDER_RESUME || faccessat(folder->root, "ckpt", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
   /* First of all: "in use" says more than "not empty". */
-  SIM_TRY(take_lock(folder, run));
+  SIM_TRY(io_lock_take(folder->root, folder->path, run, &folder->lock));
   if (!run) return sim_fail(SIM_ERR_NO_INPUT, "%s: holds no run to resume", folder->path);
   return open_locked(folder, mode);
 }
@@ -282,7 +229,7 @@ sim_status io_folder_clear(io_folder *folder) {
 static void undo(const io_folder *folder) {
   if (folder->snap_made) (void)unlinkat(folder->root, "snap", AT_REMOVEDIR);
   if (folder->ckpt_made) (void)unlinkat(folder->root, "ckpt", AT_REMOVEDIR);
-  if (folder->lock_made) (void)unlinkat(folder->root, LOCK_NAME, 0);
+  if (folder->lock.made) (void)unlinkat(folder->root, IO_LOCK_NAME, 0);
   if (folder->made) (void)rmdir(folder->path);
 }
 
@@ -305,7 +252,7 @@ sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out
   io_folder *folder = calloc(1, sizeof *folder);
   if (!folder) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   memcpy(folder->path, path, length);
-  folder->root = folder->snap = folder->ckpt = folder->lock = -1;
+  folder->root = folder->snap = folder->ckpt = folder->lock.fd = -1;
   sim_status status = open_all(folder, mode);
   if (status != SIM_OK) {
     io_folder_abandon(&folder);
@@ -317,7 +264,8 @@ sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out
 
 void io_folder_close(io_folder **folder) {
   if (!*folder) return;
-  const int all[] = {(*folder)->snap, (*folder)->ckpt, (*folder)->root, (*folder)->lock};
+  io_lock_release(&(*folder)->lock);
+  const int all[] = {(*folder)->snap, (*folder)->ckpt, (*folder)->root};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i] >= 0) (void)close(all[i]);
   free(*folder);

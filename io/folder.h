@@ -4,12 +4,13 @@
 
 #include "io/file.h"
 #include "io/io.h"
+#include "io/lock.h"
 
 struct io_folder {
   char path[4096], snap_path[4104], ckpt_path[4104];
-  int root, snap, ckpt, lock;                 /* descriptors; -1: none */
-  bool made, lock_made, snap_made, ckpt_made; /* by io_folder_open */
-  bool lock_ours;                             /* the lock file was one of a run before */
+  int root, snap, ckpt;            /* descriptors; -1: none */
+  bool made, snap_made, ckpt_made; /* by io_folder_open */
+  io_lock lock;
 };
 
 /* Step of a file named PREFIX<digits>.h5, or -1 where the name is another. */

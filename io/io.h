@@ -37,9 +37,14 @@ typedef enum io_folder_mode {
   IO_FOLDER_FORCE, /* may hold anything; io_folder_clear is called when the new run is sure to begin */
   IO_FOLDER_RESUME /* must hold a run: SIM_ERR_NO_INPUT */
 } io_folder_mode;
-/* Creates DIR (and snap/, ckpt/), takes the lock: SIM_ERR_CANT_CREATE names the process that has it. */
+/* What locks say of this process beside its host: its batch job, "Slurm job 12", and how often that began anew. */
+void io_lock_job(const char *job, int restart);
+/* Creates DIR (and snap/, ckpt/), takes the lock: SIM_ERR_CANT_CREATE names the process that has it. One whose holder
+ * died, on this machine or on one that gives no sign of life, is taken over with a line in the log (io/lock.h). */
 sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out) SIM_MUST_CHECK;
 void io_folder_close(io_folder **folder);
+/* Whether a run that lives has the lock of a folder; nothing is locked by asking. */
+bool io_folder_held(const char *folder);
 /* Removes our own files of an earlier run, nothing else. */
 sim_status io_folder_clear(io_folder *folder) SIM_MUST_CHECK;
 /* For a run that never began: closes the folder, and removes what io_folder_open made of it. */
@@ -64,6 +69,10 @@ sim_status io_checkpoint_sink(io_folder *folder, const io_provenance *provenance
  * called once before the run goes on. */
 struct io_checkpoint;
 sim_status io_table_resume(sim_sink *table_sink, const struct io_checkpoint *checkpoint) SIM_MUST_CHECK;
+
+/* Calls `each` for every column of the last row of every table in DIR/tables.h5. SIM_ERR_NO_INPUT: there is none. */
+typedef void io_last_value(void *context, const char *table, const char *column, double value);
+sim_status io_table_last(const char *folder, io_last_value *each, void *context) SIM_MUST_CHECK;
 
 /* A checkpoint in memory. */
 typedef struct io_checkpoint {

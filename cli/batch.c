@@ -1,0 +1,222 @@
+/* sim batch: a job script that brings a run to its end, from what `sim check` knows of it. */
+#include "cli/prepare.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { REQUEUES_WITHOUT_PROGRESS = 3 };
+
+typedef struct script {
+  const cli_job *job;
+  char name[128];            /* of the job */
+  char sim[4096];            /* the program */
+  char time[32], memory[32]; /* HH:MM:SS, MiB */
+  char array[64];            /* tasks; "": none */
+  size_t sweep;              /* runs; 0: a single one, or one for each seed */
+  int cpus, gpus;
+  bool pbs;
+} script;
+
+/* "0-9" or "3,5,8-12%4": as both schedulers take them. */
+static sim_status check_array(const char *text) {
+  const char *at = text;
+  for (bool more = true; more; at++) {
+    char *end;
+    unsigned long first = strtoul(at, &end, 10), last = first;
+    if (!isdigit((unsigned char)*at) || end - at > 9) goto bad;
+    at = end;
+    if (*at == '-') {
+      if (!isdigit((unsigned char)at[1])) goto bad;
+      last = strtoul(at + 1, &end, 10);
+      if (end - at > 10) goto bad;
+      at = end;
+    }
+    if (last < first)
+      return sim_fail(SIM_ERR_USAGE, "--array '%s': %lu-%lu is an array over nothing", text, first, last);
+    more = *at == ',';
+    if (!more && *at == '%' && isdigit((unsigned char)at[1])) at += 1 + strspn(at + 1, "0123456789");
+    if (!more && *at) goto bad;
+    if (!more) break;
+  }
+  return SIM_OK;
+bad:
+  return sim_fail(SIM_ERR_USAGE, "--array '%s': expected numbers and ranges, as in 0-9 or 1,3,7-9", text);
+}
+
+/* For a name of a job and of files: letters, digits, - and _. */
+static void plain_name(const char *path, char *out, size_t capacity) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  size_t used = 0;
+  for (; *name && used + 1 < capacity && strcmp(name, ".lua") != 0 && strcmp(name, ".out") != 0; name++)
+    out[used++] = isalnum((unsigned char)*name) || strchr("-_.", *name) ? *name : '_';
+  out[used] = '\0';
+  if (!isalpha((unsigned char)out[0])) {
+    char first[128];
+    snprintf(first, sizeof first, "%s", out);
+    snprintf(out, capacity, "run_%.100s", first);
+  }
+}
+
+static void quoted(const char *text) {
+  putchar('\'');
+  for (; *text; text++)
+    if (*text == '\'')
+      fputs("'\\''", stdout);
+    else
+      putchar(*text);
+  putchar('\'');
+}
+
+/* Twice what the guess says and a quarter of an hour, in whole quarters; an hour where nothing can be said. */
+static double job_seconds(const cli_job *job) {
+  const sim_plan *plan = &job->plan;
+  if (!isnan(job->options->time)) return job->options->time;
+  double guess = plan->steps * plan->work_per_step / plan->work_rate_guess;
+  if (!isfinite(guess)) return 3600;
+  return fmin(900 * ceil((2 * guess + 900) / 900), 24 * 3600);
+}
+
+static void fill(const cli_job *job, size_t sweep, script *s) {
+  const cli_options *options = job->options;
+  *s = (script){.job = job, .sweep = sweep, .pbs = options->scheduler && strcmp(options->scheduler, "pbs") == 0};
+  plain_name(options->target, s->name, sizeof s->name);
+  if (sweep > 0)
+    snprintf(s->array, sizeof s->array, "1-%zu", sweep);
+  else if (options->array)
+    snprintf(s->array, sizeof s->array, "%.63s", options->array);
+  ssize_t n = readlink("/proc/self/exe", s->sim, sizeof s->sim - 1);
+  if (n <= 0) snprintf(s->sim, sizeof s->sim, "sim");
+  long long whole = (long long)ceil(job_seconds(job));
+  snprintf(s->time, sizeof s->time, "%02lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+  const bool device = job->setup.backend->space == SIM_SPACE_DEVICE;
+  s->gpus = options->gpus >= 0 ? options->gpus : device ? 1 : 0;
+  s->cpus = options->cpus > 0 ? options->cpus : s->gpus > 0 ? 2 : job->setup.threads;
+  /* A quarter more than the plan, and a quarter of a gigabyte for what no plan knows. */
+  double bytes = 1.25 * (sim_plan_bytes(&job->plan, SIM_SPACE_HOST) + job->resident) + 0x1p28;
+  snprintf(s->memory, sizeof s->memory, "%.0f", ceil(bytes / 0x1p20)); /* MiB */
+}
+
+static void print_directives(const script *s) {
+  printf("#!/bin/bash\n");
+  if (s->pbs) {
+    printf("#PBS -N %.15s\n#PBS -l walltime=%s\n#PBS -l select=1:ncpus=%d:mem=%smb", s->name, s->time, s->cpus,
+           s->memory);
+    if (s->gpus > 0) printf(":ngpus=%d", s->gpus);
+    printf("\n#PBS -j oe\n#PBS -r y\n");
+    if (*s->array) printf("#PBS -J %s\n", s->array);
+    return;
+  }
+  printf("#SBATCH --job-name=%s\n#SBATCH --time=%s\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n", s->name, s->time);
+  printf("#SBATCH --cpus-per-task=%d\n#SBATCH --mem=%sM\n", s->cpus, s->memory);
+  if (s->gpus > 0) printf("#SBATCH --gpus=%d\n", s->gpus);
+  if (*s->array) printf("#SBATCH --array=%s\n", s->array);
+  printf("#SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --output=%s\n#SBATCH --signal=USR1@60\n",
+         *s->array ? "%x.%A_%a.log" : "%x.%j.log");
+}
+
+static void print_comment(const script *s) {
+  const sim_plan *plan = &s->job->plan;
+  char memory[32], took[48] = "a time that is not known beforehand";
+  cli_bytes(sim_plan_bytes(plan, SIM_SPACE_HOST) + s->job->resident, memory, sizeof memory);
+  if (isfinite(plan->steps)) cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, took, sizeof took);
+  printf("#\n# Brings %s to its end, over as many jobs as it takes. Made by sim %s; submit it with %s.\n"
+         "# Estimate of sim check: %s of memory, %s in all on the machine where this was made.\n#\n",
+         s->job->options->target, cli_version_text, s->pbs ? "qsub" : "sbatch", memory, took);
+  printf(
+      "# sim stops in time for the job's limit with a checkpoint and exit 75; then, and only then, the job is put\n"
+      "# back into the queue, and the same line goes on. After %d jobs in a row without a new checkpoint it is not.\n",
+      REQUEUES_WITHOUT_PROGRESS);
+  if (!s->pbs) printf("# USR1 reaches sim a minute before the limit, should it not have stopped by itself.\n");
+  if (s->sweep > 0) printf("# Each task is a run of the sweep; the last one to end leaves sweep.csv whole.\n");
+  if (*s->array && s->sweep == 0) printf("# Each task is the scenario with its number as the seed.\n");
+}
+
+/* The options that the run is to have, as they were given to us. */
+static void print_options(const cli_options *o) {
+  for (const char *const *set = o->sets; *set; set++) {
+    printf(" --set ");
+    quoted(*set);
+  }
+  if (o->precision) printf(" --precision %s", o->precision);
+  if (o->seed_given) printf(" --seed %s", o->seed_text);
+  if (strcmp(o->device, "auto") != 0) printf(" --device %s", o->device);
+  if (o->isa_given) printf(" --isa %s", sim_isa_name(o->isa));
+  if (o->lua_seconds != 1.5) printf(" --lua-seconds %g", o->lua_seconds);
+}
+
+static void print_setting(const char *name, const char *value) {
+  printf("%s=", name);
+  quoted(value);
+  printf("\n");
+}
+
+static void print_run(const script *s) {
+  const cli_options *o = s->job->options;
+  const char *task = s->pbs ? "PBS_ARRAY_INDEX" : "SLURM_ARRAY_TASK_ID", *output = s->job->output;
+  printf("set -u\n");
+  if (s->pbs) printf("cd \"$PBS_O_WORKDIR\" || exit 66\n");
+  print_setting("sim", s->sim);
+  print_setting("scenario", o->target);
+  if (s->sweep > 0) {
+    print_setting("sweep", output);
+    printf("out=$sweep/run_$(printf %%04d \"$%s\")\n", task);
+  } else if (*s->array) {
+    char stem[4096];
+    size_t length = strlen(output);
+    bool suffix = length > 4 && strcmp(output + length - 4, ".out") == 0;
+    snprintf(stem, sizeof stem, "%.*s", (int)(suffix ? length - 4 : length), output);
+    print_setting("stem", stem);
+    printf("out=$stem.$%s.out\n", task);
+  } else {
+    print_setting("out", output);
+  }
+  printf("\nstep() { sed -n 's/.*\"checkpoint_step\": \\([0-9]*\\).*/\\1/p' \"$out/status.json\" 2>/dev/null; }\n"
+         "before=$(step)\n");
+  if (!s->pbs) printf("srun --cpus-per-task=%d ", s->cpus);
+  printf("\"$sim\" %s \"$scenario\"", s->sweep > 0 ? "sweep" : "run");
+  print_options(o);
+  if (s->sweep > 0)
+    printf(" -o \"$sweep\" --only \"$%s\" --wall auto%s\n", task, o->yes ? " --yes" : "");
+  else if (*s->array)
+    printf(" --seed \"$%s\" -o \"$out\" --resume=auto --wall auto --no-progress\n", task);
+  else
+    printf(" -o \"$out\" --resume=auto --wall auto --no-progress\n");
+  printf("code=$?\n");
+}
+
+static void print_requeue(const script *s) {
+  printf("[ \"$code\" -eq 75 ] || { rm -f \"$out.idle\"; exit \"$code\"; }\n\n"
+         "idle=0\n"
+         "[ \"$(step)\" != \"$before\" ] || idle=$(($(cat \"$out.idle\" 2>/dev/null || echo 0) + 1))\n"
+         "echo \"$idle\" >\"$out.idle\"\n"
+         "if [ \"$idle\" -ge %d ]; then\n"
+         "  echo \"no new checkpoint in %d jobs in a row: not requeued\" >&2\n"
+         "  exit 75\n"
+         "fi\n",
+         REQUEUES_WITHOUT_PROGRESS, REQUEUES_WITHOUT_PROGRESS);
+  if (!s->pbs)
+    printf("scontrol requeue \"$SLURM_JOB_ID\"\n");
+  else
+    printf("sed '/^#PBS -J/d' \"$0\" >\"$out.job\"\nqsub%s \"$out.job\"\n",
+           *s->array ? " -v PBS_ARRAY_INDEX=\"$PBS_ARRAY_INDEX\"" : "");
+}
+
+sim_status cli_script_print(const cli_job *job, size_t sweep) {
+  const cli_options *o = job->options;
+  script s;
+  if (o->scheduler && strcmp(o->scheduler, "slurm") != 0 && strcmp(o->scheduler, "pbs") != 0)
+    return sim_fail(SIM_ERR_USAGE, "--scheduler '%s': expected slurm or pbs", o->scheduler);
+  if (o->array) SIM_TRY(check_array(o->array));
+  if (o->array && o->seed_given)
+    return sim_fail(SIM_ERR_USAGE, "--array gives each task its number as the seed: it does not go with --seed");
+  fill(job, sweep, &s);
+  print_directives(&s);
+  print_comment(&s);
+  print_run(&s);
+  print_requeue(&s);
+  return SIM_OK;
+}

@@ -1,0 +1,117 @@
+/* status.json, as others than its run read it: a table of many runs. */
+#include "cli/status.h"
+
+#include "cli/cli.h"
+#include "io/io.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The value of a key in a flat object as job.c writes it, without quotes; "" where there is none. */
+static void value_of(const char *json, const char *key, char *out, size_t capacity) {
+  char quoted[64];
+  size_t used = 0;
+  snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+  const char *at = strstr(json, quoted);
+  at = at ? at + strlen(quoted) : "";
+  bool text = *at == '"';
+  for (at += text; *at && used + 1 < capacity; at++) {
+    if (text ? *at == '"' : strchr(",}\n", *at) != NULL) break;
+    if (text && *at == '\\' && at[1]) at++;
+    out[used++] = *at;
+  }
+  out[used] = '\0';
+}
+
+static double number_of(const char *json, const char *key) {
+  char text[64], *end;
+  value_of(json, key, text, sizeof text);
+  double value = strtod(text, &end);
+  return end == text ? NAN : value;
+}
+
+sim_status cli_status_read(const char *folder, cli_status *out) {
+  char path[4200], text[8192];
+  *out = (cli_status){.exit_code = -1};
+  snprintf(path, sizeof path, "%s/status.json", folder);
+  FILE *file = fopen(path, "re");
+  if (!file) return sim_fail(SIM_ERR_NO_INPUT, "%s: holds no run: status.json: %s", folder, strerror(errno));
+  size_t n = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  text[n] = '\0';
+  value_of(text, "state", out->state, sizeof out->state);
+  if (!*out->state) return sim_fail(SIM_ERR_NO_INPUT, "%s: is not a status of a run", path);
+  value_of(text, "model", out->model, sizeof out->model);
+  value_of(text, "digest", out->digest, sizeof out->digest);
+  value_of(text, "host", out->host, sizeof out->host);
+  value_of(text, "job", out->job, sizeof out->job);
+  value_of(text, "rate_unit", out->rate_unit, sizeof out->rate_unit);
+  value_of(text, "expected_end", out->expected_end, sizeof out->expected_end);
+  value_of(text, "updated", out->updated, sizeof out->updated);
+  value_of(text, "message", out->message, sizeof out->message);
+  out->t = number_of(text, "time");
+  out->t_end = number_of(text, "t_end");
+  out->rate = number_of(text, "rate");
+  double code = number_of(text, "exit_code");
+  if (code >= 0 && code < 256) out->exit_code = (int)code;
+  if (strcmp(out->state, "running") == 0 && !io_folder_held(folder)) snprintf(out->state, sizeof out->state, "lost");
+  return SIM_OK;
+}
+
+/* ---- the table ---- */
+
+enum { COLUMNS = 7, CELL = 300 };
+static const char *const heads[COLUMNS] = {"run", "state", "done", "rate", "ends", "job", "host"};
+
+static void cells_of(const char *folder, const cli_status *s, char cells[COLUMNS][CELL]) {
+  for (int c = 0; c < COLUMNS; c++) cells[c][0] = '\0';
+  bool running = strcmp(s->state, "running") == 0;
+  snprintf(cells[0], CELL, "%s", folder);
+  if (running || strcmp(s->state, "done") == 0 || s->exit_code < 0 || strcmp(s->state, "lost") == 0)
+    snprintf(cells[1], CELL, "%s", s->state);
+  else
+    snprintf(cells[1], CELL, "%s %d", s->state, s->exit_code);
+  if (s->t_end > 0) snprintf(cells[2], CELL, "%.0f %%", 100 * fmin(1, s->t / s->t_end));
+  if (s->rate > 0) snprintf(cells[3], CELL, "%.3g %s", s->rate, s->rate_unit);
+  snprintf(cells[4], CELL, "%s", running ? s->expected_end : s->updated);
+  snprintf(cells[5], CELL, "%s", s->job);
+  snprintf(cells[6], CELL, "%s", s->host);
+}
+
+sim_status cli_status_show(const char *const *folders) {
+  size_t count = 0, width[COLUMNS] = {0};
+  while (folders[count]) count++;
+  char(*cells)[COLUMNS][CELL] = calloc(count + 1, sizeof *cells);
+  cli_status *all = calloc(count + 1, sizeof *all);
+  if (!cells || !all) {
+    free(cells);
+    free(all);
+    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a table of %zu runs", count);
+  }
+  sim_error failure = {SIM_OK, NULL, 0, ""};
+  for (int c = 0; c < COLUMNS; c++) snprintf(cells[0][c], CELL, "%s", heads[c]);
+  size_t rows = 1;
+  for (size_t i = 0; i < count; i++) {
+    if (cli_status_read(folders[i], &all[rows]) == SIM_OK) {
+      cells_of(folders[i], &all[rows], cells[rows]);
+      rows++;
+      continue;
+    }
+    if (failure.status != SIM_OK) cli_report(failure.status, failure.message, false);
+    failure = *sim_error_last();
+  }
+  for (size_t i = 0; i < rows; i++)
+    for (int c = 0; c < COLUMNS; c++)
+      if (strlen(cells[i][c]) > width[c]) width[c] = strlen(cells[i][c]);
+  for (size_t i = 0; i < rows && rows > 1; i++) {
+    for (int c = 0; c + 1 < COLUMNS; c++) printf("%-*s  ", (int)width[c], cells[i][c]);
+    puts(cells[i][COLUMNS - 1]);
+  }
+  free(cells);
+  free(all);
+  if (failure.status == SIM_OK) return SIM_OK;
+  return sim_fail_at(failure.status, failure.file, failure.line, "%s", failure.message);
+}

@@ -1,0 +1,499 @@
+/* sim sweep: a grid of parameters, run side by side on this machine. What was done is not done again, and each run goes
+ * on from its checkpoint, so that a sweep that was killed is started anew by the same line. */
+#include "cli/prepare.h"
+#include "cli/status.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { AXES_MAX = 32, ASK_ABOVE = 1000, ARGUMENTS_MAX = 2 * AXES_MAX + 40 };
+static const double most_runs = 1e7;
+
+/* One parameter and its values, as texts. */
+typedef struct axis {
+  char name[128];
+  char *text; /* owned; the values, each ended by NUL */
+  char **value;
+  size_t count;
+  bool seed; /* of --seed */
+} axis;
+
+typedef struct sweep {
+  cli_job *job;
+  const char *folder;
+  axis axes[AXES_MAX];
+  size_t axis_count, runs, jobs;
+  int threads, gpus; /* a run's threads; GPUs to share out, 0: none */
+} sweep;
+
+/* ---- the grid ---- */
+
+static sim_status add_value(axis *a, const char *text, size_t length, size_t *room, size_t *used) {
+  if (*used + length + 1 > *room) {
+    *room = 2 * (*used + length + 64);
+    char *more = realloc(a->text, *room);
+    if (!more) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the values of %s", a->name);
+    a->text = more;
+  }
+  memcpy(a->text + *used, text, length);
+  a->text[*used + length] = '\0';
+  *used += length + 1;
+  a->count++;
+  return SIM_OK;
+}
+
+/* "1..8" of whole numbers; false: it is none. */
+static bool parse_range(const char *text, size_t length, long long *first, long long *last) {
+  char copy[64], *end;
+  if (length >= sizeof copy) return false;
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  *first = strtoll(copy, &end, 10);
+  if (end == copy || strncmp(end, "..", 2) != 0) return false;
+  const char *at = end + 2;
+  *last = strtoll(at, &end, 10);
+  return end != at && !*end;
+}
+
+/* "a,b,1..8". */
+static sim_status parse_values(axis *a, const char *option, const char *list) {
+  size_t room = 0, used = 0;
+  for (const char *at = list;; at++) {
+    size_t length = strcspn(at, ",");
+    long long first, last;
+    if (length == 0) return sim_fail(SIM_ERR_USAGE, "%s %s: a value is missing in '%s'", option, a->name, list);
+    if (!parse_range(at, length, &first, &last)) {
+      SIM_TRY(add_value(a, at, length, &room, &used));
+    } else {
+      if (last < first) return sim_fail(SIM_ERR_USAGE, "%s %s: %lld..%lld has no value", option, a->name, first, last);
+      if ((double)last - (double)first >= most_runs)
+        return sim_fail(SIM_ERR_USAGE, "%s %s: more than %.0f values", option, a->name, most_runs);
+      for (long long i = first; i <= last; i++) {
+        char text[32];
+        SIM_TRY(add_value(a, text, (size_t)snprintf(text, sizeof text, "%lld", i), &room, &used));
+      }
+    }
+    at += length;
+    if (!*at) break;
+  }
+  a->value = calloc(a->count, sizeof *a->value);
+  if (!a->value) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the values of %s", a->name);
+  char *at = a->text;
+  for (size_t i = 0; i < a->count; i++, at += strlen(at) + 1) a->value[i] = at;
+  return SIM_OK;
+}
+
+static sim_status parse_axes(sweep *s) {
+  const cli_options *o = s->job->options;
+  double runs = 1;
+  for (const char *const *set = o->sets; *set; set++) {
+    if (s->axis_count == AXES_MAX) return sim_fail(SIM_ERR_USAGE, "a sweep over more than %d parameters", AXES_MAX);
+    axis *a = &s->axes[s->axis_count++];
+    const char *equals = strchr(*set, '=');
+    snprintf(a->name, sizeof a->name, "%.*s", (int)(equals - *set), *set);
+    SIM_TRY(parse_values(a, "--set", equals + 1));
+  }
+  if (o->seed_given) {
+    if (s->axis_count == AXES_MAX) return sim_fail(SIM_ERR_USAGE, "a sweep over more than %d parameters", AXES_MAX);
+    axis *a = &s->axes[s->axis_count++];
+    snprintf(a->name, sizeof a->name, "seed");
+    a->seed = true;
+    SIM_TRY(parse_values(a, "--seed", o->seed_text));
+  }
+  for (size_t i = 0; i < s->axis_count; i++) runs *= (double)s->axes[i].count;
+  if (s->axis_count == 0)
+    return sim_fail(SIM_ERR_USAGE, "a sweep over nothing: give --set NAME=A,B,C, --set NAME=1..8 or --seed 1..8");
+  if (runs > most_runs) return sim_fail(SIM_ERR_USAGE, "a sweep of %.3g runs: at most %.0f", runs, most_runs);
+  if (runs > ASK_ABOVE && !o->yes)
+    return sim_fail(SIM_ERR_USAGE, "a sweep of %.0f runs: --yes says that this is meant", runs);
+  s->runs = (size_t)runs;
+  return SIM_OK;
+}
+
+/* Value of an axis in run number `run`, from 0; the last axis runs fastest. */
+static const char *value_at(const sweep *s, size_t run, size_t which) {
+  for (size_t i = s->axis_count; i-- > which + 1;) run /= s->axes[i].count;
+  return s->axes[which].value[run % s->axes[which].count];
+}
+
+static void run_folder(const sweep *s, size_t run, char out[4200]) {
+  snprintf(out, 4200, "%.4000s/run_%04zu", s->folder, run + 1);
+}
+
+/* ---- the scenario, with the first and the last values ---- */
+
+static sim_status try_run(sweep *s, size_t run) {
+  static cli_options options;
+  static char sets[AXES_MAX][4096];
+  cli_job *job = s->job;
+  options = *job->options;
+  size_t count = 0;
+  options.seed_given = false;
+  for (size_t i = 0; i < s->axis_count; i++) {
+    const char *value = value_at(s, run, i);
+    if (s->axes[i].seed) {
+      char *end;
+      options.seed_given = true;
+      errno = 0;
+      options.seed = strtoull(value, &end, 10);
+      if (errno || !isdigit((unsigned char)*value) || *end)
+        return sim_fail(SIM_ERR_USAGE, "--seed '%s': expected a whole number from 0 to 2^64 - 1", value);
+      continue;
+    }
+    snprintf(sets[count], sizeof sets[count], "%s=%s", s->axes[i].name, value);
+    options.sets[count] = sets[count];
+    count++;
+  }
+  options.sets[count] = NULL;
+  const cli_options *given = job->options;
+  job->options = &options;
+  sim_status status = cli_prepare_scenario(job);
+  if (status == SIM_OK) status = cli_prepare_device(job);
+  if (status == SIM_OK) status = cli_prepare_memory(job);
+  job->options = given;
+  return status;
+}
+
+/* Where the scenario has no sim.param of the name "seed", --set seed=... means --seed. */
+static sim_status try_first(sweep *s) {
+  sim_status status = try_run(s, 0);
+  axis *seed = NULL;
+  for (size_t i = 0; i < s->axis_count; i++)
+    if (strcmp(s->axes[i].name, "seed") == 0 && !s->axes[i].seed) seed = &s->axes[i];
+  if (status != SIM_ERR_USAGE || !seed || s->job->options->seed_given) return status;
+  seed->seed = true;
+  cli_prepare_again(s->job);
+  return try_run(s, 0);
+}
+
+/* How many at once, with how many threads: all cores, one run a GPU, and no more than memory holds. */
+static sim_status share(sweep *s) {
+  const cli_job *job = s->job;
+  const cli_options *o = job->options;
+  const char *limit;
+  int cores = cli_scheduler_cores(&job->scheduler, &limit);
+  const sim_space space = job->setup.backend->space;
+  if (space == SIM_SPACE_DEVICE)
+    s->gpus = strcmp(o->device, "auto") == 0 || strcmp(o->device, "cuda") == 0 ? cli_gpus() : 1;
+  double each = sim_plan_bytes(&job->plan, SIM_SPACE_HOST) + job->resident;
+  double fit = floor(0.9 * (double)sim_backend_cpu.memory_free() / each);
+  double jobs = o->jobs > 0 ? o->jobs : s->gpus > 0 ? s->gpus : o->threads > 0 ? fmax(1, cores / o->threads) : cores;
+  if (o->jobs == 0) jobs = fmax(1, fmin(jobs, fit));
+  if (o->jobs > 0 && jobs > fit) {
+    char text[32];
+    cli_bytes(each, text, sizeof text);
+    return sim_fail(SIM_ERR_NO_MEMORY, "--jobs %d: a run takes %s, and memory holds %.0f of them", o->jobs, text, fit);
+  }
+  s->jobs = (size_t)fmin(jobs, (double)s->runs);
+  s->threads = o->threads > 0 ? o->threads : cores / (int)s->jobs > 1 ? cores / (int)s->jobs : 1;
+  return SIM_OK;
+}
+
+/* ---- one run ---- */
+
+static void arguments(const sweep *s, size_t run, char *const texts[4], const char *argv[ARGUMENTS_MAX],
+                      char sets[AXES_MAX][4224], size_t slot) {
+  const cli_options *o = s->job->options;
+  size_t n = 0;
+  argv[n++] = "sim";
+  argv[n++] = "run";
+  argv[n++] = o->target;
+  for (size_t i = 0; i < s->axis_count; i++) {
+    argv[n++] = s->axes[i].seed ? "--seed" : "--set";
+    if (s->axes[i].seed)
+      snprintf(sets[i], sizeof sets[i], "%s", value_at(s, run, i));
+    else
+      snprintf(sets[i], sizeof sets[i], "%s=%s", s->axes[i].name, value_at(s, run, i));
+    argv[n++] = sets[i];
+  }
+  run_folder(s, run, texts[0]);
+  snprintf(texts[1], 64, "%d", s->threads);
+  snprintf(texts[2], 64, "cuda:%d", s->gpus > 0 ? (int)slot % s->gpus : 0);
+  snprintf(texts[3], 64, "%g", o->lua_seconds);
+  argv[n++] = "-o";
+  argv[n++] = texts[0];
+  argv[n++] = "--resume=auto";
+  argv[n++] = "--no-progress";
+  argv[n++] = "--threads";
+  argv[n++] = texts[1];
+  argv[n++] = "--lua-seconds";
+  argv[n++] = texts[3];
+  argv[n++] = "--device";
+  argv[n++] = s->gpus > 1 ? texts[2] : o->device;
+  if (o->precision) argv[n++] = "--precision", argv[n++] = o->precision;
+  if (o->isa_given) argv[n++] = "--isa", argv[n++] = sim_isa_name(o->isa);
+  if (o->wall_text) argv[n++] = "--wall", argv[n++] = o->wall_text;
+  argv[n] = NULL;
+}
+
+static sim_status start(const sweep *s, size_t run, size_t slot, pid_t *child) {
+  static char sets[AXES_MAX][4224], folder[4200], threads[64], device[64], lua[64];
+  char *const texts[4] = {folder, threads, device, lua};
+  const char *argv[ARGUMENTS_MAX];
+  char log[4216];
+  arguments(s, run, texts, argv, sets, slot);
+  snprintf(log, sizeof log, "%.4000s/logs/run_%04zu.log", s->folder, run + 1);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0666);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  int error = posix_spawn(child, "/proc/self/exe", &actions, NULL, (char *const *)(uintptr_t)argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return error ? sim_fail(SIM_ERR_IO, "cannot start a run: %s", strerror(error)) : SIM_OK;
+}
+
+static bool is_done(const sweep *s, size_t run) {
+  char folder[4200];
+  cli_status status;
+  run_folder(s, run, folder);
+  bool done = cli_status_read(folder, &status) == SIM_OK && strcmp(status.state, "done") == 0;
+  sim_error_clear();
+  return done;
+}
+
+/* ---- sweep.csv ---- */
+
+enum { CSV_COLUMNS = 4 * SIM_COLUMNS_MAX };
+typedef struct csv {
+  char name[CSV_COLUMNS][200]; /* "energy.kinetic" */
+  double value[CSV_COLUMNS];
+  bool set[CSV_COLUMNS];
+  size_t count;
+} csv;
+
+static void add_column(void *context, const char *table, const char *column, double value) {
+  csv *c = context;
+  char name[200];
+  snprintf(name, sizeof name, "%.90s.%.100s", table, column);
+  size_t i = 0;
+  while (i < c->count && strcmp(c->name[i], name) != 0) i++;
+  if (i == CSV_COLUMNS) return;
+  if (i == c->count) snprintf(c->name[c->count++], sizeof c->name[0], "%s", name);
+  c->value[i] = value;
+  c->set[i] = true;
+}
+
+static void put_cell(FILE *file, const char *text) {
+  if (!strpbrk(text, ",\"\n")) {
+    fputs(text, file);
+    return;
+  }
+  putc('"', file);
+  for (; *text; text++) {
+    if (*text == '"') putc('"', file);
+    putc(*text, file);
+  }
+  putc('"', file);
+}
+
+static void put_row(const sweep *s, FILE *file, size_t run, csv *columns) {
+  char folder[4200];
+  cli_status status;
+  run_folder(s, run, folder);
+  if (cli_status_read(folder, &status) != SIM_OK) status = (cli_status){.state = "waiting", .exit_code = -1};
+  memset(columns->set, 0, sizeof columns->set);
+  (void)!io_table_last(folder, add_column, columns);
+  sim_error_clear();
+  fprintf(file, "run_%04zu", run + 1);
+  for (size_t i = 0; i < s->axis_count; i++) {
+    putc(',', file);
+    put_cell(file, value_at(s, run, i));
+  }
+  fprintf(file, ",%s,", status.state);
+  if (status.exit_code >= 0) fprintf(file, "%d", status.exit_code);
+  fprintf(file, ",%s", status.digest);
+  for (size_t i = 0; i < columns->count; i++) fprintf(file, columns->set[i] ? ",%.17g" : ",", columns->value[i]);
+  putc('\n', file);
+}
+
+/* Parameters, state, exit code, digest and the last row of each table of every run. */
+static sim_status write_csv(const sweep *s) {
+  char path[4200], temporary[4264], folder[4200];
+  csv *columns = calloc(1, sizeof *columns);
+  if (!columns) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for sweep.csv");
+  for (size_t run = 0; run < s->runs; run++) { /* all the columns there are, first */
+    run_folder(s, run, folder);
+    (void)!io_table_last(folder, add_column, columns);
+    sim_error_clear();
+  }
+  snprintf(path, sizeof path, "%.4000s/sweep.csv", s->folder);
+  snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
+  FILE *file = fopen(temporary, "we");
+  bool good = file != NULL;
+  if (file) {
+    fputs("run", file);
+    for (size_t i = 0; i < s->axis_count; i++) fprintf(file, ",%s", s->axes[i].name);
+    fputs(",state,exit,digest", file);
+    for (size_t i = 0; i < columns->count; i++) fprintf(file, ",%s", columns->name[i]);
+    putc('\n', file);
+    for (size_t run = 0; run < s->runs; run++) put_row(s, file, run, columns);
+    good = fflush(file) == 0 && fsync(fileno(file)) == 0 && !ferror(file);
+    good = fclose(file) == 0 && good;
+  }
+  if (good) good = rename(temporary, path) == 0;
+  if (!good) {
+    sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(errno));
+    (void)unlink(temporary);
+  }
+  free(columns);
+  return good ? SIM_OK : SIM_ERR_IO;
+}
+
+/* The grid stands in sweep.txt, so that a folder holds one sweep. */
+static sim_status open_folder(const sweep *s) {
+  char path[4200];
+  sim_bytes grid = {0}, there = {0};
+  sim_bytes_format(&grid, "%s\n", s->job->options->target);
+  for (size_t i = 0; i < s->axis_count; i++) {
+    sim_bytes_format(&grid, "%s%s =", s->axes[i].seed ? "--" : "", s->axes[i].name);
+    for (size_t k = 0; k < s->axes[i].count; k++) sim_bytes_format(&grid, " %s", s->axes[i].value[k]);
+    sim_bytes_text(&grid, "\n");
+  }
+  snprintf(path, sizeof path, "%.4000s/logs", s->folder);
+  if ((mkdir(s->folder, 0777) != 0 && errno != EEXIST) || (mkdir(path, 0777) != 0 && errno != EEXIST)) {
+    sim_bytes_free(&grid);
+    return sim_fail(SIM_ERR_CANT_CREATE, "%s: %s", s->folder, strerror(errno));
+  }
+  snprintf(path, sizeof path, "%.4000s/sweep.txt", s->folder);
+  sim_status status = SIM_OK;
+  FILE *file = fopen(path, "re");
+  if (file) {
+    char piece[4096];
+    for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0;) sim_bytes_add(&there, piece, n);
+    fclose(file);
+    if (there.size != grid.size || memcmp(there.data, grid.data, grid.size) != 0)
+      status = sim_fail(SIM_ERR_CANT_CREATE, "%s: holds another sweep (see its sweep.txt)", s->folder);
+  } else if (!(file = fopen(path, "we")) || fwrite(grid.data, 1, grid.size, file) != grid.size || fclose(file) != 0) {
+    status = sim_fail(SIM_ERR_CANT_CREATE, "%s: %s", path, strerror(errno));
+  }
+  sim_bytes_free(&grid);
+  sim_bytes_free(&there);
+  return status;
+}
+
+/* ---- all of them ---- */
+
+typedef struct slot {
+  pid_t child; /* 0: none */
+  size_t run;
+  double begin;
+} slot;
+
+typedef struct tally {
+  size_t skipped, done, stopped, failed;
+  int code; /* of the first that failed */
+} tally;
+
+static void say_end(const sweep *s, const slot *at, int code, tally *t) {
+  char took[32], what[512] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < s->axis_count && used < sizeof what; i++)
+    used += (size_t)snprintf(what + used, sizeof what - used, " %s=%s", s->axes[i].name, value_at(s, at->run, i));
+  cli_duration(sim_wall_clock() - at->begin, took, sizeof took);
+  if (code == 0)
+    t->done++;
+  else if (code == sim_status_exit_code(SIM_ERR_STOPPED))
+    t->stopped++;
+  else if (t->failed++ == 0)
+    t->code = code;
+  const char *word = code == 0 ? "done" : code == sim_status_exit_code(SIM_ERR_STOPPED) ? "stopped" : "failed";
+  cli_say("run_%04zu%s: %s in %s%s", at->run + 1, what, word, took, code == 0 ? "" : " (see logs/)");
+}
+
+static void collect(const sweep *s, slot *slots, tally *t, size_t *running) {
+  for (size_t k = 0; k < s->jobs; k++) {
+    int end;
+    if (slots[k].child == 0 || waitpid(slots[k].child, &end, WNOHANG) != slots[k].child) continue;
+    say_end(s, &slots[k], WIFEXITED(end) ? WEXITSTATUS(end) : 128 + WTERMSIG(end), t);
+    slots[k].child = 0;
+    --*running;
+  }
+}
+
+static sim_status run_all(const sweep *s, size_t first, size_t last, tally *t) {
+  slot *slots = calloc(s->jobs, sizeof *slots);
+  if (!slots) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu runs at once", s->jobs);
+  size_t next = first, running = 0;
+  bool told = false;
+  sim_status status = SIM_OK;
+  while (running > 0 || (next < last && status == SIM_OK && !cli_requests.stop)) {
+    for (size_t k = 0; k < s->jobs && next < last && status == SIM_OK && !cli_requests.stop; k++) {
+      if (slots[k].child != 0) continue;
+      while (next < last && is_done(s, next)) next++, t->skipped++;
+      if (next == last) break;
+      slots[k] = (slot){0, next++, sim_wall_clock()};
+      status = start(s, slots[k].run, k, &slots[k].child);
+      if (status == SIM_OK) running++;
+    }
+    collect(s, slots, t, &running);
+    if (cli_requests.stop && !told)
+      for (size_t k = 0; k < s->jobs; k++)
+        if (slots[k].child != 0) kill(slots[k].child, SIGTERM);
+    told = cli_requests.stop != 0;
+    if (running > 0) nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+  }
+  free(slots);
+  return status;
+}
+
+static sim_status summary(const sweep *s, const tally *t) {
+  cli_say("%zu run%s: %zu done%s, %zu stopped, %zu failed; %.4000s/sweep.csv", s->runs, s->runs == 1 ? "" : "s",
+          t->done + t->skipped, t->skipped > 0 ? " (some before)" : "", t->stopped, t->failed, s->folder);
+  if (t->failed > 0) {
+    sim_status status = SIM_ERR_INTERNAL;
+    for (sim_status i = 0; i < SIM_STATUS_COUNT; i++)
+      if (sim_status_exit_code(i) == t->code) status = i;
+    return sim_fail(status, "%s: %zu of the runs failed, the first with exit %d", s->folder, t->failed, t->code);
+  }
+  if (t->stopped > 0 || cli_requests.stop) return sim_fail(SIM_ERR_STOPPED, "%s: the same line goes on", s->folder);
+  return SIM_OK;
+}
+
+sim_status cli_sweep_run(cli_job *job) {
+  const cli_options *o = job->options;
+  static sweep s;
+  s = (sweep){.job = job, .folder = job->output};
+  tally t = {0};
+  sim_status status = parse_axes(&s);
+  if (status == SIM_OK && (o->only < 0 || (size_t)o->only > s.runs))
+    status = sim_fail(SIM_ERR_USAGE, "--only %d: the sweep has the runs 1 to %zu", o->only, s.runs);
+  if (status == SIM_OK) status = try_first(&s);
+  if (status == SIM_OK) status = cli_prepare_output(job, ".sweep");
+  if (status == SIM_OK && s.runs > 1) {
+    cli_prepare_again(job);
+    status = try_run(&s, s.runs - 1);
+  }
+  if (status == SIM_OK) status = share(&s);
+  if (status == SIM_OK && o->script) {
+    status = cli_script_print(job, s.runs);
+  } else if (status == SIM_OK) {
+    const size_t first = o->only > 0 ? (size_t)o->only - 1 : 0, last = o->only > 0 ? (size_t)o->only : s.runs;
+    if (o->only > 0) s.jobs = 1;
+    status = open_folder(&s);
+    if (status == SIM_OK)
+      cli_say("%zu run%s, %zu at once with %d thread%s each, in %s", last - first, last - first == 1 ? "" : "s", s.jobs,
+              s.threads, s.threads == 1 ? "" : "s", s.folder);
+    if (status == SIM_OK) status = run_all(&s, first, last, &t);
+    if (status == SIM_OK) status = write_csv(&s);
+    if (status == SIM_OK) status = summary(&s, &t);
+  }
+  for (size_t i = 0; i < s.axis_count; i++) {
+    free(s.axes[i].text);
+    free(s.axes[i].value);
+  }
+  return status;
+}

@@ -1,0 +1,273 @@
+#include "io/lock.h"
+
+#include "engine/log.h"
+#include "io/io.h"
+#include "io/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TAKING_NAME ".lock.taking"
+enum { TAKING_STALE = 60 }; /* seconds after which somebody who was taking a lock over is taken for dead */
+enum { TEXT = 512 };
+
+static struct {
+  char job[96];
+  int restart;
+} self;
+
+void io_lock_job(const char *job, int restart) {
+  snprintf(self.job, sizeof self.job, "%s", job);
+  self.restart = restart;
+}
+
+/* ---- who has it ---- */
+
+/* The kernel of a machine since it was started; "?" where it does not say. */
+static void machine(char out[64]) {
+  snprintf(out, 64, "?");
+  FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+  if (file && fscanf(file, "%63s", out) != 1) snprintf(out, 64, "?");
+  if (file) fclose(file);
+}
+
+/* When a process began, in ticks since the machine did; 0: there is none. */
+static unsigned long long began(long process) {
+  char path[64], text[1024];
+  snprintf(path, sizeof path, "/proc/%ld/stat", process);
+  FILE *file = fopen(path, "re");
+  size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+  if (file) fclose(file);
+  text[n] = '\0';
+  const char *at = strrchr(text, ')');
+  for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
+  return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* A holder's line: "host n1, process 17, Slurm job 5, restart 0, since ..., machine ..., tick ...". */
+static void read_holder(int fd, char text[TEXT]) {
+  size_t got;
+  if (io_sys_read(fd, text, TEXT - 1, 0, &got) != 0) got = 0;
+  text[got] = '\0';
+  text[strcspn(text, "\n")] = '\0';
+}
+
+/* What people need of it. */
+static void shown(const char *holder, char out[TEXT]) {
+  const char *end = strstr(holder, ", machine ");
+  snprintf(out, TEXT, "%.*s", end ? (int)(end - holder) : (int)strlen(holder), *holder ? holder : "unknown");
+  if (!*holder) snprintf(out, TEXT, "unknown");
+}
+
+static void field(const char *holder, const char *key, char out[96]) {
+  const char *at = strstr(holder, key);
+  at = at ? at + strlen(key) : "";
+  snprintf(out, 96, "%.*s", (int)strcspn(at, ","), at);
+}
+
+static bool write_holder(int fd, bool ended) {
+  char text[TEXT], host[96] = "", when[32], here[64], job[128] = "";
+  time_t now = time(NULL);
+  struct tm parts;
+  (void)gethostname(host, sizeof host - 1);
+  strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S %z", localtime_r(&now, &parts));
+  machine(here);
+  if (*self.job) snprintf(job, sizeof job, "%s, restart %d, ", self.job, self.restart);
+  int size = snprintf(text, sizeof text, "host %s, process %ld, %s%s %s, machine %s, tick %llu\n", host, (long)getpid(),
+                      job, ended ? "ended" : "since", when, here, began(getpid()));
+  return ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)size, 0) == size;
+}
+
+/* Seconds since the file's time, by the clock that stamps it: a file server's may not be ours. */
+static double age(int root, int fd) {
+  struct stat then, now;
+  char name[64];
+  snprintf(name, sizeof name, ".lock.clock.%ld", (long)getpid());
+  int probe = openat(root, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+  bool good = probe >= 0 && fstat(probe, &now) == 0 && fstat(fd, &then) == 0;
+  if (probe >= 0) {
+    (void)unlinkat(root, name, 0);
+    (void)close(probe);
+  }
+  if (!good) return 0;
+  return (double)(now.st_mtim.tv_sec - then.st_mtim.tv_sec) +
+         1e-9 * (double)(now.st_mtim.tv_nsec - then.st_mtim.tv_nsec);
+}
+
+typedef enum verdict { ENDED, DEAD, IN_USE } verdict;
+
+/* Of the holder in a lock file that we could flock, or where flock does not exist. why[TEXT] of DEAD. */
+static verdict judge(int root, int fd, bool flocked, const char *holder, char why[TEXT]) {
+  char here[64], there[96], job[96], restart[96], who[96], tick[96];
+  if (strstr(holder, ", ended ")) return ENDED;
+  machine(here);
+  field(holder, ", machine ", there);
+  if (strcmp(here, there) == 0 && *here != '?') {
+    field(holder, ", process ", who);
+    field(holder, ", tick ", tick);
+    snprintf(why, TEXT, "which ended without giving it back");
+    return flocked || began(strtol(who, NULL, 10)) != strtoull(tick, NULL, 10) ? DEAD : IN_USE;
+  }
+  snprintf(job, sizeof job, ", %.90s,", self.job);
+  field(holder, ", restart ", restart);
+  snprintf(why, TEXT, "which was this job before it was requeued");
+  if (*self.job && strstr(holder, job) && strtol(restart, NULL, 10) < self.restart) return DEAD;
+  double silent = age(root, fd);
+  snprintf(why, TEXT, "which gave no sign of life for %.0f s", silent);
+  return silent > IO_LOCK_STALE ? DEAD : IN_USE;
+}
+
+/* ---- taking it ---- */
+
+static sim_status cannot(const char *path, int error) {
+  return sim_fail(error == EACCES || error == EPERM ? SIM_ERR_PERMISSION : SIM_ERR_CANT_CREATE, "%s: %s", path,
+                  strerror(error));
+}
+
+static sim_status in_use(const char *path, const char *holder) {
+  char text[TEXT];
+  shown(holder, text);
+  return sim_fail(SIM_ERR_CANT_CREATE, "%s: in use by another run (%s)", path, text);
+}
+
+static bool is_same_file(int folder, const char *name, int fd) {
+  struct stat one, other;
+  return fstat(fd, &one) == 0 && fstatat(folder, name, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
+         one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* Writes our name over that of a holder who ended, or died (`why`); of several who do so at once, one. */
+static sim_status take_over(int root, const char *path, io_lock *lock, const char *holder, const char *why) {
+  char now[TEXT], text[TEXT];
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+  int taking = openat(root, TAKING_NAME, flags, 0666);
+  if (taking < 0 && errno == EEXIST) {
+    int old = openat(root, TAKING_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (old >= 0 && age(root, old) > TAKING_STALE) (void)unlinkat(root, TAKING_NAME, 0);
+    if (old >= 0) (void)close(old);
+    taking = openat(root, TAKING_NAME, flags, 0666);
+  }
+  if (taking < 0) return errno == EEXIST ? in_use(path, "being taken over") : cannot(path, errno);
+  read_holder(lock->fd, now);
+  bool same = strcmp(now, holder) == 0, written = same && write_holder(lock->fd, false);
+  int error = errno;
+  (void)unlinkat(root, TAKING_NAME, 0);
+  (void)close(taking);
+  if (!same) return in_use(path, now);
+  if (!written) return cannot(path, error);
+  lock->named = true;
+  shown(holder, text);
+  if (why) sim_log(SIM_LOG_WARN, "%s: the lock was of a run (%s) %s: taken over", path, text, why);
+  return SIM_OK;
+}
+
+static bool no_flock(int error) {
+  return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == ENOTSUP || error == EINVAL;
+}
+
+/* A lock file that another process removed between our open and our flock locks nothing that anybody else would see:
+ * then all over again. */
+sim_status io_lock_take(int root, const char *path, bool create, io_lock *lock) {
+  const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  char holder[TEXT], why[TEXT];
+  bool flocked;
+  for (;;) {
+    lock->fd = openat(root, IO_LOCK_NAME, flags);
+    lock->made = lock->fd < 0 && errno == ENOENT && create;
+    if (lock->made) lock->fd = openat(root, IO_LOCK_NAME, flags | O_CREAT | O_EXCL, 0666);
+    if (lock->fd < 0 && errno == EEXIST) continue; /* somebody was faster */
+    if (lock->fd < 0 && errno == ENOENT && !create) return SIM_OK;
+    if (lock->fd < 0) return cannot(path, errno);
+    flocked = flock(lock->fd, LOCK_EX | LOCK_NB) == 0;
+    if (!flocked && errno == EWOULDBLOCK) {
+      lock->made = false; /* whoever was faster has it now */
+      read_holder(lock->fd, holder);
+      return in_use(path, holder);
+    }
+    if (!flocked && !no_flock(errno)) return cannot(path, errno);
+    if (is_same_file(root, IO_LOCK_NAME, lock->fd)) break;
+    (void)close(lock->fd);
+  }
+  if (lock->made) {
+    lock->named = write_holder(lock->fd, false);
+    return SIM_OK;
+  }
+  read_holder(lock->fd, holder);
+  if (!*holder) { /* made just now on another machine, or by another program */
+    (void)nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    read_holder(lock->fd, holder);
+  }
+  lock->ours = strncmp(holder, "host ", 5) == 0;
+  if (!lock->ours) return SIM_OK;
+  const verdict now = judge(root, lock->fd, flocked, holder, why);
+  if (now == IN_USE) return in_use(path, holder);
+  return take_over(root, path, lock, holder, now == DEAD ? why : NULL);
+}
+
+/* ---- holding it ---- */
+
+static void *beat(void *opaque) {
+  io_lock *lock = opaque;
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  pthread_mutex_lock(&lock->mutex);
+  while (!lock->ending) {
+    until.tv_sec += IO_LOCK_BEAT;
+    while (!lock->ending && pthread_cond_timedwait(&lock->end, &lock->mutex, &until) != ETIMEDOUT) continue;
+    if (!lock->ending)
+      (void)futimens(lock->fd, (const struct timespec[]){{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}});
+  }
+  pthread_mutex_unlock(&lock->mutex);
+  return NULL;
+}
+
+void io_lock_hold(io_lock *lock, const char *path) {
+  sigset_t all, before;
+  lock->named = write_holder(lock->fd, false);
+  if (!lock->named) sim_log(SIM_LOG_WARN, "%s: cannot write the name of its holder into the lock", path);
+  pthread_mutex_init(&lock->mutex, NULL);
+  pthread_cond_init(&lock->end, NULL);
+  sigfillset(&all); /* signals are for the thread of the loop */
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  lock->beats = pthread_create(&lock->thread, NULL, beat, lock) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!lock->beats) sim_log(SIM_LOG_WARN, "%s: no thread for the lock's signs of life", path);
+}
+
+void io_lock_release(io_lock *lock) {
+  if (lock->beats) {
+    pthread_mutex_lock(&lock->mutex);
+    lock->ending = true;
+    pthread_cond_signal(&lock->end);
+    pthread_mutex_unlock(&lock->mutex);
+    pthread_join(lock->thread, NULL);
+    pthread_cond_destroy(&lock->end);
+    pthread_mutex_destroy(&lock->mutex);
+  }
+  if (lock->named) (void)!write_holder(lock->fd, true);
+  if (lock->fd >= 0) (void)close(lock->fd);
+  *lock = (io_lock){.fd = -1};
+}
+
+bool io_folder_held(const char *folder) {
+  char path[4200], holder[TEXT], why[TEXT];
+  int root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  snprintf(path, sizeof path, "%s/" IO_LOCK_NAME, folder);
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  bool held = false;
+  if (root >= 0 && fd >= 0) {
+    read_holder(fd, holder);
+    held = strncmp(holder, "host ", 5) == 0 && judge(root, fd, false, holder, why) == IN_USE;
+  }
+  if (fd >= 0) (void)close(fd);
+  if (root >= 0) (void)close(root);
+  return held;
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# What a run makes of a batch system, played by a few small programs; sim batch, sweep and status.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+scenario s.lua
+run=("$SIM" run s.lua --threads 1)
+mkdir fake
+play() { # play NAME TEXT: a command that says TEXT
+  printf '#!/bin/sh\nprintf "%%s\\n" "%s"\n' "$2" >"fake/$1"
+  chmod +x "fake/$1"
+}
+export PATH=$PWD/fake:$PATH
+unset "${!SLURM_@}" "${!PBS_@}" "${!LSB_@}" CUDA_VISIBLE_DEVICES SGE_ROOT JOB_ID
+
+# --wall auto: where there is no job, no limit, or none that can be told, and each system's way to say it.
+expect 0 "not in a batch job, no limit" "${run[@]}" --wall auto -o plain
+play squeue UNLIMITED
+SLURM_JOB_ID=7 expect 0 "Slurm's job 7 has no limit" "${run[@]}" --wall auto -o unlimited
+play squeue nonsense
+SLURM_JOB_ID=7 expect 0 "squeue -h -j 7 -o %L says no time: no limit" "${run[@]}" --wall auto -o unknown
+play squeue 1-00:59:30
+SLURM_JOB_ID=7 SLURM_ARRAY_JOB_ID=5 SLURM_ARRAY_TASK_ID=0 \
+  expect 0 "Slurm's job 5_0 ends in 24 h 59 min (squeue -h -j 5_0 -o %L)" "${run[@]}" --wall auto -o days
+[ "$(key job days)" = 5_0 ] || fail "the job is not in status.json"
+SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 100)) expect 0 "(SLURM_JOB_END_TIME)" "${run[@]}" --wall auto -o told
+PBS_JOBID=7.host PBS_WALLTIME=90000 expect 0 "PBS's job 7.host ends in" "${run[@]}" --wall auto -o pbs
+play qstat "    Resource_List.walltime = 02:00:00
+    resources_used.walltime = 00:30:00"
+PBS_JOBID=7.host expect 0 "ends in 90 min 00 s (qstat -f 7.host)" "${run[@]}" --wall auto -o pbs2
+play bjobs "1:30 L"
+LSB_JOBID=7 LSB_JOBINDEX=3 expect 0 "LSF's job 7_3 ends in 90 min 00 s (bjobs -o time_left 7[3])" "${run[@]}" --wall auto -o lsf
+play qstat "hard resource_list:         h_rt=9000000,mem=2G"
+JOB_ID=7 SGE_ROOT=/sge SGE_TASK_ID=undefined expect 0 "Grid Engine's job 7 ends in" "${run[@]}" --wall auto -o sge
+
+# It stops in time: ten seconds ahead, of which a tenth and twice a checkpoint are kept.
+started=$SECONDS
+SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 4)) \
+  expect 75 "a checkpoint takes" "${run[@]}" --set n=700 --set steps=100000000 --wall auto -o limited
+((SECONDS - started <= 5)) || fail "stopped after the limit: $((SECONDS - started)) s"
+# A limit that is over: one checkpoint, no more.
+SLURM_JOB_ID=7 SLURM_JOB_END_TIME=1000000000 expect 0 "" "${run[@]}" --wall auto -o over || true
+
+# Cores: those that the job was given, unless more are asked for.
+SLURM_JOB_ID=7 SLURM_CPUS_PER_TASK=1 expect 0 ", 1 thread," "$SIM" run s.lua -o one
+
+# A job that was given a GPU does not quietly run without one.
+if ! "$SIM" info | grep -q '^cuda .*memory free'; then
+  SLURM_JOB_ID=7 SLURM_JOB_GPUS=0 CUDA_VISIBLE_DEVICES=0 expect 69 "was given a GPU" "${run[@]}" -o nogpu
+  [ ! -e nogpu ] || fail "a folder was made without a GPU"
+  SLURM_JOB_ID=7 SLURM_JOB_GPUS=0 expect 0 "" "${run[@]}" --device cpu -o withoutgpu
+fi
+
+# Locks of other machines, by what stands in them and how old they are.
+lock() { printf 'host far, process 1, %ssince 2026-01-01 00:00:00 +0000, machine elsewhere, tick 5\n' "$1" >over/.lock; }
+lock ""
+expect 73 "in use by another run (host far, process 1, since 2026" "$SIM" resume over
+[ "$("$SIM" status over | awk 'NR == 2 { print $2 }')" = done ] || fail "status of a done run"
+touch -d '10 minutes ago' over/.lock
+expect 0 "gave no sign of life for" "$SIM" resume over
+grep -q ', ended ' over/.lock || fail "the lock is not given back"
+lock "Slurm job 7, restart 1, "
+SLURM_JOB_ID=8 expect 73 "Slurm job 7, restart 1" "$SIM" resume over
+SLURM_JOB_ID=7 SLURM_RESTART_COUNT=1 expect 73 "in use" "$SIM" resume over
+SLURM_JOB_ID=7 SLURM_RESTART_COUNT=2 expect 0 "which was this job before it was requeued" "$SIM" resume over
+
+# sim sweep: every combination once, the same bits as single runs; killed and started again it does what is left.
+grid=(sweep s.lua --set n=20,30 --set steps=10 --seed 1..3 --threads 1)
+expect 0 "6 runs: 6 done, 0 stopped, 0 failed" "$SIM" "${grid[@]}" -o grid
+[ "$(wc -l <grid/sweep.csv)" = 7 ] || fail "sweep.csv: $(cat grid/sweep.csv)"
+head -n 1 grid/sweep.csv | grep -q '^run,n,steps,seed,state,exit,digest,energy\.' || fail "columns: $(head -n 1 grid/sweep.csv)"
+sed -n 6p grid/sweep.csv | grep -q "^run_0005,30,10,2,done,0,$(digest grid/run_0005)," || fail "row 5: $(sed -n 6p grid/sweep.csv)"
+"${run[@]}" --set n=30 --set steps=10 --seed 2 -o single >/dev/null
+same single grid/run_0005 "a run of a sweep"
+expect 0 "6 done (some before)" "$SIM" "${grid[@]}" -o grid
+expect 73 "holds another sweep" "$SIM" "${grid[@]}" --set kind=single -o grid
+expect 65 "expected one of" "$SIM" sweep s.lua --set scheme=leapfrog,none -o bad
+[ ! -e bad ] || fail "a sweep whose last run is wrong left a folder"
+expect 65 "3 runs: 2 done, 0 stopped, 1 failed" "$SIM" sweep s.lua --set steps=10 --set scheme=leapfrog,none,yoshida4 -o bad
+grep -q 'expected one of' bad/logs/run_0002.log || fail "the log of the run that failed"
+long=(sweep s.lua --set n=700 --set steps=3000 --seed 1..2 --threads 1 --jobs 2)
+"$SIM" "${long[@]}" -o killed >/dev/null 2>&1 &
+pid=$!
+until_true 30 test -e killed/run_0001/status.json
+kill -TERM $pid
+code=0
+wait $pid || code=$?
+[ "$code" = 75 ] || [ "$code" = 0 ] || fail "a sweep that was told to stop: exit $code"
+expect 0 "2 done" "$SIM" "${long[@]}" -o killed
+"${run[@]}" --set n=700 --set steps=3000 --seed 2 -o calm >/dev/null
+same calm killed/run_0002 "a run of a sweep that was stopped"
+
+# sim status: a table of many runs, and a line for what is none.
+expect 66 "no run" "$SIM" status grid/run_000? fake
+[ "$(grep -c '^grid.* done ' output)" = 6 ] || fail "six runs are done"
+
+# What is wrong gets its line.
+expect 64 "no sim.param" "$SIM" sweep s.lua --set m=1,2 -o none
+expect 64 "has no value" "$SIM" sweep s.lua --set n=3..1 -o none
+expect 64 "a value is missing" "$SIM" sweep s.lua --set n=1,,2 -o none
+expect 64 "a sweep over nothing" "$SIM" sweep s.lua -o none
+expect 64 "--yes" "$SIM" sweep s.lua --set n=1..1000 --seed 1..1000 -o none
+expect 64 "the sweep has the runs 1 to 2" "$SIM" sweep s.lua --set n=20,30 --only 3 -o none
+expect 64 "an array over nothing" "$SIM" batch s.lua --array 5-2
+expect 64 "--array '1-'" "$SIM" batch s.lua --array 1-
+expect 64 "--time 'soon'" "$SIM" batch s.lua --time soon
+expect 64 "--scheduler 'cron'" "$SIM" batch s.lua --scheduler cron
+expect 64 "--wall 'later'" "${run[@]}" --wall later
+[ ! -e none ] || fail "a refused sweep left a folder"
+
+# Scripts are shell that parses, and say what they are told.
+for scheduler in slurm pbs; do
+  "$SIM" batch s.lua --set kind=single --array 0-9 --time 02:00:00 --cpus 8 --gpus 1 --scheduler $scheduler >$scheduler.sh
+  bash -n $scheduler.sh
+done
+grep -qx '#SBATCH --time=02:00:00' slurm.sh && grep -qx '#SBATCH --gpus=1' slurm.sh || fail "$(cat slurm.sh)"
+grep -qx '#PBS -J 0-9' pbs.sh && grep -q 'ncpus=8:.*:ngpus=1' pbs.sh || fail "$(cat pbs.sh)"

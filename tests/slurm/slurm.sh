@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Runs in a queue that ends them: the bits are those of a run that nobody disturbed.
+. "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+start_slurm
+trap 'stop_slurm; cleanup' EXIT
+scenario s.lua
+args=(--set n=700 --set steps=20000 --set "every=every 2 s")
+
+"$SIM" run s.lua "${args[@]}" -o whole --threads 1 >/dev/null
+
+# The script of sim batch: accepted, and requeued until the run is done. In the short form the job's end comes from
+# SLURM_JOB_END_TIME, some seconds ahead; in the long one from the queue, whose limits are whole minutes.
+"$SIM" batch s.lua "${args[@]}" -o chain --cpus 1 --time 00:01:00 >chain.sh
+expect 0 "" sbatch --test-only chain.sh
+if [ "${1:-}" != long ]; then
+  sed -i 's/^set -u$/set -u\nexport SLURM_JOB_END_TIME=$(($(date +%s) + 4))/' chain.sh
+else
+  sed -i 's/ --wall auto/ --wall auto --set steps=1000000/; s/--set .steps=20000. //' chain.sh
+  "$SIM" run s.lua "${args[@]}" --set steps=1000000 -o whole --force --threads 1 >/dev/null
+fi
+finish_job "$(submit chain.sh)" 600
+[ "$(key state chain)" = done ] || fail "chain: $(scontrol show job; tail -n 30 "$scratch/slurm/slurmctld.log")"
+((requeues >= 3)) || fail "only $requeues requeues"
+same whole chain "a chain of $((requeues + 1)) jobs"
+grep -q 'a checkpoint takes' chain/run.log || fail "the time of a checkpoint is not said"
+! LC_ALL=C grep -q $'[\001-\010\013-\037]' s.*.log || fail "control characters in a log"
+[ "${1:-}" != long ] || exit 0
+
+# A job script of our own, which requeues nothing.
+job() {
+  printf '#!/bin/bash\n#SBATCH --open-mode=append\nsrun %q run s.lua --threads 1' "$SIM"
+  printf ' %q' "${args[@]}" "$@"
+  printf '\n'
+}
+started() { [ -s "$1/status.json" ] && [ -n "$(checkpoints "$1")" ]; }
+
+# scancel leaves a good checkpoint.
+job -o cancelled --resume=auto >cancelled.sh
+id=$(submit cancelled.sh --time=5)
+until_true 20 started cancelled
+scancel "$id"
+finish_job "$id" 30
+until_true 10 test "$(key state cancelled)" = stopped
+expect 0 "" "$SIM" resume cancelled --threads 1
+same whole cancelled "scancel, then resume"
+
+# SIGKILL of the step.
+id=$(submit <(job -o killed --resume=auto) --time=5)
+until_true 20 started killed
+scancel --signal=KILL "$id.0"
+finish_job "$id" 30
+[ "$("$SIM" status killed | awk 'NR == 2 { print $2 }')" = lost ] || fail "a killed run is not called lost"
+finish_job "$(submit <(job -o killed --resume=auto) --time=5)" 60
+same whole killed "SIGKILL of the step, then the same line"
+
+# Two jobs in one folder: the second says who has it.
+id=$(submit <(job -o both --resume=auto) --time=5 --ntasks=1)
+until_true 20 started both
+SLURM_JOB_ID=999999 expect 73 "Slurm job $id" "$SIM" run s.lua "${args[@]}" -o both --resume=auto
+scancel "$id"
+finish_job "$id" 30
+
+# An array of seeds is a sweep of them.
+few=(--set n=200 --set steps=200)
+"$SIM" batch s.lua "${few[@]}" --array 1-8 --cpus 1 -o seeds.out >array.sh
+id=$(submit array.sh)
+for task in 1 2 3 4 5 6 7 8; do finish_job "${id}_$task" 120; done
+"$SIM" sweep s.lua "${few[@]}" --seed 1..8 --threads 1 -o seeds >/dev/null
+for task in 1 2 3 4 5 6 7 8; do same "seeds.$task.out" "seeds/run_000$task" "task $task of the array"; done
+"$SIM" sweep s.lua "${few[@]}" --seed 1..8 --threads 1 -o tasks --array >sweep.sh
+id=$(submit sweep.sh)
+for task in 1 2 3 4 5 6 7 8; do finish_job "${id}_$task" 120; done
+cmp <(cut -d, -f1-5 seeds/sweep.csv) <(cut -d, -f1-5 tasks/sweep.csv) || fail "sweep.csv of the array"
+
+# A scenario that fails is not requeued; nor, more than twice, a job that leaves no new checkpoint.
+echo 'return sim.nbody { bodies = {} }' >bad.lua
+sed 's/s\.lua/bad.lua/; s/chain/bad/' chain.sh >bad.sh
+finish_job "$(submit bad.sh)" 30
+((requeues == 0)) || fail "a scenario that fails was requeued"
+printf '#!/bin/sh\nexit 75\n' >stuck
+chmod +x stuck
+sed "s|^sim=.*|sim=$PWD/stuck|; s/chain/stuck.out/" chain.sh >stuck.sh
+finish_job "$(submit stuck.sh)" 120
+((requeues == 2)) || fail "$requeues requeues without progress"

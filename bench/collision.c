@@ -51,8 +51,14 @@ int main(int count, char **arguments) {
     if (collision_model.step(self, &clock) != SIM_OK) return fail();
   }
   const double seconds = sim_wall_clock() - start;
-  printf("%s, %d threads, %.0f grains: %.3f ms a step, %.1f million particle-steps a second\n",
-         sim_precision_name((sim_precision)precision), threads, n, 1e3 * seconds / steps, n * steps / seconds / 1e6);
+  double gas[SIM_COLUMNS_MAX], contacts[SIM_COLUMNS_MAX];
+  if (collision_model.observe(self, &clock, 1, gas) != SIM_OK ||
+      collision_model.observe(self, &clock, 2, contacts) != SIM_OK)
+    return fail();
+  printf("%s, %d threads, %.0f grains: %.3f ms a step, %.1f million particle-steps a second, temperature %.5f, %.4f "
+         "contacts a grain\n",
+         sim_precision_name((sim_precision)precision), threads, n, 1e3 * seconds / steps, n * steps / seconds / 1e6,
+         gas[0], contacts[2] / 2);
   collision_model.destroy(&self);
   return 0;
 }

@@ -25,6 +25,7 @@ typedef enum cli_command {
   CLI_LIST,
   CLI_DESCRIBE,
   CLI_INFO,
+  CLI_BENCH,
   CLI_NEW,
   CLI_HELP,
   CLI_VERSION
@@ -39,6 +40,7 @@ typedef struct cli_options {
   cli_command command;
   const char *target;                 /* scenario, folder or model; NULL: none */
   const char *const *targets;         /* of CLI_STATUS: folders, NULL-terminated */
+  int target_count;                   /* of CLI_BENCH: models in `targets` */
   const char *sets[CLI_SETS_MAX + 1]; /* "name=value", NULL-terminated */
   const char *output, *device, *precision, *resume_file;
   cli_resume_mode resume;
@@ -56,7 +58,8 @@ typedef struct cli_options {
   double lua_seconds;                /* processor time of the scenario script */
   int verbosity;                     /* -1: quiet, 0, 1: verbose */
   bool force, log_json, no_progress, profile;
-  char command_line[4096]; /* quoted for a shell */
+  bool quick, json, scaling; /* of bench */
+  char command_line[4096];   /* quoted for a shell */
 } cli_options;
 
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) SIM_MUST_CHECK;
@@ -93,6 +96,8 @@ sim_status cli_check(const cli_options *options) SIM_MUST_CHECK;
 sim_status cli_resume(const cli_options *options) SIM_MUST_CHECK;
 sim_status cli_batch(const cli_options *options) SIM_MUST_CHECK;
 sim_status cli_sweep(const cli_options *options) SIM_MUST_CHECK;
+
+sim_status cli_bench(const cli_options *options) SIM_MUST_CHECK;
 
 /* ---- show.c ---- */
 

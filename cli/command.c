@@ -36,6 +36,7 @@ static sim_status dispatch(const cli_options *options) {
   case CLI_DESCRIBE: return cli_describe(options->target);
   case CLI_NEW: return cli_new(options->target);
   case CLI_INFO: return cli_info();
+  case CLI_BENCH: return cli_bench(options);
   case CLI_HELP: help(); return SIM_OK;
   case CLI_VERSION: cli_version(); return SIM_OK;
   }

@@ -22,6 +22,7 @@ const char cli_help_text[] =
     "       sim describe MODEL               a model's parameters, units, defaults and outputs\n"
     "       sim new MODEL                    print a starter scenario\n"
     "       sim info                         this build, its devices and libraries\n"
+    "       sim bench [MODEL...]             how fast this machine is, and what the models' kernels reach of it\n"
     "\n"
     "options of run and check\n"
     "  --set NAME=VALUE       value of a sim.param of the scenario; may be repeated\n"
@@ -52,6 +53,10 @@ const char cli_help_text[] =
     "  --time HH:MM:SS        of one job; --cpus N, --gpus N (default: by the estimate)\n"
     "  --array A-B            a task for each number, which is its seed\n"
     "  --scheduler S          slurm or pbs\n"
+    "options of bench (and --device, --threads, --isa)\n"
+    "  --quick                in less than 20 seconds\n"
+    "  --json                 as one JSON object\n"
+    "  --scaling              time of a step over four decades of sizes, with the exponent\n"
     "of all\n"
     "  -q, -v                 errors only; more\n"
     "  --log-json             messages and progress as one JSON object a line\n"
@@ -76,6 +81,7 @@ static const struct {
     {"list", CLI_LIST, false, ""},
     {"describe", CLI_DESCRIBE, true, "a model (see sim list)"},
     {"info", CLI_INFO, false, ""},
+    {"bench", CLI_BENCH, false, "models"},
     {"new", CLI_NEW, true, "a model (see sim list)"},
     {"help", CLI_HELP, false, ""},
 };
@@ -166,7 +172,7 @@ static void parse_resume(const char *text, cli_options *out) {
 /* ---- options ---- */
 
 /* Kinds of commands, by the options that they take. */
-enum { ON_RUN = 1, ON_CHECK = 2, ON_RESUME = 4, ON_SWEEP = 8, ON_BATCH = 16, KINDS = 6 };
+enum { ON_RUN = 1, ON_CHECK = 2, ON_RESUME = 4, ON_SWEEP = 8, ON_BATCH = 16, ON_BENCH = 32, KINDS = 7 };
 enum { ON_SCENARIO = ON_RUN | ON_CHECK | ON_SWEEP | ON_BATCH, ON_ALL = ON_SCENARIO | ON_RESUME };
 
 typedef enum option_id {
@@ -190,6 +196,9 @@ typedef enum option_id {
   OPTION_GPUS,
   OPTION_SCHEDULER,
   OPTION_PROFILE,
+  OPTION_QUICK,
+  OPTION_JSON,
+  OPTION_SCALING,
   OPTION_QUIET,
   OPTION_VERBOSE,
   OPTION_LOG_JSON,
@@ -208,10 +217,10 @@ static const struct {
     {"--output", "-o", OPTION_OUTPUT, 1, ON_SCENARIO},
     {"--force", NULL, OPTION_FORCE, 0, ON_RUN},
     {"--resume", NULL, OPTION_RESUME, 2, ON_RUN},
-    {"--device", NULL, OPTION_DEVICE, 1, ON_ALL},
+    {"--device", NULL, OPTION_DEVICE, 1, ON_ALL | ON_BENCH},
     {"--precision", NULL, OPTION_PRECISION, 1, ON_SCENARIO},
-    {"--threads", NULL, OPTION_THREADS, 1, ON_ALL},
-    {"--isa", NULL, OPTION_ISA, 1, ON_ALL},
+    {"--threads", NULL, OPTION_THREADS, 1, ON_ALL | ON_BENCH},
+    {"--isa", NULL, OPTION_ISA, 1, ON_ALL | ON_BENCH},
     {"--seed", NULL, OPTION_SEED, 1, ON_SCENARIO},
     {"--wall", NULL, OPTION_WALL, 1, ON_RUN | ON_RESUME | ON_SWEEP},
     {"--lua-seconds", NULL, OPTION_LUA_SECONDS, 1, ON_SCENARIO},
@@ -224,8 +233,11 @@ static const struct {
     {"--gpus", NULL, OPTION_GPUS, 1, ON_SWEEP | ON_BATCH},
     {"--scheduler", NULL, OPTION_SCHEDULER, 1, ON_SWEEP | ON_BATCH},
     {"--profile", NULL, OPTION_PROFILE, 0, ON_RUN | ON_RESUME},
-    {"--quiet", "-q", OPTION_QUIET, 0, ON_ALL},
-    {"--verbose", "-v", OPTION_VERBOSE, 0, ON_ALL},
+    {"--quick", NULL, OPTION_QUICK, 0, ON_BENCH},
+    {"--json", NULL, OPTION_JSON, 0, ON_BENCH},
+    {"--scaling", NULL, OPTION_SCALING, 0, ON_BENCH},
+    {"--quiet", "-q", OPTION_QUIET, 0, ON_ALL | ON_BENCH},
+    {"--verbose", "-v", OPTION_VERBOSE, 0, ON_ALL | ON_BENCH},
     {"--log-json", NULL, OPTION_LOG_JSON, 0, ON_RUN | ON_RESUME},
     {"--no-progress", NULL, OPTION_NO_PROGRESS, 0, ON_RUN | ON_RESUME},
     {"--help", "-h", OPTION_HELP, 0, ~0},
@@ -271,6 +283,9 @@ static sim_status apply(option_id id, const char *value, cli_options *out) {
   case OPTION_SCHEDULER: out->scheduler = value; break;
   case OPTION_LUA_SECONDS: return parse_seconds("--lua-seconds", value, &out->lua_seconds);
   case OPTION_PROFILE: out->profile = true; break;
+  case OPTION_QUICK: out->quick = true; break;
+  case OPTION_JSON: out->json = true; break;
+  case OPTION_SCALING: out->scaling = true; break;
   case OPTION_QUIET: out->verbosity = -1; break;
   case OPTION_VERBOSE: out->verbosity = 1; break;
   case OPTION_LOG_JSON: out->log_json = true; break;
@@ -349,8 +364,15 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
     } else if (!out->target) {
       out->target = argv[i];
       out->targets = (const char *const *)&argv[i];
+      out->target_count = 1;
     } else if (commands[*command].command == CLI_STATUS) {
-      continue; /* one of many folders; no options stand between */
+      continue;                                           /* one of many folders; no options stand between */
+    } else if (commands[*command].command == CLI_BENCH) { /* one of many models; they come to stand side by side */
+      const char *const *end = out->targets + out->target_count;
+      char *word = argv[i], **to = argv + (end - (const char *const *)argv);
+      memmove(to + 1, to, (size_t)(argv + i - to) * sizeof *to);
+      *to = word;
+      out->target_count++;
     } else {
       return sim_fail(SIM_ERR_USAGE, "one argument too many: '%s' (see sim --help)", argv[i]);
     }
@@ -358,8 +380,8 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
   return SIM_OK;
 }
 
-static const cli_command kinds[KINDS - 1] = {CLI_RUN, CLI_CHECK, CLI_RESUME, CLI_SWEEP,
-                                             CLI_BATCH}; /* then the others */
+static const cli_command kinds[KINDS - 1] = {CLI_RUN,   CLI_CHECK, CLI_RESUME,
+                                             CLI_SWEEP, CLI_BATCH, CLI_BENCH}; /* then the others */
 
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
   *out = (cli_options){.command = CLI_RUN,
@@ -378,7 +400,7 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
   out->command = commands[command].command;
   if (commands[command].needs_target && !out->target)
     return sim_fail(SIM_ERR_USAGE, "sim %s needs %s", commands[command].name, commands[command].target);
-  if (!commands[command].needs_target && out->target)
+  if (!commands[command].needs_target && out->target && out->command != CLI_BENCH)
     return sim_fail(SIM_ERR_USAGE, "sim %s takes no argument: '%s'", commands[command].name, out->target);
   int kind = 0;
   while (kind < KINDS - 1 && out->command != kinds[kind]) kind++;

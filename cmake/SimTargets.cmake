@@ -38,6 +38,31 @@ function(sim_cuda_sources target)
   set_target_properties(${target} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
 endfunction()
 
+# The instruction sets that hot loops are built for, in one binary; the program takes the best that the processor has.
+set(sim_isas plain)
+set(sim_x86 0)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
+  list(APPEND sim_isas avx2 avx512)
+  set(sim_x86 1)
+endif()
+
+# sim_isa_object(target source isa precision prefix symbol OPTIONS...): an object library of one source for one
+# instruction set and precision, with <prefix>_ISA (0 plain, 1 avx2, 2 avx512) and <prefix>_SINGLE; `symbol` is the macro
+# that names what it exports, <symbol>_<precision>_<isa> in small letters.
+function(sim_isa_object target source isa precision prefix symbol)
+  set(plain 0)
+  set(avx2 1 -mavx2 -mfma)
+  set(avx512 2 -mavx512f -mavx512vl -mavx512dq -mfma)
+  set(options ${${isa}})
+  list(POP_FRONT options number)
+  string(TOLOWER ${symbol} name)
+  add_library(${target} OBJECT ${source})
+  target_link_libraries(${target} PRIVATE sim_options)
+  target_compile_definitions(${target} PRIVATE ${prefix}_ISA=${number} ${prefix}_SINGLE=$<STREQUAL:${precision},single>
+    ${symbol}=${name}_${precision}_${isa})
+  target_compile_options(${target} PRIVATE -O3 ${options} ${ARGN})
+endfunction()
+
 # sim_library(name SOURCES... ) with target sim_<name>.
 function(sim_library name)
   add_library(sim_${name} STATIC ${ARGN})

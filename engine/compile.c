@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <nvrtc.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,40 +43,45 @@ static struct {
   NVRTC_FUNCTIONS(NVRTC_MEMBER)
 } nvrtc = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static atomic_long compiled;
+
 /* ---- where it is ---- */
 
 /* Its own version first: machine code of a newer one may be too new for the driver. */
-static const char *const names[] = {"libnvrtc.so." SIM_CUDA_MAJOR, "libnvrtc.so.13", "libnvrtc.so.12"};
+static const char *const nvrtc_names[] = {"libnvrtc.so." SIM_CUDA_MAJOR, "libnvrtc.so.13", "libnvrtc.so.12", NULL};
 
-static bool found_in(const char *folder, size_t length, char *out, size_t capacity) {
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    int written = snprintf(out, capacity, "%.*s/%s", (int)length, folder, names[i]);
+static bool found_in(const char *folder, size_t length, const char *const *names, char *out, size_t capacity) {
+  for (; *names; names++) {
+    int written = snprintf(out, capacity, "%.*s/%s", (int)length, folder, *names);
     if (written > 0 && (size_t)written < capacity && access(out, R_OK) == 0) return true;
   }
   return false;
 }
 
-static bool found_in_list(const char *folders, char *out, size_t capacity) {
+static bool found_in_list(const char *folders, const char *const *names, char *out, size_t capacity) {
   while (folders && *folders) {
     const size_t length = strcspn(folders, ":");
-    if (length > 0 && found_in(folders, length, out, capacity)) return true;
+    if (length > 0 && found_in(folders, length, names, out, capacity)) return true;
     folders += length + (folders[length] == ':');
   }
   return false;
 }
 
-/* The path is known before it is loaded, which takes tens of milliseconds: what is in the cache needs it not. */
-static bool find(char *out, size_t capacity) {
-  const char *own = getenv("SIM_NVRTC");
+bool sim_cuda_library(const char *variable, const char *const *names, char *out, size_t capacity) {
+  const char *own = getenv(variable);
   if (own && *own) {
     int length = snprintf(out, capacity, "%s", own);
     return length > 0 && (size_t)length < capacity && access(out, R_OK) == 0;
   }
-  return found_in_list(SIM_CUDA_LIBRARIES, out, capacity) || found_in_list(getenv("LD_LIBRARY_PATH"), out, capacity) ||
+  return found_in_list(SIM_CUDA_LIBRARIES, names, out, capacity) ||
+         found_in_list(getenv("LD_LIBRARY_PATH"), names, out, capacity) ||
          found_in_list("/usr/local/cuda/lib64:/opt/cuda/lib64:/usr/lib/x86_64-linux-gnu:/usr/lib/aarch64-linux-gnu:"
                        "/usr/lib64:/usr/lib",
-                       out, capacity);
+                       names, out, capacity);
 }
+
+/* The path is known before it is loaded, which takes tens of milliseconds: what is in the cache needs it not. */
+static bool find(char *out, size_t capacity) { return sim_cuda_library("SIM_NVRTC", nvrtc_names, out, capacity); }
 
 static sim_status missing(const char *why) {
   return sim_fail(SIM_ERR_NO_DEVICE,
@@ -121,7 +127,9 @@ static options options_of(const sim_source *source) {
   return o;
 }
 
-/* The library is known by its size and date: its version is known only once it is loaded. */
+/* The library is known by its size and date: its version is known only once it is loaded, which a warm start spares.
+ * The driver is not in the key: machine code is for an architecture, PTX for any driver that is new enough, and what
+ * one refuses is compiled anew (sim_module_create). */
 static sim_status make_key(const sim_source *source, const options *o, int capability, const char *path,
                            sim_cache_key *out) {
   struct stat about;
@@ -239,7 +247,7 @@ static sim_status compile(const sim_source *source, options *o, int capability, 
   return status;
 }
 
-sim_status sim_compile(const sim_source *source, int capability, sim_bytes *out) {
+static sim_status find_or_compile(const sim_source *source, int capability, bool anew, sim_bytes *out) {
   char path[512];
   sim_cache_key key;
   options o = options_of(source);
@@ -248,8 +256,9 @@ sim_status sim_compile(const sim_source *source, int capability, sim_bytes *out)
     return missing(own && *own ? "the file that SIM_NVRTC names cannot be read" : "it is not found");
   }
   SIM_TRY(make_key(source, &o, capability, path, &key));
-  if (sim_cache_read(&key, out)) return SIM_OK;
+  if (!anew && sim_cache_read(&key, out)) return SIM_OK;
   SIM_TRY(load(path));
+  atomic_fetch_add(&compiled, 1);
   sim_log(SIM_LOG_DEBUG, "compiling %s for compute capability %d.%d", source->name, capability / 10, capability % 10);
   const size_t before = out->size;
   SIM_TRY(compile(source, &o, capability, out));
@@ -257,3 +266,13 @@ sim_status sim_compile(const sim_source *source, int capability, sim_bytes *out)
   sim_cache_write(&key, out->data + before, out->size - before);
   return SIM_OK;
 }
+
+sim_status sim_compile(const sim_source *source, int capability, sim_bytes *out) {
+  return find_or_compile(source, capability, false, out);
+}
+
+sim_status sim_compile_anew(const sim_source *source, int capability, sim_bytes *out) {
+  return find_or_compile(source, capability, true, out);
+}
+
+long sim_compile_count(void) { return atomic_load(&compiled); }

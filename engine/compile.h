@@ -3,8 +3,9 @@
  *
  * What was compiled once is found again on disk, in $SIM_CACHE, else $XDG_CACHE_HOME/sim, else $HOME/.cache/sim: one
  * file for each source, options, architecture and NVRTC, with a checksum, written under another name and renamed. A
- * file that is damaged is compiled and written anew. At most 64 MiB in 256 files stay there, those that were used last.
- * Without such a folder, or where it cannot be written, everything is compiled each time. */
+ * file that is damaged, or that the driver refuses, is compiled and written anew. At most 64 MiB in 256 files stay
+ * there, those that were used last. Without such a folder, or where it cannot be written, everything is compiled each
+ * time. */
 #ifndef SIM_ENGINE_COMPILE_H
 #define SIM_ENGINE_COMPILE_H
 
@@ -34,6 +35,14 @@ typedef struct sim_source {
  * from NVRTC. Needs no GPU. SIM_ERR_NO_DEVICE without NVRTC; SIM_ERR_INTERNAL where the text does not compile: the
  * source is kept in a file that the message names. */
 sim_status sim_compile(const sim_source *source, int capability, sim_bytes *out) SIM_MUST_CHECK;
+/* The same, whatever the cache has; it is put there. */
+sim_status sim_compile_anew(const sim_source *source, int capability, sim_bytes *out) SIM_MUST_CHECK;
+/* How often this process had NVRTC compile something. */
+long sim_compile_count(void);
+
+/* Where a library of the toolkit is, which is loaded only when it is needed: what the environment variable names, else
+ * the first of the names (NULL-terminated) in the folders that NVRTC is looked for in. False: nowhere. */
+bool sim_cuda_library(const char *variable, const char *const *names, char *out, size_t capacity);
 
 /* Kernels on the process's GPU. */
 typedef struct sim_module sim_module;

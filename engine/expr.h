@@ -148,6 +148,12 @@ const char *sim_expr_output_name(const sim_expr *expr, int output);
 int sim_expr_input_find(const sim_expr *expr, const char *name); /* -1: no such input */
 sim_expr_type sim_expr_output_type(const sim_expr *expr, int output);
 bool sim_expr_depends(const sim_expr *expr, int output, int input);
+/* Whether the output is NaN whatever the inputs, as 0/0 * x is; whether it is 0 wherever it is finite, as 0 * x is. */
+bool sim_expr_always_nan(const sim_expr *expr, int output);
+bool sim_expr_always_zero(const sim_expr *expr, int output);
+/* What one evaluation takes, in additions, roughly: a division or root counts 6, a function as exp 12, pow or fmod 30.
+ */
+double sim_expr_work(const sim_expr *expr);
 
 /* All nodes of a graph in a builder, in terms of values that stand there already (inputs[input count], numbers);
  * outputs[output count] are what becomes of its outputs. So graphs are composed. */

@@ -124,19 +124,14 @@ static void check_depends(const sim_expr *expr, const sim_signature *signature, 
                  name_count(signature->must_depend) > 1 ? "any of " : "", names);
 }
 
-static void check_constants(const sim_expr_builder *builder, const sim_expr_ref *outputs, int count, sim_faults *faults,
-                            int line, const char *path) {
-  for (int i = 0; i < count; i++) {
-    double value;
-    if (sim_expr_builder_constant(builder, outputs[i], &value) && isnan(value))
-      sim_faults_add(faults, line, path, "result %d is always NaN", i + 1);
-  }
+static void check_constants(const sim_expr *expr, sim_faults *faults, int line, const char *path) {
+  for (int i = 0; i < sim_expr_output_count(expr); i++)
+    if (sim_expr_always_nan(expr, i)) sim_faults_add(faults, line, path, "result %d is always NaN", i + 1);
 }
 
 /* ---- the graph with a signature's inputs ---- */
 
-static sim_status insert(sim_expr_builder *builder, const sim_expr *expr, const char *const *inputs, sim_faults *faults,
-                         int line, const char *path, sim_expr **out) {
+static sim_status insert(sim_expr_builder *builder, const sim_expr *expr, const char *const *inputs, sim_expr **out) {
   sim_expr_ref given[SIM_EXPR_INPUTS_MAX], outputs[SIM_EXPR_OUTPUTS_MAX], declared, unused;
   const char *names[SIM_EXPR_OUTPUTS_MAX];
   int count = sim_expr_output_count(expr);
@@ -148,7 +143,6 @@ static sim_status insert(sim_expr_builder *builder, const sim_expr *expr, const 
     if (input >= 0) given[input] = declared;
   }
   SIM_TRY(sim_expr_builder_insert(builder, expr, given, outputs));
-  check_constants(builder, outputs, count, faults, line, path);
   for (int i = 0; i < count; i++) names[i] = sim_expr_output_name(expr, i);
   return sim_expr_builder_finish(builder, outputs, names, count, out);
 }
@@ -158,13 +152,14 @@ static sim_status with_inputs(sim_expr **expr, const char *const *inputs, sim_fa
   sim_expr_builder *builder;
   sim_expr *bound = NULL;
   SIM_TRY(sim_expr_builder_create(&builder));
-  sim_status status = insert(builder, *expr, inputs, faults, line, path, &bound);
+  sim_status status = insert(builder, *expr, inputs, &bound);
   sim_expr_builder_free(&builder);
   if (status == SIM_ERR_SCENARIO) { /* the inputs beside what it had make it too large, or a name cannot be one */
     sim_faults_add(faults, line, path, "%s", sim_error_last()->message);
     return SIM_OK;
   }
   if (status != SIM_OK) return status;
+  check_constants(bound, faults, line, path);
   sim_expr_free(expr);
   *expr = bound;
   return SIM_OK;

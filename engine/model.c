@@ -73,8 +73,7 @@ static sim_status add_name(stop_names *names, const char *table, const char *col
     return sim_fail(SIM_ERR_INTERNAL, "tables have more than %d columns together", SIM_EXPR_INPUTS_MAX - 2);
   char *room = names->room[names->count];
   int length = snprintf(room, sizeof names->room[0], "%s%s%s", table ? table : "", table ? "_" : "", column);
-  if (length > SIM_EXPR_NAME_MAX) return sim_fail(SIM_ERR_INTERNAL, "%s: the name of a column is too long", column);
-  names->names[names->count++] = room;
+  if (length <= SIM_EXPR_NAME_MAX) names->names[names->count++] = room; /* a longer one cannot be an input */
   return SIM_OK;
 }
 
@@ -87,6 +86,21 @@ static sim_status list_names(const sim_table *const *tables, stop_names *names) 
   return SIM_OK;
 }
 
+/* Columns that several tables have, asked for without saying of which. */
+static void check_ambiguous(const sim_expr *stop, const sim_table *const *tables, sim_faults *faults, int line) {
+  for (int i = 0; i < sim_expr_input_count(stop); i++) {
+    const char *name = sim_expr_input_name(stop, i);
+    const sim_table *found[2];
+    int count = 0;
+    for (const sim_table *const *table = tables; *table && count < 2; table++)
+      for (const sim_field *column = (*table)->columns; column->name && count < 2; column++)
+        if (strcmp(column->name, name) == 0) found[count++] = *table;
+    if (count == 2)
+      sim_faults_add(faults, line, "stop_when", "the tables %s and %s both have a column %s: write %s_%s or %s_%s",
+                     found[0]->name, found[1]->name, name, found[0]->name, name, found[1]->name, name);
+  }
+}
+
 static sim_status bind_stop(const sim_model *model, sim_common *common, const sim_value *value, void *parameters,
                             sim_faults *faults) {
   const sim_value *given = sim_value_get(value, "stop_when");
@@ -95,6 +109,9 @@ static sim_status bind_stop(const sim_model *model, sim_common *common, const si
   if (tables == SIM_NEVER || tables == SIM_EVERY_WALL)
     sim_faults_add(faults, line, "stop_when", "looks at rows of tables: output.tables is to be %s",
                    tables == SIM_NEVER ? "given" : "in steps or in time of the simulation");
+  const size_t before = faults->count;
+  check_ambiguous(common->stop_when, sim_model_tables(model, parameters), faults, line);
+  if (faults->count != before) return SIM_OK;
   stop_names *names = calloc(1, sizeof *names);
   if (!names) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
   sim_status status = list_names(sim_model_tables(model, parameters), names);
@@ -121,7 +138,9 @@ sim_status sim_model_decode(const sim_model *model, const sim_value *value, void
   }
   sim_faults_free(&ignored);
   if (status == SIM_OK) status = sim_schema_decode(model->parameters, value, &units.units, *out, faults);
+  faults->root = value;
   if (status == SIM_OK && faults->count == 0 && model->validate) status = model->validate(*out, faults);
+  faults->root = NULL;
   sim_common *common = *out;
   if (status == SIM_OK && faults->count == 0 && common->stop_when)
     status = bind_stop(model, common, value, *out, faults);

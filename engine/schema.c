@@ -11,6 +11,14 @@ enum { FAULTS_MAX = 50, NAME_MAX_SEEN = 64 };
 
 /* ---- faults ---- */
 
+static int line_of(const sim_value *root, const char *key) {
+  if (!root || root->kind != SIM_VALUE_TABLE) return 0;
+  for (size_t i = 0; i < root->u.table.count; i++)
+    if (root->u.table.entries[i].key && strcmp(root->u.table.entries[i].key, key) == 0)
+      return root->u.table.entries[i].line;
+  return 0;
+}
+
 void sim_faults_add(sim_faults *faults, int line, const char *path, const char *format, ...) {
   bool full = sim_faults_full(faults);
   faults->count++;
@@ -23,6 +31,7 @@ void sim_faults_add(sim_faults *faults, int line, const char *path, const char *
   sim_text_escape(name, sizeof name, faults->file ? faults->file : "", faults->file ? strlen(faults->file) : 0);
   sim_text_escape(where, sizeof where, path, strlen(path));
   sim_bytes_text(&faults->text, name);
+  if (line <= 0) line = line_of(faults->root, path);
   if (line > 0) sim_bytes_format(&faults->text, ":%d", line);
   sim_bytes_format(&faults->text, ": %s%s", where, *where ? ": " : "");
   char clean[600];

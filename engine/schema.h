@@ -142,8 +142,10 @@ typedef struct sim_cadence {
 /* All faults of a scenario, in the order of its schema. */
 typedef struct sim_faults {
   const char *file; /* shown before the line; borrowed */
-  sim_bytes text;   /* one line a fault: "file:line: path: expected ..., got ...\n" */
-  size_t count;     /* also those above the limit of 50 that are only counted */
+  /* NULL, or the scenario's table, borrowed: a fault without a line gets that of the key that its path names there. */
+  const sim_value *root;
+  sim_bytes text; /* one line a fault: "file:line: path: expected ..., got ...\n" */
+  size_t count;   /* also those above the limit of 50 that are only counted */
 } sim_faults;
 
 void sim_faults_add(sim_faults *faults, int line, const char *path, const char *format, ...)

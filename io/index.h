@@ -1,5 +1,5 @@
-/* VTKHDF indexes: <species>.hdf, a small file that points into the snapshots, so that ParaView and PyVista show a run
- * as a moving cloud of points while no array is stored twice. */
+/* VTKHDF indexes: <species>.hdf and grid.hdf, small files that point into the snapshots, so that ParaView and PyVista
+ * show a run as a moving cloud of points or a changing image while no array is stored twice. */
 #ifndef SIM_IO_INDEX_H
 #define SIM_IO_INDEX_H
 

@@ -232,6 +232,22 @@ int scenario_child_call(scenario_child *child, int arguments) {
   return status;
 }
 
+/* Lua's own messages are about the text as it stands; then the same text with its checks is loaded. */
+static int load_text(scenario_child *child, const char *text, size_t size) {
+  lua_State *L = child->L;
+  char *guarded;
+  size_t guarded_size;
+  int status = luaL_loadbufferx(L, text, size, "=" SCENARIO_AT_FILE, "t");
+  if (status != LUA_OK) return status;
+  if (!scenario_guard_text(text, size, &guarded, &guarded_size))
+    scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for the script");
+  if (!guarded) return LUA_OK;
+  lua_pop(L, 1);
+  status = luaL_loadbufferx(L, guarded, guarded_size, "=" SCENARIO_AT_FILE, "t");
+  free(guarded);
+  return status;
+}
+
 static void run_script(scenario_child *child, const char *text, size_t size) {
   lua_State *L = child->L;
   size_t skip = scenario_bom(text, size);
@@ -240,7 +256,7 @@ static void run_script(scenario_child *child, const char *text, size_t size) {
   scenario_language_push(L);
   lua_setfield(L, -2, "sim");
   scenario_sandbox_seal(L, "");
-  int status = luaL_loadbufferx(L, text + skip, size - skip, "=" SCENARIO_AT_FILE, "t");
+  int status = load_text(child, text + skip, size - skip);
   if (status == LUA_OK) {
     lua_pushvalue(L, base + 1);
     lua_setupvalue(L, -2, 1); /* _ENV */

@@ -139,6 +139,17 @@ sim_status scenario_symbol_ref(lua_State *L, int index, sim_expr_builder *builde
 /* Makes an input of a parameter whose members nobody used. */
 sim_status scenario_symbol_declare(lua_State *L, int index, sim_expr_builder *builder) SIM_MUST_CHECK;
 
+/* Refuse a symbol at `index`, and return 1 for any other value: where it is asked whether it is true (a `choice` may be
+ * a number), or compared by ==. */
+int scenario_symbol_refuse_truth(lua_State *L, int index, bool choice);
+int scenario_symbol_refuse_equal(lua_State *L, int index);
+
+/* The text with checks of what `if`, `and`, `or`, `not`, `==` look at in functions; lines stay. It must be a text that
+ * Lua takes. *out is NULL where there is nothing to check; false: no memory. */
+bool scenario_guard_text(const char *text, size_t size, char **out, size_t *out_size) SIM_MUST_CHECK;
+/* What the checks call, into the metatable of strings on the top. */
+void scenario_guards_set(lua_State *L);
+
 /* Functions of numbers and symbols, into the table on the top: metamethods of symbols, those of `sim`, those of `math`
  * in place of Lua's. */
 void scenario_operators_set(lua_State *L);
@@ -178,7 +189,8 @@ typedef enum scenario_token_kind {
 
 typedef struct scenario_token {
   scenario_token_kind kind;
-  const char *text; /* in the scenario's text; of a string what is between its marks, escapes as they stand */
+  const char *start; /* its first character */
+  const char *text;  /* in the scenario's text; of a string what is between its marks, escapes as they stand */
   size_t size;
   int line;
 } scenario_token;

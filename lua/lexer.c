@@ -80,7 +80,7 @@ static void read_number(scenario_lexer *lexer) {
 
 scenario_token scenario_lexer_next(scenario_lexer *lexer) {
   skip_space(lexer);
-  scenario_token token = {SCENARIO_TOKEN_END, lexer->at, 0, lexer->line};
+  scenario_token token = {SCENARIO_TOKEN_END, lexer->at, lexer->at, 0, lexer->line};
   if (lexer->at >= lexer->end) return token;
   char c = *lexer->at, after = lexer->at + 1 < lexer->end ? lexer->at[1] : 0;
   int level = long_level(lexer);

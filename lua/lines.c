@@ -168,7 +168,7 @@ static void walk(scenario_lines *lines, bool in_table) {
   static const char *const opening[] = {"function", "do", "if", "repeat", NULL};
   static const char *const closing[] = {"end", "until", NULL};
   int parentheses = 0, blocks = 0;
-  scenario_token before = {SCENARIO_TOKEN_END, NULL, 0, 0};
+  scenario_token before = {.kind = SCENARIO_TOKEN_END};
   for (;;) {
     scenario_lexer start = lines->lexer;
     scenario_token token = next(lines);

@@ -125,6 +125,7 @@ static bool before(lua_State *L, int a, int b) {
   lua_pushvalue(L, a);
   lua_pushvalue(L, b);
   lua_call(L, 2, 1);
+  scenario_symbol_refuse_truth(L, -1, false);
   bool result = lua_toboolean(L, -1);
   lua_pop(L, 1);
   return result;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const base_names[] = {"assert", "error",  "getmetatable", "ipairs",   "pcall", "rawequal", "rawget",
-                                         "rawlen", "rawset", "select",       "tonumber", "type",  NULL};
+static const char *const base_names[] = {"error",  "getmetatable", "ipairs",   "pcall", "rawget", "rawlen",
+                                         "rawset", "select",       "tonumber", "type",  NULL};
 static const char *const math_names[] = {"abs", "acos",       "asin", "atan", "ceil", "cos", "deg",
                                          "exp", "floor",      "fmod", "huge", "log",  "max", "maxinteger",
                                          "min", "mininteger", "modf", "pi",   "rad",  "sin", "sqrt",
@@ -187,13 +187,44 @@ static void set_string_methods(lua_State *L) {
   lua_setfield(L, -2, "__index");
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
+  scenario_guards_set(L);
   lua_setmetatable(L, -2);
   lua_pop(L, 1);
 }
 
+/* As Lua's own, but symbols are refused. */
+static int assert_true(lua_State *L) {
+  luaL_checkany(L, 1);
+  scenario_symbol_refuse_truth(L, 1, false);
+  if (lua_toboolean(L, 1)) return lua_gettop(L);
+  if (lua_gettop(L) == 1) lua_pushliteral(L, "assertion failed!");
+  lua_settop(L, 2);
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    luaL_where(L, 1);
+    lua_insert(L, 2);
+    lua_concat(L, 2);
+  }
+  return lua_error(L);
+}
+
+static int raw_equal(lua_State *L) {
+  luaL_checkany(L, 1);
+  luaL_checkany(L, 2);
+  scenario_symbol_refuse_equal(L, 1);
+  scenario_symbol_refuse_equal(L, 2);
+  lua_pushboolean(L, lua_rawequal(L, 1, 2));
+  return 1;
+}
+
 void scenario_sandbox_push(lua_State *L) {
-  static const luaL_Reg own[] = {{"next", scenario_order_next},   {"pairs", scenario_order_pairs}, {"print", print},
-                                 {"setmetatable", set_metatable}, {"tostring", text_of},           {NULL, NULL}};
+  static const luaL_Reg own[] = {{"next", scenario_order_next},
+                                 {"pairs", scenario_order_pairs},
+                                 {"print", print},
+                                 {"setmetatable", set_metatable},
+                                 {"tostring", text_of},
+                                 {"rawequal", raw_equal},
+                                 {"assert", assert_true},
+                                 {NULL, NULL}};
   push_library(L, LUA_GNAME, luaopen_base, base_names);
   luaL_setfuncs(L, own, 0);
 

@@ -123,10 +123,9 @@ static int get_member(lua_State *L) {
   return 1;
 }
 
-/* A pcall may hide it: the trace knows. The text lives as long as the metatable. */
-static int refuse(lua_State *L) {
+/* A pcall may hide it: the trace knows. The text lives on. */
+static int refuse_with(lua_State *L, const char *text) {
   scenario_trace *trace = scenario_child_of(L)->trace;
-  const char *text = lua_tostring(L, lua_upvalueindex(1));
   if (trace && !trace->refused) {
     trace->refused = text;
     trace->refused_line = scenario_child_line(L);
@@ -134,12 +133,31 @@ static int refuse(lua_State *L) {
   return luaL_error(L, "%s", text);
 }
 
+static int refuse(lua_State *L) { return refuse_with(L, lua_tostring(L, lua_upvalueindex(1))); }
+
+static const char no_equality[] = "a symbol cannot be compared by == or ~=: use sim.where with sim.eq or sim.ne";
+
+int scenario_symbol_refuse_equal(lua_State *L, int index) {
+  return scenario_is_symbol(L, index) ? refuse_with(L, no_equality) : 1;
+}
+
+int scenario_symbol_refuse_truth(lua_State *L, int index, bool choice) {
+  if (!scenario_is_symbol(L, index)) return 1;
+  if (scenario_symbol_is_condition(L, index))
+    return refuse_with(L, "if, and, or, not of Lua cannot see a condition of symbols: use sim.where, sim.all, sim.any, "
+                          "sim.none");
+  return choice
+             ? 1
+             : refuse_with(L, "if, and, or, not of Lua cannot see a symbol: use sim.where with sim.ne(x, 0); x == nil "
+                              "asks whether it is there");
+}
+
 void scenario_symbol_register(lua_State *L) {
 #define BITS "a symbol has no bits: sim.all, sim.any and sim.none join conditions"
   static const char *const refused[][2] = {
       {"__lt", "a symbol cannot be compared by < or >: use sim.where with sim.lt or sim.gt"},
       {"__le", "a symbol cannot be compared by <= or >=: use sim.where with sim.le or sim.ge"},
-      {"__eq", "a symbol cannot be compared by == or ~=: use sim.where with sim.eq or sim.ne"},
+      {"__eq", no_equality},
       {"__concat", "a symbol has no text: its value is not known when the function is read"},
       {"__tostring", "a symbol has no text: its value is not known when the function is read"},
       {"__len", "a symbol has no length"},

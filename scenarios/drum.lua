@@ -3,7 +3,7 @@
 
 local n        = sim.param("n", 600, "grains")
 local friction = sim.param("friction", 0.5, "Coulomb's coefficient")
-local turns    = sim.param("turns", 0.1, "of the drum in the run")
+local turns    = sim.param("turns", 0.2, "of the drum in the run")
 local R        = 0.05
 
 return sim.collision {
@@ -15,7 +15,7 @@ return sim.collision {
   },
   walls   = { sim.cylinder { point = {0, 0, 0}, axis = {0, 1, 0}, radius = R, spin = 4, material = "drum" } },
   gravity = {0, 0, -9.81},
-  contact = { law = "linear", contact_time = 6e-4, restitution = 0.6, friction = friction, rolling_friction = 0.02,
+  contact = { law = "linear", contact_time = 3.5e-4, restitution = 0.6, friction = friction, rolling_friction = 0.02,
               pairs = { { a = "glass", b = "drum", friction = 0.9 } } },
   integrate = { dt = "auto", t_end = turns * 2 * math.pi / 4 },
   output    = { snapshots = "every 0.05", tables = "every 0.01" },

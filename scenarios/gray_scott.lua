@@ -1,7 +1,8 @@
 -- Spots that grow and divide (Gray and Scott): u feeds v, v decays, and both diffuse.
 
 local n = sim.param("n", 256, "cells along a side")
-local F, k = 0.0367, 0.0649
+local F = sim.param("F", 0.0367, "rate at which u is fed")
+local k = sim.param("k", 0.0649, "rate at which v decays, beside F")
 
 local function spot(x, y) return math.exp(-400 * ((x - 1.25)^2 + (y - 1.2)^2)) + math.exp(-400 * ((x - 1.05)^2 + (y - 1.35)^2)) end
 

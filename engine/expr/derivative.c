@@ -1,14 +1,28 @@
 /* Derivatives as graphs. Each rule gives t df/da for a value t, so that one list serves both directions. */
 #include "engine/expr/graph.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NONE = -1, /* a derivative that is 0 whatever the inputs: nothing is built for it */ MASKS_MAX = 64 };
+enum {
+  NONE = -1,
+  /* a derivative that is 0 whatever the inputs: nothing is built for it */ MASKS_MAX = 64,
+  HALVES_MAX = 64
+};
+
+/* factor * base^(halves/2), as a node is whose operands are such. Differentiated as one power it is finite where its
+ * parts are not: (x^2)^1.5 at 0, which is x^2 * sqrt(x^2). */
+typedef struct half_power {
+  double factor;
+  int base, halves; /* halves 0: the node is none */
+  bool root;        /* a square root is among its parts: else the product rule serves */
+} half_power;
 
 typedef struct work {
   sim_expr_builder *builder;
   const sim_expr *expr;
+  half_power *powers;        /* [nodes] */
   sim_expr_ref *values;      /* [nodes] */
   sim_expr_ref *derivatives; /* [nodes]: forward, of the node; reverse, of the result by the node */
   sim_expr_ref zero;
@@ -30,24 +44,56 @@ static sim_expr_ref add(work *w, sim_expr_ref a, sim_expr_ref b) { return call(w
 static sim_expr_ref sub(work *w, sim_expr_ref a, sim_expr_ref b) { return call(w, SIM_EXPR_SUB, a, b, 0); }
 static sim_expr_ref mul(work *w, sim_expr_ref a, sim_expr_ref b) { return call(w, SIM_EXPR_MUL, a, b, 0); }
 
-/* t op b for MUL and DIV, linear in t. A t that is masked, where(c, x, 0), stays so: where(c, x op b, 0), or an
- * infinite b would turn the 0 of a branch not taken into NaN. */
+/* where(condition, value, 0), or where(condition, 0, value) if not `first`. */
+typedef struct mask {
+  sim_expr_ref condition, value;
+  bool first;
+} mask;
+
+static bool masked(const work *w, sim_expr_ref t, mask *out) {
+  sim_expr_ref parts[2];
+  if (w->status != SIM_OK || !sim_expr_builder_where(w->builder, t, &out->condition, &parts[0], &parts[1]))
+    return false;
+  out->first = parts[1] == w->zero;
+  out->value = out->first ? parts[0] : parts[1];
+  return out->first || parts[0] == w->zero;
+}
+
+static sim_expr_ref put_on(work *w, const mask *m, sim_expr_ref value) {
+  return m->first ? call(w, SIM_EXPR_WHERE, m->condition, value, w->zero)
+                  : call(w, SIM_EXPR_WHERE, m->condition, w->zero, value);
+}
+
+/* t op b for MUL and DIV, linear in t. A t that is masked stays so, where(c, x op b, 0): or an infinite b would turn
+ * the 0 of a branch not taken into NaN. */
 static sim_expr_ref linear(work *w, sim_expr_op op, sim_expr_ref t, sim_expr_ref b) {
-  sim_expr_ref masks[MASKS_MAX], condition, parts[2];
-  bool first[MASKS_MAX];
+  mask masks[MASKS_MAX];
   int count = 0;
-  while (w->status == SIM_OK && count < MASKS_MAX &&
-         sim_expr_builder_where(w->builder, t, &condition, &parts[0], &parts[1]) &&
-         (parts[0] == w->zero || parts[1] == w->zero)) {
-    masks[count] = condition;
-    first[count] = parts[1] == w->zero;
-    t = first[count++] ? parts[0] : parts[1];
-  }
+  while (count < MASKS_MAX && masked(w, t, &masks[count])) t = masks[count++].value;
   t = op == SIM_EXPR_NEG ? unary(w, op, t) : call(w, op, t, b, 0);
-  while (count--)
-    t = first[count] ? call(w, SIM_EXPR_WHERE, masks[count], t, w->zero)
-                     : call(w, SIM_EXPR_WHERE, masks[count], w->zero, t);
+  while (count--) t = put_on(w, &masks[count], t);
   return t;
+}
+
+/* s + t; where both are masked, so is the sum: by what they share, then by one mask or the other. */
+static sim_expr_ref sum(work *w, sim_expr_ref s, sim_expr_ref t) {
+  mask masks[MASKS_MAX], a, b;
+  int count = 0;
+  bool both;
+  while ((both = masked(w, s, &a) && masked(w, t, &b)) && count < MASKS_MAX && a.condition == b.condition &&
+         a.first == b.first) {
+    masks[count++] = a;
+    s = a.value;
+    t = b.value;
+  }
+  sim_expr_ref out = add(w, s, t);
+  if (both) {
+    sim_expr_ref on_a = a.first ? a.condition : unary(w, SIM_EXPR_NOT, a.condition);
+    sim_expr_ref on_b = b.first ? b.condition : unary(w, SIM_EXPR_NOT, b.condition);
+    out = call(w, SIM_EXPR_WHERE, call(w, SIM_EXPR_OR, on_a, on_b, 0), out, w->zero);
+  }
+  while (count--) out = put_on(w, &masks[count], out);
+  return out;
 }
 static sim_expr_ref times(work *w, sim_expr_ref t, sim_expr_ref b) { return linear(w, SIM_EXPR_MUL, t, b); }
 static sim_expr_ref over(work *w, sim_expr_ref t, sim_expr_ref b) { return linear(w, SIM_EXPR_DIV, t, b); }
@@ -63,6 +109,48 @@ static sim_expr_ref truncated(work *w, sim_expr_ref a, sim_expr_ref b) {
   sim_expr_ref q = call(w, SIM_EXPR_DIV, a, b, 0);
   return call(w, SIM_EXPR_WHERE, call(w, SIM_EXPR_LT, q, w->zero, 0), unary(w, SIM_EXPR_CEIL, q),
               unary(w, SIM_EXPR_FLOOR, q));
+}
+
+static half_power product(half_power a, half_power b) {
+  half_power out = {a.factor * b.factor, a.base, a.halves + b.halves, a.root || b.root};
+  bool good = a.halves && a.base == b.base && out.halves <= HALVES_MAX && isfinite(out.factor) && out.factor != 0;
+  return good ? out : (half_power){.halves = 0};
+}
+
+/* What node i is as a power, given those before it. */
+static half_power power_of(const work *w, int i) {
+  const sim_expr_node *node = &w->expr->nodes[i];
+  const int left = node->args[0], right = node->args[1];
+  const half_power none = {.halves = 0};
+  if (node->op == SIM_EXPR_SQRT) return (half_power){1, left, 1, true};
+  if (node->op != SIM_EXPR_NEG && node->op != SIM_EXPR_MUL) return none;
+  const half_power whole[] = {{1, left, 2, false}, {1, right, 2, false}};
+  const half_power parts[] = {w->powers[left], w->powers[right]};
+  if (node->op == SIM_EXPR_NEG) {
+    half_power out = parts[0].halves ? parts[0] : whole[0];
+    out.factor = -out.factor;
+    return out;
+  }
+  for (int k = 0; k < 2; k++) { /* a constant factor */
+    const sim_expr_node *factor = &w->expr->nodes[node->args[k]];
+    const half_power scale = {factor->value, parts[!k].halves ? parts[!k].base : node->args[!k], 0, false};
+    if (factor->op == SIM_EXPR_NUMBER) return product(parts[!k].halves ? parts[!k] : whole[!k], scale);
+  }
+  half_power out = product(parts[0], parts[1]);
+  if (!out.halves) out = product(parts[0], whole[1]);
+  if (!out.halves) out = product(whole[0], parts[1]);
+  if (!out.halves) out = product(whole[0], whole[1]);
+  return out;
+}
+
+/* Whether node i is differentiated as a power of its base: then *out is t times that derivative. */
+static bool by_base(work *w, int i, sim_expr_ref t, sim_expr_ref *out) {
+  const half_power p = w->powers[i];
+  if (!p.root || p.halves < 2) return false;
+  if (t == NONE) return true;
+  t = times(w, t, number(w, 0.5 * p.halves * p.factor));
+  *out = times(w, t, call(w, SIM_EXPR_POW, w->values[p.base], number(w, 0.5 * (p.halves - 2)), 0));
+  return true;
 }
 
 /* t times the derivative of node i by its operand k, or NONE. */
@@ -95,7 +183,9 @@ static sim_expr_ref chain(work *w, int i, int k, sim_expr_ref t) {
     c = add(w, mul(w, a, a), mul(w, b, b));
     return k ? minus(w, times(w, t, call(w, SIM_EXPR_DIV, a, c, 0))) : times(w, t, call(w, SIM_EXPR_DIV, b, c, 0));
   case SIM_EXPR_HYPOT: return times(w, t, call(w, SIM_EXPR_DIV, k ? b : a, v, 0));
-  case SIM_EXPR_ABS: return call(w, SIM_EXPR_WHERE, call(w, SIM_EXPR_LT, a, w->zero, 0), minus(w, t), t);
+  case SIM_EXPR_ABS:
+    c = call(w, SIM_EXPR_LT, a, w->zero, 0);
+    return times(w, t, call(w, SIM_EXPR_WHERE, c, number(w, -1), number(w, 1)));
   case SIM_EXPR_SQRT: return over(w, times(w, t, number(w, 0.5)), v);
   case SIM_EXPR_CBRT: return over(w, t, mul(w, number(w, 3), mul(w, v, v)));
   case SIM_EXPR_EXP: return times(w, t, v);
@@ -148,18 +238,23 @@ static void forward(work *w, int input) {
   sim_expr_ref one = number(w, 1);
   for (int i = 0; i < w->expr->node_count && w->status == SIM_OK; i++) {
     const sim_expr_node *node = &w->expr->nodes[i];
-    sim_expr_ref sum = NONE;
+    sim_expr_ref total = NONE;
     if (node->op == SIM_EXPR_INPUT) {
-      if (node->args[0] == input) sum = one;
-    } else if (!chosen(w, i, &sum)) {
+      if (node->args[0] == input) total = one;
+    } else if (!chosen(w, i, &total) && !by_base(w, i, w->derivatives[w->powers[i].base], &total)) {
       for (int k = 0; k < sim_expr_rules[node->op].operands; k++) {
         sim_expr_ref t = w->derivatives[node->args[k]];
         if (t != NONE) t = chain(w, i, k, t);
-        if (t != NONE) sum = sum == NONE ? t : add(w, sum, t);
+        if (t != NONE) total = total == NONE ? t : sum(w, total, t);
       }
     }
-    w->derivatives[i] = sum;
+    w->derivatives[i] = total;
   }
+}
+
+static void accumulate(work *w, int node, sim_expr_ref t) {
+  sim_expr_ref *total = &w->derivatives[node];
+  if (t != NONE) *total = *total == NONE ? t : sum(w, *total, t);
 }
 
 static void reverse(work *w, int output, bool *active) {
@@ -173,11 +268,13 @@ static void reverse(work *w, int output, bool *active) {
   for (int i = w->expr->output_nodes[output]; i >= 0 && w->status == SIM_OK; i--) {
     const sim_expr_node *node = &w->expr->nodes[i];
     if (w->derivatives[i] == NONE) continue;
-    for (int k = 0; k < sim_expr_rules[node->op].operands; k++) {
-      if (!active[node->args[k]]) continue;
-      sim_expr_ref t = chain(w, i, k, w->derivatives[i]), *sum = &w->derivatives[node->args[k]];
-      if (t != NONE) *sum = *sum == NONE ? t : add(w, *sum, t);
+    sim_expr_ref t;
+    if (by_base(w, i, w->derivatives[i], &t)) {
+      if (active[w->powers[i].base]) accumulate(w, w->powers[i].base, t);
+      continue;
     }
+    for (int k = 0; k < sim_expr_rules[node->op].operands; k++)
+      if (active[node->args[k]]) accumulate(w, node->args[k], chain(w, i, k, w->derivatives[i]));
   }
 }
 
@@ -185,6 +282,7 @@ static void work_free(work *w) {
   sim_expr_builder_free(&w->builder);
   free(w->values);
   free(w->derivatives);
+  free(w->powers);
 }
 
 /* A builder with the same inputs and all of the graph in it. */
@@ -193,7 +291,10 @@ static sim_status work_begin(work *w, const sim_expr *expr) {
   size_t nodes = (size_t)expr->node_count + 1;
   w->values = calloc(nodes, sizeof *w->values);
   w->derivatives = calloc(nodes, sizeof *w->derivatives);
-  if (!w->values || !w->derivatives) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to differentiate a function");
+  w->powers = calloc(nodes, sizeof *w->powers);
+  if (!w->values || !w->derivatives || !w->powers)
+    return sim_fail(SIM_ERR_NO_MEMORY, "no memory to differentiate a function");
+  for (int i = 0; i < expr->node_count; i++) w->powers[i] = power_of(w, i);
   SIM_TRY(sim_expr_builder_create(&w->builder));
   sim_expr_ref inputs[SIM_EXPR_INPUTS_MAX];
   for (int i = 0; i < expr->input_count; i++) SIM_TRY(sim_expr_builder_input(w->builder, expr->inputs[i], &inputs[i]));

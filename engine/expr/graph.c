@@ -1,5 +1,6 @@
 #include "engine/expr/graph.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,3 +77,57 @@ bool sim_expr_depends(const sim_expr *expr, int output, int input) {
   }
   return false;
 }
+
+double sim_expr_work(const sim_expr *expr) {
+  double work = 0;
+  for (int i = 0; i < expr->node_count; i++) {
+    const sim_expr_op op = (sim_expr_op)expr->nodes[i].op;
+    if (op == SIM_EXPR_INPUT || op == SIM_EXPR_NUMBER || op == SIM_EXPR_TRUTH) continue;
+    if (op == SIM_EXPR_POW || op == SIM_EXPR_MOD || op == SIM_EXPR_FMOD)
+      work += 30;
+    else if (op == SIM_EXPR_DIV || op == SIM_EXPR_SQRT)
+      work += 6;
+    else if (op == SIM_EXPR_ATAN2 || op == SIM_EXPR_HYPOT || op >= SIM_EXPR_CBRT)
+      work += 12;
+    else
+      work += 1;
+  }
+  return work;
+}
+
+/* Of a node whose operands are known. pow and hypot give numbers for some NaN, as min, max and where do. */
+static bool nan_by_operands(const sim_expr_node *node, const bool *nan) {
+  const sim_expr_op op = (sim_expr_op)node->op;
+  if (op == SIM_EXPR_NUMBER) return isnan(node->value);
+  if (op == SIM_EXPR_WHERE) return nan[node->args[1]] && nan[node->args[2]];
+  if (op == SIM_EXPR_MIN || op == SIM_EXPR_MAX) return nan[node->args[0]]; /* the first one */
+  if (op == SIM_EXPR_POW || op == SIM_EXPR_HYPOT || sim_expr_rules[op].gives == SIM_EXPR_C) return false;
+  for (int k = 0; k < sim_expr_rules[op].operands; k++)
+    if (nan[node->args[k]]) return true;
+  return false;
+}
+
+static bool zero_by_operands(const sim_expr_node *node, const bool *zero) {
+  const bool a = zero[node->args[0]], b = zero[node->args[1]];
+  switch ((sim_expr_op)node->op) {
+  case SIM_EXPR_NUMBER: return node->value == 0;
+  case SIM_EXPR_MUL: return a || b;
+  case SIM_EXPR_ADD:
+  case SIM_EXPR_SUB: return a && b;
+  case SIM_EXPR_WHERE: return b && zero[node->args[2]];
+  case SIM_EXPR_DIV:
+  case SIM_EXPR_NEG:
+  case SIM_EXPR_ABS:
+  case SIM_EXPR_SQRT: return a;
+  default: return false;
+  }
+}
+
+static bool always(const sim_expr *expr, int output, bool (*rule)(const sim_expr_node *, const bool *)) {
+  bool known[SIM_EXPR_NODES_MAX] = {false};
+  for (int i = 0; i <= expr->output_nodes[output]; i++) known[i] = rule(&expr->nodes[i], known);
+  return known[expr->output_nodes[output]];
+}
+
+bool sim_expr_always_nan(const sim_expr *expr, int output) { return always(expr, output, nan_by_operands); }
+bool sim_expr_always_zero(const sim_expr *expr, int output) { return always(expr, output, zero_by_operands); }

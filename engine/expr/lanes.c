@@ -1,5 +1,5 @@
-/* EXPR_SINGLE 0 or 1, EXPR_KERNELS the name of the table; see lanes.h. In single precision the operations that IEEE 754
- * rounds are done in float, the functions in double and rounded once. */
+/* EXPR_SINGLE 0 or 1, SIM_EXPR_KERNELS the name of the table; see lanes.h. In single precision the operations that IEEE
+ * 754 rounds are done in float, the functions in double and rounded once. */
 #include "engine/expr/lanes.h"
 #include "engine/expr/trig.h"
 
@@ -143,7 +143,7 @@ UNARY(error_c, lane_erfc((double)x))
 
 #define TWO(name)                                                                                                      \
   { name##_00, name##_10, name##_01 }
-sim_expr_kernels EXPR_KERNELS = {
+sim_expr_kernels SIM_EXPR_KERNELS = {
     [SIM_EXPR_INPUT] = {copy, fill},
     [SIM_EXPR_ADD] = TWO(add),
     [SIM_EXPR_SUB] = TWO(sub),

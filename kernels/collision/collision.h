@@ -1,140 +1,10 @@
-/* Spheres that collide: parameters, state, and the table of operations that a device fills. */
+/* Spheres that collide: what follows from the parameters, state, and the table of operations that a device fills. */
 #ifndef COLLISION_COLLISION_H
 #define COLLISION_COLLISION_H
 
-#include "engine/model.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "kernels/collision/parameters.h"
 
 extern const sim_model collision_model;
-
-enum { COLLISION_WALLS_MAX = 20, COLLISION_MATERIALS_MAX = 16 };
-
-/* ---- parameters ---- */
-
-/* What every kind of group of grains begins with. */
-typedef struct collision_group {
-  char *species, *material;
-  double density;
-  double velocity[3];
-} collision_group;
-
-typedef struct collision_grain {
-  collision_group group; /* velocity is the grain's own */
-  double radius;
-  double position[3], angular_velocity[3];
-} collision_grain;
-
-typedef enum collision_distribution {
-  COLLISION_AUTO,
-  COLLISION_DEALT,
-  COLLISION_UNIFORM,
-  COLLISION_LOGNORMAL
-} collision_distribution;
-
-/* Radii of a group: one, or a row with a distribution. */
-typedef struct collision_radii {
-  double radius; /* NaN: `radii` holds them */
-  sim_doubles radii;
-  int distribution; /* collision_distribution */
-} collision_radii;
-
-typedef struct collision_random_spheres {
-  collision_group group;
-  collision_radii size;
-  int64_t n;
-  sim_doubles low, high; /* [3][1], or none: the box's */
-  double temperature;
-} collision_random_spheres;
-
-typedef struct collision_lattice {
-  collision_group group;
-  collision_radii size;
-  int64_t n;
-  sim_doubles low, high;
-  double temperature;
-} collision_lattice;
-
-typedef struct collision_from_file {
-  collision_group group;
-  char *path;
-  double radius;
-} collision_from_file;
-
-/* Rows are grains: radius [n][1], position, velocity, angular_velocity [n][3]. */
-typedef struct collision_each {
-  collision_group group;
-  sim_doubles radius, position, velocity, angular_velocity;
-} collision_each;
-
-extern const sim_schema collision_grain_schema, collision_random_spheres_schema, collision_lattice_schema,
-    collision_from_file_schema, collision_each_schema, collision_schema;
-
-typedef struct collision_plane {
-  char *material;
-  double point[3], normal[3], velocity[3];
-} collision_plane;
-
-typedef struct collision_cylinder {
-  char *material;
-  double point[3], axis[3], radius, spin;
-  bool outside;
-} collision_cylinder;
-
-extern const sim_schema collision_plane_schema, collision_cylinder_schema;
-
-typedef enum collision_side { COLLISION_SAME, COLLISION_PERIODIC, COLLISION_WALL, COLLISION_OPEN } collision_side;
-
-typedef struct collision_box {
-  double size[3], origin[3];
-  int boundary; /* collision_side - 1 */
-  int sides[6]; /* collision_side: x low, x high, y low ...; SAME only until validate */
-} collision_box;
-
-typedef enum collision_force { COLLISION_LINEAR, COLLISION_HERTZ } collision_force;
-
-/* NaN: not given. In `pairs`, what is not given is as in `contact`. */
-typedef struct collision_values {
-  double stiffness, contact_time, young, poisson, restitution, damping, tangential_stiffness, friction,
-      rolling_friction, twisting_friction, surface_energy;
-} collision_values;
-
-typedef struct collision_pair {
-  collision_values values;
-  char *a, *b;
-} collision_pair;
-
-typedef struct collision_contact {
-  collision_values values;
-  int law; /* collision_force */
-  sim_list pairs;
-} collision_contact;
-
-typedef struct collision_integrate {
-  double dt; /* NaN: auto */
-  double steps_per_contact;
-  double skin; /* NaN: auto */
-  double t_end;
-} collision_integrate;
-
-typedef struct collision_parameters {
-  sim_common common;
-  collision_box box;
-  sim_list grains, walls;
-  collision_contact contact;
-  double gravity[3];
-  collision_integrate integrate;
-  /* Made by validate. */
-  char wall_names[3 * COLLISION_WALLS_MAX][24];
-  sim_field wall_columns[3 * COLLISION_WALLS_MAX + 1];
-  sim_table wall_table;
-  const sim_table *tables[6];
-} collision_parameters;
-
-/* sim_model.validate, sim_model.tables_of */
-sim_status collision_validate(void *parameters, sim_faults *faults);
-const sim_table *const *collision_tables_of(const void *parameters);
 
 /* ---- what is derived from them ---- */
 
@@ -148,16 +18,39 @@ typedef struct collision_law {
   double pull; /* times R: attraction while in contact */
 } collision_law;
 
-typedef enum collision_shape { COLLISION_PLANE, COLLISION_CYLINDER } collision_shape;
+typedef enum collision_shape {
+  COLLISION_PLANE,
+  COLLISION_CYLINDER,
+  COLLISION_CONE,
+  COLLISION_BALL,
+  COLLISION_BLOCK,
+  COLLISION_MESH
+} collision_shape;
 
-/* Plane: grains are where (x - point - velocity t) . axis > 0. Cylinder: turns at `spin` about its axis. */
+typedef struct collision_mesh collision_mesh;
+
+enum { COLLISION_TOUCHES_MAX = 4 };
+
+/* Where it is at time 0. Plane: grains are where (x - point) . axis > 0. Cylinder: endless. Cone: a thin sheet of
+ * revolution from `point`, `length` along the axis, its radius from `radius` to `end_radius`. */
 typedef struct collision_wall {
   collision_shape shape;
   double point[3], axis[3], velocity[3], radius, spin;
-  bool outside;
+  bool outside; /* the grains are around it; of a cone and a mesh on either side */
   int material;
-  int side; /* 0 ... 5 of the box, -1: one of `walls` */
+  int side;   /* 0 ... 5 of the box, -1: one of `walls` */
+  int number; /* in the table of forces */
+  double length, end_radius, half[3];
+  double pivot[3], turn[3]; /* a point and the unit vector of the axis of its turning */
+  const sim_expr *motion, *turning;
+  const collision_mesh *mesh; /* of the run; NULL until it is read */
+  int first, touches;         /* its history in that of walls, and for how many contacts */
 } collision_wall;
+
+/* How far a wall has moved, and its motion now; in the state as eight numbers. */
+typedef struct collision_pose {
+  double shift[3], angle, velocity[3], spin;
+} collision_pose;
 
 typedef struct collision_options {
   int64_t n;
@@ -172,15 +65,27 @@ typedef struct collision_options {
   collision_wall wall[COLLISION_WALLS_MAX];
   int springs;  /* numbers of history a contact: 0, 3 (tangential) or 7 (and rolling, and twist) */
   bool damped;  /* some pair has a dashpot */
-  bool turning; /* some pair has friction, or some grain turns */
+  bool turning; /* some grain turns at the start */
   double skin;  /* NaN: chosen */
+  sim_isa isa;
+  double dt;                /* of all steps but the last */
+  double shear;             /* rate dv_x/dy of a box sheared by Lees and Edwards; 0: none */
+  const sim_expr *own;      /* COLLISION_OWN: COLLISION_FORCE_INPUTS -> force */
+  const sim_expr *external; /* x y z t -> potential, or three components of the acceleration; NULL: none */
+  sim_expr *gradient;       /* of the potential, owned: see collision_options_free */
+  int gates;
+  const collision_gate *gate;       /* [gates], of the parameters */
+  double radius_least, radius_most; /* greatest of all grains ever; least of those that come */
+  int wall_numbers;                 /* numbers of history a grain with walls */
+  int forces;                       /* walls in the table of forces */
 } collision_options;
 
 /* Materials in the order in which they appear: of groups, then of walls. NULL where there is no more room. */
 sim_status collision_materials(const collision_parameters *p, const char *names[COLLISION_MATERIALS_MAX], int *count);
 int collision_material_index(const char *const *names, int count, const char *name);
-/* All but n, threads. */
+/* All but n, threads, isa. */
 sim_status collision_options_fill(const collision_parameters *p, collision_options *out) SIM_MUST_CHECK;
+void collision_options_free(collision_options *options);
 /* Shortest contact of grains of these masses and radii. Hertz: 5 times the time that Rayleigh's wave takes over a
  * grain (C. Thornton and C. W. Randall, 1988), a tenth of which is a safe step. */
 double collision_contact_time(const collision_options *o, int64_t n, const double *mass, const double *radius,
@@ -206,21 +111,53 @@ typedef struct collision_parts {
   double n;
 } collision_parts;
 
+/* Relative to the scenario's folder. */
+sim_status collision_path(const char *path, const sim_setup *setup, char out[4096]) SIM_MUST_CHECK;
 sim_status collision_parts_list(const collision_parameters *p, const sim_setup *setup,
                                 collision_parts *out) SIM_MUST_CHECK;
 void collision_parts_free(collision_parts *parts);
 size_t collision_parts_species(const collision_parts *parts, sim_species species[SIM_SPECIES_MAX]);
+/* `sized` is called once the radii are there, before grains are placed. */
 sim_status collision_grains_create(const collision_parameters *p, const sim_setup *setup, const collision_parts *parts,
-                                   const collision_options *options, collision_grains *out) SIM_MUST_CHECK;
+                                   const collision_options *options, sim_status (*sized)(void *context, double largest),
+                                   void *context, collision_grains *out) SIM_MUST_CHECK;
+/* Of grain `id`, the number-th of its group. */
+double collision_radius_of(const collision_radii *size, uint64_t seed, uint64_t id, size_t number);
 void collision_grains_free(collision_grains *grains);
 /* Moves grains with loose[i] apart until none overlap. `low` and `high` [3][n] bound their centres; `filled`: volume
  * share that they take of their region. SIM_ERR_SCENARIO where that fails. */
 sim_status collision_pack(const collision_options *options, collision_grains *grains, const bool *loose,
                           double *const low[3], double *const high[3], double filled) SIM_MUST_CHECK;
 
-/* Distance of x from the wall's surface, unit normal towards x, velocity of the surface there. */
-double collision_wall_distance(const collision_wall *wall, double t, const double x[3], double normal[3],
-                               double velocity[3]);
+/* ---- walls ---- */
+
+typedef struct collision_touch {
+  double distance, normal[3], velocity[3]; /* of a grain's centre from the surface, towards it, of the surface there */
+} collision_touch;
+
+/* At time t, where no function of time moves it. */
+collision_pose collision_wall_pose(const collision_wall *wall, double t);
+/* Where x is nearer to it than `reach`, the nearest first; returns how many. */
+int collision_wall_touch(const collision_wall *wall, const collision_pose *pose, const double x[3], double reach,
+                         collision_touch out[COLLISION_TOUCHES_MAX]);
+
+/* Triangles of a file or of a checkpoint, three corners each: [count][9], owned. */
+typedef struct collision_triangles {
+  double *corner;
+  int64_t count;
+} collision_triangles;
+
+/* Of an STL file, in text or binary; triangles without an area are left out. */
+sim_status collision_stl_read(const char *path, collision_triangles *out) SIM_MUST_CHECK;
+/* Whether each edge belongs to two triangles. SIM_ERR_SCENARIO names one that does not. */
+sim_status collision_triangles_closed(const collision_triangles *triangles) SIM_MUST_CHECK;
+/* Keeps a copy; for grains up to this radius. */
+sim_status collision_mesh_create(const collision_triangles *triangles, double largest,
+                                 collision_mesh **out) SIM_MUST_CHECK;
+void collision_mesh_destroy(collision_mesh **mesh);
+double collision_mesh_bytes(int64_t triangles);
+int collision_mesh_touch(const collision_mesh *mesh, const double x[3], double reach,
+                         collision_touch out[COLLISION_TOUCHES_MAX]);
 
 /* ---- state and operations ---- */
 
@@ -233,11 +170,17 @@ typedef struct collision_state {
   double *dissipated, *virial; /* sums over time: energy; of d . F dt over contacts, half of each a grain */
   uint64_t *contact_grain, *contact_partner; /* [room] */
   void *contact_spring;                      /* [springs][room] */
-  void *wall_spring;                         /* [walls springs][n] */
+  double time;                               /* of this state, at `create` */
+  const int64_t *live;                       /* grains now, where they come and go; n is what there was at `create` */
+  int64_t *crossed;           /* [gates][n]: how often it has passed each, along the normal less against it */
+  void *wall_spring;          /* [wall_numbers][n] */
+  uint64_t *quanta;           /* [3][n], see gas.h; NULL where the ops have no use for it */
+  const collision_pose *pose; /* [walls], at the time of the step */
 } collision_state;
 
 /* Sums over all grains, in fp64. */
 typedef struct collision_sums {
+  double external; /* potential energy; NaN: not known */
   double mass, kinetic, rotational, elastic, gravity, dissipated, virial, collisions;
   double momentum[3], angular[3];
   double flux[6], stress[6]; /* sums of m v v and of d F over contacts: xx yy zz xy yz zx */
@@ -248,10 +191,14 @@ typedef struct collision_sums {
   double wall[COLLISION_WALLS_MAX][3]; /* force of the grains on it */
 } collision_sums;
 
+/* At most 15 contacts a grain on average in a packing of spheres of any radii; each stands once. */
+int64_t collision_contact_room(int64_t n, int springs);
+
 typedef struct collision_work collision_work;
 
 typedef struct collision_ops {
   sim_dtype dtype;
+  bool exact; /* position and velocity of a restart are in `quanta` */
   double (*bytes)(const collision_options *options);
   sim_status (*create)(const collision_options *options, const collision_state *state, collision_work **out);
   void (*destroy)(collision_work **work);
@@ -268,7 +215,8 @@ typedef struct collision_ops {
 
 typedef struct collision_ops_pair {
   const collision_ops *f32, *f64;
+  const collision_ops *gas; /* of gas.h, in fp32; NULL: none */
 } collision_ops_pair;
-extern const collision_ops collision_ops_cpu_f32, collision_ops_cpu_f64;
+extern const collision_ops collision_ops_cpu_f32, collision_ops_cpu_f64, collision_gas_ops_cpu;
 
 #endif

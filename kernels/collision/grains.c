@@ -15,10 +15,9 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- parts ---- */
 
-static sim_status file_path(const collision_from_file *file, const sim_setup *setup, char out[4096]) {
-  const bool alone = file->path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
-  const int length =
-      alone ? snprintf(out, 4096, "%s", file->path) : snprintf(out, 4096, "%s/%s", setup->folder, file->path);
+sim_status collision_path(const char *path, const sim_setup *setup, char out[4096]) {
+  const bool alone = path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
+  const int length = alone ? snprintf(out, 4096, "%s", path) : snprintf(out, 4096, "%s/%s", setup->folder, path);
   if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "a path of %d letters is too long", length);
   return SIM_OK;
 }
@@ -32,7 +31,7 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
   else if (item->schema == &collision_from_file_schema) {
     const collision_from_file *file = item->data;
     char path[4096];
-    SIM_TRY(file_path(file, setup, path));
+    SIM_TRY(collision_path(file->path, setup, path));
     SIM_TRY(setup->count_particles(path, file->group.species, n));
     if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: holds no grains", path);
   }
@@ -40,7 +39,8 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
 }
 
 sim_status collision_parts_list(const collision_parameters *p, const sim_setup *setup, collision_parts *out) {
-  *out = (collision_parts){.part = calloc(p->grains.count + 1, sizeof *out->part), .count = p->grains.count};
+  *out = (collision_parts){.part = calloc(p->grains.count + p->insert.count + 1, sizeof *out->part),
+                           .count = p->grains.count};
   if (out->part == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the list of grains");
   sim_status status = SIM_OK;
   for (size_t i = 0; i < p->grains.count && status == SIM_OK; i++) {
@@ -48,9 +48,12 @@ sim_status collision_parts_list(const collision_parameters *p, const sim_setup *
     status = count_item(&p->grains.items[i], setup, &out->part[i].n);
     out->n += (double)out->part[i].n;
   }
+  for (size_t i = 0; i < p->insert.count; i++) /* species that have no grains yet */
+    out->part[out->count++].item = &p->insert.items[i];
   sim_species species[SIM_SPECIES_MAX];
   if (status == SIM_OK && collision_parts_species(out, species) == SIZE_MAX)
     status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at most %d species", SIM_SPECIES_MAX);
+  if (status == SIM_OK && !(out->n >= 1)) status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at least one");
   if (status == SIM_OK && !(out->n < 4294967295.0))
     status = sim_fail(SIM_ERR_SCENARIO, "grains: expected fewer than 2^32 - 1, got %.9g", out->n);
   if (status != SIM_OK) collision_parts_free(out);
@@ -90,6 +93,8 @@ typedef struct maker {
   double *filled; /* the densest region of loose grains; 0: none */
   double *low[3], *high[3];
   int64_t first, n;
+  sim_status (*sized)(void *context, double largest);
+  void *context;
 } maker;
 
 static double lognormal(uint64_t seed, uint64_t id, const double *radii) {
@@ -101,23 +106,20 @@ static double lognormal(uint64_t seed, uint64_t id, const double *radii) {
   }
 }
 
-static void make_radii(const maker *m, const collision_radii *size) {
+double collision_radius_of(const collision_radii *size, uint64_t seed, uint64_t id, size_t number) {
   const sim_doubles *r = &size->radii;
-  const bool uniform =
-      size->distribution == COLLISION_UNIFORM || (size->distribution == COLLISION_AUTO && r->rows == 2);
-  for (int64_t i = 0; i < m->n; i++) {
-    double *radius = &m->g->radius[m->first + i], u[2];
-    const uint64_t id = (uint64_t)(m->first + i);
-    if (r->rows == 0)
-      *radius = size->radius;
-    else if (uniform) {
-      sim_rng_uniform(m->p->common.seed, id, 0, DRAW_RADIUS, u);
-      *radius = r->data[0] + (r->data[1] - r->data[0]) * u[0];
-    } else if (size->distribution == COLLISION_LOGNORMAL)
-      *radius = lognormal(m->p->common.seed, id, r->data);
-    else
-      *radius = r->data[(size_t)i % r->rows];
-  }
+  double u[2];
+  if (r->rows == 0) return size->radius;
+  if (size->distribution == COLLISION_LOGNORMAL) return lognormal(seed, id, r->data);
+  if (size->distribution != COLLISION_UNIFORM && (size->distribution != COLLISION_AUTO || r->rows != 2))
+    return r->data[number % r->rows];
+  sim_rng_uniform(seed, id, 0, DRAW_RADIUS, u);
+  return r->data[0] + (r->data[1] - r->data[0]) * u[0];
+}
+
+static void make_radii(const maker *m, const collision_radii *size) {
+  for (int64_t i = 0; i < m->n; i++)
+    m->g->radius[m->first + i] = collision_radius_of(size, m->p->common.seed, (uint64_t)(m->first + i), (size_t)i);
 }
 
 static void region_of(const maker *m, const collision_random_spheres *group, double low[3], double high[3]) {
@@ -233,7 +235,7 @@ static void copy_each(const maker *m, const collision_each *each) {
 static sim_status read_file(const maker *m, const sim_setup *setup, const collision_from_file *file) {
   char path[4096];
   sim_particles read = {0};
-  SIM_TRY(file_path(file, setup, path));
+  SIM_TRY(collision_path(file->path, setup, path));
   SIM_TRY(setup->read_particles(path, file->group.species, &m->p->common.units, &read));
   sim_status status = SIM_OK;
   if (read.count != m->n) status = sim_fail(SIM_ERR_SCENARIO, "%s: changed while it was read", path);
@@ -293,6 +295,7 @@ static sim_status make_all(const collision_parameters *p, const sim_setup *setup
   for (size_t i = 0; i < parts->count; i++) {
     m->n = parts->part[i].n;
     const char *material = ((const collision_group *)parts->part[i].item->data)->material;
+    if (m->n == 0) continue;
     SIM_TRY(make_part(m, setup, parts->part[i].item, collision_material_index(names, count, material)));
     m->first += m->n;
   }
@@ -307,18 +310,26 @@ static sim_status make_all(const collision_parameters *p, const sim_setup *setup
     if (m->o->periodic[c] && m->o->size[c] < 5 * most)
       return sim_fail(SIM_ERR_SCENARIO, "box.size: %.9g in %c is periodic and less than 5 of the largest radius, %.9g",
                       m->o->size[c], "xyz"[c], most);
+  SIM_TRY(m->sized(m->context, most));
   return *m->filled > 0 ? collision_pack(m->o, m->g, m->loose, m->low, m->high, *m->filled) : SIM_OK;
 }
 
 sim_status collision_grains_create(const collision_parameters *p, const sim_setup *setup, const collision_parts *parts,
-                                   const collision_options *options, collision_grains *out) {
+                                   const collision_options *options, sim_status (*sized)(void *context, double largest),
+                                   void *context, collision_grains *out) {
   const size_t n = (size_t)parts->n;
   double filled = 0;
   *out = (collision_grains){.n = (int64_t)n};
   double *data = calloc(11 * n, sizeof *data), *bounds = calloc(6 * n, sizeof *bounds);
   out->material = calloc(n, sizeof *out->material);
   out->radius = data;
-  maker m = {.p = p, .o = options, .g = out, .loose = calloc(n, sizeof(bool)), .filled = &filled};
+  maker m = {.p = p,
+             .o = options,
+             .g = out,
+             .loose = calloc(n, sizeof(bool)),
+             .filled = &filled,
+             .sized = sized,
+             .context = context};
   sim_status status = SIM_OK;
   if (!data || !bounds || !out->material || !m.loose)
     status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu grains", n);

@@ -18,10 +18,14 @@ const sim_field collision_energy_columns[] = {
     C(kinetic, .dimension = ENERGY, .doc = "of motion"),
     C(rotational, .dimension = ENERGY, .doc = "of turning"),
     C(elastic, .dimension = ENERGY, .doc = "held by contacts: normal, tangential, rolling and twisting springs"),
-    C(potential, .dimension = ENERGY, .doc = "in gravity"),
+    C(potential, .dimension = ENERGY,
+      .doc = "in gravity and in an external potential; NaN where only its acceleration is given"),
     C(dissipated, .dimension = ENERGY, .doc = "lost in dashpots and by sliding since the start"),
     C(total, .dimension = ENERGY, .doc = "sum of the first four"),
-    C(balance, .doc = "(total + dissipated)/(total at the start) - 1; moving walls do work that is not counted"),
+    C(balance,
+      .doc =
+          "change of total + dissipated since the start, over the size of the energies then; without what grains bring "
+          "and take; moving walls and a sheared box do work that is not counted"),
     {0}};
 
 enum { TEMPERATURE, TENSOR, GAS_PRESSURE = TENSOR + 6, STRESS, GAS_VIRIAL = STRESS + 6 };
@@ -64,13 +68,26 @@ const sim_field collision_momentum_columns[] = {
 
 sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const collision_sums **out) {
   if (run->sums_step != clock->step) SIM_TRY(run->ops->sums(run->work, clock->t, &run->sums));
+  if (run->sums_step != clock->step && run->varies) {
+    const double *controls = run->array[COLLISION_CONTROLLER].data;
+    run->sums.dissipated += controls[COLLISION_CARRIED_DISSIPATED];
+    run->sums.virial += controls[COLLISION_CARRIED_VIRIAL];
+    run->sums.collisions += controls[COLLISION_CARRIED_COLLISIONS];
+  }
   run->sums_step = clock->step;
   *out = &run->sums;
   return SIM_OK;
 }
 
+/* What is not known is left out: the state holds these sums, and holds finite numbers. */
+static double external(const collision_sums *s) { return isnan(s->external) ? 0 : s->external; }
+
 double collision_energy(const collision_sums *s) {
-  return s->kinetic + s->rotational + s->elastic + s->gravity + s->dissipated;
+  return s->kinetic + s->rotational + s->elastic + s->gravity + external(s) + s->dissipated;
+}
+
+double collision_energy_scale(const collision_sums *s) {
+  return s->kinetic + s->rotational + fabs(s->elastic) + fabs(s->gravity) + fabs(external(s));
 }
 
 static void observe_energy(const collision_run *run, const collision_sums *s, double *values) {
@@ -78,10 +95,12 @@ static void observe_energy(const collision_run *run, const collision_sums *s, do
   values[KINETIC] = s->kinetic;
   values[ROTATIONAL] = s->rotational;
   values[ELASTIC] = s->elastic;
-  values[POTENTIAL] = s->gravity;
+  values[POTENTIAL] = s->gravity + s->external;
   values[DISSIPATED] = s->dissipated;
   values[TOTAL] = collision_energy(s) - s->dissipated;
+  if (isnan(s->external)) values[TOTAL] = NAN;
   values[BALANCE] = (collision_energy(s) - controls[COLLISION_INITIAL_ENERGY]) / controls[COLLISION_ENERGY_SCALE];
+  if (isnan(s->external)) values[BALANCE] = NAN;
 }
 
 static void observe_gas(const collision_run *run, const collision_sums *s, double *values) {
@@ -113,6 +132,24 @@ static void observe_contacts(collision_run *run, const collision_sums *s, const 
   }
 }
 
+/* Tables that the scenario adds. */
+static sim_status observe_more(collision_run *run, const collision_sums *s, const sim_clock *clock,
+                               const sim_table *table, double *values) {
+  const collision_parameters *p = run->parameters;
+  if (table == &p->wall_table) {
+    for (int k = 0; k < 3 * run->options.forces; k++) values[k] = s->wall[k / 3][k % 3];
+    return SIM_OK;
+  }
+  SIM_TRY(run->ops->store(run->work));
+  if (table == &p->flow_table) {
+    collision_observe_flow(run, values);
+    return SIM_OK;
+  }
+  SIM_TRY(collision_profile_at(run, clock));
+  for (int k = 0; k < p->profile.bins; k++) values[k] = run->profile[table - p->bin_tables][k];
+  return SIM_OK;
+}
+
 sim_status collision_observe(void *self, const sim_clock *clock, int table, double *values) {
   collision_run *run = self;
   const collision_sums *s;
@@ -127,8 +164,7 @@ sim_status collision_observe(void *self, const sim_clock *clock, int table, doub
       values[3 + c] = s->angular[c];
     }
     break;
-  default:
-    for (int k = 0; k < 3 * run->options.walls; k++) values[k] = s->wall[k / 3][k % 3];
+  default: return observe_more(run, s, clock, run->parameters->tables[table], values);
   }
   return SIM_OK;
 }

@@ -31,9 +31,11 @@ static sim_status list(packing *k) {
 
 static void push_walls(const packing *k, double radius, double x[3], double *deep) {
   for (int b = 0; b < k->o->walls; b++) {
-    double normal[3], velocity[3];
-    const double gap = collision_wall_distance(&k->o->wall[b], 0, x, normal, velocity), aim = radius * (1 + k->margin);
-    if (gap >= aim) continue;
+    const double aim = radius * (1 + k->margin);
+    const collision_pose pose = collision_wall_pose(&k->o->wall[b], 0);
+    collision_touch touch[COLLISION_TOUCHES_MAX];
+    if (collision_wall_touch(&k->o->wall[b], &pose, x, aim, touch) == 0) continue;
+    const double gap = touch->distance, *normal = touch->normal;
     *deep = fmax(*deep, (radius - gap) / radius);
     for (int c = 0; c < 3; c++) x[c] += (aim - gap) * normal[c];
   }
@@ -50,11 +52,9 @@ static void push(packing *k, double scale, const image *box) {
     for (int64_t e = k->search.first[i]; e < k->search.first[i + 1]; e++) {
       const uint32_t j = k->search.neighbour[e];
       const place q = k->sorted[j];
-      double d[3], square = 0;
-      for (int c = 0; c < 3; c++) {
-        d[c] = nearest_image(p.x[c] - q.x[c], box->size[c], box->half[c]);
-        square += d[c] * d[c];
-      }
+      double d[3];
+      (void)apart(box, &p, &q, d);
+      const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
       const double want = scale * (p.r + q.r), aim = want * (1 + k->margin);
       if (square >= aim * aim) continue;
       const double distance = sqrt(square), share = k->loose[k->id[j]] ? 0.5 : 1;
@@ -135,7 +135,9 @@ sim_status collision_pack(const collision_options *options, collision_grains *g,
     smallest = fmin(smallest, g->radius[i]);
     largest = fmax(largest, g->radius[i]);
   }
-  SIM_TRY(collision_search_create(options, smallest, largest, &k.search));
+  collision_options now = *options; /* which counts those that are still to come */
+  now.n = g->n;
+  SIM_TRY(collision_search_create(&now, smallest, largest, &k.search));
   k.search.cutoff = 0.4 * smallest;
   /* A part of the gap that an even spread would leave, up to random close packing. */
   k.margin = fmin(0.1, fmax(1e-4, 0.3 * (cbrt(0.64 / filled) - 1)));

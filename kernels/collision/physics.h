@@ -2,10 +2,16 @@
 #ifndef COLLISION_PHYSICS_H
 #define COLLISION_PHYSICS_H
 
+#include "kernels/collision/collision.h"
+
 #include <math.h>
 #include <stdbool.h>
 
+#ifdef __CUDACC__
+#define COLLISION_INLINE static __device__ __forceinline__
+#else
 #define COLLISION_INLINE static inline __attribute__((always_inline))
+#endif
 
 typedef struct contact_law {
   real k0, km, g0, gh, gm, tangential, E, G, beta, friction, rolling, twisting, pull;
@@ -13,13 +19,14 @@ typedef struct contact_law {
 
 /* A contact as grain i sees it. Swapping i and j turns the sign of every vector and of no number, to the bit. */
 typedef struct contact_state {
-  real normal[3];    /* unit vector, towards i */
-  real overlap;      /* may be a little below 0, see `share` */
-  real mass, radius; /* reduced */
-  real speed[3];     /* centre of i against that of j (or the wall's surface) */
-  real halfway;      /* linear: the same along the normal, as positions moved in the step to now */
-  real surface[3];   /* l_i w_i + l_j w_j, l: distance of the contact from the centre */
-  real turning[3];   /* w_i - w_j */
+  real normal[3];        /* unit vector, towards i */
+  real overlap;          /* may be a little below 0, see `share` */
+  real mass, radius;     /* reduced */
+  real speed[3];         /* centre of i against that of j (or the wall's surface) */
+  real halfway;          /* linear: the same along the normal, as positions moved in the step to now */
+  real surface[3];       /* l_i w_i + l_j w_j, l: distance of the contact from the centre */
+  real turning[3];       /* w_i - w_j */
+  real own, still, held; /* COLLISION_OWN: the law's normal force, the same at rest, and the energy of that */
 } contact_state;
 
 typedef struct contact_result {
@@ -59,7 +66,7 @@ COLLISION_INLINE void contact_slide(real *spring, const real *rate, int count, r
     const real scale = limit / (real)sqrt(size);
     for (int c = 0; c < count; c++) {
       force[c] *= scale;
-      spring[c] = k > 0 ? -(force[c] + g * rate[c]) / k : 0;
+      if (dt > 0) spring[c] = k > 0 ? -(force[c] + g * rate[c]) / k : 0;
     }
   }
   for (int c = 0; c < count; c++) {
@@ -96,11 +103,12 @@ COLLISION_INLINE real contact_damping(real k, real g, const contact_state *s, re
 
 /* `spring`: springs numbers of history, brought up to date by dt (0: as it was). `dt` is also the interval, centred on
  * now, over which a contact that begins or ends in it is averaged, so that a dashpot's jump costs no order. */
-COLLISION_INLINE void contact_force(const contact_law *law, int hertz, int springs, const contact_state *s, real dt,
+COLLISION_INLINE void contact_force(const contact_law *law, int form, int springs, const contact_state *s, real dt,
                                     real edge, real *spring, contact_result *out) {
   const real speed = contact_dot(s->speed, s->normal); /* > 0: they part */
   real overlap = s->overlap, mean;
   real share = contact_share(overlap, speed, edge, &mean);
+  const bool hertz = form == COLLISION_HERTZ, own = form == COLLISION_OWN;
   if (overlap < 0) overlap = 0;
   real k, g, kt, gt, elastic;
   if (hertz) {
@@ -126,12 +134,17 @@ COLLISION_INLINE void contact_force(const contact_law *law, int hertz, int sprin
   out->elastic = elastic - pull * overlap;
   out->dissipated =
       g > 0 && share > 0 && !hertz ? damping * damping / (g * share) * dt : g * share * speed * speed * dt;
+  if (own) {
+    out->normal_force = s->own;
+    out->elastic = s->held;
+    out->dissipated = (s->still - s->own) * speed * dt;
+  }
   for (int c = 0; c < 3; c++) {
     out->force[c] = out->normal_force * s->normal[c];
     out->couple[c] = 0;
   }
   if (springs == 0) return;
-  const real load = (real)fmax(k * mean + damping, 0);
+  const real load = (real)fmax(own ? s->own : k * mean + damping, (real)0);
   real arm[3], slip[3], tangential[3];
   contact_cross(s->surface, s->normal, arm);
   for (int c = 0; c < 3; c++) slip[c] = s->speed[c] - speed * s->normal[c] - arm[c];

@@ -4,7 +4,26 @@
 
 #include "kernels/collision/collision.h"
 
-enum { COLLISION_INITIAL_ENERGY, COLLISION_ENERGY_SCALE, COLLISION_CONTROLS };
+/* Numbers that the run keeps for itself; those from COLLISION_NEXT_ID on change where grains come and go. */
+enum {
+  COLLISION_INITIAL_ENERGY,
+  COLLISION_ENERGY_SCALE,
+  COLLISION_STEP, /* length of a step */
+  COLLISION_NEXT_ID,
+  COLLISION_INSERTED,
+  COLLISION_INSERTED_MASS,
+  COLLISION_REMOVED,
+  COLLISION_REMOVED_MASS,
+  COLLISION_CARRIED_DISSIPATED, /* of grains that were removed */
+  COLLISION_CARRIED_VIRIAL,
+  COLLISION_CARRIED_COLLISIONS,
+  COLLISION_OF_INLET,                                                   /* how many each has brought */
+  COLLISION_CARRIED_GRAINS = COLLISION_OF_INLET + COLLISION_INLETS_MAX, /* through each gate */
+  COLLISION_CARRIED_MASS = COLLISION_CARRIED_GRAINS + COLLISION_GATES_MAX,
+  COLLISION_CONTROLS = COLLISION_CARRIED_MASS + COLLISION_GATES_MAX
+};
+
+enum { COLLISION_FLOW_STEPS = 100, COLLISION_PROFILES = 5 }; /* grains come and go every so many steps */
 
 /* The state's arrays in the order of the descriptor's fields. */
 typedef enum collision_array {
@@ -24,6 +43,10 @@ typedef enum collision_array {
   COLLISION_CONTACT_PARTNER,
   COLLISION_CONTACT_SPRING,
   COLLISION_WALL_SPRING,
+  COLLISION_CROSSED,
+  COLLISION_POSES,
+  COLLISION_MESHES,
+  COLLISION_QUANTA,
   COLLISION_CONTROLLER,
   COLLISION_ARRAYS
 } collision_array;
@@ -41,15 +64,63 @@ typedef struct collision_run {
   collision_sums sums;
   int64_t sums_step;
   bool warned;
+  int64_t limit; /* grains that there is room for */
+  bool varies;   /* grains come and go */
+  struct collision_flow *flow;
+  double profile[COLLISION_PROFILES][COLLISION_BINS_MAX];
+  int64_t profile_step;
+  int64_t triangles; /* of all meshes */
+  collision_mesh *mesh[COLLISION_WALLS_MAX];
+  int mesh_count;
+  sim_expr_program *motion[COLLISION_WALLS_MAX][2]; /* of velocity and spin; NULL: numbers */
+  void *motion_scratch;
 } collision_run;
 
 extern const sim_field collision_state_fields[], collision_energy_columns[], collision_gas_columns[],
     collision_contact_columns[], collision_momentum_columns[];
+
+sim_status collision_create_arrays(collision_run *run) SIM_MUST_CHECK;
+/* false: this run has no such array. */
+bool collision_view_array(collision_run *run, int which, sim_array *out);
+/* From a checkpoint's state. */
+sim_status collision_restore(collision_run *run, const sim_frame *saved) SIM_MUST_CHECK;
+/* All of a run but ops, parameters and clock. */
+sim_status collision_start(collision_run *run, const sim_setup *setup) SIM_MUST_CHECK;
+/* walls.c */
+sim_status collision_meshes_read(const collision_parameters *p, const sim_setup *setup, collision_triangles *out,
+                                 size_t *count) SIM_MUST_CHECK; /* out[walls.count], for collision_meshes_free */
+sim_status collision_meshes_count(const collision_parameters *p, const sim_setup *setup,
+                                  int64_t *triangles) SIM_MUST_CHECK;
+void collision_meshes_free(collision_triangles *meshes, size_t count);
+sim_status collision_meshes_create(collision_run *run, double largest) SIM_MUST_CHECK; /* from the state */
+sim_status collision_motion_create(collision_run *run) SIM_MUST_CHECK;
+void collision_motion_destroy(collision_run *run);
+/* Walls to where they are at t, from t - dt. */
+sim_status collision_motion_step(collision_run *run, double t, double dt) SIM_MUST_CHECK;
+
+/* flow.c. All that ever may be there, beside `n` at the start; whether grains come or go. */
+double collision_flow_limit(const collision_parameters *p, double n);
+bool collision_flow_varies(const collision_parameters *p);
+double collision_flow_bytes(const collision_parameters *p, double limit, int real);
+sim_status collision_flow_create(collision_run *run) SIM_MUST_CHECK;
+void collision_flow_destroy(collision_run *run);
+/* Removes and inserts what is due. */
+sim_status collision_flow_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+/* Least and greatest radius and lightest grain that an inlet brings. */
+void collision_inlet_bounds(const collision_inlet *inlet, double *least, double *most, double *mass);
+
+/* profile.c */
+sim_status collision_profile_at(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+void collision_observe_flow(const collision_run *run, double *values);
+double collision_get(const collision_run *run, int which, int c, int64_t i);
+
+double collision_step_count(double t_end, double dt);
 
 /* sim_model.observe */
 sim_status collision_observe(void *self, const sim_clock *clock, int table, double *values);
 /* Those of clock->step. */
 sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const collision_sums **out) SIM_MUST_CHECK;
 double collision_energy(const collision_sums *sums); /* with what was lost */
+double collision_energy_scale(const collision_sums *sums);
 
 #endif

@@ -7,8 +7,12 @@ enum { ROOM = 12 }; /* neighbours a grain to begin with */
 
 sim_status collision_search_create(const collision_options *o, double smallest, double largest, collision_search *out) {
   const size_t n = (size_t)o->n;
-  *out = (collision_search){
-      .n = o->n, .threads = o->threads, .smallest = smallest, .largest = largest, .room = ROOM * o->n};
+  *out = (collision_search){.n = o->n,
+                            .threads = o->threads,
+                            .smallest = smallest,
+                            .largest = largest,
+                            .room = ROOM * o->n,
+                            .sheared = o->shear != 0};
   memcpy(out->low, o->low, sizeof out->low);
   memcpy(out->size, o->size, sizeof out->size);
   memcpy(out->periodic, o->periodic, sizeof out->periodic);

@@ -4,6 +4,9 @@
 
 #include "kernels/collision/collision.h"
 
+/* The lists begin with room for 12 neighbours a grain, which equal spheres at rest do not need; where grains crowd
+ * (fast ones want a wide skin, small ones gather about large ones) they grow as lists are made: the only memory that a
+ * run asks for after its start. */
 enum { COLLISION_LEVELS = 6 };
 
 /* Positions in cells' order: x, y, z, radius of each. Row i of the list: entries first[i] ... first[i + 1] of
@@ -25,7 +28,8 @@ typedef struct collision_search {
   uint32_t *neighbour;
   int64_t room; /* of neighbour */
   double low[3], size[3], smallest, largest;
-  bool periodic[3];
+  bool periodic[3], sheared;
+  double offset; /* along x, of the image above in y, now */
   double cutoff; /* gap up to which two are neighbours */
 } collision_search;
 

@@ -110,16 +110,32 @@ static inline real nearest_image(real d, real size, real half) {
 
 typedef struct image {
   real size[3], half[3]; /* half: infinite where the box is not periodic */
+  real offset;           /* along x, of the image above in y */
 } image;
 
 static image image_of(const collision_search *s) {
-  image box = {{0}, {INFINITY, INFINITY, INFINITY}};
+  image box = {{0}, {INFINITY, INFINITY, INFINITY}, 0};
   for (int c = 0; c < 3; c++) {
     if (!s->periodic[c]) continue;
     box.size[c] = (real)s->size[c];
     box.half[c] = (real)(0.5 * s->size[c]);
   }
+  box.offset = (real)s->offset;
   return box;
+}
+
+/* Vector from the nearest image of q to p; returns which image that is in y, -1 ... 1. */
+static inline int apart(const image *box, const place *p, const place *q, real d[3]) {
+  int which = 0;
+  for (int c = 0; c < 3; c++) d[c] = p->x[c] - q->x[c];
+  if (d[1] > box->half[1]) which = 1;
+  if (d[1] < -box->half[1]) which = -1;
+  d[0] -= (real)which * box->offset;
+  d[0] = nearest_image(d[0], box->size[0], box->half[0]);
+  d[0] = nearest_image(d[0], box->size[0], box->half[0]); /* an offset may take it two images away */
+  d[1] = nearest_image(d[1], box->size[1], box->half[1]);
+  d[2] = nearest_image(d[2], box->size[2], box->half[2]);
+  return which;
 }
 
 /* Neighbours of i among a stretch of grains; returns how many; `out` NULL: only counts. */
@@ -127,11 +143,9 @@ static int64_t near_in(const place *p, const image *box, int64_t i, int64_t from
                        uint32_t *out) {
   int64_t count = 0;
   for (int64_t j = from; j < to; j++) {
-    real square = 0;
-    for (int c = 0; c < 3; c++) {
-      const real d = nearest_image(p[i].x[c] - p[j].x[c], box->size[c], box->half[c]);
-      square += d * d;
-    }
+    real d[3];
+    (void)apart(box, &p[i], &p[j], d);
+    const real square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     const real reach = p[i].r + p[j].r + cutoff;
     if (square < reach * reach && i != j) {
       if (out != NULL) out[count] = (uint32_t)j;
@@ -163,10 +177,13 @@ static int64_t near_of(const collision_search *s, const place *p, const image *b
       least[c] = a;
       number[c] = b - a + 1 < level->cells[c] ? b - a + 1 : level->cells[c];
     }
-    for (int64_t u = 0; u < number[0]; u++) {
-      const int64_t cx = ((least[0] + u) % level->cells[0] + level->cells[0]) % level->cells[0];
-      for (int64_t v = 0; v < number[1]; v++) {
-        const int64_t cy = ((least[1] + v) % level->cells[1] + level->cells[1]) % level->cells[1];
+    for (int64_t v = 0; v < number[1]; v++) {
+      const int64_t y = least[1] + v, cy = (y % level->cells[1] + level->cells[1]) % level->cells[1];
+      /* Beyond a sheared boundary the whole row: what lies there moves on. */
+      const bool beyond = s->sheared && (y != cy || number[1] == level->cells[1]);
+      const int64_t across = beyond ? level->cells[0] : number[0];
+      for (int64_t u = 0; u < across; u++) {
+        const int64_t cx = ((least[0] + u) % level->cells[0] + level->cells[0]) % level->cells[0];
         const int64_t row = level->first_cell + (cx * level->cells[1] + cy) * level->cells[2];
         const int64_t start = ((least[2]) % level->cells[2] + level->cells[2]) % level->cells[2];
         const int64_t whole = start + number[2] <= level->cells[2] ? number[2] : level->cells[2] - start;

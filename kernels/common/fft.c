@@ -130,7 +130,7 @@ static bool plan_radices(fft_plan *plan) {
 }
 
 static void sweep_all(const fft_plan *plan, bool inverse, const void *source, ptrdiff_t source_stride, void *target,
-                      ptrdiff_t target_stride, void *work);
+                      ptrdiff_t target_stride, void *work, fft_ahead *ahead);
 
 static bool plan_bluestein(fft_plan *plan, sim_isa isa) {
   const int64_t n = plan->n, m = longer_length(n);
@@ -150,7 +150,7 @@ static bool plan_bluestein(fft_plan *plan, sim_isa isa) {
       points[j][0][0] = points[j ? m - j : 0][0][0] = (double)cosl(angle) / (double)m;
       points[j][1][0] = points[j ? m - j : 0][1][0] = (double)sinl(angle) / (double)m;
     }
-    sweep_all(exact, false, points, 1, points, 1, work);
+    sweep_all(exact, false, points, 1, points, 1, work, NULL);
     for (int64_t p = 0; p < m; p++) /* the same radices, so the same order */
       for (int part = 0; part < 2; part++) {
         if (plan->single)
@@ -228,24 +228,33 @@ static void copy(const void *source, ptrdiff_t source_stride, void *target, ptrd
             FFT_POINT);
 }
 
-static void sweep_all(const fft_plan *plan, bool inverse, const void *source, ptrdiff_t source_stride, void *target,
-                      ptrdiff_t target_stride, void *work) {
-  if (plan->sweeps == 0) {
-    copy(source, source_stride, target, target_stride, 1);
-    return;
-  }
-  if (source == target && source_stride == 1 && target_stride == 1) work = target;
-  const int last = plan->sweeps - 1;
-  int64_t blocks = inverse ? plan->n : 1, q = inverse ? 1 : plan->n;
-  for (int i = 0; i <= last; i++) {
-    const int s = inverse ? last - i : i, R = plan->radix[s];
+/* Between sweeps the points stand in `at`: the target itself where a transform is in place, for one column then stays
+ * in the first-level cache, and two of 256 points do not. */
+typedef struct between {
+  void *at;
+  ptrdiff_t stride;
+} between;
+
+static between between_for(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
+                           void *work) {
+  return source == target && source_stride == target_stride ? (between){target, target_stride} : (between){work, 1};
+}
+
+/* Sweeps first ... end - 1 of all, of which an inverse does the last one first. */
+static void sweep_some(const fft_plan *plan, bool inverse, int first, int end, const void *source,
+                       ptrdiff_t source_stride, void *target, ptrdiff_t target_stride, between middle,
+                       fft_ahead *ahead) {
+  int64_t blocks = 1, q = plan->n;
+  for (int s = 0; s < (inverse ? end : first); s++) blocks *= plan->radix[s], q /= plan->radix[s];
+  for (int i = first; i < end; i++) {
+    const int s = inverse ? end - 1 - (i - first) : i, R = plan->radix[s];
     if (inverse)
       blocks /= R;
     else
       q /= R;
-    (inverse ? plan->lanes->inverse : plan->lanes->forward)[R](i == 0 ? source : work, i == 0 ? source_stride : 1,
-                                                               i == last ? target : work, i == last ? target_stride : 1,
-                                                               blocks, q, plan->twiddles[s]);
+    (inverse ? plan->lanes->inverse : plan->lanes->forward)[R](
+        i == first ? source : middle.at, i == first ? source_stride : middle.stride, i == end - 1 ? target : middle.at,
+        i == end - 1 ? target_stride : middle.stride, blocks, q, plan->twiddles[s], ahead);
     if (inverse)
       q *= R;
     else
@@ -253,43 +262,66 @@ static void sweep_all(const fft_plan *plan, bool inverse, const void *source, pt
   }
 }
 
+static void sweep_all(const fft_plan *plan, bool inverse, const void *source, ptrdiff_t source_stride, void *target,
+                      ptrdiff_t target_stride, void *work, fft_ahead *ahead) {
+  if (plan->sweeps == 0) {
+    copy(source, source_stride, target, target_stride, 1);
+    return;
+  }
+  sweep_some(plan, inverse, 0, plan->sweeps, source, source_stride, target, target_stride,
+             between_for(source, source_stride, target, target_stride, work), ahead);
+}
+
 static void bluestein(const fft_plan *plan, bool inverse, const void *source, ptrdiff_t source_stride, void *target,
-                      ptrdiff_t target_stride, void *work) {
+                      ptrdiff_t target_stride, void *work, fft_ahead *ahead) {
   const fft_lanes *lanes = plan->lanes;
   const int64_t n = plan->n, m = plan->longer->n;
   lanes->multiply(source, source_stride, work, 1, n, plan->chirp, inverse, 0);
   memset((char *)work + n * FFT_POINT, 0, (size_t)(m - n) * FFT_POINT);
-  sweep_all(plan->longer, false, work, 1, work, 1, work);
+  sweep_all(plan->longer, false, work, 1, work, 1, work, ahead);
   lanes->multiply(work, 1, work, 1, m, plan->convolution, 0, 0);
-  sweep_all(plan->longer, true, work, 1, work, 1, work);
+  sweep_all(plan->longer, true, work, 1, work, 1, work, ahead);
   lanes->multiply(work, 1, target, target_stride, n, plan->chirp, 0, inverse);
 }
 
 static void complex_transform(const fft_plan *plan, bool inverse, const void *source, ptrdiff_t source_stride,
-                              void *target, ptrdiff_t target_stride, void *work) {
-  (plan->longer ? bluestein : sweep_all)(plan, inverse, source, source_stride, target, target_stride, work);
+                              void *target, ptrdiff_t target_stride, void *work, fft_ahead *ahead) {
+  (plan->longer ? bluestein : sweep_all)(plan, inverse, source, source_stride, target, target_stride, work, ahead);
 }
 
 void fft_forward(const fft_plan *plan, const void *source, ptrdiff_t source_stride, void *target,
-                 ptrdiff_t target_stride, void *work) {
+                 ptrdiff_t target_stride, void *work, fft_ahead *ahead) {
   if (plan->kind == FFT_PERIODIC) {
-    complex_transform(plan, false, source, source_stride, target, target_stride, work);
+    complex_transform(plan, false, source, source_stride, target, target_stride, work, ahead);
     return;
   }
   plan->lanes->gather(source, source_stride, work, plan->n, plan->shuffle, plan->kind == FFT_SINE);
-  complex_transform(plan, false, work, 1, target, target_stride, work);
+  complex_transform(plan, false, work, 1, target, target_stride, work, ahead);
   plan->lanes->fold(target, target_stride, plan->n, plan->at, plan->rotations);
 }
 
 void fft_inverse(const fft_plan *plan, void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
-                 void *work) {
+                 void *work, fft_ahead *ahead) {
   if (plan->kind == FFT_PERIODIC) {
-    complex_transform(plan, true, source, source_stride, target, target_stride, work);
+    complex_transform(plan, true, source, source_stride, target, target_stride, work, ahead);
     return;
   }
   plan->lanes->unfold(source, source_stride, plan->n, plan->at, plan->rotations);
-  complex_transform(plan, true, source, source_stride, work, 1, work);
+  complex_transform(plan, true, source, source_stride, work, 1, work, ahead);
   plan->lanes->scatter(work, target, target_stride, plan->n, plan->shuffle, plan->kind == FFT_SINE);
+}
+
+bool fft_can_filter(const fft_plan *plan) { return plan->kind == FFT_PERIODIC && !plan->longer && plan->sweeps > 0; }
+
+void fft_filter(const fft_plan *plan, const void *source, ptrdiff_t source_stride, void *target,
+                ptrdiff_t target_stride, const void *factors, const int32_t *slot, void *work, fft_ahead *ahead) {
+  const int last = plan->sweeps - 1, R = plan->radix[last];
+  const bool alone = last == 0;
+  const between middle = between_for(source, source_stride, target, target_stride, work);
+  sweep_some(plan, false, 0, last, source, source_stride, middle.at, middle.stride, middle, ahead);
+  plan->lanes->turn[R](alone ? source : middle.at, alone ? source_stride : middle.stride, alone ? target : middle.at,
+                       alone ? target_stride : middle.stride, plan->n / R, factors, slot, ahead);
+  sweep_some(plan, true, 0, last, middle.at, middle.stride, target, target_stride, middle, ahead);
 }
 
 /* ---- rows ---- */

@@ -36,11 +36,23 @@ double fft_work_size(int64_t n);                /* the same, or more, before the
 const int32_t *fft_order(const fft_plan *plan); /* [n]: wavenumber of the p-th point of a transform */
 bool fft_smooth(int64_t n);                     /* no prime factor above 13 */
 
+/* What the caller wants next, fetched into the second-level cache while a transform computes: pieces of successive
+ * lines, one piece a butterfly. Long pieces keep the processor's own prefetchers busy too. NULL: nothing. */
+typedef struct fft_ahead {
+  const char *at;  /* the next piece */
+  ptrdiff_t step;  /* bytes from piece to piece */
+  int lines, left; /* of 64 bytes in a piece; pieces */
+} fft_ahead;
+
 /* n points from source to target, which may be one. The inverse overwrites its source. `work` overlaps neither. */
 void fft_forward(const fft_plan *plan, const void *source, ptrdiff_t source_stride, void *target,
-                 ptrdiff_t target_stride, void *work);
+                 ptrdiff_t target_stride, void *work, fft_ahead *ahead);
 void fft_inverse(const fft_plan *plan, void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
-                 void *work);
+                 void *work, fft_ahead *ahead);
+/* Forward, times factors[slot[p]][G] at the p-th point, inverse, in fewer sweeps; where the plan has a way. */
+bool fft_can_filter(const fft_plan *plan);
+void fft_filter(const fft_plan *plan, const void *source, ptrdiff_t source_stride, void *target,
+                ptrdiff_t target_stride, const void *factors, const int32_t *slot, void *work, fft_ahead *ahead);
 
 /* Rows. `count` <= 2G real rows of n numbers, `row` numbers apart, become a column of n points: the first G rows stand
  * in re, the others in im. Absent rows are zeros. */

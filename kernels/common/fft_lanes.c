@@ -77,34 +77,86 @@ FFT_INLINE void butterfly(int R, int inverse, int turned, const real *source, pt
   EACH(STORE)
 }
 
+FFT_INLINE void fetch(fft_ahead *ahead) {
+  if (!ahead || ahead->left <= 0) return;
+  for (int i = 0; i < ahead->lines; i++) __builtin_prefetch(ahead->at + 64 * i, 0, 2);
+  ahead->at += ahead->step;
+  ahead->left--;
+}
+
 FFT_INLINE void sweep(int R, int inverse, const void *source, ptrdiff_t source_stride, void *target,
-                      ptrdiff_t target_stride, int64_t blocks, int64_t q, const void *twiddles) {
+                      ptrdiff_t target_stride, int64_t blocks, int64_t q, const void *twiddles, fft_ahead *ahead) {
   const real *from = source;
   real *to = target;
   const ptrdiff_t from_point = source_stride * REALS, to_point = target_stride * REALS;
   if (!twiddles) {
-    for (int64_t b = 0; b < blocks; b++, from += R * from_point, to += R * to_point)
+    for (int64_t b = 0; b < blocks; b++, from += R * from_point, to += R * to_point) {
+      fetch(ahead);
       for (int lane = 0; lane < LANES; lane += WIDTH)
         butterfly(R, inverse, 0, from + lane, from_point, to + lane, to_point, NULL);
+    }
     return;
   }
   const ptrdiff_t from_step = (ptrdiff_t)q * from_point, to_step = (ptrdiff_t)q * to_point;
   for (int64_t b = 0; b < blocks; b++, from += (R - 1) * from_step, to += (R - 1) * to_step) {
     const real *w = twiddles;
-    for (int64_t j = 0; j < q; j++, w += 2 * (R - 1), from += from_point, to += to_point)
+    for (int64_t j = 0; j < q; j++, w += 2 * (R - 1), from += from_point, to += to_point) {
+      fetch(ahead);
       for (int lane = 0; lane < LANES; lane += WIDTH)
         butterfly(R, inverse, 1, from + lane, from_step, to + lane, to_step, w);
+    }
+  }
+}
+
+FFT_INLINE void turn_round(int R, const real *from, ptrdiff_t from_point, real *to, ptrdiff_t to_point,
+                           const real *factors, const int32_t *slot) {
+  complex_lanes x[FFT_RADIX_MAX];
+#define TAKE(r)                                                                                                        \
+  {                                                                                                                    \
+    x[r].re = *(const vreal *)(from + (r)*from_point);                                                                 \
+    x[r].im = *(const vreal *)(from + (r)*from_point + LANES);                                                         \
+  }
+#define SCALE(r)                                                                                                       \
+  {                                                                                                                    \
+    const vreal factor = *(const vreal *)(factors + (ptrdiff_t)slot[r] * LANES);                                       \
+    x[r] = (complex_lanes){x[r].im * factor, x[r].re * factor};                                                        \
+  }
+#define GIVE(r)                                                                                                        \
+  {                                                                                                                    \
+    *(vreal *)(to + (r)*to_point) = x[r].im;                                                                           \
+    *(vreal *)(to + (r)*to_point + LANES) = x[r].re;                                                                   \
+  }
+  EACH(TAKE)
+  dft(R, x);
+  EACH(SCALE)
+  dft(R, x);
+  EACH(GIVE)
+}
+
+FFT_INLINE void turn_sweep(int R, const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
+                           int64_t blocks, const void *factors, const int32_t *slot, fft_ahead *ahead) {
+  const real *from = source;
+  real *to = target;
+  const ptrdiff_t from_point = source_stride * REALS, to_point = target_stride * REALS;
+  for (int64_t b = 0; b < blocks; b++, from += R * from_point, to += R * to_point, slot += R) {
+    fetch(ahead);
+    for (int lane = 0; lane < LANES; lane += WIDTH)
+      turn_round(R, from + lane, from_point, to + lane, to_point, (const real *)factors + lane, slot);
   }
 }
 
 #define SWEEPS(R)                                                                                                      \
-  static void forward##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks, int64_t q,                \
-                         const void *w) {                                                                              \
-    sweep(R, 0, a, as, b, bs, blocks, q, w);                                                                           \
+  static void forward##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks, int64_t q, const void *w, \
+                         fft_ahead *ahead) {                                                                           \
+    sweep(R, 0, a, as, b, bs, blocks, q, w, ahead);                                                                    \
   }                                                                                                                    \
-  static void inverse##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks, int64_t q,                \
-                         const void *w) {                                                                              \
-    sweep(R, 1, a, as, b, bs, blocks, q, w);                                                                           \
+  static void inverse##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks, int64_t q, const void *w, \
+                         fft_ahead *ahead) {                                                                           \
+    sweep(R, 1, a, as, b, bs, blocks, q, w, ahead);                                                                    \
+  }                                                                                                                    \
+  static void turn##R(const void *a, ptrdiff_t as, void *b, ptrdiff_t bs, int64_t blocks, const void *factors,         \
+                      const int32_t *slot, fft_ahead *ahead) {                                                         \
+    turn_sweep(R, a, as, b, bs, blocks, factors, slot, ahead);                                                         \
   }
 SWEEPS(2)
 SWEEPS(3)
@@ -379,6 +431,7 @@ static void real_load(const void *rows, ptrdiff_t row, int64_t count, int64_t n,
 
 const fft_lanes FFT_LANES = {.forward = TABLE(forward),
                              .inverse = TABLE(inverse),
+                             .turn = TABLE(turn),
                              .multiply = multiply,
                              .fold = fold,
                              .unfold = unfold,

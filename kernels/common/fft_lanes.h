@@ -5,19 +5,22 @@
 #ifndef FFT_LANES_H
 #define FFT_LANES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "kernels/common/fft.h"
 
 enum { FFT_POINT = 128, FFT_RADIX_MAX = 16 };
 
 /* One sweep of butterflies of one radix over `blocks` blocks of radix * q points: element r of butterfly j of block b
  * is the point at (b * radix + r) * q + j. `twiddles`: [q][radix - 1][re, im], NULL for q = 1. */
 typedef void fft_sweep(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
-                       int64_t blocks, int64_t q, const void *twiddles);
+                       int64_t blocks, int64_t q, const void *twiddles, fft_ahead *ahead);
+/* The last sweep forward (q = 1), times factors[slot[p]][G], and the first one back. */
+typedef void fft_turn(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
+                      int64_t blocks, const void *factors, const int32_t *slot, fft_ahead *ahead);
 
 typedef struct fft_lanes {
   fft_sweep *forward[FFT_RADIX_MAX + 1]; /* butterfly, then twiddles; NULL: no such radix */
   fft_sweep *inverse[FFT_RADIX_MAX + 1]; /* twiddles, then butterfly, with exp(+i...) */
+  fft_turn *turn[FFT_RADIX_MAX + 1];
   /* target = source times factors[n][re, im], both n points; `swap`: re and im of the source change places first,
    * `swap_after`: those of the product do. */
   void (*multiply)(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride, int64_t n,

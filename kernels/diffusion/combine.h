@@ -3,6 +3,7 @@
 #ifndef DIFFUSION_COMBINE_H
 #define DIFFUSION_COMBINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,13 @@ typedef struct diffusion_stage {
   diffusion_set set[DIFFUSION_SETS];
 } diffusion_stage;
 
+/* Whether all that a stage does is to multiply the column by a table: what a split step does. */
+static inline bool diffusion_only_scales(const diffusion_stage *stage) {
+  const diffusion_set *set = &stage->set[0];
+  return stage->forward && stage->inverse && stage->sets == 1 && set->target == 0 && set->terms == 1 &&
+         set->term[0].source == 0 && set->term[0].table >= 0 && set->term[0].coefficient == 1;
+}
+
 /* What a table holds for a point: G numbers for re and im alike, 2G for each of them, or G complex ones. */
 typedef enum diffusion_factor { DIFFUSION_ALIKE, DIFFUSION_EACH, DIFFUSION_COMPLEX } diffusion_factor;
 
@@ -37,7 +45,6 @@ typedef struct diffusion_column {
   const void *table[DIFFUSION_TABLES]; /* of this column: [slots][G or 2G] */
   const int32_t *slot;                 /* [n] */
   diffusion_factor factor;
-  const char *ahead; /* what is wanted next, of the same stride: fetched into the second-level cache; NULL: nothing */
 } diffusion_column;
 
 typedef void diffusion_combine(const diffusion_stage *stage, const diffusion_column *column);

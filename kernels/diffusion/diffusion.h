@@ -8,10 +8,14 @@
 
 extern const sim_model diffusion_model;
 
-/* One field: L_k = -D sum_a axes_a k_a^2 - hyper |k|^4 - decay - i drift . k */
+/* One field: L_k = -D sum_a axes_a k_a^2 - 2 (tensor_0 k_x k_y + tensor_1 k_x k_z + tensor_2 k_y k_z) - hyper |k|^4
+ * - decay - i drift . k + linear(k); u_t = L u + N, or L u + lap N where it is conserved. */
 typedef struct diffusion_species {
   char *name;
-  double D, axes[3], hyper, decay, drift[3];
+  double D, axes[3], tensor[3], hyper, decay, drift[3], walls[2];
+  sim_expr *linear; /* of k2, kx, ky, kz -> real part, or real and imaginary parts; NULL: none */
+  bool conserved;
+  double fluctuation;
   sim_expr *initial; /* of x, y, z; NULL: 0 */
   double noise;      /* standard deviation of what is added to each cell at the start */
 } diffusion_species;
@@ -45,25 +49,42 @@ typedef struct diffusion_integrate {
   bool dealias;
 } diffusion_integrate;
 
-enum { DIFFUSION_STATISTICS = 5 }; /* mean, variance, min, max, mass */
+enum { DIFFUSION_SCRATCH = 16384 }; /* bytes, for `linear` */
+enum { DIFFUSION_STATISTICS = 5 };  /* mean, variance, min, max, mass */
 
 typedef struct diffusion_parameters {
   sim_common common;
   diffusion_grid_parameters grid;
   sim_list fields; /* of diffusion_species */
-  sim_expr *rates; /* of the fields, x, y, z, t -> one number a field; NULL: none */
+  sim_expr
+      *rates; /* of the fields, x, y, z, t, and all fields' derivatives by x, y, z -> one number a field; or NULL */
   diffusion_integrate integrate;
-  /* filled by validate: the table's columns, and the state's fields, by the names of the scenario */
-  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96];
-  sim_field columns[DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], state[DIFFUSION_FIELDS];
-  sim_table table;
-  const sim_table *tables[2];
+  sim_function_map observe; /* as rates, one number */
+  sim_doubles probes;       /* [count][rank] */
+  int64_t spectrum;         /* bins of |k| */
+  /* filled by validate: tables and their columns, and the state's fields, by the names of the scenario */
+  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[2][SIM_COLUMNS_MAX][96];
+  sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[3][SIM_COLUMNS_MAX + 1],
+      state[DIFFUSION_FIELDS];
+  sim_table table[4];
+  const sim_table *tables[5];
+  int kinds[4]; /* of the tables: diffusion_tables_kind */
 } diffusion_parameters;
 extern const sim_schema diffusion_schema;
 
 const diffusion_species *diffusion_species_of(const diffusion_parameters *p, int field);
 diffusion_grid diffusion_grid_of(const diffusion_parameters *p);
-bool diffusion_drifts(const diffusion_parameters *p); /* L is complex */
+/* The tables distinguish k from -k: L is complex, or is not the same at both. */
+bool diffusion_unfolded(const diffusion_parameters *p);
+/* A field between walls that hold it at values is v + low + slope * place along that axis: v, which is transformed, is
+ * 0 at the walls, and L vanishes on the rest. */
+typedef struct diffusion_lift {
+  int axis; /* -1: the field itself is transformed */
+  double low, slope;
+} diffusion_lift;
+diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field);
+/* Derivatives of fields that the rates take. */
+diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p);
 bool diffusion_single(const diffusion_parameters *p);
 int64_t diffusion_steps(const diffusion_integrate *integrate);
 double diffusion_dt(const diffusion_integrate *integrate);
@@ -86,11 +107,29 @@ typedef struct diffusion_method {
 extern const diffusion_method diffusion_methods[DIFFUSION_SCHEMES];
 /* The method's stages with the grid's scale in them. */
 diffusion_method diffusion_method_for(diffusion_scheme scheme, double scale);
-/* Tables of one field for a step dt. */
-void diffusion_method_tables(diffusion_spectral *spectral, const diffusion_parameters *p, int field, double dt,
-                             void *const *tables);
+/* What fills the tables of one field for a step dt, `scale` being that of the transforms; context for
+ * diffusion_method_fill. */
+typedef struct diffusion_filling {
+  const diffusion_species *species;
+  diffusion_grid grid;
+  diffusion_scheme scheme;
+  double dt, scale;
+  bool dealias;
+  sim_expr_program *linear; /* of the species; NULL: none */
+} diffusion_filling;
+sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, double dt, double scale,
+                                   diffusion_filling *out) SIM_MUST_CHECK;
+void diffusion_filling_end(diffusion_filling *filling);
+diffusion_fill diffusion_method_fill;
 
 /* ---- rates.c: the scenario's function over pieces of planes ---- */
+
+/* `times` steps of rates, of h each, the first one at time t; `step` numbers the step for its noise. */
+typedef struct diffusion_moment {
+  double t, h;
+  int times;
+  int64_t step;
+} diffusion_moment;
 
 typedef struct diffusion_rates diffusion_rates;
 typedef enum diffusion_form {
@@ -98,13 +137,16 @@ typedef enum diffusion_form {
   DIFFUSION_EULER,   /* u + h N(u) */
   DIFFUSION_MIDPOINT /* u + h N(u + h/2 N(u)) */
 } diffusion_form;
+diffusion_form diffusion_form_of(diffusion_scheme scheme);
+/* The graph that a form makes of the rates: of the fields, without their lifts, x, y, z, t, h and
+ * diffusion_gradients_of. */
+sim_status diffusion_rates_graph(const diffusion_parameters *p, diffusion_form form, sim_expr **out) SIM_MUST_CHECK;
 sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form form, sim_isa isa, int threads,
                                   diffusion_rates **out) SIM_MUST_CHECK;
 void diffusion_rates_destroy(diffusion_rates **rates);
 double diffusion_rates_bytes(const diffusion_parameters *p, int threads);
-/* What the next pass does: `times` steps of h each, the first one at time t. */
-void diffusion_rates_set(diffusion_rates *rates, double t, double h, int times);
-void diffusion_rates_apply(void *rates, const diffusion_piece *piece); /* a diffusion_pointwise */
+void diffusion_rates_set(diffusion_rates *rates, const diffusion_moment *moment); /* what the next pass does */
+void diffusion_rates_apply(void *rates, const diffusion_piece *piece);            /* a diffusion_pointwise */
 
 /* ---- fields.c ---- */
 
@@ -113,11 +155,38 @@ sim_status diffusion_initial(const diffusion_parameters *p, sim_isa isa, void *c
 /* SIM_ERR_SCENARIO where the rates of that state are not finite. */
 sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa,
                                  const void *const *real_fields) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO where dt is above the scheme's limit of stability at that state, as far as that is sure. */
+sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa,
+                                const void *const *real_fields) SIM_MUST_CHECK;
 /* mean, variance, min, max, mass of count numbers; cell: the volume of one. partial[count blocks]. */
 typedef struct diffusion_statistics {
   double mean, variance, least, greatest, mass;
 } diffusion_statistics;
 diffusion_statistics diffusion_measure(const void *values, bool single, int64_t count, double cell, double *partial,
                                        int threads);
+
+/* ---- the operations of a backend ---- */
+
+typedef struct diffusion_work diffusion_work;
+
+/* Where there is a queue, what gives no numbers to the host is only queued. */
+typedef struct diffusion_ops {
+  void (*plan)(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out);
+  /* With tables for steps of diffusion_dt, where there are steps. */
+  sim_status (*create)(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out);
+  void (*destroy)(diffusion_work **work);
+  const sim_buffer *(*real)(const diffusion_work *work);  /* [fields][cells], for the start and for outputs */
+  const sim_buffer *(*state)(const diffusion_work *work); /* [fields][numbers], what the scheme keeps */
+  sim_status (*load)(diffusion_work *work);               /* the state from the real fields */
+  sim_status (*resume)(diffusion_work *work);             /* what goes with a state that was put there */
+  /* One stage of the method: rates, the passes forward, and its sums of products. */
+  sim_status (*stage)(diffusion_work *work, int stage, const diffusion_moment *moment);
+  sim_status (*jump)(diffusion_work *work, double t); /* DIFFUSION_EXACT: to time t from the start */
+  /* The real fields; `half` (may be NULL): with these rates added. */
+  sim_status (*show)(diffusion_work *work, const diffusion_moment *half);
+  sim_status (*measure)(diffusion_work *work, int field, double cell, diffusion_statistics *out); /* of the real one */
+  const char *(*name)(const diffusion_work *work); /* how it transforms */
+} diffusion_ops;
+extern const diffusion_ops diffusion_ops_cpu, diffusion_ops_cuda;
 
 #endif

@@ -93,16 +93,17 @@ sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, con
   const diffusion_grid grid = diffusion_grid_of(p);
   const int fields = (int)p->fields.count;
   const bool single = diffusion_single(p);
-  bool uniform[DIFFUSION_FIELDS + PLACES] = {false};
+  bool uniform[4 * DIFFUSION_FIELDS + PLACES] = {false};
   for (int i = 1; i < PLACES; i++) uniform[fields + i] = true;
   const double zero = 0;
   rows r;
   sim_status status = SIM_OK;
+  if (diffusion_gradients_of(p).count > 0) return SIM_OK; /* there are none yet */
   SIM_TRY(rows_begin(p->rates, uniform, isa, &grid, 2 * fields, &r));
   for (int64_t row = 0; status == SIM_OK && row < grid.n[Z] * grid.n[Y]; row++) {
     const double y = grid.rank > 1 ? centre(&grid, Y, row % grid.n[Y]) : 0;
     const double z = grid.rank > 2 ? centre(&grid, Z, row / grid.n[Y]) : 0;
-    const void *in[DIFFUSION_FIELDS + PLACES];
+    const void *in[4 * DIFFUSION_FIELDS + PLACES] = {NULL};
     void *out[DIFFUSION_FIELDS];
     for (int f = 0; f < fields; f++) {
       double *u = r.buffers + f * grid.n[X];
@@ -123,6 +124,87 @@ sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, con
   }
   rows_end(&r);
   return status;
+}
+
+/* The sum of each rate's derivative by its own field: of the rates' inputs. */
+static sim_status trace_graph(const diffusion_parameters *p, sim_expr **out) {
+  sim_expr_builder *b;
+  sim_expr_ref in[4 * DIFFUSION_FIELDS + 4], results[DIFFUSION_FIELDS], sum = 0;
+  const int inputs = sim_expr_input_count(p->rates);
+  *out = NULL;
+  SIM_TRY(sim_expr_builder_create(&b));
+  sim_status status = SIM_OK;
+  for (int i = 0; status == SIM_OK && i < inputs; i++)
+    status = sim_expr_builder_input(b, sim_expr_input_name(p->rates, i), &in[i]);
+  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) {
+    sim_expr *derivative;
+    status = sim_expr_derivative(p->rates, f, &derivative);
+    if (status != SIM_OK) break;
+    status = sim_expr_builder_insert(b, derivative, in, results);
+    sim_expr_free(&derivative);
+    if (status == SIM_OK && f > 0)
+      status = sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){sum, results[f]}, &sum);
+    else
+      sum = results[f];
+  }
+  if (status == SIM_OK) status = sim_expr_builder_finish(b, &sum, (const char *const[]){"trace"}, 1, out);
+  sim_expr_builder_free(&b);
+  return status;
+}
+
+/* The mean of the uniform mode alone is looked at, where nothing else damps it: what is refused grows for sure, since
+ * some eigenvalue is at or below the mean of all. */
+sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, const void *const *real_fields) {
+  static const double limits[DIFFUSION_SCHEMES] = {[DIFFUSION_LIE] = 2,
+                                                   [DIFFUSION_STRANG] = 4,
+                                                   [DIFFUSION_ETD1] = 2,
+                                                   [DIFFUSION_ETDRK2] = 2,
+                                                   [DIFFUSION_ETDRK4] = 2.785};
+  enum { PLACES = 4 };
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const int fields = (int)p->fields.count;
+  const double h = diffusion_dt(&p->integrate), limit = limits[p->integrate.scheme], zero = 0;
+  bool uniform[4 * DIFFUSION_FIELDS + PLACES] = {false};
+  for (int i = 1; i < PLACES; i++) uniform[fields + i] = true;
+  for (int axis = 0; axis < grid.rank; axis++)
+    if (grid.kind[axis] == FFT_SINE) return SIM_OK;
+  for (int f = 0; f < fields; f++) {
+    const diffusion_species *s = diffusion_species_of(p, f);
+    if (s->decay > 0 || s->linear || s->conserved) return SIM_OK;
+  }
+  if (diffusion_gradients_of(p).count > 0) return SIM_OK;
+  sim_expr *trace;
+  rows r;
+  if (trace_graph(p, &trace) != SIM_OK) return SIM_OK; /* too large a graph */
+  sim_status status = rows_begin(trace, uniform, isa, &grid, fields + 1, &r);
+  sim_expr_free(&trace);
+  if (status != SIM_OK) return status;
+  double sum = 0;
+  for (int64_t row = 0; row < grid.n[Z] * grid.n[Y]; row++) {
+    const double y = grid.rank > 1 ? centre(&grid, Y, row % grid.n[Y]) : 0;
+    const double z = grid.rank > 2 ? centre(&grid, Z, row / grid.n[Y]) : 0;
+    const void *in[4 * DIFFUSION_FIELDS + PLACES] = {NULL};
+    double *out = r.buffers + fields * grid.n[X];
+    for (int f = 0; f < fields; f++) {
+      double *u = r.buffers + f * grid.n[X];
+      for (int64_t x = 0; x < grid.n[X]; x++) u[x] = get(real_fields[f], diffusion_single(p), row * grid.n[X] + x);
+      in[f] = u;
+    }
+    in[fields] = r.x;
+    in[fields + 1] = &y;
+    in[fields + 2] = &z;
+    in[fields + 3] = &zero;
+    sim_expr_program_run(r.program, (size_t)grid.n[X], in, (void *const[]){out}, r.scratch);
+    for (int64_t x = 0; x < grid.n[X]; x++) sum += out[x];
+  }
+  rows_end(&r);
+  const double rate = sum / ((double)grid.n[X] * (double)grid.n[Y] * (double)grid.n[Z] * fields);
+  if (!(h * rate < -limit * (1 + 1e-6))) return SIM_OK;
+  return sim_fail(
+      SIM_ERR_SCENARIO,
+      "integrate.dt: %.3g is too long for %s: the rates fall by %.3g for each unit of a field at the start, "
+      "which is stable up to dt = %.3g",
+      h, diffusion_methods[p->integrate.scheme].name, -rate, -limit / rate);
 }
 
 /* ---- measuring ---- */

@@ -1,13 +1,10 @@
-/* The model: memory, steps, outputs.
+/* The model: steps and outputs, by the operations of a backend.
  *
- * Between two steps array [0] of every field is mixed (spectral.h). Split steps keep it alone, and it is the state; the
- * others keep the coefficients of all axes in array [1], from which array [0] is made again. A Strang step is
- * R(h/2) exp(L h) R(h/2), with two neighbouring R in one pass: the state is that before the second one, which outputs
- * add. */
-#include "kernels/diffusion/diffusion.h"
+ * A Strang step is R(h/2) exp(L h) R(h/2), with two neighbouring R in one pass: the state is that before the second
+ * one, which outputs add. */
+#include "kernels/diffusion/observe.h"
 
 #include "engine/log.h"
-#include "engine/reduce.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,18 +13,17 @@
 
 typedef struct diffusion_run {
   const diffusion_parameters *p;
+  const diffusion_ops *ops;
+  diffusion_work *work;
+  const sim_backend *backend;
+  diffusion_observer *observer; /* NULL: nothing beside statistics */
+  sim_buffer host;              /* the fields, where they lie on a device and are observed */
   diffusion_grid grid;
-  diffusion_spectral *spectral;
-  diffusion_rates *rates;
-  diffusion_method method;
-  diffusion_arrays arrays;
-  sim_buffer array[DIFFUSION_ARRAYS], table[DIFFUSION_TABLES], real;
+  const diffusion_method *method;
   sim_mesh mesh;
-  double *partial;
-  int64_t cells, shown; /* step whose fields `real` holds; -1: none */
-  double table_time;    /* of DIFFUSION_EXACT: what its table is for */
-  int threads, fields;
-  bool single;
+  int64_t cells, shown; /* step whose fields are shown; -1: none */
+  double jumped;        /* DIFFUSION_EXACT: the time that it is at; NaN: none */
+  int fields;
 } diffusion_run;
 
 static const sim_field state_fields[] = {
@@ -37,27 +33,22 @@ static const sim_field state_fields[] = {
 
 static const sim_table *const no_tables[] = {NULL};
 
-static double number_bytes(const diffusion_parameters *p) { return diffusion_single(p) ? 4 : 8; }
+static const diffusion_ops *ops_of(const sim_setup *setup) { return diffusion_model.ops[setup->backend->kind]; }
 
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const diffusion_parameters *p = parameters;
   const diffusion_grid grid = diffusion_grid_of(p);
-  const diffusion_method *method = &diffusion_methods[p->integrate.scheme];
-  const double fields = (double)p->fields.count, number = number_bytes(p);
+  const double fields = (double)p->fields.count, number = diffusion_single(p) ? sizeof(float) : sizeof(double);
   const double cells = (double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2];
-  const double array = fields * number * diffusion_field_numbers(&grid, diffusion_single(p));
-  const double table = fields * number * diffusion_table_numbers(&grid, diffusion_single(p), diffusion_drifts(p));
-  sim_plan_add(out, "transformed fields", array);
-  sim_plan_add(out, "arrays of the scheme", array * method->arrays);
-  sim_plan_add(out, "tables of the scheme", table * method->tables);
+  ops_of(setup)->plan(p, setup, out);
   sim_plan_add(out, "fields for outputs", fields * number * cells);
-  sim_plan_add(out, "transforms",
-               diffusion_spectral_bytes(&grid, (int)p->fields.count, diffusion_single(p), setup->threads));
-  sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
+  if (out->space != SIM_SPACE_HOST) sim_plan_add_host(out, "fields at the start", fields * number * cells);
+  if (diffusion_observer_bytes(p, setup->threads) > 0)
+    sim_plan_add_host(out, "observed fields",
+                      diffusion_observer_bytes(p, setup->threads) +
+                          (out->space == SIM_SPACE_HOST ? 0 : fields * number * cells));
   out->snapshot_bytes = out->staged_bytes = fields * number * cells;
-  out->checkpoint_bytes = array;
   out->work_per_step = cells * fields;
-  out->work_rate_guess = p->rates ? 5e8 / (method->stages > 0 ? method->stages : 1) : 1e12;
   out->steps = (double)diffusion_steps(&p->integrate);
   return SIM_OK;
 }
@@ -65,12 +56,9 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
 static void destroy(void **self) {
   diffusion_run *run = *self;
   if (!run) return;
-  diffusion_spectral_destroy(&run->spectral);
-  diffusion_rates_destroy(&run->rates);
-  for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&run->array[a]);
-  for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&run->table[t]);
-  sim_buffer_destroy(&run->real);
-  free(run->partial);
+  if (run->work) run->ops->destroy(&run->work);
+  diffusion_observer_destroy(&run->observer);
+  sim_buffer_destroy(&run->host);
   free(run);
   *self = NULL;
 }
@@ -79,73 +67,34 @@ static void *part(const sim_buffer *buffer, int field) {
   return (char *)buffer->data + (size_t)field * (size_t)buffer->shape[1] * sim_dtype_size(buffer->dtype);
 }
 
-static sim_status take(diffusion_run *run, const sim_setup *setup, double numbers, sim_buffer *out) {
-  if (numbers * run->fields > 0x1p60) return sim_fail(SIM_ERR_NO_MEMORY, "the grid is too large");
-  return sim_buffer_create(setup->backend, run->single ? SIM_F32 : SIM_F64, 2,
-                           (int64_t[]){run->fields, (int64_t)numbers}, out);
-}
-
-static sim_status create_arrays(diffusion_run *run, const sim_setup *setup) {
-  const bool drifts = diffusion_drifts(run->p);
-  const int kept = diffusion_methods[run->p->integrate.scheme].arrays;
-  for (int a = 0; a <= kept; a++)
-    SIM_TRY(take(run, setup, diffusion_field_numbers(&run->grid, run->single), &run->array[a]));
-  for (int t = 0; t < run->method.tables; t++)
-    SIM_TRY(take(run, setup, diffusion_table_numbers(&run->grid, run->single, drifts), &run->table[t]));
-  SIM_TRY(take(run, setup, (double)run->cells, &run->real));
-  run->partial = calloc(sim_reduce_blocks((size_t)run->cells), sizeof(double));
-  if (!run->partial) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
-  run->arrays.complex = drifts;
-  for (int f = 0; f < run->fields; f++) {
-    for (int a = 0; a <= kept; a++) run->arrays.array[f][a] = part(&run->array[a], f);
-    for (int t = 0; t < run->method.tables; t++) run->arrays.table[f][t] = part(&run->table[t], f);
-  }
-  return SIM_OK;
-}
-
-static void make_tables(diffusion_run *run, double dt) {
-  for (int f = 0; f < run->fields; f++) diffusion_method_tables(run->spectral, run->p, f, dt, run->arrays.table[f]);
-}
-
-static void each_field(const diffusion_run *run, const sim_buffer *buffer, void **out) {
-  for (int f = 0; f < run->fields; f++) out[f] = part(buffer, f);
-}
-
-/* Terms that only copy, with one factor. */
-static void visit(diffusion_run *run, int forward, int inverse, int target, int source, int table, double factor) {
-  diffusion_stage stage = {forward, inverse, 1, {{target, 1, {{factor, table, source}}}}};
-  if (target != 0 && inverse) stage.set[stage.sets++] = (diffusion_set){0, 1, {{1, -1, target}}};
-  diffusion_columns(run->spectral, &stage, &run->arrays);
-}
-
-static int state_array(const diffusion_run *run) { return run->method.arrays > 0 ? 1 : 0; }
-
+/* The first state, made on the host. */
 static sim_status begin(diffusion_run *run, const sim_setup *setup) {
-  void *mixed[DIFFUSION_FIELDS], *real_fields[DIFFUSION_FIELDS];
-  each_field(run, &run->array[0], mixed);
-  each_field(run, &run->real, real_fields);
-  SIM_TRY(diffusion_initial(run->p, setup->isa, real_fields));
-  if (run->p->rates) SIM_TRY(diffusion_check_rates(run->p, setup->isa, (const void *const *)real_fields));
-  diffusion_planes_load(run->spectral, (const void *const *)real_fields, mixed);
-  visit(run, 1, run->p->integrate.scheme != DIFFUSION_EXACT, state_array(run), 0, -1, diffusion_scale(&run->grid));
-  return SIM_OK;
+  const sim_buffer *real = run->ops->real(run->work);
+  sim_buffer host = *real;
+  void *fields[DIFFUSION_FIELDS];
+  const bool there = real->space != SIM_SPACE_HOST;
+  if (there) SIM_TRY(sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &host));
+  for (int f = 0; f < run->fields; f++) fields[f] = part(&host, f);
+  sim_status status = diffusion_initial(run->p, setup->isa, fields);
+  if (status == SIM_OK && run->p->rates)
+    status = diffusion_check_rates(run->p, setup->isa, (const void *const *)fields);
+  if (status == SIM_OK && run->p->rates) status = diffusion_check_step(run->p, setup->isa, (const void *const *)fields);
+  if (status == SIM_OK && there) status = setup->backend->copy(real->data, host.data, sim_buffer_bytes(real));
+  if (there) sim_buffer_destroy(&host);
+  return status == SIM_OK ? run->ops->load(run->work) : status;
 }
 
-static sim_status restore(diffusion_run *run, const sim_frame *saved) {
-  const sim_buffer *buffer = &run->array[state_array(run)];
-  const sim_array *array = sim_frame_array(saved, state_fields[0].name);
-  if (!array || array->dtype != buffer->dtype || sim_array_bytes(array) != sim_buffer_bytes(buffer))
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "no %s of this run in the checkpoint", state_fields[0].name);
-  memcpy(buffer->data, array->data, sim_array_bytes(array));
-  if (state_array(run) && run->p->integrate.scheme != DIFFUSION_EXACT) visit(run, 0, 1, 0, 1, -1, 1);
-  return SIM_OK;
-}
-
-static sim_status create_rates(diffusion_run *run, const sim_setup *setup) {
-  static const diffusion_form forms[DIFFUSION_SCHEMES] = {
-      [DIFFUSION_LIE] = DIFFUSION_EULER, [DIFFUSION_STRANG] = DIFFUSION_MIDPOINT};
-  if (!run->p->rates) return SIM_OK;
-  return diffusion_rates_create(run->p, forms[run->p->integrate.scheme], setup->isa, run->threads, &run->rates);
+/* The order of coefficients is the operations' own, and so is the rank of the array. */
+static sim_status restore(diffusion_run *run, const sim_setup *setup) {
+  const sim_buffer *buffer = run->ops->state(run->work);
+  const sim_array *array = sim_frame_array(setup->saved, state_fields[0].name);
+  bool fits = array && array->dtype == buffer->dtype && array->rank == buffer->rank;
+  for (int i = 0; fits && i < buffer->rank; i++) fits = array->shape[i] == buffer->shape[i];
+  if (!fits)
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's %s is not in the form of %s on %s: go on where it began",
+                    state_fields[0].name, run->ops->name(run->work), setup->backend->name);
+  SIM_TRY(setup->backend->copy(buffer->data, array->data, sim_array_bytes(array)));
+  return run->ops->resume(run->work);
 }
 
 static sim_status create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
@@ -154,14 +103,14 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   *self = run;
   if (!run) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   run->p = p;
+  run->ops = ops_of(setup);
+  run->backend = setup->backend;
   run->grid = diffusion_grid_of(p);
   run->fields = (int)p->fields.count;
-  run->single = diffusion_single(p);
-  run->threads = setup->threads;
   run->cells = run->grid.n[0] * run->grid.n[1] * run->grid.n[2];
   run->shown = -1;
-  run->table_time = NAN;
-  run->method = diffusion_method_for(p->integrate.scheme, diffusion_scale(&run->grid));
+  run->jumped = NAN;
+  run->method = &diffusion_methods[p->integrate.scheme];
   for (int axis = 0; axis < run->grid.rank; axis++) {
     const int a = run->grid.rank - 1 - axis; /* slowest first */
     run->mesh.spacing[a] = run->grid.size[axis] / (double)run->grid.n[axis];
@@ -171,13 +120,14 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
               (long long)run->grid.n[axis]);
   }
   clock->t_end = p->integrate.t_end;
-  sim_status status =
-      diffusion_spectral_create(&run->grid, run->fields, run->single, setup->isa, run->threads, &run->spectral);
-  if (status == SIM_OK) status = create_arrays(run, setup);
-  if (status == SIM_OK) status = create_rates(run, setup);
-  if (status == SIM_OK) status = setup->saved ? restore(run, setup->saved) : begin(run, setup);
+  sim_status status = run->ops->create(p, setup, &run->work);
+  if (status == SIM_OK) status = diffusion_observer_create(p, setup->isa, setup->threads, &run->observer);
+  if (status == SIM_OK && run->observer && setup->backend->space != SIM_SPACE_HOST) {
+    const sim_buffer *real = run->ops->real(run->work);
+    status = sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &run->host);
+  }
+  if (status == SIM_OK) status = setup->saved ? restore(run, setup) : begin(run, setup);
   if (status == SIM_OK && !setup->saved) clock->dt = diffusion_dt(&p->integrate);
-  if (status == SIM_OK && p->rates) make_tables(run, diffusion_dt(&p->integrate));
   if (status != SIM_OK) destroy(self);
   return status;
 }
@@ -187,17 +137,11 @@ static sim_status step(void *self, sim_clock *clock) {
   const diffusion_integrate *i = &run->p->integrate;
   const double h = diffusion_dt(i);
   const int64_t steps = diffusion_steps(i);
-  void *mixed[DIFFUSION_FIELDS];
-  each_field(run, &run->array[0], mixed);
-  for (int s = 0; s < run->method.stages; s++) {
-    if (i->scheme != DIFFUSION_STRANG)
-      diffusion_rates_set(run->rates, clock->t + run->method.at[s] * h, h, 1);
-    else if (clock->step == 0)
-      diffusion_rates_set(run->rates, 0, h / 2, 1);
-    else
-      diffusion_rates_set(run->rates, clock->t - h / 2, h / 2, 2);
-    diffusion_planes(run->spectral, mixed, diffusion_rates_apply, run->rates);
-    diffusion_columns(run->spectral, &run->method.stage[s], &run->arrays);
+  for (int s = 0; s < run->method->stages; s++) {
+    diffusion_moment moment = {clock->t + run->method->at[s] * h, h, 1, clock->step};
+    if (i->scheme == DIFFUSION_STRANG)
+      moment = clock->step == 0 ? (diffusion_moment){0, h / 2, 1} : (diffusion_moment){clock->t - h / 2, h / 2, 2};
+    SIM_TRY(run->ops->stage(run->work, s, &moment));
   }
   clock->step++;
   clock->t = clock->step >= steps ? i->t_end : (double)clock->step * h;
@@ -205,33 +149,37 @@ static sim_status step(void *self, sim_clock *clock) {
   return SIM_OK;
 }
 
-/* Makes run->real hold the fields of this step. */
-static void show(diffusion_run *run, const sim_clock *clock) {
-  void *mixed[DIFFUSION_FIELDS], *real_fields[DIFFUSION_FIELDS];
-  if (run->shown == clock->step) return;
-  each_field(run, &run->array[0], mixed);
-  each_field(run, &run->real, real_fields);
+/* Makes the real fields those of this step. */
+static sim_status show(diffusion_run *run, const sim_clock *clock) {
   const bool half = run->p->integrate.scheme == DIFFUSION_STRANG && clock->step > 0;
-  if (run->p->integrate.scheme == DIFFUSION_EXACT) {
-    if (run->table_time != clock->t) make_tables(run, clock->t);
-    run->table_time = clock->t;
-    visit(run, 0, 1, 0, 1, 0, 1);
-  }
-  if (half) diffusion_rates_set(run->rates, clock->t - clock->dt / 2, clock->dt / 2, 1);
-  diffusion_planes_store(run->spectral, (const void *const *)mixed, real_fields, half ? diffusion_rates_apply : NULL,
-                         run->rates);
+  if (run->shown == clock->step) return SIM_OK;
+  if (run->p->integrate.scheme == DIFFUSION_EXACT && run->jumped != clock->t)
+    SIM_TRY(run->ops->jump(run->work, clock->t));
+  run->jumped = clock->t;
+  SIM_TRY(run->ops->show(run->work, half ? &(diffusion_moment){clock->t - clock->dt / 2, clock->dt / 2, 1} : NULL));
   run->shown = clock->step;
+  return SIM_OK;
+}
+
+static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int table, double *values) {
+  const void *fields[DIFFUSION_FIELDS];
+  SIM_TRY(show(run, clock));
+  const sim_buffer *real = run->ops->real(run->work);
+  if (run->host.data) SIM_TRY(run->backend->copy(run->host.data, real->data, sim_buffer_bytes(real)));
+  for (int f = 0; f < run->fields; f++) fields[f] = part(run->host.data ? &run->host : real, f);
+  diffusion_observer_row(run->observer, (diffusion_tables_kind)run->p->kinds[table], fields, clock->t, values);
+  return SIM_OK;
 }
 
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   diffusion_run *run = self;
   double cell = 1;
-  (void)table;
+  if (run->p->kinds[table] != DIFFUSION_FIELD_TABLE) return observe_more(run, clock, table, values);
   for (int axis = 0; axis < run->grid.rank; axis++) cell *= run->grid.size[axis] / (double)run->grid.n[axis];
-  show(run, clock);
+  SIM_TRY(show(run, clock));
   for (int f = 0; f < run->fields; f++, values += DIFFUSION_STATISTICS) {
-    const diffusion_statistics s =
-        diffusion_measure(part(&run->real, f), run->single, run->cells, cell, run->partial, run->threads);
+    diffusion_statistics s;
+    SIM_TRY(run->ops->measure(run->work, f, cell, &s));
     values[0] = s.mean;
     values[1] = s.variance;
     values[2] = s.least;
@@ -243,23 +191,22 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
 
 static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
   diffusion_run *run = self;
-  const sim_buffer *state = &run->array[state_array(run)];
+  const sim_buffer *state = run->ops->state(run->work), *real = run->ops->real(run->work);
   (void)species;
-  show(run, &frame->clock);
+  SIM_TRY(show(run, &frame->clock));
   arrays[0] = (sim_array){.field = &state_fields[0],
                           .dtype = state->dtype,
-                          .rank = 2,
-                          .shape = {state->shape[0], state->shape[1]},
-                          .global = {state->shape[0], state->shape[1]},
+                          .rank = state->rank,
                           .data = state->data,
                           .space = state->space};
+  for (int i = 0; i < state->rank; i++) arrays[0].shape[i] = arrays[0].global[i] = state->shape[i];
   for (int f = 0; f < run->fields; f++) {
     sim_array *array = &arrays[1 + f];
     *array = (sim_array){.field = &run->p->state[f],
-                         .dtype = run->real.dtype,
+                         .dtype = real->dtype,
                          .rank = run->grid.rank,
-                         .data = part(&run->real, f),
-                         .space = run->real.space,
+                         .data = part(real, f),
+                         .space = real->space,
                          .mesh = &run->mesh};
     for (int axis = 0; axis < run->grid.rank; axis++)
       array->shape[axis] = array->global[axis] = run->grid.n[run->grid.rank - 1 - axis];
@@ -275,7 +222,19 @@ static void describe(const void *self, char *out, size_t capacity) {
   for (int axis = 0; axis < run->grid.rank && used > 0 && (size_t)used < capacity; axis++)
     used += snprintf(out + used, capacity - (size_t)used, "%s%lld", axis ? " x " : "", (long long)run->grid.n[axis]);
   if (used > 0 && (size_t)used < capacity)
-    (void)snprintf(out + used, capacity - (size_t)used, " cells, scheme %s", run->method.name);
+    (void)snprintf(out + used, capacity - (size_t)used, " cells, scheme %s, %s", run->method->name,
+                   run->ops->name(run->work));
+}
+
+/* Lifts are the CPU's alone. */
+static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const diffusion_parameters *p = parameters;
+  for (int f = 0; backend != SIM_BACKEND_CPU && f < (int)p->fields.count; f++)
+    if (diffusion_lift_of(p, f).axis >= 0) {
+      (void)snprintf(lacks, capacity, "fields[%d].walls are", f + 1);
+      return false;
+    }
+  return true;
 }
 
 static const char *const references[] = {
@@ -306,8 +265,15 @@ const sim_model diffusion_model = {
     .tables_of = diffusion_tables_of,
     .state = state_fields,
     .work_unit = "cells",
-    .ops = {[SIM_BACKEND_CPU] = &diffusion_methods},
+    .ops =
+        {
+            [SIM_BACKEND_CPU] = &diffusion_ops_cpu,
+#ifdef SIM_HAS_CUDA
+            [SIM_BACKEND_CUDA] = &diffusion_ops_cuda,
+#endif
+        },
     .validate = diffusion_validate,
+    .supports = supports,
     .plan = plan,
     .create = create,
     .step = step,

@@ -1,9 +1,6 @@
 #include "kernels/diffusion/diffusion.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const char *const boundaries[] = {"periodic", "no_flux", "fixed", "as others", NULL};
 
@@ -46,6 +43,11 @@ static const sim_schema grid_schema = {
 static const sim_signature initial_signature = {
     .inputs = (const char *const[]){"x", "y", "z", NULL}, .outputs = {1}, .returns = "the field at the start"};
 
+static const sim_signature linear_signature = {.inputs = (const char *const[]){"k2", "kx", "ky", "kz", NULL},
+                                               .outputs = {1, 2},
+                                               .returns =
+                                                   "the rate of growth of a mode, or its real and imaginary parts"};
+
 static const sim_field species_fields[] = {
     {.name = "name",
      .type = SIM_STRING,
@@ -70,6 +72,13 @@ static const sim_field species_fields[] = {
      .min = 0,
      .max = INFINITY,
      .initial = "{1, 1, 1}"},
+    {.name = "tensor",
+     .type = SIM_REAL,
+     .doc = "diffusivities xy, xz, yz beside D times axes: D_xy stands for both D_xy and D_yx; along periodic axes",
+     .components = 3,
+     .offset = offsetof(diffusion_species, tensor),
+     .initial = "{0, 0, 0}",
+     .dimension = {2, 0, -1}},
     {.name = "hyper",
      .type = SIM_REAL,
      .doc = "hyper-diffusion: -hyper |k|^4",
@@ -92,6 +101,30 @@ static const sim_field species_fields[] = {
      .offset = offsetof(diffusion_species, drift),
      .initial = "{0, 0, 0}",
      .dimension = {1, 0, -1}},
+    {.name = "walls",
+     .type = SIM_REAL,
+     .doc = "values at the low and the high wall of the one axis whose boundary is fixed",
+     .components = 2,
+     .offset = offsetof(diffusion_species, walls),
+     .initial = "{0, 0}"},
+    {.name = "linear",
+     .type = SIM_FUNCTION,
+     .doc = "what is added to the linear part: a function of the angular wavenumbers kx, ky, kz, or of their square k2",
+     .offset = offsetof(diffusion_species, linear),
+     .signature = &linear_signature},
+    {.name = "conserved",
+     .type = SIM_BOOL,
+     .doc = "its rate stands under a Laplacian: u_t = L u + lap N",
+     .offset = offsetof(diffusion_species, conserved),
+     .initial = "false"},
+    {.name = "fluctuation",
+     .type = SIM_REAL,
+     .doc = "amplitude a of white noise in space and time, with covariance a^2 delta(x - x') delta(t - t')",
+     .offset = offsetof(diffusion_species, fluctuation),
+     .flags = SIM_RANGE,
+     .min = 0,
+     .max = INFINITY,
+     .initial = "0"},
     {.name = "initial",
      .type = SIM_FUNCTION,
      .doc = "the field at the start",
@@ -151,6 +184,8 @@ static const sim_schema integrate_schema = {
 
 static const sim_signature rates_signature = {.returns = "the rate of each field, in their order"};
 
+static const sim_signature observe_signature = {.returns = "what is taken over the grid"};
+
 static const sim_field parameter_fields[] = {
     {.name = "grid",
      .type = SIM_TABLE,
@@ -166,9 +201,30 @@ static const sim_field parameter_fields[] = {
      .variants = (const sim_schema *const[]){&diffusion_species_schema, NULL}},
     {.name = "rates",
      .type = SIM_FUNCTION,
-     .doc = "what changes the fields at a point beside the linear terms; of the fields, x, y, z and t",
+     .doc =
+         "what changes the fields at a point beside the linear terms; of the fields, x, y, z, t, and derivatives u_x, "
+         "u_y, u_z of a field u along periodic axes",
      .offset = offsetof(diffusion_parameters, rates),
      .signature = &rates_signature},
+    {.name = "observe",
+     .type = SIM_FUNCTION_MAP,
+     .doc = "columns of the table `observe`: functions as rates, over the grid by reduce = \"sum\" (the integral), "
+            "\"mean\", \"min\" or \"max\"",
+     .offset = offsetof(diffusion_parameters, observe),
+     .signature = &observe_signature},
+    {.name = "probes",
+     .type = SIM_ARRAY,
+     .doc = "points {x, y, z}, 0 beyond the grid's axes: the table `probes` has each field in the cells that hold them",
+     .components = 3,
+     .offset = offsetof(diffusion_parameters, probes)},
+    {.name = "spectrum",
+     .type = SIM_INT,
+     .doc = "bins of |k| in the table `spectrum`: the power of each field, at 0, 1, 2, ... times the least wavenumber",
+     .offset = offsetof(diffusion_parameters, spectrum),
+     .flags = SIM_RANGE,
+     .min = 0,
+     .max = SIM_COLUMNS_MAX,
+     .initial = "0"},
     {.name = "integrate",
      .type = SIM_TABLE,
      .doc = "time stepping",
@@ -201,11 +257,40 @@ diffusion_grid diffusion_grid_of(const diffusion_parameters *p) {
   return grid;
 }
 
-bool diffusion_drifts(const diffusion_parameters *p) {
-  for (int f = 0; f < (int)p->fields.count; f++)
-    for (int axis = 0; axis < 3; axis++)
-      if (diffusion_species_of(p, f)->drift[axis] != 0) return true;
+diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field) {
+  const double *walls = diffusion_species_of(p, field)->walls;
+  const diffusion_grid grid = diffusion_grid_of(p);
+  for (int axis = 0; axis < grid.rank && (walls[0] != 0 || walls[1] != 0); axis++)
+    if (grid.kind[axis] == FFT_SINE)
+      return (diffusion_lift){.axis = axis, .low = walls[0], .slope = (walls[1] - walls[0]) / grid.size[axis]};
+  return (diffusion_lift){.axis = -1};
+}
+
+static bool takes(const sim_expr *expr, int input) {
+  for (int i = 0; i < sim_expr_output_count(expr); i++)
+    if (input < sim_expr_input_count(expr) && sim_expr_depends(expr, i, input)) return true;
   return false;
+}
+
+bool diffusion_unfolded(const diffusion_parameters *p) {
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const diffusion_species *s = diffusion_species_of(p, f);
+    if (s->linear && sim_expr_output_count(s->linear) > 1) return true;
+    for (int axis = 0; axis < 3; axis++)
+      if (s->drift[axis] != 0 || s->tensor[axis] != 0 || (s->linear && takes(s->linear, 1 + axis))) return true;
+  }
+  return false;
+}
+
+diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p) {
+  diffusion_gradients g = {0};
+  const int fields = (int)p->fields.count;
+  for (int i = 0; p->rates && i < 3 * fields; i++) {
+    if (!takes(p->rates, fields + 4 + i)) continue;
+    g.of[g.count].field = i / 3;
+    g.of[g.count++].axis = i % 3;
+  }
+  return g;
 }
 
 bool diffusion_single(const diffusion_parameters *p) { return p->common.precision == SIM_SINGLE; }
@@ -217,117 +302,4 @@ int64_t diffusion_steps(const diffusion_integrate *integrate) {
 }
 double diffusion_dt(const diffusion_integrate *integrate) {
   return integrate->t_end / (double)diffusion_steps(integrate);
-}
-
-/* ---- rules ---- */
-
-static const char *const taken[] = {"x", "y", "z", "t", "h", "spectrum"};
-
-static bool good_name(const char *name) {
-  if (!name || !(isalpha((unsigned char)name[0]) || name[0] == '_')) return false;
-  for (const char *c = name; *c; c++)
-    if (!isalnum((unsigned char)*c) && *c != '_') return false;
-  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-    if (strcmp(name, taken[i]) == 0) return false;
-  return strlen(name) <= SIM_EXPR_NAME_MAX - 10;
-}
-
-static bool check_grid(const diffusion_parameters *p, sim_faults *faults) {
-  const sim_doubles *n = &p->grid.n, *size = &p->grid.size;
-  const size_t before = faults->count;
-  if (n->rows < 1 || n->rows > 3)
-    sim_faults_add(faults, 0, "grid.n", "expected 1 to 3 numbers of cells, got %zu", n->rows);
-  if (size->rows != n->rows)
-    sim_faults_add(faults, 0, "grid.size", "expected as many lengths as grid.n has numbers, %zu, got %zu", n->rows,
-                   size->rows);
-  for (size_t i = 0; i < n->rows && i < 3; i++)
-    if (n->data[i] != floor(n->data[i]))
-      sim_faults_add(faults, 0, "grid.n", "expected whole numbers, got %g", n->data[i]);
-  if (p->grid.boundary == DIFFUSION_AS_OTHERS)
-    sim_faults_add(faults, 0, "grid.boundary", "expected \"periodic\", \"no_flux\" or \"fixed\", got \"as others\"");
-  return faults->count == before;
-}
-
-static void check_species(const diffusion_parameters *p, sim_faults *faults) {
-  char path[64];
-  const diffusion_grid grid = diffusion_grid_of(p);
-  for (int f = 0; f < (int)p->fields.count; f++) {
-    const diffusion_species *s = diffusion_species_of(p, f);
-    const int line = p->fields.items[f].line;
-    snprintf(path, sizeof path, "fields[%d].name", f + 1);
-    if (!good_name(s->name))
-      sim_faults_add(faults, line, path, "expected a name of letters, digits and _ other than x, y, z, t, h, spectrum");
-    for (int other = 0; other < f; other++)
-      if (s->name && diffusion_species_of(p, other)->name && !strcmp(s->name, diffusion_species_of(p, other)->name))
-        sim_faults_add(faults, line, path, "expected a name of its own, got that of fields[%d]", other + 1);
-    snprintf(path, sizeof path, "fields[%d].drift", f + 1);
-    for (int axis = 0; axis < 3; axis++)
-      if (s->drift[axis] != 0 && (axis >= grid.rank || grid.kind[axis] != FFT_PERIODIC))
-        sim_faults_add(faults, line, path, "expected 0 along %c, which is not a periodic axis", "xyz"[axis]);
-  }
-}
-
-static sim_status check_rates(diffusion_parameters *p, sim_faults *faults) {
-  const char *inputs[DIFFUSION_FIELDS + 5];
-  int count = 0;
-  if (!p->rates) return SIM_OK;
-  for (; count < (int)p->fields.count; count++) {
-    inputs[count] = diffusion_species_of(p, count)->name;
-    if (!inputs[count]) return SIM_OK;
-  }
-  for (int i = 0; i < 4; i++) inputs[count++] = taken[i];
-  inputs[count] = NULL;
-  const sim_signature signature = {
-      .inputs = inputs, .outputs = {(int)p->fields.count}, .returns = "the rate of each field, in their order"};
-  return sim_function_bind(&p->rates, &signature, faults, 0, "rates");
-}
-
-static void check_steps(const diffusion_parameters *p, sim_faults *faults) {
-  const diffusion_integrate *i = &p->integrate;
-  if (p->rates && i->scheme == DIFFUSION_EXACT)
-    sim_faults_add(faults, 0, "integrate.scheme",
-                   "expected lie, strang, etd1, etdrk2 or etdrk4, for there are rates, got exact");
-  if (!p->rates && i->scheme != DIFFUSION_EXACT)
-    sim_faults_add(faults, 0, "integrate.scheme", "expected exact, for there are no rates, got %s", schemes[i->scheme]);
-  if (p->rates && isnan(i->dt))
-    sim_faults_add(faults, 0, "integrate.dt", "expected a number, for there are rates, got \"auto\"");
-  if (!isnan(i->dt) && !(i->t_end / i->dt < 0x1p53))
-    sim_faults_add(faults, 0, "integrate.dt", "expected fewer than 2^53 steps until t_end");
-}
-
-static void name_columns(diffusion_parameters *p) {
-  static const char *const kinds[DIFFUSION_STATISTICS] = {"mean", "variance", "min", "max", "mass"};
-  static const char *const docs[DIFFUSION_STATISTICS] = {"mean over the grid", "variance over the grid", "least value",
-                                                         "greatest value", "integral over the box"};
-  sim_field *column = p->columns;
-  for (int f = 0; f < (int)p->fields.count; f++) {
-    const char *name = diffusion_species_of(p, f)->name;
-    p->state[f] = (sim_field){.name = name, .type = SIM_REAL, .doc = "field", .flags = SIM_OUTPUT | SIM_NO_CHECKPOINT};
-    for (int k = 0; k < DIFFUSION_STATISTICS; k++, column++) {
-      snprintf(p->names[f][k], sizeof p->names[f][k], "%s_%s", name, kinds[k]);
-      *column = (sim_field){.name = p->names[f][k], .type = SIM_REAL, .doc = docs[k]};
-    }
-  }
-  column->name = NULL;
-  p->table = (sim_table){.name = "fields", .doc = "statistics of each field", .columns = p->columns};
-  p->tables[0] = &p->table;
-}
-
-sim_status diffusion_validate(void *parameters, sim_faults *faults) {
-  diffusion_parameters *p = parameters;
-  if (p->fields.count < 1 || p->fields.count > DIFFUSION_FIELDS) {
-    sim_faults_add(faults, 0, "fields", "expected 1 to %d fields, got %zu", DIFFUSION_FIELDS, p->fields.count);
-    return SIM_OK;
-  }
-  if (!check_grid(p, faults)) return SIM_OK;
-  check_species(p, faults);
-  check_steps(p, faults);
-  if (faults->count == 0) SIM_TRY(check_rates(p, faults));
-  if (faults->count == 0) name_columns(p);
-  return SIM_OK;
-}
-
-const sim_table *const *diffusion_tables_of(const void *parameters) {
-  const diffusion_parameters *p = parameters;
-  return p->tables;
 }

@@ -1,21 +1,27 @@
 #include "kernels/diffusion/diffusion.h"
 
+#include "engine/rng.h"
+
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { X, Y, Z, T, PLACES };
-enum { INPUTS = DIFFUSION_FIELDS + PLACES + 1 };
+enum { INPUTS = 4 * DIFFUSION_FIELDS + PLACES + 1 };
 
 struct diffusion_rates {
   sim_expr_program *program;
   bool single, uses_y;
-  int fields;
+  int fields, gradients;
   int64_t count; /* numbers of a piece */
   diffusion_grid grid;
-  double t, h;
-  int times;
-  void *x;                                    /* [count] */
-  size_t thread_bytes, output_bytes, y_bytes; /* a thread: scratch, y, outputs */
+  diffusion_moment moment;
+  double fluctuation[DIFFUSION_FIELDS]; /* over the root of a cell's volume */
+  bool added;                           /* rates, times h, are added to the fields */
+  uint64_t seed;
+  void *x;             /* [count] */
+  size_t thread_bytes; /* scratch, y */
   char *threads;
   size_t scratch_bytes;
 };
@@ -27,11 +33,23 @@ static sim_status add_scaled(sim_expr_builder *b, sim_expr_ref u, sim_expr_ref h
   return sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){u, product}, out);
 }
 
-/* Inputs: the fields, x, y, z, t, h. */
+/* u = v + low + slope * place */
+static sim_status add_lift(sim_expr_builder *b, const diffusion_lift *lift, const sim_expr_ref *places,
+                           sim_expr_ref *field) {
+  sim_expr_ref low, slope;
+  if (lift->axis < 0) return SIM_OK;
+  SIM_TRY(sim_expr_builder_number(b, lift->low, &low));
+  SIM_TRY(sim_expr_builder_number(b, lift->slope, &slope));
+  SIM_TRY(add_scaled(b, low, slope, places[lift->axis], &low));
+  return sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){*field, low}, field);
+}
+
+/* Inputs: the fields, x, y, z, t, h, derivatives. */
 static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diffusion_form form, sim_expr **out) {
   static const char *const places[] = {"x", "y", "z", "t"};
   const int fields = (int)p->fields.count;
-  sim_expr_ref in[INPUTS], rate[DIFFUSION_FIELDS], half, t = 0;
+  const diffusion_gradients gradients = diffusion_gradients_of(p);
+  sim_expr_ref in[INPUTS], of[INPUTS], rate[DIFFUSION_FIELDS], half, t = 0;
   const char *names[DIFFUSION_FIELDS];
   for (int f = 0; f < fields; f++) {
     names[f] = diffusion_species_of(p, f)->name;
@@ -40,19 +58,45 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
   for (int i = 0; i < PLACES; i++) SIM_TRY(sim_expr_builder_input(b, places[i], &in[fields + i]));
   SIM_TRY(sim_expr_builder_input(b, "h", &in[fields + PLACES]));
   const sim_expr_ref h = in[fields + PLACES];
-  SIM_TRY(sim_expr_builder_insert(b, p->rates, in, rate));
+  for (int g = 0; g < gradients.count; g++) {
+    char name[SIM_EXPR_NAME_MAX];
+    snprintf(name, sizeof name, "%s_%c", names[gradients.of[g].field], "xyz"[gradients.of[g].axis]);
+    SIM_TRY(sim_expr_builder_input(b, name, &in[fields + PLACES + 1 + g]));
+  }
+  /* of the rates: the fields, x, y, z, t, all derivatives */
+  for (int i = 0; i < INPUTS; i++) of[i] = i < fields + PLACES ? in[i] : h;
+  for (int g = 0; g < gradients.count; g++)
+    of[fields + PLACES + 3 * gradients.of[g].field + gradients.of[g].axis] = in[fields + PLACES + 1 + g];
+  for (int f = 0; f < fields; f++) {
+    const diffusion_lift lift = diffusion_lift_of(p, f);
+    SIM_TRY(add_lift(b, &lift, &in[fields], &of[f]));
+  }
+  SIM_TRY(sim_expr_builder_insert(b, p->rates, of, rate));
   if (form == DIFFUSION_MIDPOINT) {
     sim_expr_ref middle[INPUTS], two;
     SIM_TRY(sim_expr_builder_number(b, 0.5, &two));
     SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){h, two}, &half));
-    memcpy(middle, in, sizeof middle);
-    for (int f = 0; f < fields; f++) SIM_TRY(add_scaled(b, in[f], half, rate[f], &middle[f]));
+    memcpy(middle, of, sizeof middle);
+    for (int f = 0; f < fields; f++) SIM_TRY(add_scaled(b, of[f], half, rate[f], &middle[f]));
     SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){in[fields + T], half}, &t));
     middle[fields + T] = t;
     SIM_TRY(sim_expr_builder_insert(b, p->rates, middle, rate));
   }
   for (int f = 0; f < fields && form != DIFFUSION_RATE; f++) SIM_TRY(add_scaled(b, in[f], h, rate[f], &rate[f]));
   return sim_expr_builder_finish(b, rate, names, fields, out);
+}
+
+diffusion_form diffusion_form_of(diffusion_scheme scheme) {
+  return scheme == DIFFUSION_LIE ? DIFFUSION_EULER : scheme == DIFFUSION_STRANG ? DIFFUSION_MIDPOINT : DIFFUSION_RATE;
+}
+
+sim_status diffusion_rates_graph(const diffusion_parameters *p, diffusion_form form, sim_expr **out) {
+  sim_expr_builder *builder;
+  *out = NULL;
+  SIM_TRY(sim_expr_builder_create(&builder));
+  sim_status status = build(builder, p, form, out);
+  sim_expr_builder_free(&builder);
+  return status;
 }
 
 static size_t align(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -66,24 +110,27 @@ static void put(const diffusion_rates *r, void *array, int64_t i, double value) 
 
 double diffusion_rates_bytes(const diffusion_parameters *p, int threads) {
   const diffusion_grid grid = diffusion_grid_of(p);
-  return p->rates ? (1 + threads * (1.0 + (double)p->fields.count)) * 128 * (double)grid.n[0] : 0;
+  return p->rates ? (1.0 + threads) * 128 * (double)grid.n[0] : 0;
 }
 
 sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form form, sim_isa isa, int threads,
                                   diffusion_rates **out) {
-  sim_expr_builder *builder;
-  sim_expr *expr = NULL;
+  sim_expr *expr;
   diffusion_rates *r = calloc(1, sizeof *r);
   *out = r;
   if (!r) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   r->fields = (int)p->fields.count;
   r->single = diffusion_single(p);
   r->grid = diffusion_grid_of(p);
+  r->gradients = diffusion_gradients_of(p).count;
+  r->added = form != DIFFUSION_RATE;
+  r->seed = p->common.seed;
+  double volume = 1;
+  for (int axis = 0; axis < r->grid.rank; axis++) volume *= r->grid.size[axis] / (double)r->grid.n[axis];
+  for (int f = 0; f < r->fields; f++) r->fluctuation[f] = diffusion_species_of(p, f)->fluctuation / sqrt(volume);
   const size_t number = r->single ? sizeof(float) : sizeof(double), bytes = 128 * (size_t)r->grid.n[0];
   r->count = (int64_t)(bytes / number);
-  SIM_TRY(sim_expr_builder_create(&builder));
-  sim_status status = build(builder, p, form, &expr);
-  sim_expr_builder_free(&builder);
+  sim_status status = diffusion_rates_graph(p, form, &expr);
   bool uniform[INPUTS] = {false};
   uniform[r->fields + Z] = uniform[r->fields + T] = uniform[r->fields + PLACES] = true;
   if (status == SIM_OK)
@@ -94,8 +141,7 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
   sim_expr_free(&expr);
   if (status == SIM_OK) {
     r->scratch_bytes = align(sim_expr_program_scratch(r->program));
-    r->output_bytes = r->y_bytes = align(bytes);
-    r->thread_bytes = r->scratch_bytes + r->y_bytes + (size_t)r->fields * r->output_bytes;
+    r->thread_bytes = r->scratch_bytes + align(bytes);
     r->threads = aligned_alloc(64, (size_t)threads * r->thread_bytes);
     r->x = aligned_alloc(64, align(bytes));
     if (!r->threads || !r->x) status = sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
@@ -116,10 +162,23 @@ void diffusion_rates_destroy(diffusion_rates **rates) {
   *rates = NULL;
 }
 
-void diffusion_rates_set(diffusion_rates *rates, double t, double h, int times) {
-  rates->t = t;
-  rates->h = h;
-  rates->times = times;
+void diffusion_rates_set(diffusion_rates *rates, const diffusion_moment *moment) { rates->moment = *moment; }
+
+/* White noise: the same number at every stage of a step. Draws of step 0 are the start's. */
+static void add_noise(const diffusion_rates *r, const diffusion_piece *piece, int field, void *rate) {
+  const int64_t lanes = r->count / r->grid.n[0];
+  const double h = r->moment.h, scale = r->fluctuation[field] * (r->added ? sqrt(h) : 1 / sqrt(h));
+  for (int64_t i = 0; i < r->count; i++) {
+    const int64_t lane = i % lanes;
+    if (lane >= piece->rows) continue;
+    const int64_t cell = (piece->z * r->grid.n[1] + piece->row + lane) * r->grid.n[0] + i / lanes;
+    double normal[2];
+    sim_rng_normal(r->seed, (uint64_t)cell, (uint64_t)r->moment.step + 1, (uint32_t)field, normal);
+    if (r->single)
+      ((float *)rate)[i] += (float)(scale * normal[0]);
+    else
+      ((double *)rate)[i] += scale * normal[0];
+  }
 }
 
 void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
@@ -134,11 +193,8 @@ void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   }
   double uniform[3];
   const void *in[INPUTS];
-  void *out[DIFFUSION_FIELDS];
-  for (int f = 0; f < r->fields; f++) {
-    in[f] = piece->columns[f];
-    out[f] = y + r->y_bytes + (size_t)f * r->output_bytes;
-  }
+  for (int f = 0; f < r->fields; f++) in[f] = piece->columns[f];
+  for (int g = 0; g < r->gradients; g++) in[r->fields + PLACES + 1 + g] = piece->columns[r->fields + g];
   in[r->fields + X] = r->x;
   in[r->fields + Y] = y;
   const size_t number = r->single ? sizeof(float) : sizeof(double);
@@ -146,10 +202,15 @@ void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   in[r->fields + T] = (char *)uniform + number;
   in[r->fields + PLACES] = (char *)uniform + 2 * number;
   put(r, uniform, 0, ((double)piece->z + 0.5) * cell_z);
-  put(r, uniform, 2, r->h);
-  for (int i = 0; i < r->times; i++) {
-    put(r, uniform, 1, r->t + i * r->h);
-    sim_expr_program_run(r->program, (size_t)piece->count, in, out, at);
-    for (int f = 0; f < r->fields; f++) memcpy(piece->columns[f], out[f], (size_t)r->count * number);
+  put(r, uniform, 2, r->moment.h);
+  for (int i = 0; i < r->moment.times; i++) {
+    put(r, uniform, 1, r->moment.t + i * r->moment.h);
+    sim_expr_program_run(r->program, (size_t)piece->count, in, piece->spare, at);
+    for (int f = 0; f < r->fields; f++) {
+      void *rate = piece->spare[f];
+      if (r->fluctuation[f] > 0) add_noise(r, piece, f, rate);
+      piece->spare[f] = piece->columns[f];
+      in[f] = piece->columns[f] = rate;
+    }
   }
 }

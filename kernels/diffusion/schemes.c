@@ -87,14 +87,6 @@ diffusion_method diffusion_method_for(diffusion_scheme scheme, double scale) {
   return method;
 }
 
-typedef struct filling {
-  const diffusion_species *species;
-  const diffusion_grid *grid;
-  diffusion_scheme scheme;
-  double dt, scale;
-  bool dealias;
-} filling;
-
 /* What is divided by powers of c, at one point. */
 static void quotients(diffusion_scheme scheme, double complex c, double complex out[4]) {
   const double complex e = cexp(c);
@@ -110,22 +102,41 @@ static void quotients(diffusion_scheme scheme, double complex c, double complex 
   }
 }
 
-static void fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
-  enum { POINTS = 32 };
-  const filling *f = context;
+/* L of one wavenumber. */
+static double complex linear_part(const diffusion_filling *f, const double k[3], const int64_t mode[3]) {
   const diffusion_species *s = f->species;
   const double squares[3] = {k[0] * k[0], k[1] * k[1], k[2] * k[2]};
   const double k2 = squares[0] + squares[1] + squares[2];
-  double real_part = -s->hyper * k2 * k2 - s->decay, turn = 0;
-  bool keep = true;
-  for (int a = 0; a < f->grid->rank; a++) {
-    const int64_t m = mode[a] < 0 ? -mode[a] : mode[a], n = f->grid->n[a];
+  /* odd parts vanish where k is its own mirror image, whose coefficients are real */
+  double odd[3], real_part = -s->hyper * k2 * k2 - s->decay, turn = 0;
+  for (int a = 0; a < 3; a++) {
+    odd[a] = f->grid.kind[a] == FFT_PERIODIC && 2 * (mode[a] < 0 ? -mode[a] : mode[a]) == f->grid.n[a] ? 0 : k[a];
     real_part -= s->D * s->axes[a] * squares[a];
-    if (2 * m != n || f->grid->kind[a] != FFT_PERIODIC) turn -= s->drift[a] * k[a];
-    if (3 * m > (f->grid->kind[a] == FFT_PERIODIC ? n : 2 * n)) keep = false;
+    turn -= s->drift[a] * odd[a];
+  }
+  real_part -= 2 * (s->tensor[0] * odd[0] * odd[1] + s->tensor[1] * odd[0] * odd[2] + s->tensor[2] * odd[1] * odd[2]);
+  if (f->linear) { /* real where it has one result */
+    _Alignas(64) char scratch[DIFFUSION_SCRATCH];
+    double out[2] = {0, 0};
+    sim_expr_program_run(f->linear, 1, (const void *const[]){&k2, &k[0], &k[1], &k[2]},
+                         (void *const[]){&out[0], &out[1]}, scratch);
+    real_part += out[0];
+    turn += odd[0] == k[0] && odd[1] == k[1] && odd[2] == k[2] ? out[1] : 0;
+  }
+  return real_part + turn * I;
+}
+
+void diffusion_method_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
+  enum { POINTS = 32 };
+  const diffusion_filling *f = context;
+  bool keep = true;
+  for (int a = 0; a < f->grid.rank; a++) {
+    const int64_t m = mode[a] < 0 ? -mode[a] : mode[a], n = f->grid.n[a];
+    if (3 * m > (f->grid.kind[a] == FFT_PERIODIC ? n : 2 * n)) keep = false;
   }
   keep = keep || !f->dealias;
-  const double complex c = (real_part + turn * I) * f->dt;
+  const double complex c = linear_part(f, k, mode) * f->dt;
+  const double under = f->species->conserved ? -(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) : 1; /* lap N, or N */
   double complex result[6] = {cexp(c)}, sum[4] = {0}, one[4];
   const bool simple = f->scheme <= DIFFUSION_STRANG;
   if (f->scheme == DIFFUSION_LIE || f->scheme == DIFFUSION_STRANG) result[0] *= keep ? f->scale : 0;
@@ -136,21 +147,25 @@ static void fill(void *context, const double k[3], const int64_t mode[3], double
   }
   if (f->scheme == DIFFUSION_ETDRK4) result[HALF] = cexp(c / 2);
   for (int j = 0; !simple && j < 4; j++)
-    result[(f->scheme == DIFFUSION_ETDRK4 ? Q : P1) + j] = keep ? f->dt * sum[j] : 0;
+    result[(f->scheme == DIFFUSION_ETDRK4 ? Q : P1) + j] = keep ? under * f->dt * sum[j] : 0;
   for (int t = 0; t < diffusion_methods[f->scheme].tables; t++) {
     values[t][0] = creal(result[t]);
-    values[t][1] = turn == 0 ? 0 : cimag(result[t]);
+    values[t][1] = cimag(c) == 0 ? 0 : cimag(result[t]);
   }
 }
 
-void diffusion_method_tables(diffusion_spectral *spectral, const diffusion_parameters *p, int field, double dt,
-                             void *const *tables) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  filling f = {.species = diffusion_species_of(p, field),
-               .grid = &grid,
-               .scheme = p->integrate.scheme,
-               .dt = dt,
-               .scale = diffusion_scale(&grid),
-               .dealias = p->integrate.dealias};
-  diffusion_tables(spectral, diffusion_methods[f.scheme].tables, tables, diffusion_drifts(p), fill, &f);
+sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, double dt, double scale,
+                                   diffusion_filling *out) {
+  const bool uniform[] = {true, true, true, true};
+  *out = (diffusion_filling){.species = diffusion_species_of(p, field),
+                             .grid = diffusion_grid_of(p),
+                             .scheme = p->integrate.scheme,
+                             .dt = dt,
+                             .scale = scale,
+                             .dealias = p->integrate.dealias};
+  if (!out->species->linear) return SIM_OK;
+  return sim_expr_program_create(out->species->linear, &(sim_expr_target){.uniform = uniform, .block = 1},
+                                 &out->linear);
 }
+
+void diffusion_filling_end(diffusion_filling *filling) { sim_expr_program_free(&filling->linear); }

@@ -21,28 +21,37 @@ typedef struct diffusion_grid {
   fft_kind kind[3]; /* boundaries */
 } diffusion_grid;
 
+/* Derivatives of fields along periodic axes, which the planes get beside the fields. */
+typedef struct diffusion_gradients {
+  int count;
+  struct {
+    int field, axis;
+  } of[3 * DIFFUSION_FIELDS];
+} diffusion_gradients;
+
 typedef struct diffusion_spectral diffusion_spectral;
 
-sim_status diffusion_spectral_create(const diffusion_grid *grid, int fields, bool single, sim_isa isa, int threads,
-                                     diffusion_spectral **out) SIM_MUST_CHECK;
+sim_status diffusion_spectral_create(const diffusion_grid *grid, int fields, const diffusion_gradients *gradients,
+                                     bool single, sim_isa isa, int threads, diffusion_spectral **out) SIM_MUST_CHECK;
 void diffusion_spectral_destroy(diffusion_spectral **spectral);
-double diffusion_spectral_bytes(const diffusion_grid *grid, int fields, bool single, int threads);
+double diffusion_spectral_bytes(const diffusion_grid *grid, int fields, int gradients, bool single, int threads);
 
 /* Numbers of one field in memory. */
 double diffusion_field_numbers(const diffusion_grid *grid, bool single);
 /* Numbers of one table; `complex` ones are not folded at the wavenumber's sign. */
 double diffusion_table_numbers(const diffusion_grid *grid, bool single, bool complex);
 
-/* Pointwise work on a piece of a plane: columns[fields] of count numbers each, [nx][2G rows], changed in place. `rows`
- * of them are of the grid, the first being row `row` of plane z; the others repeat the first one. */
+/* Pointwise work on a piece of a plane: columns[fields + gradients] of count numbers each, [nx][2G rows], those of
+ * fields changed in place, or exchanged with spare[fields] of the same size. `rows` of them are of the grid, the first
+ * being row `row` of plane z; the others repeat the first one. */
 typedef struct diffusion_piece {
-  void *const *columns;
+  void **columns, **spare;
   int64_t count, row, rows, z;
   int thread;
 } diffusion_piece;
 typedef void diffusion_pointwise(void *context, const diffusion_piece *piece);
 
-/* The pass over planes; fields[fields] are mixed before and after. */
+/* The pass over planes; fields[fields + gradients] are mixed before and after, but gradients are lost. */
 void diffusion_planes(diffusion_spectral *spectral, void *const *fields, diffusion_pointwise *work, void *context);
 /* Real fields [nz][ny][nx] from and to mixed ones; `work` (may be NULL) changes what is stored. */
 void diffusion_planes_load(diffusion_spectral *spectral, const void *const *real_fields, void *const *fields);
@@ -53,16 +62,20 @@ void diffusion_planes_store(diffusion_spectral *spectral, const void *const *fie
  * transform; tables[field][table]. */
 typedef struct diffusion_arrays {
   void *array[DIFFUSION_FIELDS][DIFFUSION_ARRAYS];
+  void *gradient[3 * DIFFUSION_FIELDS]; /* mixed: made where a stage transforms back */
   void *table[DIFFUSION_FIELDS][DIFFUSION_TABLES];
   bool complex;
 } diffusion_arrays;
 void diffusion_columns(diffusion_spectral *spectral, const diffusion_stage *stage, const diffusion_arrays *arrays);
 
 /* Calls `fill` for every entry of a table: k[3] are angular wavenumbers, 0 beyond the rank; of `complex` tables with
- * their signs, and 0 where a wavenumber is its own mirror image (`drift`). values[tables][2]: re, im. */
+ * their signs. values[tables][2]: re, im. */
 typedef void diffusion_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]);
 void diffusion_tables(diffusion_spectral *spectral, int tables, void *const *table, bool complex, diffusion_fill *fill,
                       void *context);
+/* power[bins] of a field's coefficients: the sum over wavenumbers of |k| in [b - 1/2, b + 1/2) times the least one of
+ * the longest axis, the last bin taking all above; together the mean of the field's square (Parseval). */
+void diffusion_power(const diffusion_spectral *spectral, const void *coefficients, int bins, double *power);
 /* The factor that makes a transformed field coefficients, of which the inverse passes make the field again. */
 double diffusion_scale(const diffusion_grid *grid);
 

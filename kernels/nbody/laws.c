@@ -211,25 +211,12 @@ static sim_status create_pair(const sim_expr *potential, const sim_expr *force, 
 
 /* ---- both ---- */
 
-/* Whether it is a plain 0, as in `pair = 0`. */
-static sim_status find_zero(const sim_expr *expr, bool *out) {
-  sim_expr_builder *builder;
-  sim_expr_ref r2, result;
-  double value = NAN;
-  SIM_TRY(sim_expr_builder_create(&builder));
-  sim_status status = sim_expr_builder_input(builder, "r2", &r2);
-  if (status == SIM_OK) status = sim_expr_builder_insert(builder, expr, &r2, &result);
-  *out = status == SIM_OK && sim_expr_builder_constant(builder, result, &value) && value == 0;
-  sim_expr_builder_free(&builder);
-  return status;
-}
-
 sim_status nbody_laws_create(const nbody_parameters *p, nbody_laws *out) {
   const bool jerk = p->integrate.scheme == NBODY_HERMITE4;
   sim_status status = SIM_OK;
   *out = (nbody_laws){.potential = true};
-  if (p->pair != NULL) status = find_zero(p->pair, &out->alone);
-  if (status == SIM_OK && p->external != NULL) status = create_external(p->external, jerk, out);
+  out->alone = p->pair != NULL && sim_expr_always_zero(p->pair, 0);
+  if (p->external != NULL) status = create_external(p->external, jerk, out);
   if (status == SIM_OK && (p->pair != NULL || p->pair_force != NULL))
     status = create_pair(p->pair, p->pair_force, jerk, out);
   if (status != SIM_OK) nbody_laws_free(out);

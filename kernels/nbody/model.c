@@ -153,15 +153,6 @@ static nbody_options options_for(const nbody_parameters *p, const nbody_laws *la
                          .observe = p->observe.count > 0 ? &p->observe : NULL};
 }
 
-/* Interactions a second, of the order of what the direct sum reaches; small N takes longer. */
-static double rate_guess(const nbody_options *options, sim_backend_kind kind) {
-  static const double wide[SIM_ISA_COUNT] = {0.3e9, 1e9, 2e9}, narrow[SIM_ISA_COUNT] = {0.5e9, 3e9, 6e9};
-  const double full = (options->single_pairs ? narrow : wide)[options->isa], n = (double)options->n;
-  if (kind == SIM_BACKEND_CUDA)
-    return (options->single_pairs ? 1e12 : 3e11) * (options->jerk ? 0.5 : 1) * n / (n + 8192);
-  return full * (options->jerk ? 0.5 : 1) * (n > 1024 ? options->threads : 1) * n / (n + 256);
-}
-
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const nbody_parameters *p = parameters;
   const nbody_ops *ops = choose_ops(p, setup);
@@ -178,12 +169,16 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   }
   nbody_laws laws;
   SIM_TRY(nbody_laws_create(p, &laws));
-  if (ops->most > 0 && n > (double)ops->most)
+  if (ops->most > 0 && n > (double)ops->most) {
+    nbody_laws_free(&laws);
     return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %" PRId64 " that the direct sum on %s takes", n,
                     ops->most, setup->backend->name);
+  }
   const nbody_options options = options_for(p, &laws, setup, (int64_t)fmin(n, 0x1p61), 0);
   const double taken = ops->bytes(&options);
+  const sim_status guessed = nbody_estimate(p, &options, setup->backend->kind, n, out);
   nbody_laws_free(&laws);
+  SIM_TRY(guessed);
   const double real = (double)sim_dtype_size(ops->dtype);
   const double shown = n * (sizeof(uint64_t) + 7 * real), kept = n * sizeof(double) * (options.jerk ? 6 : 3);
   sim_plan_add_host(out, "numbers of bodies", n * sizeof(uint64_t));
@@ -195,11 +190,6 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   out->snapshot_bytes = shown;
   out->staged_bytes = shown - n * sizeof(uint64_t);
   out->checkpoint_bytes = shown + kept + NBODY_CONTROLS * sizeof(double);
-  out->steps = nbody_step_count(&p->integrate);
-  out->t_end = p->integrate.t_end;
-  static const int forces[] = {[NBODY_LEAPFROG] = 1, [NBODY_YOSHIDA4] = 3, [NBODY_HERMITE4] = 2};
-  out->work_per_step = n * (options.laws.alone ? 1 : n) * forces[p->integrate.scheme];
-  out->work_rate_guess = rate_guess(&options, setup->backend->kind);
   return SIM_OK;
 }
 

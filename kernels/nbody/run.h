@@ -38,6 +38,10 @@ sim_status nbody_external_start(const nbody_run *run, double *out) SIM_MUST_CHEC
 /* After the first force without softening: SIM_ERR_SCENARIO naming two bodies that are one to the pair terms. */
 sim_status nbody_check_apart(const nbody_run *run, const nbody_options *options) SIM_MUST_CHECK;
 
+/* Steps, work and its rate, for n bodies: what built-in forces and functions of the scenario take together. Warns of
+ * steps that may be too long. */
+sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, sim_backend_kind kind, double n,
+                          sim_plan *out) SIM_MUST_CHECK;
 /* NaN where the step adapts. */
 double nbody_step_count(const nbody_integrate *integrate);
 /* Once the force is known at a fresh start. */

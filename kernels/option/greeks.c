@@ -1,10 +1,10 @@
 /* Deltas and gammas as graphs of path features.
  *
- * Pathwise: all features of an asset but probabilities grow in proportion to its spot, so that the delta of a payoff Y
- * without jumps is the mean of sum_F dY/dF F/S. By likelihood ratio (Broadie and Glasserman, Management Science 42
- * (1996) 269), of the first step's density: with score s = (ln(S_1/S) - m)/(v^2 S), m and v^2 the first step's mean and
- * variance, the delta of any Y of the fixings is the mean of Y s, the gamma that of Y (s^2 - s/S - 1/(v S)^2), and, of
- * the pathwise delta D, of D s - D/S, which varies less. */
+ * Pathwise: all features of an asset but probabilities grow in proportion to its spot (not with a local volatility), so
+ * that the delta of a payoff Y without jumps is the mean of sum_F dY/dF F/S. By likelihood ratio (Broadie and
+ * Glasserman, Management Science 42 (1996) 269), of the first step's density: with score s = (ln(S_1/S) - m)/(v^2 S), m
+ * and v^2 the first step's mean and variance, the delta of any Y of the fixings is the mean of Y s, the gamma that of Y
+ * (s^2 - s/S - 1/(v S)^2), and, of the pathwise delta D, of D s - D/S, which varies less. */
 #include "kernels/option/payoff.h"
 
 #include <math.h>
@@ -19,7 +19,11 @@ enum { BY_BUMP, BY_PATH, BY_SCORE };
 static void choose(const option_parameters *p, const option_graph *g, const sim_item *item, int *delta, int *gamma) {
   const option_payoff *o = item != NULL ? item->data : NULL;
   const bool barrier = item != NULL && item->schema == &option_barrier_schema;
-  const bool one = p->assets.count == 1;
+  bool one = p->assets.count == 1, local = false; /* one: whose first step's density is known */
+  for (int a = 0; a < (int)p->assets.count; a++) {
+    one &= option_asset_is_gbm(option_asset_at(p, a));
+    local |= option_asset_at(p, a)->local_vol != NULL || option_asset_at(p, a)->vol_grid.given;
+  }
   bool continuous = o != NULL && o->monitoring == OPTION_CONTINUOUS;
   /* Extremes of the first step depend on the spot not by the fixings alone. */
   for (int f = 0; f < g->features && item == NULL; f++)
@@ -27,7 +31,9 @@ static void choose(const option_parameters *p, const option_graph *g, const sim_
   const bool jumps = item != NULL && (item->schema == &option_digital_schema || (barrier && !continuous));
   const bool own = item == NULL;
   *delta = *gamma = BY_BUMP;
-  if (p->greeks.method == OPTION_BUMP || (barrier && continuous)) return;
+  if (p->greeks.method == OPTION_BUMP || (barrier && continuous) || local ||
+      (item != NULL && (item->schema == &option_american_schema || item->schema == &option_autocallable_schema)))
+    return;
   if (p->greeks.method == OPTION_AUTO && own) return;
   const bool score =
       one && !continuous && (p->greeks.method == OPTION_LIKELIHOOD || (p->greeks.method == OPTION_AUTO && jumps));
@@ -35,11 +41,50 @@ static void choose(const option_parameters *p, const option_graph *g, const sim_
   *gamma = score ? BY_SCORE : one && *delta == BY_PATH && !continuous ? BY_PATH : BY_BUMP;
 }
 
+/* Whether all features that payoff k was made of have tangents. */
+static bool has_tangents(const option_maker *m, const option_parameters *p, const sim_expr_ref *slope, int features) {
+  for (int a = 0; a < m->market->assets; a++)
+    if (!option_asset_is_gbm(option_asset_at(p, a))) return false;
+  for (int f = 0; f < features; f++) {
+    double value;
+    const option_kind kind = m->graph->feature[f].kind;
+    const bool used = !sim_expr_builder_constant(m->builder, slope[f], &value) || value != 0;
+    if (used && (kind > OPTION_FIXING || kind == OPTION_HIGH || kind == OPTION_LOW)) return false;
+  }
+  return m->status == SIM_OK;
+}
+
+static int tangent_of(option_maker *m, int greek, int asset) {
+  option_graph *g = m->graph;
+  for (int t = 0; t < g->tangents; t++)
+    if (g->tangent[t].greek == greek && g->tangent[t].asset == asset) return t + 1;
+  if (m->status == SIM_OK && g->tangents == OPTION_TANGENTS_MAX)
+    m->status = sim_fail(SIM_ERR_SCENARIO, "greeks: more than %d parameters of assets", OPTION_TANGENTS_MAX);
+  if (m->status != SIM_OK) return 1;
+  g->tangent[g->tangents].greek = greek;
+  g->tangent[g->tangents].asset = asset;
+  return ++g->tangents;
+}
+
+/* sum_F dY/dF dF/dtheta, of one asset or (asset < 0) of all. */
+static sim_expr_ref along_path(option_maker *m, const sim_expr_ref *slope, int features, int greek, int asset) {
+  sim_expr_ref sum = option_number(m, 0);
+  for (int f = 0; f < features && m->status == SIM_OK; f++) {
+    double value;
+    option_feature feature = m->graph->feature[f];
+    if (feature.tangent > 0 || (asset >= 0 && feature.asset != asset)) continue;
+    if (sim_expr_builder_constant(m->builder, slope[f], &value) && value == 0) continue;
+    feature.tangent = tangent_of(m, greek, feature.asset);
+    sum = op2(m, SIM_EXPR_ADD, sum, op2(m, SIM_EXPR_MUL, slope[f], option_see(m, feature)));
+  }
+  return sum;
+}
+
 /* sum_F dY/dF F/S of one asset; `slope` is of this payoff: [features]. */
 static sim_expr_ref path_delta(option_maker *m, const sim_expr_ref *slope, int features, int asset) {
   sim_expr_ref sum = option_number(m, 0);
   for (int f = 0; f < features; f++)
-    if (m->graph->feature[f].asset == asset)
+    if (m->graph->feature[f].asset == asset && m->graph->feature[f].tangent == 0)
       sum = op2(m, SIM_EXPR_ADD, sum, op2(m, SIM_EXPR_MUL, slope[f], m->feature[f]));
   return op2(m, SIM_EXPR_MUL, sum, option_number(m, 1 / m->market->spot[asset]));
 }
@@ -79,19 +124,56 @@ static void slopes(option_maker *m, sim_expr_ref payoff, sim_expr_ref *out) {
   sim_expr_free(&expr);
 }
 
+/* The Greeks of the first payoff's control, made as those of the payoff are. */
+static void control_greeks(option_maker *m, const option_parameters *p, int delta, int gamma, sim_expr_ref *refs) {
+  option_graph *g = m->graph;
+  const int assets = m->market->assets, features = g->features;
+  sim_expr_ref slope[SIM_EXPR_INPUTS_MAX], of = refs[g->control[0]];
+  if (delta == BY_SCORE && p->greeks.want[OPTION_DELTA])
+    g->control_slope[OPTION_DELTA][0] = add(m, op2(m, SIM_EXPR_MUL, of, first_score(m)), refs);
+  if (gamma == BY_SCORE && p->greeks.want[OPTION_GAMMA])
+    g->control_slope[OPTION_GAMMA][0] = add(m, op2(m, SIM_EXPR_MUL, of, second_score(m, first_score(m))), refs);
+  if (delta != BY_PATH) return;
+  slopes(m, of, slope);
+  for (int a = 0; a < assets && p->greeks.want[OPTION_DELTA]; a++)
+    g->control_slope[OPTION_DELTA][a] = add(m, path_delta(m, slope, features, a), refs);
+  if (gamma == BY_PATH && p->greeks.want[OPTION_GAMMA]) {
+    sim_expr_ref change = op2(m, SIM_EXPR_SUB, first_score(m), option_number(m, 1 / m->market->spot[0]));
+    g->control_slope[OPTION_GAMMA][0] = add(m, op2(m, SIM_EXPR_MUL, path_delta(m, slope, features, 0), change), refs);
+  }
+  for (int greek = OPTION_VEGA; greek < OPTION_GREEKS; greek++)
+    for (int a = 0; a < assets && g->slope[0][greek][a] >= 0 && m->status == SIM_OK; a++) {
+      double discount = 0;
+      if (greek != OPTION_VEGA) m->status = option_discount_slope(p, greek, &discount);
+      sim_expr_ref along = along_path(m, slope, features, greek, greek == OPTION_VEGA ? a : -1);
+      along = op2(m, SIM_EXPR_ADD, along, op2(m, SIM_EXPR_MUL, of, option_number(m, discount)));
+      g->control_slope[greek][a] = add(m, along, refs);
+    }
+}
+
 void option_make_greeks(option_maker *m, const option_parameters *p, sim_expr_ref *refs) {
   option_graph *g = m->graph;
   const int functions = g->payoffs - (int)p->payoffs.count, assets = m->market->assets;
-  const bool any = p->greeks.want[OPTION_DELTA] || p->greeks.want[OPTION_GAMMA];
+  bool any = false;
+  for (int i = 0; i < OPTION_GREEKS * OPTION_ASSETS_MAX; i++)
+    g->control_slope[i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] = -1;
+  for (int greek = 0; greek < OPTION_GREEKS; greek++) any |= p->greeks.want[greek];
   for (int k = 0; k < g->payoffs && m->status == SIM_OK; k++) {
     int delta = BY_BUMP, gamma = BY_BUMP;
     for (int a = 0; a < assets; a++) g->delta[k][a] = g->gamma[k][a] = -1;
     if (any) choose(p, g, k < functions ? NULL : &p->payoffs.items[k - functions], &delta, &gamma);
+    for (int i = 0; i < OPTION_GREEKS * OPTION_ASSETS_MAX; i++)
+      g->slope[k][i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] = -1;
     if (delta == BY_PATH) {
       sim_expr_ref slope[SIM_EXPR_INPUTS_MAX];
       const int features = g->features;
       slopes(m, refs[k], slope);
-      for (int a = 0; a < assets; a++) g->delta[k][a] = add(m, path_delta(m, slope, features, a), refs);
+      if (p->greeks.want[OPTION_DELTA] || p->greeks.want[OPTION_GAMMA])
+        for (int a = 0; a < assets; a++) g->delta[k][a] = add(m, path_delta(m, slope, features, a), refs);
+      const bool along = m->tangents && has_tangents(m, p, slope, features);
+      for (int greek = OPTION_VEGA; along && greek < OPTION_GREEKS; greek++)
+        for (int a = 0; p->greeks.want[greek] && a < (greek == OPTION_VEGA ? assets : 1); a++)
+          g->slope[k][greek][a] = add(m, along_path(m, slope, features, greek, greek == OPTION_VEGA ? a : -1), refs);
     }
     if (delta == BY_SCORE) g->delta[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[k], first_score(m)), refs);
     if (gamma == BY_SCORE)
@@ -100,5 +182,6 @@ void option_make_greeks(option_maker *m, const option_parameters *p, sim_expr_re
       sim_expr_ref change = op2(m, SIM_EXPR_SUB, first_score(m), option_number(m, 1 / m->market->spot[0]));
       g->gamma[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[g->delta[k][0]], change), refs);
     }
+    if (any && k == 0 && g->control[0] >= 0 && m->status == SIM_OK) control_greeks(m, p, delta, gamma, refs);
   }
 }

@@ -2,7 +2,7 @@
  * 2 AVX-512; OPTION_SINGLE 0 or 1. One path a lane: no result depends on how many lanes there are.
  *
  * In fp64 products and sums round one by one, by IEEE 754: the same bits on every instruction set. In fp32 they are
- * fused where the processor can, and roots are refined estimates. */
+ * fused where the processor can, and with AVX2 roots are refined estimates. */
 #ifndef OPTION_LANES_H
 #define OPTION_LANES_H
 
@@ -64,10 +64,7 @@ LANES_INLINE vreal v_min(vreal a, vreal b) { return _mm512_min_ps(a, b); }
 LANES_INLINE vreal v_zero_unless_positive(vreal x, vreal a) {
   return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_GT_OQ), a);
 }
-LANES_INLINE vreal v_root(vreal a) { /* of a >= 1e-30 */
-  vreal y = _mm512_rsqrt14_ps(a), r = a * y;
-  return v_fma(v_fma(-r, r, a), (real)0.5 * y, r);
-}
+LANES_INLINE vreal v_root(vreal a) { return _mm512_sqrt_ps(a); }
 #elif OPTION_ISA == 2
 LANES_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return a * b + c; }
 LANES_INLINE vreal v_max(vreal a, vreal b) { return _mm512_max_pd(a, b); }
@@ -81,6 +78,7 @@ LANES_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm256_fmadd_ps(a, 
 LANES_INLINE vreal v_max(vreal a, vreal b) { return _mm256_max_ps(a, b); }
 LANES_INLINE vreal v_min(vreal a, vreal b) { return _mm256_min_ps(a, b); }
 LANES_INLINE vreal v_root(vreal a) {
+  a = v_max(a, v_set((real)1e-30));
   vreal y = _mm256_rsqrt_ps(a), r = a * y;
   return v_fma(v_fma(-r, r, a), (real)0.5 * y, r);
 }
@@ -125,6 +123,14 @@ LANES_INLINE vbits v_words(vwide even, vwide odd) {
   return (vbits)((even & 0xffffffffu) | odd << 32);
 #endif
 }
+/* Likewise of the upper halves. */
+LANES_INLINE vbits v_highs(vwide even, vwide odd) {
+#if OPTION_ISA == 2
+  return (vbits)_mm512_mask_shuffle_epi32((__m512i)odd, 0x5555, (__m512i)even, _MM_PERM_DDBB);
+#else
+  return (vbits)(even >> 32 | (odd & ~UINT64_C(0xffffffff)));
+#endif
+}
 LANES_INLINE vreal v_number(vwhole a) { return __builtin_convertvector(a, vreal); }
 /* (k + 1/2)/2^31 of the upper 31 bits k: in (0, 1] by rounding. */
 LANES_INLINE vreal v_uniform(vbits w) { return v_fma(v_number((vwhole)(w >> 1)), v_set(0x1p-31f), v_set(0x1p-32f)); }
@@ -132,6 +138,13 @@ LANES_INLINE vreal v_uniform(vbits w) { return v_fma(v_number((vwhole)(w >> 1)),
 LANES_INLINE vreal v_symmetric(vbits w) { return v_fma(v_number((vwhole)(w << 1)), v_set(0x1p-31f), v_set(0x1p-31f)); }
 /* a with the sign changed where the top bit of w is set. */
 LANES_INLINE vreal v_flip(vreal a, vbits w) { return (vreal)((vbits)a ^ (w & 0x80000000u)); }
+
+/* (k + 1/2)/2^32, k the word or its complement, whichever is below 2^31. */
+LANES_INLINE vreal v_folded(vbits w) {
+  return v_fma(v_number((vwhole)w ^ ((vwhole)w >> 31)), v_set(0x1p-32f), v_set(0x1p-33f));
+}
+
+LANES_INLINE vbits v_complement(vbits w) { return ~w; }
 
 /* Polynomials: least largest error, fitted by reweighted least squares at 4000 Chebyshev nodes. */
 
@@ -167,13 +180,13 @@ LANES_INLINE vreal v_exp2(vreal a) {
 }
 #endif
 
-/* sin and cos of a quarter turn times t, |t| <= 1; errors below 1e-7. */
+/* sin and cos of a quarter turn times t, |t| <= 1; errors below 2e-7. */
 LANES_INLINE void v_sincos(vreal t, vreal *sine, vreal *cosine) {
   static const real s[] = {1.57079629f, -0.64596336f, 0.0796884806f, -0.00467222804f, 0.000150820615f};
-  static const real c[] = {1, -1.23370054f, 0.25366935f, -0.0208627516f, 0.000917788781f, -2.38483434e-05f};
+  static const real c[] = {0.99999994f, -1.2336982f, 0.25365075f, -0.020810629f, 0.00085819064f};
   vreal t2 = t * t;
   *sine = v_polynomial(s, 5, t2) * t;
-  *cosine = v_polynomial(c, 6, t2);
+  *cosine = v_polynomial(c, 5, t2);
 }
 
 #else
@@ -183,6 +196,10 @@ LANES_INLINE vbits v_words(vwide low, vwide unused) {
   (void)unused;
   return low & 0xffffffffu;
 }
+LANES_INLINE vbits v_highs(vwide high, vwide unused) {
+  (void)unused;
+  return high >> 32;
+}
 /* Of a whole number below 2^52, exact. */
 LANES_INLINE vreal v_natural(vwide k) { return (vreal)(k | 0x4330000000000000u) - 0x1p52; }
 LANES_INLINE vreal v_uniform(vbits w) { return (v_natural(w >> 1) + 0.5) * 0x1p-31; }
@@ -190,6 +207,8 @@ LANES_INLINE vreal v_symmetric(vbits w) { /* as the signed word in fp32 */
   return (v_natural(((w << 1) & 0xffffffffu) ^ 0x80000000u) - (0x1p31 - 1)) * 0x1p-31;
 }
 LANES_INLINE vreal v_flip(vreal a, vbits w) { return (vreal)((vbits)a ^ (w & 0x80000000u) << 32); }
+LANES_INLINE vbits v_complement(vbits w) { return w ^ 0xffffffffu; }
+LANES_INLINE vreal v_folded(vbits w) { return (v_natural((w ^ (0 - (w >> 31))) & 0xffffffffu) + 0.5) * 0x1p-32; }
 
 /* Series cut where the next term is below 1e-17 of the first. */
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { NODES = 4 };
 /* Gauss and Legendre, on [0, 1]. */
@@ -52,13 +53,17 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, doub
   for (size_t i = 0; i < count; i++) {
     n->rate[i] += bump->rate;
     all += weight[i % NODES] * n->rate[i] * dt;
+    out->bond[i / NODES] = exp(-all);
   }
   out->discount = exp(-all);
   for (int a = 0; a < out->assets; a++) {
     const option_asset *asset = option_asset_at(p, a);
     const bool bumped = bump->asset == a;
     out->spot[a] = asset->spot * (bumped ? 1 + bump->spot : 1);
-    SIM_TRY(at_nodes(asset->vol, n->t, count, n->vol));
+    if (asset->vol != NULL)
+      SIM_TRY(at_nodes(asset->vol, n->t, count, n->vol));
+    else
+      memset(n->vol, 0, count * sizeof *n->vol);
     SIM_TRY(at_nodes(asset->dividend, n->t, count, n->dividend));
     SIM_TRY(check("vol", a, n->vol, n->t, count, 0));
     SIM_TRY(check("dividend", a, n->dividend, n->t, count, -INFINITY));
@@ -66,13 +71,14 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, doub
       double growth = 0, variance = 0;
       for (int k = 0; k < NODES; k++) {
         const size_t i = (size_t)s * NODES + (size_t)k;
-        const double vol = n->vol[i] + (bumped ? bump->vol : 0);
+        const double vol = n->vol[i] + (bumped && asset->vol != NULL ? bump->vol : 0);
         growth += weight[k] * (n->rate[i] - n->dividend[i]) * dt;
         variance += weight[k] * vol * vol * dt;
       }
-      out->drift[s * out->assets + a] = (growth - variance / 2) / ln2;
+      out->drift[s * out->assets + a] = (growth - variance / 2 - option_jump_drift(asset) * dt) / ln2;
       out->vol[s * out->assets + a] = sqrt(variance) / ln2;
     }
+    if (out->mover != NULL) SIM_TRY(option_mover_set(asset, out->steps, dt, bumped ? bump->vol : 0, &out->mover[a]));
   }
   return SIM_OK;
 }
@@ -82,14 +88,21 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
   *out = (option_market){.assets = (int)p->assets.count, .steps = (int)p->steps};
   const size_t numbers = (size_t)out->assets * (size_t)out->steps, count = (size_t)out->steps * NODES;
   if (bump == NULL) bump = &none;
-  out->spot = calloc((size_t)out->assets + 2 * numbers, sizeof(double));
+  out->spot = calloc((size_t)out->assets + 2 * numbers + (size_t)out->steps, sizeof(double));
   double *room = calloc(4 * count, sizeof(double));
   sim_status status = SIM_OK;
-  if (out->spot == NULL || room == NULL) {
+  bool moved = false;
+  for (int a = 0; a < out->assets; a++) {
+    const option_asset *asset = option_asset_at(p, a);
+    moved |= asset->vol == NULL || asset->jumps.given;
+  }
+  if (moved) out->mover = calloc((size_t)out->assets, sizeof *out->mover);
+  if (out->spot == NULL || room == NULL || (moved && out->mover == NULL)) {
     status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
   } else {
     out->drift = out->spot + out->assets;
     out->vol = out->drift + numbers;
+    out->bond = out->vol + numbers;
     const nodes n = {room, room + count, room + 2 * count, room + 3 * count};
     status = fill(p, bump, (p->maturity + bump->maturity) / (double)p->steps, &n, out);
   }
@@ -99,6 +112,8 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
 }
 
 void option_market_free(option_market *market) {
+  for (int a = 0; market->mover != NULL && a < market->assets; a++) option_mover_free(&market->mover[a]);
+  free(market->mover);
   free(market->spot);
   *market = (option_market){0};
 }

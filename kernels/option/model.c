@@ -1,4 +1,6 @@
 /* The run: batches of logical blocks of paths, in order; the state is what they have added up to. */
+#include "engine/log.h"
+#include "engine/run.h"
 #include "kernels/option/option.h"
 
 #include <math.h>
@@ -14,21 +16,32 @@ static const sim_field state_fields[] = {
 
 typedef struct option_run {
   const option_parameters *parameters;
+  const option_ops *ops;
   option_sampler *sampler;
-  int quantities, pair; /* pair: paths of a sample */
+  int quantities, pair, batch; /* pair: paths of a sample; batch: of OPTION_BLOCK samples, of a step at most */
+  int groups, block;           /* scrambles, each of which has means of its own; samples of a logical block */
+  double begin;                /* by the wall clock */
   double *mean, *squares, *block_mean, *block_squares;
 } option_run;
 
 static double samples(const option_run *run, double t) { return t / run->pair; }
 
-/* Standard error of a mean; NaN while there is none. */
-static double error_of(const option_run *run, double n, int q) {
-  return n > 1 ? sqrt(run->squares[q] / (n - 1) / n) : NAN;
+static double mean_of(const option_run *run, int q) {
+  double sum = 0;
+  for (int g = 0; g < run->groups; g++) sum += run->mean[g * run->quantities + q];
+  return sum / run->groups;
 }
 
-/* Paths of a step: fewer where an accuracy is asked for, which may be reached after any. */
-static double batch(const option_parameters *p) {
-  const double blocks = isnan(p->sampling.standard_error) ? OPTION_BATCH : OPTION_BATCH / 4;
+/* Standard error of a mean; NaN while there is none. Of scrambles, which are independent, from their means. */
+static double error_of(const option_run *run, double n, int q) {
+  if (run->groups == 1) return n > 1 ? sqrt(run->squares[q] / (n - 1) / n) : NAN;
+  const double mean = mean_of(run, q);
+  double squares = 0;
+  for (int g = 0; g < run->groups; g++) squares += pow(run->mean[g * run->quantities + q] - mean, 2);
+  return n > 0 ? sqrt(squares / (run->groups - 1) / run->groups) : NAN;
+}
+
+static double paths_of(const option_parameters *p, double blocks) {
   return fmin(blocks * OPTION_BLOCK * (p->sampling.antithetic ? 2 : 1), p->sampling.paths);
 }
 
@@ -40,39 +53,65 @@ static double end_of(const option_run *run, double t) {
   for (int q = 0; q < option_payoff_count(run->parameters); q++)
     ratio = fmax(ratio, error_of(run, samples(run, t), q) / s->standard_error);
   if (ratio <= 1) return t;
-  return fmin(s->paths, fmax(t + batch(run->parameters), ceil(t * ratio * ratio)));
+  const double more = run->groups > 1 ? ratio : ratio * ratio; /* the errors of scrambles fall about as 1/n */
+  return fmin(s->paths, fmax(t + paths_of(run->parameters, OPTION_GROUP), ceil(t * more)));
 }
 
-/* Chan, Golub and LeVeque's rule, block by block. */
-static void add_block(option_run *run, double before, double count, const double *mean, const double *squares) {
+/* Blocks of the next step. Where an accuracy is asked for, about as many as it still takes: what they are changes no
+ * result, for after every group of blocks the run may end, on whatever device and with whatever batch. */
+static int next_batch(const option_run *run, double t, double t_end) {
+  if (isnan(run->parameters->sampling.standard_error)) return run->batch;
+  if (t == 0) return OPTION_GROUP;
+  const double groups = ceil((t_end - t) / (OPTION_GROUP * (double)OPTION_BLOCK * run->pair));
+  return (int)fmin(run->batch, groups * OPTION_GROUP);
+}
+
+/* Chan, Golub and LeVeque's rule, block by block; to a group that has `before` samples. */
+static void add_block(option_run *run, int group, double before, double count, const double *mean,
+                      const double *squares) {
+  double *into = run->mean + group * run->quantities, *spread = run->squares + group * run->quantities;
   for (int q = 0; q < run->quantities; q++) {
-    const double d = mean[q] - run->mean[q], all = before + count;
-    run->mean[q] += d * (count / all);
-    run->squares[q] += squares[q] + d * d * (before * (count / all));
+    const double d = mean[q] - into[q], all = before + count;
+    into[q] += d * (count / all);
+    spread[q] += squares[q] + d * d * (before * (count / all));
   }
+}
+
+static sim_status check_finite(const option_run *run, const double *mean, const double *squares, double first,
+                               double count) {
+  for (int q = 0; q < run->quantities; q++)
+    if (!isfinite(mean[q]) || !isfinite(squares[q]))
+      return sim_fail(SIM_ERR_DIVERGED, "%s %d is not finite on some path between %.0f and %.0f",
+                      q < option_payoff_count(run->parameters) ? "payoff" : "a greek: quantity", q + 1,
+                      first * run->pair, (first + count) * run->pair);
+  return SIM_OK;
 }
 
 static sim_status step(void *self, sim_clock *clock) {
   option_run *run = self;
-  const double left = run->parameters->sampling.paths - clock->t, paths = fmin(batch(run->parameters), left);
-  const double count = samples(run, paths);
-  double before = samples(run, clock->t);
-  SIM_TRY(option_sample(run->sampler, (int64_t)before, (int64_t)count, run->block_mean, run->block_squares));
-  for (int b = 0; b * (double)OPTION_BLOCK < count; b++) {
-    const double here = fmin(OPTION_BLOCK, count - b * (double)OPTION_BLOCK);
+  const option_sampling *sampling = &run->parameters->sampling;
+  const double left = sampling->paths - clock->t;
+  const double paths = fmin(paths_of(run->parameters, next_batch(run, clock->t, clock->t_end)), left);
+  const double first = samples(run, clock->t), count = samples(run, paths);
+  double done = 0;
+  SIM_TRY(run->ops->sample(run->sampler, (int64_t)first, (int64_t)count, run->block_mean, run->block_squares));
+  for (int b = 0; done < count; b++) {
+    const double here = fmin(run->block, count - done), whole = floor((first + done) / run->block);
+    const int group = (int)fmod(whole, run->groups);
     const double *mean = run->block_mean + b * run->quantities, *squares = run->block_squares + b * run->quantities;
-    for (int q = 0; q < run->quantities; q++)
-      if (!isfinite(mean[q]) || !isfinite(squares[q]))
-        return sim_fail(SIM_ERR_DIVERGED, "%s %d is not finite on some path between %.0f and %.0f",
-                        q < option_payoff_count(run->parameters) ? "payoff" : "a greek: quantity", q + 1,
-                        before * run->pair, (before + here) * run->pair);
-    add_block(run, before, here, mean, squares);
-    before += here;
+    SIM_TRY(check_finite(run, mean, squares, first + done, here));
+    add_block(run, group, run->groups > 1 ? floor(whole / run->groups) * run->block : first + done, here, mean,
+              squares);
+    done += here;
+    if (isnan(sampling->standard_error) || (b + 1) % (OPTION_GROUP * run->groups) != 0) continue;
+    const double t = clock->t + done * run->pair;
+    if (end_of(run, t) == t) break;
   }
-  clock->dt = paths;
-  clock->t += paths;
+  clock->dt = done * run->pair;
+  clock->t += clock->dt;
   clock->step++;
-  clock->t_end = end_of(run, clock->t);
+  const bool late = sampling->time > 0 && sim_wall_clock() - run->begin > sampling->time;
+  clock->t_end = late ? clock->t : end_of(run, clock->t);
   return SIM_OK;
 }
 
@@ -81,17 +120,17 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   const int payoffs = option_payoff_count(run->parameters);
   const double n = samples(run, clock->t);
   for (int k = 0; k < payoffs && table > 0; k++)
-    values[k] = n == 0 ? NAN : table == 1 ? run->mean[k] : error_of(run, n, k);
+    values[k] = n == 0 ? NAN : table == 1 ? mean_of(run, k) : error_of(run, n, k);
   if (table > 0) return SIM_OK;
   *values++ = clock->t;
-  *values++ = n == 0 ? NAN : run->mean[0];
+  *values++ = n == 0 ? NAN : mean_of(run, 0);
   *values++ = error_of(run, n, 0);
-  *values++ = error_of(run, n, 0) / fabs(run->mean[0]);
+  *values++ = error_of(run, n, 0) / fabs(mean_of(run, 0));
   option_quantity *quantity = calloc((size_t)run->quantities, sizeof *quantity);
   if (quantity == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a row");
-  option_sampler_quantities(run->parameters, quantity);
+  option_quantities(run->parameters, quantity);
   for (int q = payoffs; q < run->quantities && quantity[q].payoff == 0; q++) {
-    *values++ = n == 0 ? NAN : run->mean[q];
+    *values++ = n == 0 ? NAN : mean_of(run, q);
     *values++ = error_of(run, n, q);
   }
   free(quantity);
@@ -106,8 +145,8 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
     arrays[k] = (sim_array){.field = &state_fields[k],
                             .dtype = SIM_F64,
                             .rank = 1,
-                            .shape = {run->quantities},
-                            .global = {run->quantities},
+                            .shape = {run->quantities * run->groups},
+                            .global = {run->quantities * run->groups},
                             .data = data[k]};
   frame->array_count = ARRAYS;
   frame->species_count = 0;
@@ -118,13 +157,15 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
 
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const option_parameters *p = parameters;
-  const double quantities = option_sampler_quantities(p, NULL);
+  const option_ops *ops = option_model.ops[setup->backend->kind];
+  const double quantities = option_quantities(p, NULL), batch = paths_of(p, ops->batch(p));
   const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
-  sim_plan_add(out, "paths", option_sampler_bytes(p, setup));
-  out->checkpoint_bytes = ARRAYS * quantities * sizeof(double);
-  out->work_per_step = batch(p) * (double)p->steps * (double)p->assets.count;
-  out->work_rate_guess = guess[setup->isa] * setup->threads * (p->common.precision == SIM_DOUBLE ? 0.3 : 1);
-  out->steps = isnan(p->sampling.standard_error) ? ceil(p->sampling.paths / batch(p)) : NAN;
+  sim_plan_add(out, "paths", ops->bytes(p, setup));
+  out->checkpoint_bytes = ARRAYS * quantities * option_groups(p) * sizeof(double);
+  out->work_per_step = batch * (double)p->steps * (double)p->assets.count;
+  out->work_rate_guess = setup->backend->kind == SIM_BACKEND_CPU ? guess[setup->isa] * setup->threads : 8e11;
+  if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= 0.3;
+  out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
   out->t_end = p->sampling.paths;
   return SIM_OK;
 }
@@ -132,7 +173,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
 static void destroy(void **self) {
   option_run *run = *self;
   if (run == NULL) return;
-  option_sampler_destroy(&run->sampler);
+  if (run->ops != NULL) run->ops->destroy(&run->sampler);
   free(run->mean);
   free(run);
   *self = NULL;
@@ -142,7 +183,8 @@ static sim_status restore(option_run *run, const sim_frame *saved) {
   double *const data[] = {[MEAN] = run->mean, [SQUARES] = run->squares};
   for (int k = 0; k < ARRAYS; k++) {
     const sim_array *array = sim_frame_array(saved, state_fields[k].name);
-    if (array == NULL || array->dtype != SIM_F64 || array->rank != 1 || array->shape[0] != run->quantities)
+    if (array == NULL || array->dtype != SIM_F64 || array->rank != 1 ||
+        array->shape[0] != run->quantities * run->groups)
       return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no %s of these payoffs", state_fields[k].name);
     memcpy(data[k], array->data, sim_array_bytes(array));
   }
@@ -151,16 +193,27 @@ static sim_status restore(option_run *run, const sim_frame *saved) {
 
 static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock) {
   const option_parameters *p = run->parameters;
-  run->quantities = option_sampler_quantities(p, NULL);
+  run->quantities = option_quantities(p, NULL);
   run->pair = p->sampling.antithetic ? 2 : 1;
-  const size_t q = (size_t)run->quantities;
-  run->mean = calloc(2 * q * (1 + OPTION_BATCH), sizeof(double));
+  run->groups = option_groups(p);
+  run->block = run->groups > 1 ? option_block_samples(p) : OPTION_BLOCK;
+  const size_t q = (size_t)run->quantities, all = q * (size_t)run->groups;
+  run->ops = option_model.ops[setup->backend->kind];
+  run->batch = run->ops->batch(p);
+  run->mean = calloc(2 * all * (1 + (size_t)run->batch), sizeof(double));
   if (run->mean == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the sums");
-  run->squares = run->mean + q;
-  run->block_mean = run->squares + q;
-  run->block_squares = run->block_mean + q * OPTION_BATCH;
-  SIM_TRY(option_sampler_create(p, setup, &run->sampler));
-  *clock = setup->saved != NULL ? setup->saved->clock : (sim_clock){.dt = batch(p)};
+  run->squares = run->mean + all;
+  run->block_mean = run->squares + all;
+  run->block_squares = run->block_mean + all * (size_t)run->batch;
+  for (int a = 0; a < (int)p->assets.count; a++) {
+    const option_heston *h = &option_asset_at(p, a)->heston;
+    if (h->given && 2 * h->kappa * h->theta < h->sigma * h->sigma)
+      sim_log(SIM_LOG_INFO, "assets[%d].heston: 2 kappa theta = %.3g is below sigma^2 = %.3g: its variance reaches 0",
+              a + 1, 2 * h->kappa * h->theta, h->sigma * h->sigma);
+  }
+  SIM_TRY(run->ops->create(p, setup, &run->sampler));
+  run->begin = sim_wall_clock();
+  *clock = setup->saved != NULL ? setup->saved->clock : (sim_clock){.dt = paths_of(p, run->batch)};
   if (setup->saved != NULL) SIM_TRY(restore(run, setup->saved));
   clock->t_end = end_of(run, clock->t);
   return SIM_OK;
@@ -180,21 +233,26 @@ static void describe(const void *self, char *out, size_t capacity) {
   const option_run *run = self;
   const option_parameters *p = run->parameters;
   const int payoffs = option_payoff_count(p);
-  snprintf(out, capacity, "%d payoff%s on %zu asset%s, %lld step%s, one path a lane (%s)", payoffs,
-           payoffs == 1 ? "" : "s", p->assets.count, p->assets.count == 1 ? "" : "s", (long long)p->steps,
-           p->steps == 1 ? "" : "s", option_sampler_name(run->sampler));
+  snprintf(out, capacity, "%d payoff%s on %zu asset%s, %lld step%s, %s", payoffs, payoffs == 1 ? "" : "s",
+           p->assets.count, p->assets.count == 1 ? "" : "s", (long long)p->steps, p->steps == 1 ? "" : "s",
+           run->ops->name(run->sampler));
 }
 
 static void report(const void *self, const sim_clock *clock, char *out, size_t capacity) {
   const option_run *run = self;
   const double n = samples(run, clock->t);
   const int payoffs = option_payoff_count(run->parameters);
-  snprintf(out, capacity, "price %.8g +- %.2g%s", run->mean[0], error_of(run, n, 0),
+  snprintf(out, capacity, "price %.8g +- %.2g%s", mean_of(run, 0), error_of(run, n, 0),
            payoffs > 1 ? " (the first payoff)" : "");
 }
 
 static const sim_table *const *tables_of(const void *parameters) {
   return ((const option_parameters *)parameters)->tables;
+}
+
+static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const option_ops *ops = option_model.ops[backend];
+  return ops->supports == NULL || ops->supports(parameters, lacks, capacity);
 }
 
 static const sim_table *const tables[] = {&option_price_table, NULL};
@@ -221,8 +279,13 @@ const sim_model option_model = {
     .tables_of = tables_of,
     .state = state_fields,
     .work_unit = "path-steps",
-    .ops = {[SIM_BACKEND_CPU] = &option_schema},
+    .ops = {[SIM_BACKEND_CPU] = &option_ops_cpu,
+#ifdef SIM_HAS_CUDA
+            [SIM_BACKEND_CUDA] = &option_ops_cuda
+#endif
+    },
     .validate = option_validate,
+    .supports = supports,
     .plan = plan,
     .create = create,
     .step = step,

@@ -9,16 +9,34 @@ enum {
   OPTION_PAYOFFS_MAX = 64,
   OPTION_FEATURES_MAX = 256,
   OPTION_BLOCK = 1 << 16,                      /* samples of a logical block */
-  OPTION_BATCH = 16,                           /* blocks of a step at most */
+  OPTION_BATCH = 16,                           /* blocks of a step on the CPU at most */
+  OPTION_GROUP = 4,                            /* blocks after which an accuracy may be reached */
   OPTION_CHUNKS = OPTION_BLOCK / OPTION_CHUNK, /* of a block */
   OPTION_STEPS_MAX = 100000
 };
 
 /* ---- parameters ---- */
 
+typedef struct option_heston {
+  bool given;
+  double v, kappa, theta, sigma, rho;
+} option_heston;
+typedef struct option_jumps {
+  bool given;
+  double rate, mean, deviation;
+} option_jumps;
+typedef struct option_vol_grid {
+  bool given;
+  sim_doubles spots, times, vols; /* [spots], [times], [times * spots] */
+} option_vol_grid;
+/* One of vol, heston, local_vol and vol_grid. */
 typedef struct option_asset {
   double spot;
   sim_expr *vol, *dividend; /* of t */
+  option_heston heston;
+  option_jumps jumps;
+  sim_expr *local_vol; /* of S, t */
+  option_vol_grid vol_grid;
 } option_asset;
 
 typedef enum option_type { OPTION_CALL, OPTION_PUT } option_type;
@@ -29,10 +47,13 @@ typedef struct option_payoff {
   int64_t asset, second;
   double strike, cash, level;
   int average, direction, knock, monitoring;
+  int64_t every, degree, fit_paths; /* of an early exercise */
+  double coupon, protection;        /* autocallable */
   sim_doubles weights;
 } option_payoff;
 extern const sim_schema option_european_schema, option_digital_schema, option_asian_schema, option_barrier_schema,
-    option_lookback_schema, option_basket_schema, option_best_of_schema, option_spread_schema;
+    option_lookback_schema, option_basket_schema, option_best_of_schema, option_spread_schema, option_american_schema,
+    option_autocallable_schema;
 enum { OPTION_ARITHMETIC, OPTION_GEOMETRIC_AVERAGE };
 enum { OPTION_DOWN, OPTION_UP };
 enum { OPTION_OUT, OPTION_IN };
@@ -45,12 +66,16 @@ typedef enum option_control {
   OPTION_CONTROL_UNDERLYING
 } option_control;
 
+enum { OPTION_PHILOX, OPTION_SOBOL };
+enum { OPTION_BRIDGE, OPTION_PCA };
 typedef struct option_sampling {
-  int sequence;
+  int sequence, construction;
+  int64_t scrambles;
   bool antithetic;
   int control;           /* option_control */
   double paths;          /* NaN: auto */
   double standard_error; /* NaN: none */
+  double time;           /* seconds; NaN: none */
 } option_sampling;
 
 typedef enum option_greek {
@@ -88,10 +113,13 @@ typedef struct option_parameters {
       errors_columns[OPTION_PAYOFFS_MAX + 1];
   char names[2 * OPTION_PAYOFFS_MAX + 2 * OPTION_GREEKS * OPTION_ASSETS_MAX][24];
 } option_parameters;
-extern const sim_schema option_schema;
+extern const sim_signature option_term_signature; /* a number of time */
+extern const sim_schema option_schema, option_asset_schema;
 extern const sim_table option_price_table;
 extern const sim_model option_model;
 sim_status option_validate(void *parameters, sim_faults *faults);
+void option_check_asset(const option_parameters *p, int asset, sim_faults *faults);
+void option_check_correlation(const option_parameters *p, sim_faults *faults);
 static inline const option_asset *option_asset_at(const option_parameters *p, int i) { return p->assets.items[i].data; }
 
 /* ---- the market at the steps ---- */
@@ -106,16 +134,59 @@ typedef struct option_market {
   int assets, steps;
   double discount;
   double *spot, *drift, *vol; /* owned, of one allocation at spot */
+  double *bond;               /* [steps]: the discount until each step's end */
+  option_mover *mover;        /* [assets], owned; NULL where all are geometric Brownian motions */
 } option_market;
 /* SIM_ERR_SCENARIO where a volatility is negative or a term structure not finite. */
 sim_status option_market_create(const option_parameters *p, const option_bump *bump, option_market *out) SIM_MUST_CHECK;
 void option_market_free(option_market *market);
+/* Constants of an asset's steps; `shift` is added to its volatility: Heston's square roots of v and theta, or sigma. */
+sim_status option_mover_set(const option_asset *asset, int steps, double dt, double shift,
+                            option_mover *out) SIM_MUST_CHECK;
+void option_mover_free(option_mover *mover);
+/* What jumps add to the growth of an asset's mean, a unit of time. */
+double option_jump_drift(const option_asset *asset);
+bool option_asset_is_gbm(const option_asset *asset);
 /* Lower factor of the correlation, [assets][assets]; SIM_ERR_SCENARIO where it is not positive definite. */
 sim_status option_cholesky(const option_parameters *p, double *out) SIM_MUST_CHECK;
 /* Mean of max(s (exp(m + sd z) - strike), 0), s = 1 or -1. */
 double option_lognormal_price(double mean, double deviation, double strike, option_type type);
 
+/* ---- early exercise ---- */
+
+/* When to exercise, of each named payoff that may be: polynomials of Longstaff and Schwartz (Review of Financial
+ * Studies 14 (2001) 113), fitted on paths of their own, which never price anything. */
+typedef struct option_policy {
+  int count;
+  option_rule *rule; /* [payoffs], those of other kinds zero; growth is of no market yet */
+  void *numbers;     /* owned */
+} option_policy;
+/* Fits on the given market, in fp64, on the CPU; no result depends on setup. */
+sim_status option_policy_create(const option_parameters *p, const option_market *market, const sim_setup *setup,
+                                option_policy *out) SIM_MUST_CHECK;
+void option_policy_free(option_policy *policy);
+double option_policy_bytes(const option_parameters *p); /* while it is fitted */
+/* The rules with the growth of money of a market: out[payoffs], growth[payoffs][steps]. */
+void option_policy_in(const option_policy *policy, const option_market *market, option_rule *out, double *growth);
+
+/* ---- quasi-random points ---- */
+
+sim_status option_quasi_create(const option_parameters *p, option_quasi *out) SIM_MUST_CHECK;
+void option_quasi_free(option_quasi *quasi);
+int option_quasi_dimensions(const option_parameters *p); /* at most OPTION_SOBOL_DIMENSIONS + 1 */
+double option_quasi_bytes(const option_parameters *p);
+/* Samples of a logical block: OPTION_BLOCK, or with Sobol's points a part of it of one scramble. Block j is of scramble
+ * j % scrambles, its points go on where block j - scrambles ended. */
+int option_block_samples(const option_parameters *p);
+static inline int option_groups(const option_parameters *p) {
+  return p->sampling.sequence == OPTION_SOBOL ? (int)p->sampling.scrambles : 1;
+}
+
 /* ---- payoffs as graphs ---- */
+
+typedef struct option_parameter {
+  int greek, asset;
+} option_parameter;
 
 /* All payoffs of a run as one graph of path features, not discounted. */
 typedef struct option_graph {
@@ -123,13 +194,20 @@ typedef struct option_graph {
   option_feature feature[OPTION_FEATURES_MAX];
   int features, payoffs;
   int control[OPTION_PAYOFFS_MAX];                                                                /* output, or -1 */
-  double control_mean[OPTION_PAYOFFS_MAX];                                                        /* known */
   int delta[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX], gamma[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX]; /* output, or -1 */
+  /* Of the graph as it was made with tangents: what a payoff's derivative is made of. */
+  option_parameter tangent[OPTION_TANGENTS_MAX];
+  int tangents;
+  int slope[OPTION_PAYOFFS_MAX][OPTION_GREEKS][OPTION_ASSETS_MAX]; /* output, or -1; not of delta and gamma */
+  int control_slope[OPTION_GREEKS][OPTION_ASSETS_MAX]; /* of the first payoff's discounted control; output, or -1 */
   int outputs;
 } option_graph;
-sim_status option_graph_create(const option_parameters *p, const option_market *market,
+/* `tangents`: vega, rho and theta come from derivatives along the paths where they can. */
+sim_status option_graph_create(const option_parameters *p, const option_market *market, bool tangents,
                                option_graph *out) SIM_MUST_CHECK;
 void option_graph_free(option_graph *graph);
+/* Mean of a payoff's control in a market, not discounted. */
+double option_control_mean(const option_parameters *p, const option_market *market, int payoff);
 /* Binds the function to the features that it names. */
 sim_status option_bind_payoff(option_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 int option_payoff_count(const option_parameters *p);
@@ -143,17 +221,24 @@ typedef struct option_quantity {
   int payoff, greek, asset; /* greek -1: price */
 } option_quantity;
 
+int option_quantities(const option_parameters *p, option_quantity *out); /* out may be NULL */
+/* Derivative of the discount's logarithm; by the maturity for theta. */
+sim_status option_discount_slope(const option_parameters *p, int greek, double *out) SIM_MUST_CHECK;
+
 typedef struct option_sampler option_sampler;
-sim_status option_sampler_create(const option_parameters *p, const sim_setup *setup,
-                                 option_sampler **out) SIM_MUST_CHECK;
-void option_sampler_destroy(option_sampler **sampler);
-double option_sampler_bytes(const option_parameters *p, const sim_setup *setup);
-int option_sampler_quantities(const option_parameters *p, option_quantity *out); /* out may be NULL */
-/* Means and sums of squared deviations of `count` samples from number `first` (a multiple of OPTION_BLOCK) on, block by
- * block: mean[blocks][quantities], squares likewise. The same bits for any number of threads. */
-sim_status option_sample(option_sampler *sampler, int64_t first, int64_t count, double *mean,
-                         double *squares) SIM_MUST_CHECK;
-/* "one path a lane, avx512" */
-const char *option_sampler_name(const option_sampler *sampler);
+typedef struct option_ops {
+  /* As sim_model.supports. */
+  bool (*supports)(const option_parameters *p, char *lacks, size_t capacity);
+  int (*batch)(const option_parameters *p); /* blocks of a step at most, a multiple of OPTION_GROUP */
+  double (*bytes)(const option_parameters *p, const sim_setup *setup);
+  sim_status (*create)(const option_parameters *p, const sim_setup *setup, option_sampler **out);
+  void (*destroy)(option_sampler **sampler);
+  /* Means and sums of squared deviations of `count` samples from number `first` (a multiple of OPTION_BLOCK) on, block
+   * by block: mean[blocks][quantities], squares likewise. The same bits whatever the count, the number of threads and
+   * the size of the device. */
+  sim_status (*sample)(option_sampler *sampler, int64_t first, int64_t count, double *mean, double *squares);
+  const char *(*name)(const option_sampler *sampler); /* "one path a lane (avx512)" */
+} option_ops;
+extern const option_ops option_ops_cpu, option_ops_cuda;
 
 #endif

@@ -64,39 +64,58 @@ PAYOFF(spread, "pays on the difference of two last prices", STRIKE, ASSET,
        {FIELD(option_payoff, second), .type = SIM_INT, .doc = "the asset that is subtracted", .flags = SIM_RANGE,
         .min = 1, .max = OPTION_ASSETS_MAX, .initial = "2"});
 
-/* ---- the market ---- */
+PAYOFF(american, "a European payoff that may be taken at any of the dates, by Longstaff and Schwartz's rule", STRIKE,
+       ASSET,
+       {FIELD(option_payoff, every), .type = SIM_INT, .doc = "steps from date to date: 1 is American, more Bermudan",
+        .flags = SIM_RANGE, .min = 1, .max = OPTION_STEPS_MAX, .initial = "1"},
+       {FIELD(option_payoff, degree), .type = SIM_INT, .doc = "of the polynomial for the value of waiting",
+        .flags = SIM_RANGE, .min = 1, .max = OPTION_DEGREE_MAX, .initial = "5"},
+       {FIELD(option_payoff, fit_paths), .type = SIM_INT, .doc = "paths that the rule is fitted on", .flags = SIM_RANGE,
+        .min = 1024, .max = 0x1p24, .initial = "65536"});
 
-static const sim_signature term_signature = {.inputs = (const char *const[]){"t", NULL}, .outputs = {1}};
-
-static const sim_field asset_fields[] = {
-    {FIELD(option_asset, spot), .type = SIM_REAL, .doc = "price now", .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
-     .max = INFINITY},
-    {FIELD(option_asset, vol), .type = SIM_FUNCTION, .doc = "volatility, a number or of time",
-     .flags = SIM_REQUIRED | SIM_OR_NUMBER, .signature = &term_signature},
-    {FIELD(option_asset, dividend), .type = SIM_FUNCTION, .doc = "rate of dividends, a number or of time",
-     .flags = SIM_OR_NUMBER, .initial = "0", .signature = &term_signature},
+static const sim_field autocallable_fields[] = {
+    ASSET,
+    {FIELD(option_payoff, level), .type = SIM_REAL, .doc = "it is called at the first date with a price as high",
+     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
+    {FIELD(option_payoff, coupon), .type = SIM_REAL, .doc = "share of cash, for each date until it is called",
+     .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
+    {FIELD(option_payoff, protection), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY,
+     .doc = "never called: pays cash if the last price is as high, else the price's share of the spot"},
+    {FIELD(option_payoff, cash), .type = SIM_REAL, .doc = "what is paid back", .initial = "100"},
+    {FIELD(option_payoff, every), .type = SIM_INT, .doc = "steps from date to date", .flags = SIM_RANGE, .min = 1,
+     .max = OPTION_STEPS_MAX, .initial = "1"},
     {0}};
-static const sim_schema asset_schema = {
-    .name = "", .doc = "one asset, a geometric Brownian motion", .fields = asset_fields, .size = sizeof(option_asset)};
+const sim_schema option_autocallable_schema = {.name = "autocallable",
+                                               .doc = "paid back with coupons at the first date with a high price",
+                                               .fields = autocallable_fields,
+                                               .size = sizeof(option_payoff)};
 
 /* ---- sampling and Greeks ---- */
 
-static const char *const sequences[] = {"philox", NULL};
+static const char *const sequences[] = {"philox", "sobol", NULL};
+static const char *const constructions[] = {"bridge", "pca", NULL};
 static const char *const controls[] = {"none", "geometric", "black_scholes", "underlying", NULL};
 static const char *const methods[] = {"auto", "pathwise", "likelihood", "bump", NULL};
 
 static const sim_field sampling_fields[] = {
     {FIELD(option_sampling, sequence), .type = SIM_CHOICE, .doc = "of random numbers", .choices = sequences,
      .initial = "philox"},
+    {FIELD(option_sampling, scrambles), .type = SIM_INT, .flags = SIM_RANGE, .min = 16, .max = 64, .initial = "32",
+     .doc = "of Sobol's sequence: 16, 32 or 64, each with as many paths; their spread is the standard error"},
+    {FIELD(option_sampling, construction), .type = SIM_CHOICE, .choices = constructions, .initial = "bridge",
+     .doc = "of paths from Sobol's points: a Brownian bridge, or principal components (work as steps^2)"},
     {FIELD(option_sampling, antithetic), .type = SIM_BOOL, .doc = "each path also with its normals' signs changed",
      .initial = "false"},
     {FIELD(option_sampling, control), .type = SIM_CHOICE, .choices = controls, .initial = "none",
      .doc =
          "control variate of prices: on the geometric mean, on the last price with the same strike, or the last price"},
     {FIELD(option_sampling, paths), .type = SIM_REAL, .flags = SIM_RANGE, .min = 2, .max = 0x1p52, .initial = "auto",
-     .keyword = "auto", .doc = "at most so many; auto: 2^20, or as many as standard_error takes, up to 2^40"},
+     .keyword = "auto", .doc = "at most so many; auto: 2^20, or as many as standard_error or time takes, up to 2^40"},
     {FIELD(option_sampling, standard_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .doc = "the run ends when no price's standard error is larger"},
+    {FIELD(option_sampling, time), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "none", .keyword = "none",
+     .doc = "the run ends with the first step that is done after so many seconds; a continued run has them again"},
     {0}};
 static const sim_schema sampling_schema = {
     .doc = "random numbers and their use", .fields = sampling_fields, .size = sizeof(option_sampling)};
@@ -113,8 +132,8 @@ static const sim_field greek_fields[] = {
     GREEK(OPTION_RHO, "rho"),
     GREEK(OPTION_THETA, "theta"),
     {FIELD(option_greeks, method), .type = SIM_CHOICE, .choices = methods, .initial = "auto",
-     .doc = "of delta and gamma; auto: pathwise where a named payoff has no jump, likelihood ratio where it has, and "
-            "differences on the same paths for functions, continuous barriers and several assets"},
+     .doc = "auto: pathwise where a named payoff has no jump, likelihood ratio (delta and gamma) where it has, and "
+            "differences on the same paths for all others"},
     {0}};
 static const sim_schema greeks_schema = {.doc = "sensitivities", .fields = greek_fields, .size = sizeof(option_greeks)};
 
@@ -125,11 +144,11 @@ static const sim_signature payoff_signature = {.record = true,
 
 static const sim_field fields[] = {
     {FIELD(option_parameters, assets), .type = SIM_LIST, .doc = "what is paid on", .flags = SIM_REQUIRED,
-     .variants = (const sim_schema *const[]){&asset_schema, NULL}},
+     .variants = (const sim_schema *const[]){&option_asset_schema, NULL}},
     {FIELD(option_parameters, correlation), .type = SIM_ARRAY, .components = SIM_SQUARE,
      .doc = "of the assets' logarithms; none: independent", .flags = SIM_RANGE, .min = -1, .max = 1},
     {FIELD(option_parameters, rate), .type = SIM_FUNCTION, .doc = "rate of interest, a number or of time",
-     .flags = SIM_OR_NUMBER, .initial = "0", .signature = &term_signature},
+     .flags = SIM_OR_NUMBER, .initial = "0", .signature = &option_term_signature},
     {FIELD(option_parameters, maturity), .type = SIM_REAL, .doc = "time until it pays",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
     {FIELD(option_parameters, steps), .type = SIM_INT, .doc = "equal steps, at whose ends prices are looked at",
@@ -139,7 +158,8 @@ static const sim_field fields[] = {
     {FIELD(option_parameters, payoffs), .type = SIM_LIST, .doc = "named payoffs, all on the same paths",
      .variants = (const sim_schema *const[]){&option_european_schema, &option_digital_schema, &option_asian_schema,
                                              &option_barrier_schema, &option_lookback_schema, &option_basket_schema,
-                                             &option_best_of_schema, &option_spread_schema, NULL}},
+                                             &option_best_of_schema, &option_spread_schema, &option_american_schema,
+                                             &option_autocallable_schema, NULL}},
     {FIELD(option_parameters, sampling), .type = SIM_TABLE, .doc = "random numbers", .table = &sampling_schema},
     {FIELD(option_parameters, greeks), .type = SIM_TABLE, .doc = "sensitivities", .table = &greeks_schema},
     {0}};
@@ -163,12 +183,12 @@ static void make_tables(option_parameters *p, sim_faults *faults) {
   option_quantity quantity[OPTION_PAYOFFS_MAX * 4];
   const int payoffs = option_payoff_count(p), assets = (int)p->assets.count;
   size_t columns = 4, names = 0;
-  if (option_sampler_quantities(p, NULL) > (int)(sizeof quantity / sizeof *quantity)) {
+  if (option_quantities(p, NULL) > (int)(sizeof quantity / sizeof *quantity)) {
     sim_faults_add(faults, 0, "greeks", "expected at most %zu numbers of all payoffs together",
                    sizeof quantity / sizeof *quantity);
     return;
   }
-  const int quantities = option_sampler_quantities(p, quantity);
+  const int quantities = option_quantities(p, quantity);
   memcpy(p->price_columns, price_columns, sizeof price_columns);
   for (int q = payoffs; q < quantities && quantity[q].payoff == 0; q++) {
     if (columns + 2 > SIM_COLUMNS_MAX) {
@@ -226,28 +246,15 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
                    (long long)(o->asset > assets ? o->asset : o->second));
   else if (item->schema == &option_barrier_schema)
     check_level(p, o, item->line, path, faults);
+  if (o->asset >= 1 && o->asset <= assets && o->monitoring == OPTION_CONTINUOUS &&
+      option_asset_at(p, (int)o->asset - 1)->jumps.given)
+    sim_faults_add(faults, item->line, path, "expected monitoring = \"steps\": a Brownian bridge does not jump");
+  if ((item->schema == &option_american_schema || item->schema == &option_autocallable_schema) &&
+      p->steps % o->every != 0)
+    sim_faults_add(faults, item->line, path, "every: expected a divisor of the %lld steps, got %lld",
+                   (long long)p->steps, (long long)o->every);
   if (item->schema == &option_basket_schema && o->weights.rows > 0 && o->weights.rows != p->assets.count)
     sim_faults_add(faults, item->line, path, "expected %lld weights, got %zu", (long long)assets, o->weights.rows);
-}
-
-static void check_correlation(const option_parameters *p, sim_faults *faults) {
-  const size_t n = p->assets.count;
-  const double *c = p->correlation.data;
-  if (p->correlation.rows == 0) return;
-  if (p->correlation.rows != n || p->correlation.cols != n) {
-    sim_faults_add(faults, 0, "correlation", "expected %zu rows, as there are assets, got %zu", n, p->correlation.rows);
-    return;
-  }
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j <= i; j++) {
-      if (i == j && c[i * n + j] != 1)
-        sim_faults_add(faults, 0, "correlation", "expected 1 in row %zu, column %zu, got %.9g", i + 1, j + 1,
-                       c[i * n + j]);
-      else if (c[i * n + j] != c[j * n + i])
-        sim_faults_add(faults, 0, "correlation",
-                       "expected a symmetric matrix, got %.9g and %.9g for assets %zu and %zu", c[i * n + j],
-                       c[j * n + i], i + 1, j + 1);
-    }
 }
 
 /* What only the numbers themselves show. */
@@ -271,6 +278,23 @@ static sim_status check_numbers(const option_parameters *p, sim_faults *faults) 
   return SIM_OK;
 }
 
+/* Whole vectors of points for each scramble; from OPTION_BLOCK samples on whole blocks of them. */
+static void check_sobol(option_parameters *p, sim_faults *faults) {
+  option_sampling *s = &p->sampling;
+  const double pair = s->antithetic ? 2 : 1;
+  if (s->scrambles & (s->scrambles - 1))
+    sim_faults_add(faults, 0, "sampling.scrambles", "expected 16, 32 or 64, got %lld", (long long)s->scrambles);
+  if (option_quasi_dimensions(p) > OPTION_SOBOL_DIMENSIONS)
+    sim_faults_add(faults, 0, "sampling.sequence",
+                   "steps times assets (twice those of Heston) are above %d: expected "
+                   "\"philox\"",
+                   OPTION_SOBOL_DIMENSIONS);
+  double each = 16, samples = s->paths / pair;
+  while (each * (double)s->scrambles < samples && each * (double)s->scrambles < OPTION_BLOCK) each *= 2;
+  s->paths =
+      pair * (samples <= OPTION_BLOCK ? each * (double)s->scrambles : OPTION_BLOCK * ceil(samples / OPTION_BLOCK));
+}
+
 sim_status option_validate(void *parameters, sim_faults *faults) {
   option_parameters *p = parameters;
   const size_t before = faults->count;
@@ -284,7 +308,8 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   if (payoffs > OPTION_PAYOFFS_MAX)
     sim_faults_add(faults, 0, "payoffs", "expected at most %d, got %d", OPTION_PAYOFFS_MAX, payoffs);
   for (size_t i = 0; i < p->payoffs.count; i++) check_payoff(p, i, faults);
-  check_correlation(p, faults);
+  for (int i = 0; i < (int)p->assets.count; i++) option_check_asset(p, i, faults);
+  option_check_correlation(p, faults);
   if (p->payoff != NULL && p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES)
     sim_faults_add(faults, 0, "sampling.control", "expected \"geometric\" or \"underlying\": a function has no strike");
   if (p->greeks.method == OPTION_LIKELIHOOD && p->assets.count > 1)
@@ -292,9 +317,11 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   if (faults->count > before) return SIM_OK;
   SIM_TRY(check_numbers(p, faults));
   make_tables(p, faults);
-  if (isnan(p->sampling.paths)) p->sampling.paths = isnan(p->sampling.standard_error) ? 0x1p20 : 0x1p40;
+  const bool limited = !isnan(p->sampling.standard_error) || p->sampling.time > 0;
+  if (isnan(p->sampling.paths)) p->sampling.paths = limited ? 0x1p40 : 0x1p20;
   if (p->sampling.antithetic) p->sampling.paths = 2 * ceil(p->sampling.paths / 2);
   p->sampling.paths = floor(p->sampling.paths);
+  if (p->sampling.sequence == OPTION_SOBOL) check_sobol(p, faults);
   if (p->common.output.snapshots.kind > SIM_ENDS)
     sim_faults_add(faults, 0, "output.snapshots", "a price has no snapshots: expected \"never\"");
   p->common.output.snapshots.kind = SIM_NEVER;

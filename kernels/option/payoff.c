@@ -26,7 +26,7 @@ sim_expr_ref option_see(option_maker *m, option_feature feature) {
   for (int f = 0; f < g->features; f++) {
     const option_feature *known = &g->feature[f];
     if (known->kind == feature.kind && known->asset == feature.asset && known->step == feature.step &&
-        known->level == feature.level)
+        known->level == feature.level && known->tangent == feature.tangent)
       return m->feature[f];
   }
   if (m->status == SIM_OK && g->features == OPTION_FEATURES_MAX)
@@ -101,9 +101,31 @@ static sim_expr_ref best(option_maker *m, const option_payoff *o) {
   return plain(m, most, o->strike, o->type);
 }
 
-static sim_expr_ref named(option_maker *m, const sim_item *item) {
+/* Cash with its coupons at the first date whose price is at least the level, carried on to maturity. */
+static sim_expr_ref autocallable(option_maker *m, const option_payoff *o, int asset) {
+  const option_market *market = m->market;
+  const int dates = (int)(market->steps / o->every);
+  sim_expr_ref level = option_number(m, o->level), last = see(m, OPTION_LAST, asset);
+  sim_expr_ref share = mul(m, last, option_number(m, o->cash / market->spot[asset]));
+  sim_expr_ref safe = option_call(m, SIM_EXPR_LE, option_number(m, o->protection), last, 0);
+  sim_expr_ref out = option_call(m, SIM_EXPR_WHERE, safe, option_number(m, o->cash), share);
+  for (int d = dates; d > 0; d--) {
+    const int step = d * (int)o->every;
+    const double growth = market->bond[step - 1] / market->bond[market->steps - 1];
+    sim_expr_ref price = d == dates ? last : option_see(m, (option_feature){OPTION_FIXING, asset, step, 0, 0});
+    sim_expr_ref called = option_call(m, SIM_EXPR_LE, level, price, 0);
+    sim_expr_ref paid = option_number(m, o->cash * (1 + o->coupon * d) * growth);
+    out = option_call(m, SIM_EXPR_WHERE, called, paid, out);
+  }
+  return out;
+}
+
+static sim_expr_ref named(option_maker *m, const sim_item *item, int number) {
   const option_payoff *o = item->data;
   const int asset = (int)o->asset - 1;
+  if (item->schema == &option_american_schema)
+    return option_see(m, (option_feature){.kind = OPTION_EARLY, .asset = asset, .step = number});
+  if (item->schema == &option_autocallable_schema) return autocallable(m, o, asset);
   if (item->schema == &option_european_schema) return plain(m, see(m, OPTION_LAST, asset), o->strike, o->type);
   if (item->schema == &option_digital_schema) {
     sim_expr_ref last = see(m, OPTION_LAST, asset), strike = option_number(m, o->strike);
@@ -193,30 +215,43 @@ static void logarithm(const option_market *market, int asset, bool geometric, do
 }
 
 /* The sum of all assets' last prices or geometric means. */
-static sim_expr_ref sum_control(option_maker *m, bool geometric, double *known) {
+static sim_expr_ref sum_control(option_maker *m, bool geometric) {
   sim_expr_ref sum = 0;
-  *known = 0;
   for (int a = 0; a < m->market->assets; a++) {
-    double mean, variance;
-    logarithm(m->market, a, geometric, &mean, &variance);
-    *known += exp(mean + variance / 2);
     sim_expr_ref one = see(m, geometric ? OPTION_GEOMETRIC : OPTION_LAST, a);
     sum = a == 0 ? one : option_call(m, SIM_EXPR_ADD, sum, one, 0);
   }
   return sum;
 }
 
-/* `item` NULL: of a function. */
-static sim_expr_ref control(option_maker *m, int kind, const sim_item *item, double *known) {
-  const bool geometric = kind == OPTION_CONTROL_GEOMETRIC;
-  const option_payoff *o = item != NULL ? item->data : NULL;
+/* The payoff whose option is the control, or NULL: it is the sum of all assets. */
+static const option_payoff *control_payoff(const option_parameters *p, int payoff) {
+  const int named = payoff - (option_payoff_count(p) - (int)p->payoffs.count);
+  const option_payoff *o = named >= 0 ? p->payoffs.items[named].data : NULL;
   const bool struck = o != NULL && o->asset > 0 && o->second == 0 && o->strike > 0;
-  if (kind == OPTION_CONTROL_UNDERLYING || !struck) return sum_control(m, geometric, known);
-  double mean, variance;
-  const int asset = (int)o->asset - 1;
-  logarithm(m->market, asset, geometric, &mean, &variance);
-  *known = option_lognormal_price(mean, sqrt(variance), o->strike, o->type);
-  return plain(m, see(m, geometric ? OPTION_GEOMETRIC : OPTION_LAST, asset), o->strike, o->type);
+  return struck && p->sampling.control != OPTION_CONTROL_UNDERLYING ? o : NULL;
+}
+
+static sim_expr_ref control(option_maker *m, const option_parameters *p, int payoff) {
+  const bool geometric = p->sampling.control == OPTION_CONTROL_GEOMETRIC;
+  const option_payoff *o = control_payoff(p, payoff);
+  if (o == NULL) return sum_control(m, geometric);
+  return plain(m, see(m, geometric ? OPTION_GEOMETRIC : OPTION_LAST, (int)o->asset - 1), o->strike, o->type);
+}
+
+double option_control_mean(const option_parameters *p, const option_market *market, int payoff) {
+  const bool geometric = p->sampling.control == OPTION_CONTROL_GEOMETRIC;
+  const option_payoff *o = control_payoff(p, payoff);
+  double mean, variance, sum = 0;
+  if (o != NULL) {
+    logarithm(market, (int)o->asset - 1, geometric, &mean, &variance);
+    return option_lognormal_price(mean, sqrt(variance), o->strike, o->type);
+  }
+  for (int a = 0; a < market->assets; a++) {
+    logarithm(market, a, geometric, &mean, &variance);
+    sum += exp(mean + variance / 2);
+  }
+  return sum;
 }
 
 /* ---- all of them ---- */
@@ -230,25 +265,25 @@ static void make(option_maker *m, const option_parameters *p, sim_expr_ref *refs
     insert_function(m, p, refs);
   }
   for (size_t i = 0; i < p->payoffs.count && m->status == SIM_OK; i++)
-    refs[functions + (int)i] = named(m, &p->payoffs.items[i]);
+    refs[functions + (int)i] = named(m, &p->payoffs.items[i], (int)i);
   for (int k = 0; k < g->payoffs && m->status == SIM_OK; k++) {
     g->control[k] = -1;
     if (p->sampling.control == OPTION_NO_CONTROL) continue;
-    const sim_item *item = k < functions ? NULL : &p->payoffs.items[k - functions];
     g->control[k] = g->outputs;
-    refs[g->outputs++] = control(m, p->sampling.control, item, &g->control_mean[k]);
+    refs[g->outputs++] = control(m, p, k);
   }
   option_make_greeks(m, p, refs);
 }
 
-sim_status option_graph_create(const option_parameters *p, const option_market *market, option_graph *out) {
+sim_status option_graph_create(const option_parameters *p, const option_market *market, bool tangents,
+                               option_graph *out) {
   sim_expr_ref refs[SIM_EXPR_OUTPUTS_MAX];
   char names[SIM_EXPR_OUTPUTS_MAX][8];
   const char *pointers[SIM_EXPR_OUTPUTS_MAX];
   *out = (option_graph){0};
   option_maker *m = calloc(1, sizeof *m);
   if (m == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the payoffs");
-  *m = (option_maker){.graph = out, .market = market};
+  *m = (option_maker){.graph = out, .market = market, .tangents = tangents};
   m->status = sim_expr_builder_create(&m->builder);
   if (m->status == SIM_OK) make(m, p, refs);
   for (int i = 0; i < out->outputs; i++) {

@@ -10,6 +10,7 @@ typedef struct option_maker {
   sim_status status;
   option_graph *graph;
   const option_market *market;
+  bool tangents;
   sim_expr_ref feature[OPTION_FEATURES_MAX]; /* of graph->feature */
 } option_maker;
 sim_expr_ref option_call(option_maker *maker, sim_expr_op op, sim_expr_ref a, sim_expr_ref b, sim_expr_ref c);

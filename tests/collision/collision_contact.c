@@ -45,7 +45,9 @@ static collision_result collide(driver *d, double radius, double speed, double g
   for (int k = 0; k < 3; k++) driver_step(d);
   out.duration = ended - began;
   out.restitution = (driver_get(d, "velocity", 0, 1) - driver_get(d, "velocity", 0, 0)) / speed;
-  near_to(driver_value(d, "energy", "balance") + 1, 1, 4e-3, "energy balance of a collision");
+  /* Of the energy, the dashpot takes 4 z w dt = 0.1 in the step in which a contact begins, at e = 0.3; the speed
+   * changes by w dt = 0.067 in it, and half of that at half of the step is not seen: 1.6e-3. */
+  near_to(driver_value(d, "energy", "balance") + 1, 1, 2e-3, "energy balance of a collision");
   driver_destroy(d);
   return out;
 }
@@ -136,6 +138,8 @@ static void test_bounces(void **state) {
     last = v;
   }
   assert_int_equal(bounces, 4);
+  /* As above, z = 0.071: 2.8e-4 of the energy before a bounce, which is 1 + e^2 + e^4 + e^6 = 2.3 of that at the start.
+   */
   near_to(driver_value(&d, "energy", "balance") + 1, 1, 1e-3, "energy balance of bounces");
   driver_destroy(&d);
 }
@@ -154,7 +158,8 @@ static void rest(driver *d, collision_grain *grain, collision_plane *wall, doubl
   driver_create(d);
 }
 
-/* It rolls at 5 v0/7 after 2 v0/(7 mu g). The arm is the radius less an overlap of 4e-5 of it. */
+/* It rolls at 5 v0/7 after 2 v0/(7 mu g). The arm is the radius less an overlap of 4e-5 of it. What friction takes is
+ * counted at the end of each step: mu m g v0 dt/2 = 8e-4 in all, of an energy of 44 with that of height, 2e-5. */
 static void test_sliding(void **state) {
   (void)state;
   for (int axis = 0; axis < 2; axis++) {
@@ -165,12 +170,12 @@ static void test_sliding(void **state) {
     grain.group.velocity[axis] = v0;
     rest(&d, &grain, &wall, g, 0, mu);
     driver_until(&d, 0.5 * t);
-    near_to(driver_get(&d, "velocity", axis, 0), v0 - mu * g * d.clock.t, 1e-3, "speed while sliding");
-    near_to(driver_get(&d, "angular_velocity", 1 - axis, 0) * (axis == 0 ? 1 : -1), 2.5 * mu * g * d.clock.t, 1e-3,
+    near_to(driver_get(&d, "velocity", axis, 0), v0 - mu * g * d.clock.t, 1e-4, "speed while sliding");
+    near_to(driver_get(&d, "angular_velocity", 1 - axis, 0) * (axis == 0 ? 1 : -1), 2.5 * mu * g * d.clock.t, 1e-4,
             "turning while sliding");
     driver_until(&d, 2 * t);
-    near_to(driver_get(&d, "velocity", axis, 0), 5 * v0 / 7, 1e-3, "rolling speed");
-    near_to(driver_value(&d, "energy", "balance") + 1, 1, 5e-3, "energy balance of sliding");
+    near_to(driver_get(&d, "velocity", axis, 0), 5 * v0 / 7, 1e-4, "rolling speed");
+    near_to(driver_value(&d, "energy", "balance") + 1, 1, 3e-5, "energy balance of sliding");
     driver_destroy(&d);
   }
 }
@@ -193,7 +198,8 @@ static void test_incline(void **state) {
   }
 }
 
-/* Rolling friction: torque mu_r R m g, so v' = -(mu_r g)/(1 + 2/5) for a grain that rolls without sliding. */
+/* Rolling friction: torque mu_r R m g, so v' = -(mu_r g)/(1 + 2/5) for a grain that rolls without sliding; but for an
+ * overlap of 4e-5, as above. Its loss is counted as that of sliding: mu_r m g v0 dt/2 of 45, 1.2e-6. */
 static void test_rolling(void **state) {
   (void)state;
   const double v0 = 1, g = 10, rolling = 0.02;
@@ -203,12 +209,12 @@ static void test_rolling(void **state) {
   d.parameters.contact.values.rolling_friction = rolling;
   rest(&d, &grain, &wall, g, 0, 0.5);
   driver_until(&d, 2);
-  near_to(driver_get(&d, "velocity", 0, 0), v0 - rolling * g / 1.4 * d.clock.t, 5e-3, "speed with rolling friction");
-  near_to(driver_value(&d, "energy", "balance") + 1, 1, 5e-3, "energy balance of rolling");
+  near_to(driver_get(&d, "velocity", 0, 0), v0 - rolling * g / 1.4 * d.clock.t, 1e-4, "speed with rolling friction");
+  near_to(driver_value(&d, "energy", "balance") + 1, 1, 3e-6, "energy balance of rolling");
   driver_destroy(&d);
 }
 
-/* Twist: torque mu_t R m g on a spinning top of inertia (2/5) m R^2. */
+/* Twist: torque mu_t R m g on a spinning top of inertia (2/5) m R^2; to a step of 6e-5 of 2, and rounding. */
 static void test_twisting(void **state) {
   (void)state;
   const double w0 = 2, g = 10, twisting = 0.02;
@@ -218,7 +224,7 @@ static void test_twisting(void **state) {
   d.parameters.contact.values.twisting_friction = twisting;
   rest(&d, &grain, &wall, g, 0, 0.5);
   driver_until(&d, 2);
-  near_to(driver_get(&d, "angular_velocity", 2, 0), w0 - 2.5 * twisting * g * d.clock.t, 2e-3, "turning on the spot");
+  near_to(driver_get(&d, "angular_velocity", 2, 0), w0 - 2.5 * twisting * g * d.clock.t, 1e-4, "turning on the spot");
   driver_destroy(&d);
 }
 
@@ -306,8 +312,9 @@ static void test_drum(void **state) {
   driver_wall(&d, &collision_cylinder_schema, &drum);
   driver_create(&d);
   driver_until(&d, 0.02);
-  /* Axis y, spin 1: the lowest point goes towards -x at 10. Friction's rise within a contact time: 2 %. */
-  near_to(driver_get(&d, "velocity", 0, 0), -mu * g * d.clock.t, 2e-2, "carried by a drum");
+  /* Axis y, spin 1: the lowest point goes towards -x at 10. It slides at once; its weight has 2e-4 of that along
+   * the slope that it gets to. */
+  near_to(driver_get(&d, "velocity", 0, 0), -mu * g * d.clock.t, 5e-4, "carried by a drum");
   driver_destroy(&d);
 }
 

@@ -87,6 +87,24 @@ double driver_value(driver *d, const char *table, const char *column) {
   return NAN;
 }
 
+sim_expr *driver_function(const char *const *inputs, sim_expr_op op, int a, int b, double factor, int results) {
+  sim_expr_builder *builder;
+  sim_expr_ref in[4], number, product, zero, out[3];
+  sim_expr *expr = NULL;
+  assert_int_equal(sim_expr_builder_create(&builder), SIM_OK);
+  for (int i = 0; inputs[i] != NULL; i++) assert_int_equal(sim_expr_builder_input(builder, inputs[i], &in[i]), SIM_OK);
+  assert_int_equal(sim_expr_builder_number(builder, factor, &number), SIM_OK);
+  assert_int_equal(sim_expr_builder_number(builder, 0, &zero), SIM_OK);
+  const sim_expr_ref args[2] = {in[a], b < 0 ? number : in[b]};
+  assert_int_equal(sim_expr_builder_call(builder, op, args, &product), SIM_OK);
+  out[0] = out[1] = zero;
+  out[results - 1] = product;
+  assert_int_equal(sim_expr_builder_finish(builder, out, (const char *const[]){"r1", "r2", "r3"}, results, &expr),
+                   SIM_OK);
+  sim_expr_builder_free(&builder);
+  return expr;
+}
+
 static void look(driver *d, driver_frame *out) {
   *out = (driver_frame){.frame.clock = d->clock};
   must(collision_model.view(d->self, out->arrays, out->species, &out->frame), "view");

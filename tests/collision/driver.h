@@ -44,4 +44,7 @@ void driver_keep(driver *d, driver_frame *out);
 void driver_frame_free(driver_frame *frame);
 void driver_digest(driver *d, char out[33]);
 
+/* The operation on inputs a and b (b < 0: on a and the number); the last of 1 or 3 results, the others 0. */
+sim_expr *driver_function(const char *const *inputs, sim_expr_op op, int a, int b, double number, int results);
+
 #endif

@@ -188,3 +188,34 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return free((void *)graph), cudaSuccess; }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return free((void *)graph), cudaSuccess; }
+
+/* Code is any text: a kernel of its own. */
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *jit, void **jit_values,
+                                unsigned jit_count, enum cudaLibraryOption *options, void **values, unsigned count) {
+  (void)code, (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
+  SAY(cudaLibraryLoadData);
+  fake.libraries++;
+  return *library = (cudaLibrary_t)(void *)&fake, cudaSuccess;
+}
+cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
+  (void)library;
+  fake.libraries--;
+  return say("cudaLibraryUnload");
+}
+cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name) {
+  (void)name;
+  return *kernel = (cudaKernel_t)(void *)library, say("cudaLibraryGetKernel");
+}
+cudaError_t cudaLibraryGetKernelCount(unsigned *count, cudaLibrary_t library) {
+  (void)library;
+  return *count = 1, say("cudaLibraryGetKernelCount");
+}
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned count, cudaLibrary_t library) {
+  for (unsigned i = 0; i < count; i++) kernels[i] = (cudaKernel_t)(void *)library;
+  return say("cudaLibraryEnumerateKernels");
+}
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel) {
+  (void)kernel;
+  memset(attributes, 0, sizeof *attributes);
+  return say("cudaFuncGetAttributes");
+}

@@ -30,7 +30,7 @@ extern struct fake {
   bool slow;           /* events are done only when they are waited for */
   double clock;        /* ms: each event that is recorded comes a quarter later */
   int current;
-  long calls, frees;
+  long calls, frees, libraries;
 } fake;
 
 #endif

@@ -10,3 +10,26 @@ need_gpu() {
   [ "$code" != 69 ] || skip "$(tail -n 1 output)"
   [ "$code" = 0 ] || fail "exit $code from sim check --device cuda"
 }
+
+# Two fields, of which one fluctuates and one is carried by its slope; parameters n, steps, scheme, kind (of precision).
+# Without rates by the scheme exact.
+diffusion_scenario() {
+  cat >"$1" <<'LUA'
+local n      = sim.param("n", 24, "cells an axis")
+local steps  = sim.param("steps", 40, "steps")
+local scheme = sim.param("scheme", "etdrk2", "scheme")
+local kind   = sim.param("kind", "double", "precision")
+local exact  = scheme == "exact"
+return sim.diffusion {
+  grid      = { n = {n, n + 3, 5}, size = {1, 2, 1}, z = "no_flux" },
+  fields    = {
+    { name = "u", D = 0.02, noise = 0.1, fluctuation = exact and 0 or 0.01 },
+    { name = "v", D = 0.02, initial = function(x, y) return 0.1*math.cos(2*math.pi*x) end },
+  },
+  rates     = not exact and function(u, v, v_x, v_y) return u - u^3 - v, 0.1*u - v - v*v_x - 0.1*v_y end or nil,
+  integrate = { scheme = scheme, dt = 1e-3, t_end = steps * 1e-3 },
+  precision = kind,
+  output    = { snapshots = "ends", tables = "every 10 steps", checkpoint = "every 10 steps" },
+}
+LUA
+}

@@ -56,3 +56,26 @@ expect 75 "" "$SIM" run s.lua -o cut.out --device cuda --set steps=4000000 --wal
 expect 0 "(GPU 0)" "$SIM" check s.lua --device cuda
 CUDA_VISIBLE_DEVICES='' expect 78 "--device cpu goes on with other last bits" "$SIM" resume cut.out
 expect 75 "began on cuda and goes on on cpu" "$SIM" resume cut.out --device cpu --wall 1
+
+# Early exercise is on the CPU alone: said, and refused where a GPU is asked for.
+cat >put.lua <<'LUA'
+return sim.option {
+  assets = { { spot = 36, vol = 0.2 } }, rate = 0.06, maturity = 1, steps = 10,
+  payoffs = { sim.american { strike = 40, type = "put" } }, sampling = { paths = 2^16 },
+}
+LUA
+expect 0 "on the CPU: early exercise is not on a GPU" "$SIM" run put.lua -o put.out
+expect 69 "early exercise is not on cuda: use --device cpu" "$SIM" run put.lua -o none.out --device cuda
+[ ! -e none.out ] || fail "a refused device leaves a folder"
+
+# Prices that were cut short go on to the same bits.
+cat >call.lua <<'LUA'
+return sim.option {
+  assets = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturity = 1, steps = 252,
+  payoffs = { sim.asian { strike = 100 } }, sampling = { paths = 2^34 },
+}
+LUA
+expect 0 "(GPU 0)" "$SIM" run call.lua -o whole.out --device cuda
+expect 75 "" "$SIM" run call.lua -o part.out --device cuda --wall 1
+expect 0 "(GPU 0)" "$SIM" resume part.out
+same whole.out part.out "prices at one go and cut"

@@ -21,14 +21,16 @@ fi
 options=()
 if [ "$tool" = memcheck ]; then options=(--leak-check full); fi
 scenario s.lua
+diffusion_scenario d.lua
 run() { # run NAME OPTION...
   local code=0
-  checked "${options[@]}" "$SIM" run s.lua -o "$1.out" --device cuda --set 'every=every 2 steps' "${@:2}" ||
-    code=$?
+  checked "${options[@]}" "$SIM" run "${file:-s.lua}" -o "$1.out" --device cuda "${@:2}" || code=$?
   [ "$code" = 0 ] || fail "$tool: exit $code from the run $1"
   grep -q 'ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards' output || fail "$tool says no summary of 0"
 }
-run single --set steps=3 --set n=700 --set kind=single
-run mixed --set steps=3 --set n=700 --set kind=mixed
-run double --set steps=3 --set n=333 --set scheme=hermite4
-run symmetric --set n=8200 --set kind=single --set steps=1
+run single --set 'every=every 2 steps' --set steps=3 --set n=700 --set kind=single
+run mixed --set 'every=every 2 steps' --set steps=3 --set n=700 --set kind=mixed
+run double --set 'every=every 2 steps' --set steps=3 --set n=333 --set scheme=hermite4
+run symmetric --set 'every=every 2 steps' --set n=8200 --set kind=single --set steps=1
+file=d.lua run spectral --set steps=3 --set kind=single
+file=d.lua run jump --set scheme=exact --set steps=3

@@ -1,11 +1,17 @@
-/* Graphs compiled for the GPU against the CPU's evaluator: every operation within the bounds of both, and random graphs
- * of the operations that IEEE 754 and C define exactly, bit by bit. */
+/* Graphs compiled for the GPU against the CPU's evaluator: every operation within the bounds of both; random graphs of
+ * the operations that IEEE 754 and C define exactly, bit by bit; random graphs of all, node by node. And machine code
+ * in the cache that the driver refuses. */
 #include "engine/compile.h"
 #include "engine/cuda.h"
 #include "tests/unit/expr_testing.h"
 
 #include <cuda_runtime_api.h>
+#include <dirent.h>
 #include <float.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 enum { N = 20000, THREADS = 128, INPUTS = 4 };
 
@@ -55,9 +61,11 @@ static void run(const sim_module *module, int number, bool single, int n, const 
 
 /* ---- every operation ---- */
 
-/* Bounds in units of the last place: those of the CUDA C++ Programming Guide for its library without fast math, and
- * those of docs/functions.md for the evaluator, in double and single precision. Arguments as in
- * tests/unit/expr_functions.c. */
+/* Bounds in units of the last place, in double and single precision. Those of the GPU are NVIDIA's, for its library
+ * without fast math: CUDA C++ Programming Guide, "Mathematical Functions", "Standard Functions", tables of single- and
+ * double-precision functions with maximum ULP error; from the correctly rounded result, that is half a unit more from
+ * the exact one. The greatest that editions since CUDA 11 state counts (powf had 8, then 4). Those of the CPU are from
+ * the exact result: docs/functions.md. Arguments as in tests/unit/expr_functions.c. */
 static const struct row {
   const char *name;
   sim_expr_op op;
@@ -167,7 +175,7 @@ static void evaluate(const sim_expr *expr, bool single, int n, const void *input
   const size_t size = (single ? 4 : 8) * (size_t)n;
   const sim_expr_target target = {.single = single, .isa = sim_isa_best()};
   const void *in[INPUTS];
-  void *out[8];
+  void *out[SIM_EXPR_OUTPUTS_MAX];
   for (int k = 0; k < INPUTS; k++) in[k] = (const char *)inputs + (size_t)k * size;
   for (int k = 0; k < sim_expr_output_count(expr); k++) out[k] = (char *)results + (size_t)k * size;
   test_run(expr, &target, (size_t)n, in, out);
@@ -317,6 +325,283 @@ static void test_random_graphs(void **state) {
   sim_bytes_free(&text);
 }
 
+/* ---- random graphs of all functions, node by node ---- */
+
+enum { ALL_GRAPHS = 20, ALL_NODES = 70, ALL_ENTITIES = 400 };
+
+/* One operation of a graph: its operands and itself are outputs of these numbers. */
+typedef struct step {
+  int row, args[3], made;
+} step;
+
+typedef struct all_graph {
+  sim_expr *expr;
+  step steps[ALL_NODES];
+  int step_count, outputs;
+} all_graph;
+
+/* What the operation is by definition, from the C library in long double: its error is below 1e-3 units in double. */
+static long double plain(sim_expr_op op, long double a, long double b, long double c) {
+  switch (op) {
+  case SIM_EXPR_ADD: return a + b;
+  case SIM_EXPR_SUB: return a - b;
+  case SIM_EXPR_MUL: return a * b;
+  case SIM_EXPR_DIV: return a / b;
+  case SIM_EXPR_NEG: return -a;
+  case SIM_EXPR_MOD: {
+    const long double rest = fmodl(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  }
+  case SIM_EXPR_FMOD: return fmodl(a, b);
+  case SIM_EXPR_POW: return powl(a, b);
+  case SIM_EXPR_MIN: return b < a ? b : a;
+  case SIM_EXPR_MAX: return b > a ? b : a;
+  case SIM_EXPR_ATAN2: return atan2l(a, b);
+  case SIM_EXPR_HYPOT: return hypotl(a, b);
+  case SIM_EXPR_LT: return a < b;
+  case SIM_EXPR_LE: return a <= b;
+  case SIM_EXPR_EQ: return a == b;
+  case SIM_EXPR_NE: return a != b;
+  case SIM_EXPR_AND: return a != 0 && b != 0;
+  case SIM_EXPR_OR: return a != 0 || b != 0;
+  case SIM_EXPR_NOT: return a == 0;
+  case SIM_EXPR_WHERE: return a != 0 ? b : c;
+  case SIM_EXPR_ABS: return fabsl(a);
+  case SIM_EXPR_SIGN: return a > 0 ? 1 : a < 0 ? -1 : a;
+  case SIM_EXPR_FLOOR: return floorl(a);
+  case SIM_EXPR_CEIL: return ceill(a);
+  case SIM_EXPR_SQRT: return sqrtl(a);
+  case SIM_EXPR_CBRT: return cbrtl(a);
+  case SIM_EXPR_EXP: return expl(a);
+  case SIM_EXPR_EXPM1: return expm1l(a);
+  case SIM_EXPR_LOG: return logl(a);
+  case SIM_EXPR_LOG1P: return log1pl(a);
+  case SIM_EXPR_LOG2: return log2l(a);
+  case SIM_EXPR_LOG10: return log10l(a);
+  case SIM_EXPR_SIN: return sinl(a);
+  case SIM_EXPR_COS: return cosl(a);
+  case SIM_EXPR_TAN: return tanl(a);
+  case SIM_EXPR_ASIN: return asinl(a);
+  case SIM_EXPR_ACOS: return acosl(a);
+  case SIM_EXPR_ATAN: return atanl(a);
+  case SIM_EXPR_SINH: return sinhl(a);
+  case SIM_EXPR_COSH: return coshl(a);
+  case SIM_EXPR_TANH: return tanhl(a);
+  case SIM_EXPR_ERF: return erfl(a);
+  case SIM_EXPR_ERFC: return erfcl(a);
+  default: fail_msg("operation %d", (int)op); return 0;
+  }
+}
+
+/* How far a result is from the exact one, in its last place. Overflow is right where a result within a millionth would
+ * overflow. */
+static double wrong_by(double got, long double truth, bool single) {
+  const long double most = single ? (long double)FLT_MAX : (long double)DBL_MAX;
+  const int digits = single ? FLT_MANT_DIG : DBL_MANT_DIG, least = single ? FLT_MIN_EXP - 1 : DBL_MIN_EXP - 1;
+  if (isnan(got) || isnan(truth)) return isnan(got) && isnan(truth) ? 0 : HUGE_VAL;
+  if (isinf(got) || fabsl(truth) > most)
+    return (got < 0) == (truth < 0) && fabsl(truth) > most * (1 - 1e-6L) && fabs(got) >= (double)most * (1 - 1e-6)
+               ? 0
+               : HUGE_VAL;
+  if (truth == got) return 0;
+  int exponent = truth != 0 ? ilogbl(truth) : least;
+  if (exponent < least) exponent = least;
+  return (double)fabsl(ldexpl(truth - got, digits - 1 - exponent));
+}
+
+static bool takes_condition(sim_expr_op op, int k) {
+  return op == SIM_EXPR_AND || op == SIM_EXPR_OR || op == SIM_EXPR_NOT || (op == SIM_EXPR_WHERE && k == 0);
+}
+
+static void random_steps(uint64_t *random, all_graph *out) {
+  static const double constants[] = {0, 1, -1, 0.5, 3, 0.1, 1e3};
+  sim_expr_builder *builder;
+  sim_expr_ref numbers[ALL_NODES + INPUTS + 8], conditions[ALL_NODES + 8], refs[2 * ALL_NODES + 20], args[3], made;
+  int number_at[ALL_NODES + INPUTS + 8], condition_at[ALL_NODES + 8], number_count = 0, condition_count = 0;
+  char names[2 * ALL_NODES + 20][8];
+  const char *pointers[2 * ALL_NODES + 20];
+  *out = (all_graph){0};
+  assert_ok(sim_expr_builder_create(&builder));
+#define KEEP(list, ref) (refs[out->outputs] = list##s[list##_count] = (ref), list##_at[list##_count++] = out->outputs++)
+  for (int k = 0; k < INPUTS; k++) {
+    assert_ok(sim_expr_builder_input(builder, test_names[k], &made));
+    KEEP(number, made);
+  }
+  for (size_t k = 0; k < COUNT(constants); k++) {
+    assert_ok(sim_expr_builder_number(builder, constants[k], &made));
+    KEEP(number, made);
+  }
+  assert_ok(sim_expr_builder_call(builder, SIM_EXPR_LT, numbers, &made));
+  KEEP(condition, made);
+  while (out->step_count < ALL_NODES - 10) {
+    const int row = (int)(test_random(random) % COUNT(rows));
+    const sim_expr_op op = rows[row].op;
+    step s = {.row = row};
+    for (int k = 0; k < rows[row].operands; k++) {
+      const bool condition = takes_condition(op, k);
+      const uint64_t pick = test_random(random) % (uint64_t)(condition ? condition_count : number_count);
+      args[k] = condition ? conditions[pick] : numbers[pick];
+      s.args[k] = condition ? condition_at[pick] : number_at[pick];
+    }
+    double unused;
+    /* Constant exponents are products, and constants are folded in double precision. */
+    if (op == SIM_EXPR_POW && sim_expr_builder_constant(builder, args[1], &unused)) continue;
+    assert_ok(sim_expr_builder_call(builder, op, args, &made));
+    if (sim_expr_builder_constant(builder, made, &unused)) continue;
+    s.made = out->outputs;
+    out->steps[out->step_count++] = s;
+    if (sim_expr_builder_type(builder, made) == SIM_EXPR_C)
+      KEEP(condition, made);
+    else
+      KEEP(number, made);
+  }
+#undef KEEP
+  for (int k = 0; k < out->outputs; k++) {
+    snprintf(names[k], sizeof names[k], "o%d", k);
+    pointers[k] = names[k];
+  }
+  assert_ok(sim_expr_builder_finish(builder, refs, pointers, out->outputs, &out->expr));
+  sim_expr_builder_free(&builder);
+}
+
+/* Each operation of one entity with the operands that it had there. Returns the faults. */
+static int check_steps(const all_graph *graph, const void *values, bool single, bool gpu, double worst[]) {
+  int faults = 0;
+  for (int k = 0; k < graph->step_count; k++) {
+    const step *s = &graph->steps[k];
+    const struct row *row = &rows[s->row];
+    const double bound =
+        (gpu ? 0.5 + (single ? row->gpu_single : row->gpu) : fmax(0.5, single ? row->cpu_single : row->cpu)) + 1e-3;
+    for (size_t i = 0; i < ALL_ENTITIES; i++) {
+#define AT(output) value(values, single, (size_t)(output)*ALL_ENTITIES + i)
+      const double a = AT(s->args[0]), b = AT(s->args[1]), c = AT(s->args[2]), got = AT(s->made);
+#undef AT
+      const double wrong = wrong_by(got, plain(row->op, a, b, c), single);
+      if (wrong > worst[s->row]) worst[s->row] = wrong;
+      if (wrong <= bound) continue;
+      if (faults++ < 5)
+        print_message("%s, %s, on the %s: (%a, %a, %a) -> %a, expected %La, wrong by %g of %g\n", row->name,
+                      single ? "single" : "double", gpu ? "GPU" : "CPU", a, b, c, got, plain(row->op, a, b, c), wrong,
+                      bound);
+    }
+  }
+  return faults;
+}
+
+static void test_random_functions(void **state) {
+  (void)state;
+  uint64_t random = 5;
+  sim_bytes text = {0};
+  static all_graph graphs[ALL_GRAPHS];
+  static double inputs[INPUTS * ALL_ENTITIES], values[2 * ALL_NODES * ALL_ENTITIES], worst[2][COUNT(rows)];
+  int faults = 0;
+  assert_ok(sim_expr_emit_prelude(&text));
+  for (int g = 0; g < ALL_GRAPHS; g++) {
+    random_steps(&random, &graphs[g]);
+    for (int single = 0; single < 2; single++) add_kernel(&text, graphs[g].expr, g, single);
+  }
+  sim_module *module = module_of(&text);
+  for (int g = 0; g < ALL_GRAPHS; g++)
+    for (int single = 0; single < 2; single++) {
+      for (size_t i = 0; i < (size_t)INPUTS * ALL_ENTITIES; i++) fill(inputs, single, i, any_value(&random));
+      evaluate(graphs[g].expr, single, ALL_ENTITIES, inputs, values);
+      faults += check_steps(&graphs[g], values, single, false, worst[0]);
+      run(module, g, single, ALL_ENTITIES, inputs, graphs[g].outputs, values);
+      faults += check_steps(&graphs[g], values, single, true, worst[1]);
+    }
+  for (size_t r = 0; r < COUNT(rows); r++)
+    print_message("%-12s %8.3f on the CPU, %8.3f on the GPU\n", rows[r].name, worst[0][r], worst[1][r]);
+  assert_int_equal(faults, 0);
+  sim_module_free(&module);
+  for (int g = 0; g < ALL_GRAPHS; g++) sim_expr_free(&graphs[g].expr);
+  sim_bytes_free(&text);
+}
+
+/* ---- code that the driver refuses ---- */
+
+/* A file of the cache: see engine/cache.c. */
+typedef struct head {
+  char mark[8];
+  uint64_t size;
+  unsigned char key[16];
+  XXH128_canonical_t sum;
+} head;
+
+static char folder[] = "/tmp/sim_refused_XXXXXX";
+
+static void blob_path(char out[600]) {
+  DIR *in = opendir(folder);
+  assert_non_null(in);
+  for (struct dirent *item; (item = readdir(in));)
+    if (item->d_name[0] != '.') snprintf(out, 600, "%s/%s", folder, item->d_name);
+  closedir(in);
+}
+
+/* Its checksum is right, so that only the driver can see what is wrong. */
+static void test_refused_code(void **state) {
+  (void)state;
+  static char bytes[1 << 20];
+  char path[600];
+  const sim_source source = {.name = "test_refused",
+                             .text = "extern \"C\" __global__ void run_d0(int n, const double *in, double *out) {\n"
+                                     "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                     "  if (i < n) out[i] = 2 * in[i];\n}\n"};
+  static double inputs[INPUTS * N], results[N];
+  assert_non_null(mkdtemp(folder));
+  assert_int_equal(setenv("SIM_CACHE", folder, 1), 0);
+  for (int i = 0; i < N; i++) inputs[i] = i;
+  sim_bytes other = {0}; /* code for another architecture */
+  assert_ok(sim_compile_anew(&source, 75, &other));
+  blob_path(path);
+  assert_int_equal(unlink(path), 0);
+  assert_true(other.size < sizeof bytes - sizeof(head));
+  for (int kind = -1; kind < 3; kind++) {
+    const long before = sim_compile_count();
+    sim_module *module;
+    if (kind >= 0) {
+      blob_path(path);
+      FILE *file = fopen(path, "rb");
+      assert_non_null(file);
+      size_t size = fread(bytes, 1, sizeof bytes, file);
+      fclose(file);
+      head h;
+      memcpy(&h, bytes, sizeof h);
+      char *code = bytes + sizeof h;
+      size -= sizeof h;
+      if (kind == 0) {
+        size = 1 + (size_t)snprintf(code, 100, "no machine code at all");
+      } else if (kind == 1) {
+        memset(code, 0, size);
+      } else {
+        size = other.size;
+        memcpy(code, other.data, size);
+      }
+      h.size = size;
+      XXH128_canonicalFromHash(&h.sum, XXH3_128bits(code, size));
+      memcpy(bytes, &h, sizeof h);
+      file = fopen(path, "wb");
+      assert_non_null(file);
+      assert_int_equal(fwrite(bytes, 1, sizeof h + size, file), sizeof h + size);
+      assert_int_equal(fclose(file), 0);
+    }
+    assert_ok(sim_module_create(&source, &module));
+    print_message("kind %d: compiled %ld times\n", kind, sim_compile_count() - before);
+    assert_int_equal(sim_compile_count(), before + 1);
+    memset(results, 0, sizeof results);
+    run(module, 0, false, N, inputs, 1, results);
+    for (int i = 0; i < N; i++) assert_true(results[i] == 2 * i);
+    sim_module_free(&module);
+    assert_ok(sim_module_create(&source, &module)); /* and it was mended */
+    assert_int_equal(sim_compile_count(), before + 1);
+    sim_module_free(&module);
+  }
+  sim_bytes_free(&other);
+  blob_path(path);
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(rmdir(folder), 0);
+  assert_int_equal(unsetenv("SIM_CACHE"), 0);
+}
+
 int main(void) {
   const char *reason = sim_backend_cuda.unavailable();
   if (reason != NULL) {
@@ -327,6 +612,7 @@ int main(void) {
     fprintf(stderr, "%s\n", sim_error_last()->message);
     return 1;
   }
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations), cmocka_unit_test(test_random_graphs)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations), cmocka_unit_test(test_random_graphs),
+                                     cmocka_unit_test(test_random_functions), cmocka_unit_test(test_refused_code)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* Forces of the surroundings that a scenario writes as a function, in motions that are known. */
 #include "tests/physics/functions.h"
 
+#include "engine/log.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,6 +27,9 @@ static const char lua[] = "trap  = function(x, y, z) return (x^2 + y^2 + z^2) / 
                           "end,\n"
                           "pole  = function(x, y, z) return -1 / sim.hypot(x, y) end,\n"
                           "none  = function(r2) return 0 end,\n"
+                          "heavy = function(r2) return -math.exp(-math.sqrt(r2)) * math.sin(r2) end,\n"
+                          "wide  = function(body) return math.exp(math.sin(body.x) * sim.hypot(body.x, body.y)) end,\n"
+                          "late  = function(x, t) return sim.where(sim.gt(t, 2), 10 * x^2, 0) end,\n"
                           "spin  = function(x, y, z) return -y, x, 0 end,\n";
 
 static const char *const scheme_names[] = {"leapfrog", "yoshida4", "hermite4"};
@@ -312,11 +317,75 @@ static void test_velocity_field(void **state) {
   driver_everywhere(velocity_field);
 }
 
+/* ---- before a run ---- */
+
+static sim_plan plan_of(driver *d) {
+  sim_plan plan = {0};
+  d->parameters.bodies.items = d->items;
+  if (nbody_model.plan(&d->parameters, &d->setup, &plan) != SIM_OK) fail_msg("%s", sim_error_last()->message);
+  return plan;
+}
+
+/* The estimate of a run counts what its functions take: of bodies without forces between them nearly all of it. */
+static void test_estimate(void **state) {
+  (void)state;
+  const driver_place here = {&sim_backend_cpu, SIM_DOUBLE};
+  nbody_sphere sphere = {.n = 2000, .mass = 1, .radius = 1, .cutoff = NAN};
+  double rates[5];
+  for (int k = 0; k < 5; k++) {
+    driver d = driver_make(here, NBODY_LEAPFROG, 0.01, 1, 0.1);
+    if (k > 0) driver_law(&d, "pair", k == 4 ? "heavy" : "none");
+    if (k == 2) driver_law(&d, "external", "bar");
+    if (k == 3) driver_observe(&d, "wide", SIM_SUM);
+    d.parameters.common.output.tables = (sim_cadence){SIM_EVERY_STEPS, 1};
+    driver_add(&d, &nbody_plummer_schema, &sphere);
+    const sim_plan plan = plan_of(&d);
+    assert_true(plan.work_per_step == (k == 0 || k == 4 ? 2000. * 2000 : 2000));
+    rates[k] = plan.work_rate_guess;
+    driver_forget(&d);
+  }
+  assert_true(fabs(rates[1] / rates[0] - 1) < 1e-15); /* nothing but the interactions; two divisions */
+  assert_true(rates[2] < 0.5 * rates[1] && rates[3] < 0.5 * rates[1] && rates[4] < 0.5 * rates[0]);
+}
+
+static int warnings;
+static void count_warnings(void *context, sim_log_level level, const char *message) {
+  (void)context;
+  if (level == SIM_LOG_WARN && strstr(message, "dt_max") != NULL) warnings++;
+}
+
+/* An adaptive step without a limit, where the force has a time of its own. */
+static void test_late_force(void **state) {
+  (void)state;
+  const driver_place here = {&sim_backend_cpu, SIM_DOUBLE};
+  static const struct {
+    nbody_scheme scheme;
+    double dt, dt_max;
+    const char *external;
+    int warned;
+  } cases[] = {{NBODY_HERMITE4, NAN, NAN, "late", 1},
+               {NBODY_HERMITE4, NAN, 0.1, "late", 0},
+               {NBODY_HERMITE4, 0.1, NAN, "late", 0},
+               {NBODY_HERMITE4, NAN, NAN, "trap", 0}};
+  assert_true(sim_log_add(count_warnings, NULL));
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    nbody_body alone = body(1, 1, 0, 0, 0, 0, 0);
+    driver d = make(here, cases[k].scheme, cases[k].dt, 3, cases[k].external, &alone, 1);
+    d.parameters.integrate.dt_max = cases[k].dt_max;
+    warnings = 0;
+    plan_of(&d);
+    assert_int_equal(warnings, cases[k].warned);
+    driver_forget(&d);
+  }
+  sim_log_remove(count_warnings, NULL);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_trap),    cmocka_unit_test(test_adaptive),
-                                     cmocka_unit_test(test_halo),    cmocka_unit_test(test_ramp),
-                                     cmocka_unit_test(test_bar),     cmocka_unit_test(test_with_gravity),
-                                     cmocka_unit_test(test_refused), cmocka_unit_test(test_velocity_field)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_trap),     cmocka_unit_test(test_adaptive),
+                                     cmocka_unit_test(test_halo),     cmocka_unit_test(test_ramp),
+                                     cmocka_unit_test(test_bar),      cmocka_unit_test(test_with_gravity),
+                                     cmocka_unit_test(test_refused),  cmocka_unit_test(test_velocity_field),
+                                     cmocka_unit_test(test_estimate), cmocka_unit_test(test_late_force)};
   functions_load(lua);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   functions_free();

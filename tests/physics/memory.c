@@ -2,7 +2,7 @@
  * Linux counts 32 pages or more a processor late. Each case runs in a process of its own, as a peak never falls; this
  * one starts no threads, so that it may fork. Pages that are taken and not yet touched do not count, hence the step and
  * the table. */
-#include "tests/physics/driver.h"
+#include "tests/physics/functions.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -60,7 +60,7 @@ typedef struct situation {
   sim_precision precision;
   nbody_scheme scheme;
   double softening;
-  bool file;
+  bool file, laws;
 } situation;
 
 typedef struct outcome {
@@ -79,6 +79,10 @@ static outcome measure(const situation *s, int64_t n) {
   else
     driver_add(&d, &nbody_plummer_schema, &sphere);
   d.parameters.bodies.items = d.items;
+  if (s->laws) {
+    driver_law(&d, "external", "external");
+    driver_observe(&d, "spread", SIM_MEAN);
+  }
   sim_plan plan = {0};
   assert_int_equal(nbody_model.plan(&d.parameters, &d.setup, &plan), SIM_OK);
   const double before = resident();
@@ -88,6 +92,7 @@ static outcome measure(const situation *s, int64_t n) {
   struct rusage used;
   assert_int_equal(getrusage(RUSAGE_SELF, &used), 0);
   driver_destroy(&d);
+  driver_forget(&d);
   return (outcome){before + sim_plan_bytes(&plan, SIM_SPACE_HOST), (double)used.ru_maxrss * 1024};
 }
 
@@ -102,7 +107,8 @@ static void test_memory(void **state) {
                                     {"double, unsoftened", SIM_DOUBLE, NBODY_LEAPFROG, 0, false},
                                     {"mixed, hermite4", SIM_MIXED, NBODY_HERMITE4, 0.05, false},
                                     {"single, file", SIM_SINGLE, NBODY_LEAPFROG, 0, true},
-                                    {"double, file", SIM_DOUBLE, NBODY_LEAPFROG, 0, true}};
+                                    {"double, file", SIM_DOUBLE, NBODY_LEAPFROG, 0, true},
+                                    {"single, functions", SIM_SINGLE, NBODY_LEAPFROG, 0.05, false, true}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -127,5 +133,9 @@ static void test_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  functions_load("external = function(x, y, z, t) return 0.5 * math.log(1 + x^2 + y^2) + math.sin(t) * z end,\n"
+                 "spread = function(body) return sim.hypot(body.x, body.vy) end,\n");
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  functions_free();
+  return failed;
 }

@@ -122,6 +122,74 @@ static void test_variance(void **state) {
   assert_true(plain > 2 * variance(OPTION_CONTROL_UNDERLYING, false));
 }
 
+/* With the control of Black and Scholes a European call's Greeks are those of the control on each path: what is left is
+ * the control's own Greek, a difference of the formula over 1e-4 of the spot or less: 2e-8 of a gamma. */
+static void exact_greeks(int method) {
+  static const double known[] = {0.6368306512, 0.0187620173, 37.5240347, 53.2324815, -6.4140275};
+  pricing d;
+  pricing_make(&d, SIM_DOUBLE, 0.2, 0.05, 1, 1);
+  d.p.sampling.paths = 0x1p17;
+  d.p.sampling.control = OPTION_CONTROL_BLACK_SCHOLES;
+  pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+  const int greeks = method == OPTION_LIKELIHOOD ? OPTION_VEGA : OPTION_GREEKS;
+  for (int g = 0; g < greeks; g++) d.p.greeks.want[g] = true;
+  d.p.greeks.method = method;
+  pricing_run(&d);
+  for (int g = 0; g < greeks; g++) {
+    const estimate got = pricing_greek(&d, option_greek_names[g]);
+    print_message("    %s %.9g +- %.2g, known %.9g\n", option_greek_names[g], got.value, got.error, known[g]);
+    assert_true(fabs(got.value / known[g] - 1) < 2e-7 && got.error < 1e-9 * fabs(known[g]));
+  }
+  pricing_free(&d);
+}
+
+/* The discounted spot as control: its own rho is 0 on every path but for rounding, and is no control. */
+static void test_greeks_by_underlying(void **state) {
+  static const double known[] = {0.6368306512, 0.0187620173, 37.5240347, 53.2324815, -6.4140275};
+  (void)state;
+  for (int precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision += SIM_DOUBLE - SIM_SINGLE) {
+    pricing d;
+    pricing_make(&d, (sim_precision)precision, 0.2, 0.05, 1, 1);
+    d.p.sampling.paths = 0x1p17;
+    d.p.sampling.control = OPTION_CONTROL_UNDERLYING;
+    pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+    for (int g = 0; g < OPTION_GREEKS; g++) d.p.greeks.want[g] = true;
+    pricing_run(&d);
+    for (int g = 0; g < OPTION_GREEKS; g++)
+      near(option_greek_names[g], pricing_greek(&d, option_greek_names[g]), known[g]);
+    pricing_free(&d);
+  }
+}
+
+/* Greeks of the Asian, with its control and without: the same, and surer. */
+static void test_controlled_greeks(void **state) {
+  (void)state;
+  estimate got[2][OPTION_GREEKS];
+  exact_greeks(OPTION_AUTO);
+  exact_greeks(OPTION_LIKELIHOOD);
+  for (int antithetic = 0; antithetic < 2; antithetic++) {
+    for (int control = 0; control < 2; control++) {
+      pricing d;
+      pricing_make(&d, SIM_MIXED, 0.2, 0.05, 1, 12);
+      d.p.sampling.paths = 0x1p18;
+      d.p.sampling.control = control ? OPTION_CONTROL_GEOMETRIC : OPTION_NO_CONTROL;
+      d.p.sampling.antithetic = antithetic;
+      pricing_add(&d, &option_asian_schema, 100, OPTION_CALL);
+      pricing_add(&d, &option_asian_schema, 90, OPTION_PUT);
+      for (int g = 0; g < OPTION_GREEKS; g++) d.p.greeks.want[g] = true;
+      pricing_run(&d);
+      for (int g = 0; g < OPTION_GREEKS; g++) got[control][g] = pricing_greek(&d, option_greek_names[g]);
+      pricing_free(&d);
+    }
+    for (int g = 0; g < OPTION_GREEKS; g++) {
+      const estimate *a = &got[0][g], *b = &got[1][g];
+      print_message("    %s: variance divided by %.1f\n", option_greek_names[g], pow(a->error / b->error, 2));
+      assert_true(b->error < a->error / 2);
+      near(option_greek_names[g], (estimate){a->value, hypot(a->error, b->error)}, b->value);
+    }
+  }
+}
+
 static void test_barrier(void **state) {
   (void)state;
   static const double level[] = {85, 90, 95}, at_steps[] = {6.32224, 6.09820, 4.90679},
@@ -215,6 +283,24 @@ static void test_bias(void **state) {
   assert_true(fabs(price[0][1] - price[1][1]) < 2.5e-5);
 }
 
+/* The same of 1e9 European paths. */
+static void test_long_bias(void **state) {
+  (void)state;
+  double price[2];
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, precisions[i], 0.2, 0.05, 1, 1);
+    d.p.sampling.paths = 1e9;
+    pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+    pricing_run(&d);
+    near("1e9 paths", pricing_price(&d, 0), 10.450583572185565);
+    price[i] = pricing_price(&d, 0).value;
+    pricing_free(&d);
+  }
+  print_message("    bias %.2g\n", price[0] - price[1]);
+  assert_true(fabs(price[0] - price[1]) < 4.6e-5);
+}
+
 /* Of 400 seeds the 95 % interval holds the true price for 95 % +- 3 % (2.8 binomial deviations of 1.1 %). */
 static void coverage(int seeds) {
   int held = 0;
@@ -252,13 +338,35 @@ static void test_accuracy(void **state) {
   pricing_free(&d);
 }
 
+/* Ends with the first step after the time is over, long before all paths; a price is there all the same. */
+static void test_time(void **state) {
+  (void)state;
+  pricing d;
+  pricing_make(&d, SIM_MIXED, 0.2, 0.05, 1, 1);
+  d.p.sampling = (option_sampling){.paths = NAN, .standard_error = NAN, .time = 0.05};
+  pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+  pricing_run(&d);
+  assert_true(d.clock.t < 0x1p36 && d.clock.t >= 0x1p20);
+  near("after a time", pricing_price(&d, 0), 10.450583572185565);
+  pricing_free(&d);
+}
+
 int main(int argc, char **argv) {
   (void)argv;
-  const struct CMUnitTest quick[] = {cmocka_unit_test(test_european), cmocka_unit_test(test_greeks),
-                                     cmocka_unit_test(test_asian),    cmocka_unit_test(test_variance),
-                                     cmocka_unit_test(test_barrier),  cmocka_unit_test(test_lookback),
-                                     cmocka_unit_test(test_several),  cmocka_unit_test(test_bias),
-                                     cmocka_unit_test(test_coverage), cmocka_unit_test(test_accuracy)};
-  const struct CMUnitTest thorough[] = {cmocka_unit_test_prestate(test_coverage, &argc)};
+  const struct CMUnitTest quick[] = {cmocka_unit_test(test_european),
+                                     cmocka_unit_test(test_greeks),
+                                     cmocka_unit_test(test_asian),
+                                     cmocka_unit_test(test_variance),
+                                     cmocka_unit_test(test_controlled_greeks),
+                                     cmocka_unit_test(test_greeks_by_underlying),
+                                     cmocka_unit_test(test_barrier),
+                                     cmocka_unit_test(test_lookback),
+                                     cmocka_unit_test(test_several),
+                                     cmocka_unit_test(test_bias),
+                                     cmocka_unit_test(test_coverage),
+                                     cmocka_unit_test(test_accuracy),
+                                     cmocka_unit_test(test_time)};
+  const struct CMUnitTest thorough[] = {cmocka_unit_test_prestate(test_coverage, &argc),
+                                        cmocka_unit_test(test_long_bias)};
   return argc > 1 ? cmocka_run_group_tests(thorough, NULL, NULL) : cmocka_run_group_tests(quick, NULL, NULL);
 }

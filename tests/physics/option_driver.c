@@ -28,9 +28,27 @@ static sim_expr *constant(double value) {
   return expr;
 }
 
+sim_expr *pricing_displaced(double a, double b) {
+  sim_expr_builder *builder;
+  sim_expr_ref in[2], number[2], out;
+  sim_expr *expr;
+  must(sim_expr_builder_create(&builder), "builder");
+  must(sim_expr_builder_input(builder, "S", &in[0]), "input");
+  must(sim_expr_builder_input(builder, "t", &in[1]), "input");
+  must(sim_expr_builder_number(builder, a, &number[0]), "number");
+  must(sim_expr_builder_number(builder, b, &number[1]), "number");
+  must(sim_expr_builder_call(builder, SIM_EXPR_DIV, (const sim_expr_ref[]){number[0], in[0]}, &out), "call");
+  must(sim_expr_builder_call(builder, SIM_EXPR_ADD, (const sim_expr_ref[]){out, number[1]}, &out), "call");
+  must(sim_expr_builder_finish(builder, &out, (const char *const[]){"out"}, 1, &expr), "finish");
+  sim_expr_builder_free(&builder);
+  return expr;
+}
+
+void pricing_set_motion(pricing *d, int asset) { sim_expr_free(&d->assets[asset].vol); }
+
 void pricing_add_asset(pricing *d, double spot, double vol) {
   const size_t a = d->p.assets.count++;
-  d->assets[a] = (option_asset){spot, constant(vol), constant(0)};
+  d->assets[a] = (option_asset){.spot = spot, .vol = constant(vol), .dividend = constant(0)};
   d->asset_items[a] = (sim_item){.data = &d->assets[a]};
 }
 
@@ -47,7 +65,8 @@ void pricing_make(pricing *d, sim_precision precision, double vol, double rate, 
 
 option_payoff *pricing_add(pricing *d, const sim_schema *schema, double strike, option_type type) {
   const size_t k = d->p.payoffs.count++;
-  d->payoffs[k] = (option_payoff){.asset = 1, .strike = strike, .type = (int)type, .cash = 1};
+  d->payoffs[k] = (option_payoff){
+      .asset = 1, .strike = strike, .type = (int)type, .cash = 1, .every = 1, .degree = 5, .fit_paths = 65536};
   d->payoff_items[k] = (sim_item){.schema = schema, .data = &d->payoffs[k]};
   return &d->payoffs[k];
 }
@@ -104,5 +123,6 @@ void pricing_free(pricing *d) {
   for (size_t a = 0; a < d->p.assets.count; a++) {
     sim_expr_free(&d->assets[a].vol);
     sim_expr_free(&d->assets[a].dividend);
+    sim_expr_free(&d->assets[a].local_vol);
   }
 }

@@ -6,10 +6,10 @@
 
 typedef struct pricing {
   option_parameters p;
-  option_asset assets[4];
-  sim_item asset_items[4];
-  option_payoff payoffs[16];
-  sim_item payoff_items[16];
+  option_asset assets[12];
+  sim_item asset_items[12];
+  option_payoff payoffs[24];
+  sim_item payoff_items[24];
   sim_setup setup;
   sim_clock clock;
   void *self;
@@ -23,6 +23,10 @@ typedef struct estimate {
 /* One asset at 100 with this volatility; 2^20 paths, seed 1, two threads, no payoff yet. */
 void pricing_make(pricing *d, sim_precision precision, double vol, double rate, double maturity, int steps);
 void pricing_add_asset(pricing *d, double spot, double vol);
+/* Takes its volatility away: another motion is to be set. */
+void pricing_set_motion(pricing *d, int asset);
+/* The local volatility a/S + b. */
+sim_expr *pricing_displaced(double a, double b);
 /* Returns the new payoff: asset 1, as the schema's default for the rest that is zero. */
 option_payoff *pricing_add(pricing *d, const sim_schema *schema, double strike, option_type type);
 void pricing_create(pricing *d, const sim_frame *saved);

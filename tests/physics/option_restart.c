@@ -20,10 +20,45 @@ typedef struct situation {
   int steps;
   double paths;
   bool accuracy; /* is what ends the run */
+  bool rich;     /* Heston with jumps, local volatility and early exercise, on Sobol's points */
 } situation;
+
+static double spots[] = {50, 150}, times[] = {0, 1}, vols[] = {0.3, 0.2, 0.4, 0.3};
+
+static void make_rich(const situation *s, pricing *d) {
+  static double correlation[4] = {1, -0.3, -0.3, 1};
+  pricing_make(d, s->precision, 0.2, 0.05, 1, s->steps);
+  d->setup.isa = s->isa;
+  d->setup.threads = s->threads;
+  pricing_add_asset(d, 90, 0.4);
+  pricing_set_motion(d, 0);
+  pricing_set_motion(d, 1);
+  d->assets[0].heston = (option_heston){true, 0.04, 1, 0.05, 0.7, -0.6};
+  d->assets[0].jumps = (option_jumps){true, 1, -0.1, 0.1};
+  d->assets[1].vol_grid = (option_vol_grid){true, {spots, 2, 1}, {times, 2, 1}, {vols, 4, 1}};
+  d->p.correlation = (sim_doubles){correlation, 2, 2};
+  d->p.sampling = (option_sampling){.sequence = OPTION_SOBOL,
+                                    .scrambles = 16,
+                                    .paths = s->paths,
+                                    .antithetic = true,
+                                    .standard_error = 1e-9, /* never: but for steps of a quarter of the size */
+                                    .control = OPTION_CONTROL_UNDERLYING};
+  option_payoff *put = pricing_add(d, &option_american_schema, 100, OPTION_PUT);
+  put->fit_paths = 4096;
+  pricing_add(d, &option_asian_schema, 100, OPTION_CALL)->asset = 2;
+  option_payoff *barrier = pricing_add(d, &option_barrier_schema, 90, OPTION_CALL);
+  barrier->asset = 2;
+  barrier->level = 70;
+  barrier->monitoring = OPTION_CONTINUOUS;
+  d->p.greeks.want[OPTION_DELTA] = true;
+}
 
 static void make(const situation *s, pricing *d) {
   static double correlation[4] = {1, -0.3, -0.3, 1};
+  if (s->rich) {
+    make_rich(s, d);
+    return;
+  }
   pricing_make(d, s->precision, 0.2, 0.05, 1, s->steps);
   d->setup.isa = s->isa;
   d->setup.threads = s->threads;
@@ -38,7 +73,7 @@ static void make(const situation *s, pricing *d) {
   option_payoff *barrier = pricing_add(d, &option_barrier_schema, 100, OPTION_CALL);
   barrier->level = 80;
   barrier->monitoring = OPTION_CONTINUOUS;
-  d->p.greeks.want[OPTION_DELTA] = true;
+  d->p.greeks.want[OPTION_DELTA] = d->p.greeks.want[OPTION_VEGA] = d->p.greeks.want[OPTION_RHO] = true;
 }
 
 static void digest_of(pricing *d, char out[33]) {
@@ -109,6 +144,27 @@ static void test_instruction_sets(void **state) {
   }
 }
 
+/* Other models and other points: all of it at once. The run takes two steps. */
+static void test_rich(void **state) {
+  (void)state;
+  char expected[33], got[33];
+  int64_t steps;
+  const double paths = 0x1p19 + 0x1p17;
+  for (sim_precision precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision += 2) {
+    situation s = {precision, sim_isa_best(), 1, 1, paths, false, true};
+    whole(&s, expected, &steps);
+    assert_true(steps == 2);
+    s.threads = 3;
+    split(&s, 1, got);
+    assert_string_equal(got, expected);
+  }
+  whole(&(situation){SIM_DOUBLE, sim_isa_best(), 2, 3, 0x1p14, false, true}, expected, &steps);
+  for (sim_isa isa = SIM_ISA_PLAIN; isa < sim_isa_best(); isa++) {
+    whole(&(situation){SIM_DOUBLE, isa, 1, 3, 0x1p14, false, true}, got, &steps);
+    assert_string_equal(got, expected);
+  }
+}
+
 /* A checkpoint of other payoffs is refused. */
 static void test_unfit(void **state) {
   (void)state;
@@ -132,6 +188,7 @@ static void test_unfit(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_restart), cmocka_unit_test(test_threads),
-                                     cmocka_unit_test(test_instruction_sets), cmocka_unit_test(test_unfit)};
+                                     cmocka_unit_test(test_instruction_sets), cmocka_unit_test(test_rich),
+                                     cmocka_unit_test(test_unfit)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
--- expect: 65 law_external_none.lua: external: expected a potential that depends on x, y or z: this one gives no force
+-- expect: 65 law_external_none.lua:5: external: expected a potential that depends on x, y or z: this one gives no force
 return sim.nbody {
   precision = "double",
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },

@@ -1,4 +1,4 @@
--- expect: 65 law_pair_both.lua: pair_force: expected one of pair and pair_force, got both
+-- expect: 65 law_pair_both.lua:5: pair_force: expected one of pair and pair_force, got both
 return sim.nbody {
   precision = "double",
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },

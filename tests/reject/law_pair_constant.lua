@@ -1,4 +1,4 @@
--- expect: 65 law_pair_constant.lua: pair: expected a potential that depends on r2, or 0: this one gives no force
+-- expect: 65 law_pair_constant.lua:5: pair: expected a potential that depends on r2, or 0: this one gives no force
 return sim.nbody {
   precision = "double",
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },

@@ -1,4 +1,4 @@
--- expect: 65 law_stop_clash.lua:6: stop_when: unknown input 'kinetic'
+-- expect: 65 law_stop_clash.lua:6: stop_when: the tables energy and observe both have a column kinetic: write energy_kinetic or observe_kinetic
 return sim.nbody {
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },
   gravity   = { softening = 0.1 },

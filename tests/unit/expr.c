@@ -303,6 +303,55 @@ static void plain_outputs(void **state) {
   sim_expr_free(&expr);
 }
 
+/* (a + c)^-3 / (a + c)^3 is one power, of minus twelve halves. */
+static void quotients_of_powers(void **state) {
+  (void)state;
+  sim_expr_ref s = F("add", a, number(0.25));
+  sim_expr *expr = finish(F("div", F("pow", s, number(-3)), F("pow", s, number(3))));
+  sim_bytes text = {0};
+  double factor = 0, shift = 0;
+  assert_true(sim_expr_is_power(expr, 0, 0, &factor) && factor == 1);
+  const sim_expr_emission emission = {.name = "f", .qualifier = "static", .powers = "powers", .shift = &shift};
+  assert_ok(sim_expr_emit(expr, &emission, &text));
+  if (!strstr(text.data, "powers<-12,")) fail_msg("%s", text.data);
+  assert_true(shift == 0.25);
+  sim_bytes_free(&text);
+  sim_expr_free(&expr);
+}
+
+/* What is seen without the inputs. */
+static void always(void **state) {
+  (void)state;
+  sim_expr_ref zero = number(0), nan = number(NAN);
+  const struct {
+    sim_expr_ref ref;
+    bool nan, zero;
+  } rows[] = {{a, false, false},
+              {F("mul", zero, a), false, true},
+              {F("sub", F("mul", a, zero), F("div", zero, b)), false, true},
+              {F("where", F("lt", a, b), F("mul", zero, a), zero), false, true},
+              {F("add", F("mul", zero, a), b), false, false},
+              {F("mul", nan, a), true, false},
+              {F("sin", F("add", a, nan)), true, false},
+              {F("where", F("lt", a, b), nan, F("mul", nan, b)), true, false},
+              {F("where", F("lt", a, b), nan, b), false, false},
+              {F("where", F("lt", a, nan), a, b), false, false},
+              {F("pow", nan, a), false, false},
+              {F("max", a, nan), false, false},
+              {F("hypot", nan, a), false, false}};
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    sim_expr *expr = finish(rows[i].ref);
+    if (sim_expr_always_nan(expr, 0) != rows[i].nan || sim_expr_always_zero(expr, 0) != rows[i].zero)
+      fail_msg("row %zu", i);
+    sim_expr_free(&expr);
+  }
+  /* heavier ones take more */
+  sim_expr *light = finish(F("add", a, b)), *heavy = finish(F("exp", F("div", a, b)));
+  assert_true(sim_expr_work(light) == 1 && sim_expr_work(heavy) == 18);
+  sim_expr_free(&light);
+  sim_expr_free(&heavy);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {TEST(equal_parts_are_one),
                                      TEST(constants_fold),
@@ -314,6 +363,8 @@ int main(void) {
                                      TEST(queries),
                                      TEST(text),
                                      TEST(threads_share_a_program),
-                                     TEST(plain_outputs)};
+                                     TEST(plain_outputs),
+                                     TEST(always),
+                                     TEST(quotients_of_powers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,13 +112,56 @@ static void kinks(void **state) {
   sim_expr_ref inside = F("sqrt", F("where", F("gt", a, zero), a, zero));
   assert_true(derivative_at(inside, 0, 0, 0, 0) == 0);
   assert_true(derivative_at(F("div", number(1), F("max", F("mul", a, a), number(0.25))), 0, 0, 0, 0) == 0);
+  /* several of them, that meet in one value before an infinite factor */
+  sim_expr_ref r = F("sqrt", F("add", F("mul", a, a), F("mul", b, b))), far = F("gt", r, number(1));
+  sim_expr_ref inverse = F("div", number(1), r), both = F("add", F("log", r), inverse);
+  assert_true(derivative_at(F("where", far, both, zero), 0, 0, 0, 0) == 0);
+  assert_true(derivative_at(F("where", far, both, zero), 0, 3, 4, 0) == 3. / 25 - 3. / 125);
+  sim_expr_ref near = F("where", F("lt", r, number(0.5)), number(7), inverse);
+  assert_true(derivative_at(F("add", F("where", far, F("log", r), zero), near), 0, 0, 0, 0) == 0);
+  assert_true(derivative_at(F("abs", F("where", far, both, zero)), 0, 0, 0, 0) == 0);
+  assert_true(derivative_at(F("abs", F("where", far, F("unm", both), zero)), 0, 3, 4, 0) == 3. / 25 - 3. / 125);
+  assert_true(derivative_at(F("mul", F("where", far, r, zero), F("where", far, inverse, zero)), 0, 0, 0, 0) == 0);
   sim_expr *expr = finish(F("lt", a, b)), *derivative;
   assert_int_equal(sim_expr_derivative(expr, 0, &derivative), SIM_ERR_SCENARIO);
   assert_string_equal(sim_error_last()->message, "y is a condition: only a number has a derivative");
   sim_expr_free(&expr);
 }
 
+/* (x^2 + y^2)^(n/2), however it is written, has a derivative at 0 from n = 2 on. */
+static void powers_of_roots_at_their_zero(void **state) {
+  (void)state;
+  sim_expr_ref r2 = F("add", F("mul", a, a), F("mul", b, b)), r = F("sqrt", r2);
+  const struct {
+    sim_expr_ref f;
+    double factor, n; /* factor r^n */
+  } rows[] = {
+      {F("pow", r2, number(1.5)), 1, 3},
+      {F("pow", r2, number(2.5)), 1, 5},
+      {F("pow", r, number(2)), 1, 2},
+      {F("pow", r, number(3)), 1, 3},
+      {F("pow", r, number(7)), 1, 7},
+      {F("mul", r2, r), 1, 3},
+      {F("mul", r, F("mul", number(-3), r2)), -3, 3},
+      {F("mul", F("mul", F("unm", r), F("div", r, number(4))), r2), -0.25, 4},
+      {F("pow", F("mul", number(2), r), number(3)), 8, 3},
+  };
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    const double n = rows[i].n, expected = rows[i].factor * n * 3 * pow(5, n - 2); /* c n x r^(n - 2) at (3, 4) */
+    assert_true(derivative_at(rows[i].f, 0, 0, 0, 0) == 0);
+    double d = derivative_at(rows[i].f, 0, 3, 4, 0);
+    if (!(fabs(d - expected) <= 1e-14 * fabs(expected))) fail_msg("row %zu: %.17g, expected %.17g", i, d, expected);
+  }
+  /* a root alone has none */
+  assert_true(isnan(derivative_at(r, 0, 0, 0, 0)));
+  /* halves of halves of a graph that is its own square many times */
+  sim_expr_ref square = F("sqrt", a);
+  for (int i = 0; i < 40; i++) square = F("mul", square, square);
+  assert_true(derivative_at(square, 0, 1, 0, 0) == 0x1p39);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(finite_differences), TEST(closed_forms), TEST(kinks)};
+  const struct CMUnitTest tests[] = {TEST(finite_differences), TEST(closed_forms), TEST(kinks),
+                                     TEST(powers_of_roots_at_their_zero)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

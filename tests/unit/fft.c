@@ -64,18 +64,33 @@ static fft_plan *plan_of(int64_t n, fft_kind kind, bool single, sim_isa isa) {
   return plan;
 }
 
+/* cos and sin of a quarter turn times m / n, from a table of all of them. */
+static long double *quarters;
+static int64_t quarters_of;
+
+static long double cosine(int64_t n, int64_t m) {
+  if (quarters_of != n) {
+    free(quarters);
+    quarters = calloc((size_t)(4 * n), sizeof *quarters);
+    assert_non_null(quarters);
+    for (int64_t i = 0; i < 4 * n; i++) quarters[i] = cosl(pi * (long double)i / (2 * (long double)n));
+    quarters_of = n;
+  }
+  return quarters[(m % (4 * n) + 4 * n) % (4 * n)];
+}
+static long double sine(int64_t n, int64_t m) { return cosine(n, m - n); }
+
 static void direct(const void *x, bool single, int lane, int group, int64_t n, fft_kind kind, int64_t k,
                    long double *re, long double *im) {
   *re = *im = 0;
   for (int64_t j = 0; j < n; j++) {
     const long double a = get(x, single, j * 2 * group + lane), b = get(x, single, j * 2 * group + group + lane);
     if (kind == FFT_PERIODIC) {
-      const long double angle = -2 * pi * (long double)(j * k % n) / (long double)n, c = cosl(angle), s = sinl(angle);
+      const long double c = cosine(n, -4 * j * k), s = sine(n, -4 * j * k);
       *re += a * c - b * s;
       *im += a * s + b * c;
     } else {
-      const long double angle = pi * (long double)(k * (2 * j + 1) % (4 * n)) / (2 * (long double)n);
-      const long double w = kind == FFT_COSINE ? cosl(angle) : sinl(angle);
+      const long double w = kind == FFT_COSINE ? cosine(n, k * (2 * j + 1)) : sine(n, k * (2 * j + 1));
       *re += a * w;
       *im += b * w;
     }
@@ -88,7 +103,7 @@ static void check(int64_t n, fft_kind kind, bool single, sim_isa isa) {
   const size_t bytes = (size_t)n * 128;
   void *x = take(bytes), *y = take(bytes), *back = take(bytes), *work = take(fft_work_bytes(plan));
   for (int64_t i = 0; i < n * 2 * group; i++) set(x, single, i, noise((uint64_t)i));
-  fft_forward(plan, x, 1, y, 1, work);
+  fft_forward(plan, x, 1, y, 1, work, NULL);
   const int64_t step = n > 600 ? n / 97 + 1 : 1; /* of a long one, some wavenumbers */
   for (int lane = 0; lane < group; lane += group - 1) {
     long double error = 0, norm = 0;
@@ -111,7 +126,7 @@ static void check(int64_t n, fft_kind kind, bool single, sim_isa isa) {
       fail_msg("n %lld kind %d single %d isa %s lane %d: error %.3Lg > %.3g", (long long)n, (int)kind, single,
                sim_isa_name(isa), lane, sqrtl(error / norm), bound(n, kind, single));
   }
-  fft_inverse(plan, y, 1, back, 1, work);
+  fft_inverse(plan, y, 1, back, 1, work, NULL);
   double error = 0, norm = 0;
   for (int64_t i = 0; i < n * 2 * group; i++) {
     const double d = get(back, single, i) / (double)n - get(x, single, i);
@@ -148,18 +163,18 @@ static void test_same_bits(void **state) {
         for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) {
           fft_plan *plan = plan_of(n, kind, single, isa);
           void *work = take(fft_work_bytes(plan));
-          fft_forward(plan, x, 1, y, 1, work);
+          fft_forward(plan, x, 1, y, 1, work, NULL);
           if (isa == SIM_ISA_PLAIN || single) memcpy(first, y, bytes);
           assert_memory_equal(first, y, bytes);
           for (int64_t p = 0; p < n; p++) memcpy((char *)wide + p * stride * 128, (char *)x + p * 128, 128);
-          fft_forward(plan, wide, stride, wide, stride, work);
+          fft_forward(plan, wide, stride, wide, stride, work, NULL);
           for (int64_t p = 0; p < n; p++)
             assert_memory_equal((char *)wide + p * stride * 128, (char *)y + p * 128, 128);
           memcpy(y, x, bytes);
-          fft_forward(plan, y, 1, y, 1, work);
+          fft_forward(plan, y, 1, y, 1, work, NULL);
           assert_memory_equal(first, y, bytes);
-          fft_inverse(plan, wide, stride, wide, stride, work);
-          fft_inverse(plan, y, 1, y, 1, work);
+          fft_inverse(plan, wide, stride, wide, stride, work, NULL);
+          fft_inverse(plan, y, 1, y, 1, work, NULL);
           for (int64_t p = 0; p < n; p++)
             assert_memory_equal((char *)wide + p * stride * 128, (char *)y + p * 128, 128);
           free(work);
@@ -177,7 +192,7 @@ static void check_rows(int64_t n, fft_kind kind, fft_packing packing, bool singl
   void *split = take((size_t)(count * points) * 128), *out = take((size_t)(count * row) * 8);
   for (int64_t i = 0; i < count * row; i++) set(rows, single, i, noise((uint64_t)i));
   fft_rows_load(plan, rows, row, count, column);
-  fft_forward(plan, column, 1, column, 1, work);
+  fft_forward(plan, column, 1, column, 1, work, NULL);
   memset(split, 255, (size_t)(count * points) * 128);
   fft_rows_split(plan, packing, column, split, points, count);
   const double scale = packing == FFT_HALF ? 0.5 : 1, tolerance = 2 * bound(n, kind, single);
@@ -192,12 +207,12 @@ static void check_rows(int64_t n, fft_kind kind, fft_packing packing, bool singl
         for (int64_t j = 0; j < n; j++) {
           const long double a = get(rows, single, r * row + j);
           if (kind == FFT_PERIODIC) {
-            re += a * cosl(-2 * pi * (long double)(j * k % n) / (long double)n);
-            part += a * sinl(-2 * pi * (long double)(j * k % n) / (long double)n);
+            re += a * cosine(n, -4 * j * k);
+            part += a * sine(n, -4 * j * k);
           } else if (kind == FFT_COSINE) {
-            re += a * cosl(pi * (long double)k * (2 * (long double)j + 1) / (2 * (long double)n));
+            re += a * cosine(n, k * (2 * j + 1));
           } else {
-            re += a * sinl(pi * (long double)(n - k) * (2 * (long double)j + 1) / (2 * (long double)n));
+            re += a * sine(n, (n - k) * (2 * j + 1));
           }
         }
       const double want = (double)(im && packing != FFT_TWO_REAL ? part : re);
@@ -211,7 +226,7 @@ static void check_rows(int64_t n, fft_kind kind, fft_packing packing, bool singl
     assert_true(sqrt(error) <= 4 * tolerance * sqrt(norm));
   }
   fft_rows_join(plan, packing, split, points, count, column);
-  fft_inverse(plan, column, 1, column, 1, work);
+  fft_inverse(plan, column, 1, column, 1, work, NULL);
   fft_rows_store(plan, column, out, row, count);
   for (int64_t r = 0; r < count; r++)
     for (int64_t j = 0; j < n; j++)
@@ -236,8 +251,49 @@ static void test_rows(void **state) {
         }
 }
 
+/* fft_filter against its three parts: the same operations on every number, so the same bits. */
+static void test_filter(void **state) {
+  static const int64_t sizes[] = {2, 13, 16, 60, 121, 256, 720};
+  (void)state;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (int single = 0; single < 2; single++)
+      for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) {
+        const int64_t n = sizes[i], group = fft_group(single), slots = n / 2 + 1;
+        fft_plan *plan = plan_of(n, FFT_PERIODIC, single, isa);
+        void *x = take((size_t)n * 128), *y = take((size_t)n * 128), *work = take(fft_work_bytes(plan));
+        void *factors = take((size_t)(slots * group) * 8);
+        int32_t *slot = calloc((size_t)n, sizeof *slot);
+        assert_non_null(slot);
+        for (int64_t p = 0; p < n * 2 * group; p++) set(x, single, p, noise((uint64_t)p));
+        for (int64_t p = 0; p < slots * group; p++) set(factors, single, p, noise((uint64_t)(p + 77)));
+        for (int64_t p = 0; p < n; p++) {
+          const int64_t k = fft_order(plan)[p];
+          slot[p] = (int32_t)(2 * k > n ? n - k : k);
+        }
+        assert_true(fft_can_filter(plan));
+        fft_ahead ahead = {x, 128, 2, (int)n};
+        fft_filter(plan, x, 1, y, 1, factors, slot, work, &ahead);
+        fft_forward(plan, x, 1, x, 1, work, NULL);
+        for (int64_t p = 0; p < n; p++)
+          for (int64_t lane = 0; lane < 2 * group; lane++) {
+            const double factor = get(factors, single, slot[p] * group + lane % group);
+            const double value = get(x, single, p * 2 * group + lane);
+            set(x, single, p * 2 * group + lane, single ? (double)((float)value * (float)factor) : value * factor);
+          }
+        fft_inverse(plan, x, 1, x, 1, work, NULL);
+        assert_memory_equal(x, y, (size_t)n * 128);
+        free(x), free(y), free(work), free(factors), free(slot);
+        fft_plan_destroy(&plan);
+      }
+  fft_plan *plan = plan_of(17, FFT_PERIODIC, true, SIM_ISA_PLAIN);
+  assert_false(fft_can_filter(plan));
+  fft_plan_destroy(&plan);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_direct_sum), cmocka_unit_test(test_same_bits),
-                                     cmocka_unit_test(test_rows)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+                                     cmocka_unit_test(test_rows), cmocka_unit_test(test_filter)};
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  free(quarters);
+  return failed;
 }

@@ -19,22 +19,31 @@ static const uint64_t seed = UINT64_C(0x123456789abcdef0), first = (UINT64_C(5) 
 static double drift[STEPS * ASSETS], vol[STEPS * ASSETS], cholesky[] = {1, 0, 0.6, 0.8};
 static float drift_single[STEPS * ASSETS], vol_single[STEPS * ASSETS], cholesky_single[] = {1, 0, 0.6f, 0.8f};
 static option_feature feature[FEATURES];
+static int steps; /* at most STEPS */
 
 static double uniform(uint32_t word) { return ((double)(word >> 1) + 0.5) * 0x1p-31; }
 
+/* The words of a path's step: returns the place of the step's own. Of short paths 4 or 2 have them together. */
+static int words_of(uint64_t path, int step, int draw, uint32_t *out) {
+  const int turn = steps == 1 ? (int)(path >> 8 & 3) : steps == 2 ? (int)(path >> 8 & 1) : 0;
+  const uint64_t from = path - 256 * (uint64_t)turn;
+  sim_rng_words(seed, (uint64_t)step / 4 << 32 | (uint32_t)from, from >> 32, (uint32_t)draw, out);
+  return (steps * turn + step) % 4;
+}
+
 static double word_log(uint64_t path, int step, int draw) {
   uint32_t w[4];
-  sim_rng_words(seed, path, (uint64_t)step / 4, (uint32_t)draw, w);
-  return -2 * log(uniform(w[step % 4]));
+  const int place = words_of(path, step, draw, w);
+  return -2 * log(uniform(w[place]));
 }
 
 static double normal(uint64_t path, int step, int asset) {
   uint32_t w[4];
-  sim_rng_words(seed, path, (uint64_t)step / 4, (uint32_t)(OPTION_DRAW_NORMAL + asset), w);
-  const uint32_t *two = w + (step % 4) / 2 * 2;
+  const int place = words_of(path, step, OPTION_DRAW_NORMAL + asset, w);
+  const uint32_t *two = w + place / 2 * 2;
   const double radius = sqrt(-2 * log(uniform(two[0])));
-  const double angle = pi / 2 * ((double)(int32_t)(two[1] << 1) + 1) * 0x1p-31, sign = two[1] >> 31 ? -1 : 1;
-  return sign * radius * (step % 2 ? sin(angle) : cos(angle));
+  const double angle = 2 * pi * ((double)two[1] + 0.5) * 0x1p-32;
+  return radius * (place % 2 ? sin(angle) : cos(angle));
 }
 
 /* Probability that a bridge stays on one side. */
@@ -48,7 +57,7 @@ static void walk(uint64_t path, double sign, double *out) {
   for (int a = 0; a < ASSETS; a++) {
     double x = 0, sum = 0, logs = 0, most = -INFINITY, least = INFINITY, high = 0, low = 0, above = 1, below = 1,
            fixing = 0;
-    for (int s = 0; s < STEPS; s++) {
+    for (int s = 0; s < steps; s++) {
       double w = 0;
       for (int b = 0; b <= a; b++) w += cholesky[a * ASSETS + b] * normal(path, s, b);
       const double v = vol[s * ASSETS + a] * ln2, y = x + drift[s * ASSETS + a] * ln2 + sign * v * w;
@@ -57,11 +66,11 @@ static void walk(uint64_t path, double sign, double *out) {
       below *= stays(x, y, log(110.0 / spot[a]), v, false);
       above *= stays(x, y, log(80.0 / spot[a]), v, true);
       x = y;
-      sum += exp(x) / STEPS;
-      logs += x / STEPS;
+      sum += exp(x) / steps;
+      logs += x / steps;
       most = fmax(most, x);
       least = fmin(least, x);
-      if (s == 3) fixing = x;
+      if (s + 1 == feature[0].step) fixing = x;
     }
     const double prices[] = {exp(x), sum, exp(logs), exp(most), exp(least), exp(high), exp(low)};
     for (int k = 0; k < 7; k++) out[a * 9 + k] = spot[a] * prices[k];
@@ -83,7 +92,7 @@ static void fill(void) {
     feature[a * 9 + 7] = (option_feature){OPTION_NOT_ABOVE, a, 0, 110};
     feature[a * 9 + 8] = (option_feature){OPTION_NOT_BELOW, a, 0, 80};
   }
-  feature[0] = (option_feature){OPTION_FIXING, 1, 4, 0};
+  feature[0] = (option_feature){OPTION_FIXING, 1, steps < 4 ? steps : 4, 0};
 }
 
 /* Rounding: x is a sum of 6 terms below 1, and polynomials are good to 2e-7 or 1e-16; prices are 100. A probability
@@ -95,7 +104,7 @@ static void compare(bool single, sim_isa isa, double tolerance) {
   double worst = 0;
   void *buffers[2 * FEATURES];
   for (int i = 0; i < 2 * FEATURES; i++) assert_non_null(buffers[i] = aligned_alloc(64, OPTION_CHUNK * sizeof(double)));
-  void *scratch = aligned_alloc(64, (option_path_scratch(ASSETS, 2) + 63) / 64 * 64);
+  void *scratch = aligned_alloc(64, (option_path_scratch(ASSETS, 2, 0) + 63) / 64 * 64);
   double negative[STEPS * ASSETS];
   float negative_single[STEPS * ASSETS];
   for (int i = 0; i < STEPS * ASSETS; i++) negative[i] = negative_single[i] = -vol_single[i];
@@ -104,7 +113,7 @@ static void compare(bool single, sim_isa isa, double tolerance) {
       {single ? (void *)drift_single : (void *)drift, single ? (void *)negative_single : (void *)negative, spot}};
   const option_paths paths = {.seed = seed,
                               .assets = ASSETS,
-                              .steps = STEPS,
+                              .steps = steps,
                               .variants = 2,
                               .features = FEATURES,
                               .variant = variants,
@@ -132,10 +141,14 @@ static void compare(bool single, sim_isa isa, double tolerance) {
 
 static void test_twin(void **state) {
   (void)state;
-  fill();
-  for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) {
-    compare(true, isa, 1e-4);
-    compare(false, isa, 1e-12);
+  static const int lengths[] = {STEPS, 1, 2, 3};
+  for (int k = 0; k < 4; k++) {
+    steps = lengths[k];
+    fill();
+    for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) {
+      compare(true, isa, 1e-4);
+      compare(false, isa, 1e-12);
+    }
   }
 }
 
@@ -143,15 +156,21 @@ static void test_twin(void **state) {
 static void test_lean(void **state) {
   (void)state;
   static const double one[] = {1};
+  static const int lengths[] = {11, 1, 2};
   fill();
-  for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) {
-    option_path_kernel *kernel = option_path_find(false, isa);
+  for (int k = 0; k < 3 * ((int)sim_isa_best() + 1); k++) {
+    option_path_kernel *kernel = option_path_find(false, (sim_isa)(k / 3));
     const option_variant variant = {drift, vol, spot};
     const option_feature seen[] = {
         {OPTION_MEAN, 0, 0, 0}, {OPTION_GEOMETRIC, 0, 0, 0}, {OPTION_LAST, 0, 0, 0}, {OPTION_MAX, 0, 0, 0}};
-    option_paths paths = {
-        .seed = 3, .assets = 1, .steps = 11, .variants = 1, .variant = &variant, .feature = seen, .cholesky = one};
-    void *out[2][4], *scratch = aligned_alloc(64, (option_path_scratch(1, 1) + 63) / 64 * 64);
+    option_paths paths = {.seed = 3,
+                          .assets = 1,
+                          .steps = lengths[k % 3],
+                          .variants = 1,
+                          .variant = &variant,
+                          .feature = seen,
+                          .cholesky = one};
+    void *out[2][4], *scratch = aligned_alloc(64, (option_path_scratch(1, 1, 0) + 63) / 64 * 64);
     for (int i = 0; i < 8; i++) out[i / 4][i % 4] = aligned_alloc(64, OPTION_CHUNK * sizeof(double));
     paths.features = 3;
     kernel(&paths, 0, OPTION_CHUNK, out[0], scratch);

@@ -217,6 +217,98 @@ static void constants_stay_numbers(void **state) {
   sim_schema_free(&schema, &out);
 }
 
+/* ---- conditions of plain Lua, in functions that are read with checks in them ---- */
+
+static void conditions_of_numbers_stay(void **state) {
+  (void)state;
+  parameters out;
+  double got, inputs[4] = {4, 0.5, 0, 0};
+  decode("local weights <const> = { 1, nil, 3 }\n"
+         "local function sum(v, first, last)\n"
+         "  if not first then first = 1 end\n"
+         "  last = last or 3\n"
+         "  local s\n"
+         "  for i = first, last do\n"
+         "    local w = weights[i] or i == 2 and v or 0\n" /* a symbol, chosen by a number */
+         "    local p = (i == 2 and v) or i << 1 == 2 and 5 or 6\n"
+         "    if s == nil then s = w * p else s = s + w * p end\n"
+         "  end\n"
+         "  return s\n"
+         "end\n"
+         "local object = setmetatable({ n = 0 }, { __bor = error, __pow = error, __index = { more = function(self)\n"
+         "  self.n = self.n + 1 return self.n < 3 end } })\n"
+         "return sim.model { f = function(x, y)\n"
+         "  local n, k, ok = 0, 0, object and not not object and object == object\n"
+         "  object.n = 0\n"
+         "  while ok and object:more() do n = n + 1 end\n"
+         "  repeat local done = n > 3 n = n + 1 until done and n ~= 4 or not ok k = n\n"
+         "  if ok == true and n == 5 and not (n ~= 5) and 'a' .. 'b' == 'ab' then k = k + 1 ::label:: end\n"
+         "  if not not nil == false and not -k ^ 2 == false then k = k + 1 end\n"
+         "  return x == nil and 0 or nil ~= y and sum(x) + k * y\n"
+         "end }",
+         &out);
+  evaluate(out.f, inputs, &got);
+  /* sum: 1 * 5 + x * x + 3 * 6. n: 2, then 5 when the loop ends; k: 5, and 1 for each true line behind it. */
+  assert_true(got == 5 + 16 + 18 + 7 * 0.5);
+  sim_schema_free(&schema, &out);
+}
+
+/* A random expression of plain values; every operator at its own level, few parentheses. */
+static void random_expression(uint64_t *seed, int depth, char *out, size_t room) {
+  static const char *const leaves[] = {"nil",      "true", "false",        "0",      "1",       "a",     "b",
+                                       "'a'",      "t",    "t.x",          "t[1]",   "g(a)",    "g{b}",  "t:m(b, a)",
+                                       "({a})[1]", "#t",   "g(a == b, a)", "(g(b))", "-- c\n2", "[[=]]", "g'and'"};
+  static const char *const joins[] = {" and ", " or ", "==", " ~=", " and\n", " or ", " == ", "~="};
+  *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  unsigned pick = (unsigned)(*seed >> 40);
+  size_t used = strlen(out);
+  if (depth == 0 || pick % 8 == 0 || room - used < 1500) {
+    snprintf(out + used, room - used, " %s", leaves[pick / 8 % (sizeof leaves / sizeof *leaves)]);
+    return;
+  }
+  bool closed = pick % 8 == 1, inside = pick % 8 == 2, negated = pick % 8 <= 3;
+  snprintf(out + used, room - used, "%s%s%s", negated ? " not" : "", closed ? " (" : "",
+           inside ? " (function() return" : "");
+  random_expression(seed, depth - 1, out, room);
+  if (pick % 8 != 3) {
+    used = strlen(out);
+    snprintf(out + used, room - used, "%s", joins[pick / 8 % 8]);
+    random_expression(seed, depth - 1, out, room);
+  }
+  used = strlen(out);
+  snprintf(out + used, room - used, "%s%s", closed ? ")" : "", inside ? " end)()" : "");
+}
+
+/* A function's body has checks, the text outside of functions has none: both give the same. */
+static void checks_change_nothing(void **state) {
+  (void)state;
+  static char text[3000000];
+  uint64_t seed = 7;
+  strcpy(text, "local a, b = 1, 'a'\n"
+               "local function g(v) return v end\n"
+               "local t = setmetatable({ 1, x = false, m = function(self, v) return v end },\n"
+               "  { __eq = function() return true end, __bor = error, __pow = error })\n"
+               "local u\n");
+  for (int i = 0; i < 300; i++) {
+    char one[4000] = "";
+    random_expression(&seed, 5, one, sizeof one);
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used,
+             "do local v = %s\nlocal function f() return %s\nend\nif type(v) ~= type(f()) or type(v) ~= 'table' and v "
+             "~= f() then "
+             "error('expression %d') end\n"
+             "local w = 0 if %s then w = 1 end\n"
+             "local function h() local w = 0 if %s then w = 1 end local n = 0 repeat n = n + 1 until %s\nor n > 1\n"
+             "if w == 1 and n ~= 1 then return 2 end return w end\n"
+             "if w ~= h() then error('condition %d') end end\n",
+             one, one, i, one, one, one, i);
+  }
+  strcat(text, "return sim.model { real = 1 }\n");
+  scenario loaded;
+  if (load(text, &loaded) != SIM_OK) fail_msg("%s", sim_error_last()->message);
+  scenario_free(&loaded);
+}
+
 /* ---- maps, storing ---- */
 
 static void maps_keep_names_and_options(void **state) {
@@ -320,6 +412,7 @@ int main(void) {
       cmocka_unit_test(equal_parts_stand_once),         cmocka_unit_test(members_are_inputs),
       cmocka_unit_test(constants_stay_numbers),         cmocka_unit_test(maps_keep_names_and_options),
       cmocka_unit_test(hostile_bytes_are_refused),      cmocka_unit_test(late_inputs_are_bound),
+      cmocka_unit_test(conditions_of_numbers_stay),     cmocka_unit_test(checks_change_nothing),
   };
   return cmocka_run_group_tests(tests, in_folder, leave_folder);
 }

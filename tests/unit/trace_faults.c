@@ -2,6 +2,11 @@
 #include "trace_testing.h"
 
 #define BIG "local s = x; for i = 1, 20000 do s = math.sin(s) + i end return s"
+#define UNEQUAL "a symbol cannot be compared by == or ~=: use sim.where with sim.eq or sim.ne"
+#define UNSEEN                                                                                                         \
+  "if, and, or, not of Lua cannot see a symbol: use sim.where with sim.ne(x, 0); x == nil asks whether it is there"
+#define UNSEEN_CONDITION                                                                                               \
+  "if, and, or, not of Lua cannot see a condition of symbols: use sim.where, sim.all, sim.any, sim.none"
 static const struct {
   const char *field, *message; /* after "s.lua:" */
 } wrong[] = {
@@ -24,6 +29,9 @@ static const struct {
      "2: stop: result 1 is a number, expected a condition of sim.lt, sim.le, sim.gt, sim.ge, sim.all, sim.any, ..."},
     {"pair = function(r2) return 3 end", "2: pair: the result does not depend on r2"},
     {"f = function(x) return 0/0 end", "2: f: result 1 is always NaN"},
+    {"f = function(x) return 0/0 * x end", "2: f: result 1 is always NaN"},
+    {"f = function(x)\nreturn x, sim.where(sim.lt(x, 0), 0/0, math.sin(x + 0/0)), 1 end",
+     "2: f: result 2 is always NaN"},
     {"f = 3", "2: f: expected function(x, y, z, t), got 3"},
     {"f = 'x'", "2: f: expected function(x, y, z, t), got the string \"x\""},
     {"f = { function(x) return x end }", "2: f: expected function(x, y, z, t), got a table"},
@@ -40,9 +48,39 @@ static const struct {
      "3: f: a symbol cannot be compared by <= or >=: use sim.where with sim.le or sim.ge"},
     {"f = function(x, y)\nreturn x == y and x or 0 end",
      "3: f: a symbol cannot be compared by == or ~=: use sim.where with sim.eq or sim.ne"},
-    {"f = function(x)\nif sim.lt(x, 0) then return 0 end\nreturn x end", "3: f: nothing is computed of this condition"},
-    {"f = function(x)\nlocal p = sim.lt(x, 0)\nreturn p and x or 0 end", "3: f: nothing is computed of this condition"},
-    {"f = function(x)\nreturn sim.where(not sim.lt(x, 0), x, 1) end", "3: f: nothing is computed of this condition"},
+    {"f = function(x)\nif sim.lt(x, 0) then return 0 end\nreturn x end", "3: f: " UNSEEN_CONDITION},
+    {"f = function(x)\nlocal p = sim.lt(x, 0)\nreturn p and x or 0 end", "4: f: " UNSEEN_CONDITION},
+    {"f = function(x)\nreturn sim.where(not sim.lt(x, 0), x, 1) end", "3: f: " UNSEEN_CONDITION},
+    {"f = function(x)\nlocal p = sim.lt(x, 0)\nreturn x end", "3: f: nothing is computed of this condition"},
+    {"f = function(x)\nlocal p = sim.lt(x, 0)\nlocal y = sim.where(p, 1, 2)\nif p\nthen y = 3 end return y end",
+     "5: f: " UNSEEN_CONDITION},
+    {"f = function(x)\nif x == 0 then return 1 end return x end", "3: f: " UNEQUAL},
+    {"f = function(x)\nif 1 +\n1 ~= x then return 1 end return x end", "4: f: " UNEQUAL},
+    {"f = function(x, y) return sim.where(x + y == 0, 1, x) end", "2: f: " UNEQUAL},
+    {"f = function(x) local p = sim.lt(x, 1) return sim.where(p == true, 1, x) end", "2: f: " UNEQUAL},
+    {"f = function(x) return rawequal(x, 0) and 1 or x end", "2: f: " UNEQUAL},
+    {"f = function(x)\nif\nx\nthen return 1 end return x end", "4: f: " UNSEEN},
+    {"f = function(x)\nlocal i = 1 if i > 2 then elseif x^2 then i = 2 end return x end", "3: f: " UNSEEN},
+    {"f = function(x)\nwhile x\ndo x = x + 1 end return x end", "3: f: " UNSEEN},
+    {"f = function(x)\nrepeat local y = x + 1 until y x = x + 1 return x end", "3: f: " UNSEEN},
+    {"f = function(x)\nrepeat until x return x end", "3: f: " UNSEEN},
+    {"f = function(x)\nrepeat until x; return x end", "3: f: " UNSEEN},
+    {"f = function(x)\nrepeat until (x) ::l:: return x end", "3: f: " UNSEEN},
+    {"f = function(x) return not x and 1 or 2 end", "2: f: " UNSEEN},
+    {"f = function(x) return not not -x ^ 2 and 1 or 2 end", "2: f: " UNSEEN},
+    {"f = function(x, y)\nreturn x\nand y end", "3: f: " UNSEEN},
+    {"f = function(x, y)\nreturn 2 * (x\nor y) end", "3: f: " UNSEEN},
+    {"f = function(x, y)\nlocal t = { 1 == 1 and x and y } return t[1] end", "3: f: " UNSEEN},
+    {"f = function(x, y) return ((function() return x end)() or y) end", "2: f: " UNSEEN},
+    {"f = function(x) return 1 == 1 and sim.lt(x, 0) or x end", "2: f: " UNSEEN_CONDITION},
+    {"f = function(x) local p = sim.lt(x, 0) assert(p) return sim.where(p, 1, x) end", "2: f: " UNSEEN_CONDITION},
+    {"f = function(x) local t = { x, 1, 2 } table.sort(t, function(a, b)\nlocal p = sim.lt(a, b) x = sim.where(p, a, "
+     "b)\n"
+     "return p end) return x end",
+     "2: f: " UNSEEN_CONDITION},
+    {"f = (function()\nlocal function g(v) return not v end\nreturn function(x) return g(x) and 1 or x end end)()",
+     "3: f: " UNSEEN},
+    {"f = function(x)\nlocal ok = pcall(function() return x or 1 end)\nreturn x end", "3: f: " UNSEEN},
     {"f = function(x)\nreturn tostring(x) end",
      "3: f: a symbol has no text: its value is not known when the function is read"},
     {"f = function(x)\nreturn 'x' .. x end",
@@ -82,7 +120,7 @@ static const struct {
     {"f = function(x) " BIG " end", "2: f: the function has more than 16384 operations"},
     {"f = (function() local n = 0; return function(x) n = n + 1 return n * x end end)()",
      "2: f: gives another formula when it is called again: its result may depend on its inputs alone"},
-    {"f = (function() local kept; return function(x) kept = kept or x return kept * x end end)()",
+    {"f = (function() local kept; return function(x) if kept == nil then kept = x end return kept * x end end)()",
      "2: f: a symbol of another function, kept in a variable outside of it"},
     {"f = (function() local function g(x) return 1 + g(x) end return g end)()", "2: f: stack overflow"},
     {"f = function(x) return x.mass end", "2: f: takes members of its parameter, expected function(x, y, z, t)"},

@@ -1,0 +1,236 @@
+/* Reaction-diffusion on the GPU: milliseconds a step of the two fused passes beside cuFFT with separate kernels, in one
+ * run, and how far their fields are apart; the start is a rough random field.
+ *
+ *   bench_diffusion_cuda [--n N]... [--steps STEPS] [--scheme lie|strang|etd1|etdrk2|etdrk4] [--boundary 0|1|2] [--file
+ * PATH]
+ *
+ *   bench_diffusion_cuda --gray-scott N [--file PATH]
+ *
+ * u_t = D lap u + 0.1 (u - u^3) in a box of side 2 pi, fp32. --file writes the field after STEPS steps, [n][n][n]
+ * floats, of the start that bench/diffusion_cupy.py makes too. */
+#include "engine/cuda.h"
+#include "kernels/diffusion/cuda/work.h"
+
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void must(sim_status status) {
+  if (status == SIM_OK) return;
+  fprintf(stderr, "bench_diffusion_cuda: %s\n", sim_error_last()->message);
+  exit(1);
+}
+
+static sim_expr_ref call(sim_expr_builder *b, sim_expr_op op, sim_expr_ref x, sim_expr_ref y) {
+  sim_expr_ref out;
+  must(sim_expr_builder_call(b, op, (sim_expr_ref[]){x, y}, &out));
+  return out;
+}
+
+/* 0.1 (u - u^3) */
+static sim_expr *cubic(void) {
+  static const char *const names[] = {"u", "x", "y", "z", "t"};
+  sim_expr_builder *b;
+  sim_expr_ref in[5], tenth, out;
+  sim_expr *graph;
+  must(sim_expr_builder_create(&b));
+  for (int i = 0; i < 5; i++) must(sim_expr_builder_input(b, names[i], &in[i]));
+  must(sim_expr_builder_number(b, 0.1, &tenth));
+  out = call(b, SIM_EXPR_MUL, call(b, SIM_EXPR_MUL, in[0], in[0]), in[0]);
+  out = call(b, SIM_EXPR_MUL, tenth, call(b, SIM_EXPR_SUB, in[0], out));
+  must(sim_expr_builder_finish(b, &out, (const char *const[]){"u"}, 1, &graph));
+  sim_expr_builder_free(&b);
+  return graph;
+}
+
+/* Uniform in (-1, 1), a hash of the cell. */
+static float *start(int64_t cells) {
+  float *out = malloc((size_t)cells * sizeof *out);
+  if (!out) exit(1);
+#pragma omp parallel for
+  for (int64_t i = 0; i < cells; i++) {
+    uint32_t word = (uint32_t)i * 2654435761u;
+    word ^= word >> 15;
+    word *= 2246822519u;
+    word ^= word >> 13;
+    out[i] = (float)(word >> 8) * 0x1p-23f - 1;
+  }
+  return out;
+}
+
+static double elapsed(const diffusion_ops *ops, diffusion_work *work, const diffusion_method *method, double h,
+                      int steps) {
+  cudaEvent_t begin, end;
+  float ms = 0;
+  (void)cudaEventCreate(&begin);
+  (void)cudaEventCreate(&end);
+  (void)cudaEventRecord(begin, sim_cuda_stream());
+  for (int i = 0; i < steps; i++)
+    for (int s = 0; s < method->stages; s++)
+      must(ops->stage(work, s, &(diffusion_moment){.t = i * h, .h = h, .times = 1}));
+  (void)cudaEventRecord(end, sim_cuda_stream());
+  must(sim_backend_cuda.finish());
+  (void)cudaEventElapsedTime(&ms, begin, end);
+  (void)cudaEventDestroy(begin);
+  (void)cudaEventDestroy(end);
+  return ms / steps;
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+typedef struct options {
+  int64_t sizes[8];
+  int count, steps, scheme, boundary;
+  const char *file;
+} options;
+
+/* Milliseconds a step, the median of 7 batches; `field` is what it comes to after o->steps steps. */
+static double time_ops(const diffusion_ops *ops, const diffusion_parameters *p, const float *first, const options *o,
+                       float *field) {
+  const sim_setup setup = {.backend = &sim_backend_cuda, .isa = sim_isa_best(), .threads = 8, .folder = ""};
+  const diffusion_method *method = &diffusion_methods[p->integrate.scheme];
+  const double h = diffusion_dt(&p->integrate);
+  double times[7];
+  diffusion_work *work;
+  must(ops->create(p, &setup, &work));
+  const sim_buffer *real = ops->real(work);
+  const size_t bytes = sim_buffer_bytes(real);
+  must(sim_backend_cuda.copy(real->data, first, bytes));
+  must(ops->load(work));
+  (void)elapsed(ops, work, method, h, o->steps);
+  must(ops->show(work, NULL));
+  must(sim_backend_cuda.copy(field, real->data, bytes));
+  const int batch = real->shape[1] > 1 << 28 ? 3 : real->shape[1] > 1 << 25 ? 10 : 40;
+  for (int i = 0; i < 7; i++) times[i] = elapsed(ops, work, method, h, batch);
+  qsort(times, 7, sizeof *times, ascending);
+  printf("  %-10s %8.4f ms a step (%.4f to %.4f)\n", ops->name(work), times[3], times[0], times[6]);
+  fflush(stdout);
+  ops->destroy(&work);
+  return times[3];
+}
+
+static void one_size(const options *o, int64_t n) {
+  diffusion_species species = {.name = (char[]){"u"}, .D = 0.01, .axes = {1, 1, 1}};
+  sim_item item = {.schema = &diffusion_species_schema, .data = &species};
+  double side[3] = {6.283185307179586476925, 6.283185307179586476925, 6.283185307179586476925};
+  double cells[3] = {(double)n, (double)n, (double)n};
+  diffusion_parameters p = {.fields = {&item, 1}, .rates = cubic()};
+  const int64_t count = n * n * n;
+  p.common.precision = SIM_SINGLE;
+  p.grid = (diffusion_grid_parameters){.n = {cells, 3, 1},
+                                       .size = {side, 3, 1},
+                                       .boundary = o->boundary,
+                                       .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
+  p.integrate = (diffusion_integrate){.scheme = o->scheme, .dt = 0.1, .t_end = 100};
+  float *first = start(count), *fields[2] = {malloc((size_t)count * 4), malloc((size_t)count * 4)};
+  if (!fields[0] || !fields[1]) exit(1);
+  printf("%lld^3 %s\n", (long long)n, diffusion_methods[o->scheme].name);
+  const double plain = time_ops(&diffusion_ops_cufft, &p, first, o, fields[0]);
+  const float *shown = fields[0];
+  if (diffusion_fused_fits(&p)) {
+    const double fused = time_ops(&diffusion_ops_cuda, &p, first, o, fields[1]);
+    double most = 0, square = 0, whole = 0, size = 0;
+    for (int64_t i = 0; i < count; i++) {
+      const double a = fields[0][i], d = fabs(a - fields[1][i]);
+      most = fmax(most, isnan(d) ? INFINITY : d);
+      size = fmax(size, fabs(a));
+      square += d * d;
+      whole += a * a;
+    }
+    /* a pass reads and writes 8 bytes a cell; 4.31 TB/s is what a copy on an H200 reaches */
+    printf("  %.2f x cuFFT with separate kernels; %.0f %% of two passes at 4.31 TB/s; fields differ by %.2g (greatest, "
+           "of %.3g), %.2g (L2, relative)\n",
+           plain / fused, 100 * 16 * (double)count / 4.31e12 / (fused * 1e-3), most, size, sqrt(square / whole));
+    if (!(sqrt(square / whole) < 1e-5)) exit(1);
+    shown = fields[1];
+  }
+  FILE *file = o->file ? fopen(o->file, "wb") : NULL;
+  if (o->file && (!file || fwrite(shown, 4, (size_t)count, file) != (size_t)count || fclose(file))) {
+    fprintf(stderr, "bench_diffusion_cuda: cannot write %s\n", o->file);
+    exit(1);
+  }
+  free(first), free(fields[0]), free(fields[1]);
+  sim_expr_free(&p.rates);
+}
+
+/* -u v^2 + F (1 - u), u v^2 - (F + k) v with F = 0.0367, k = 0.0649 */
+static sim_expr *gray_scott_rates(void) {
+  static const char *const names[] = {"u", "v", "x", "y", "z", "t"};
+  sim_expr_builder *b;
+  sim_expr_ref in[6], out[2], feed, loss, one;
+  sim_expr *graph;
+  must(sim_expr_builder_create(&b));
+  for (int i = 0; i < 6; i++) must(sim_expr_builder_input(b, names[i], &in[i]));
+  must(sim_expr_builder_number(b, 0.0367, &feed));
+  must(sim_expr_builder_number(b, 0.0367 + 0.0649, &loss));
+  must(sim_expr_builder_number(b, 1, &one));
+  const sim_expr_ref reaction = call(b, SIM_EXPR_MUL, in[0], call(b, SIM_EXPR_MUL, in[1], in[1]));
+  out[0] = call(b, SIM_EXPR_SUB, call(b, SIM_EXPR_MUL, feed, call(b, SIM_EXPR_SUB, one, in[0])), reaction);
+  out[1] = call(b, SIM_EXPR_SUB, reaction, call(b, SIM_EXPR_MUL, loss, in[1]));
+  must(sim_expr_builder_finish(b, out, (const char *const[]){"u", "v"}, 2, &graph));
+  sim_expr_builder_free(&b);
+  return graph;
+}
+
+/* A spot in the middle of a box of side n / 1000; 10 steps of 1 from there on. */
+static void gray_scott(const options *o, int64_t n) {
+  diffusion_species species[] = {{.name = (char[]){"u"}, .D = 2e-5, .axes = {1, 1, 1}},
+                                 {.name = (char[]){"v"}, .D = 1e-5, .axes = {1, 1, 1}}};
+  sim_item items[] = {{.schema = &diffusion_species_schema, .data = &species[0]},
+                      {.schema = &diffusion_species_schema, .data = &species[1]}};
+  double side[2] = {(double)n / 1000, (double)n / 1000}, cells[2] = {(double)n, (double)n};
+  diffusion_parameters p = {.fields = {items, 2}, .rates = gray_scott_rates()};
+  options own = *o;
+  own.steps = 10;
+  p.common.precision = SIM_SINGLE;
+  p.grid = (diffusion_grid_parameters){.n = {cells, 2, 1},
+                                       .size = {side, 2, 1},
+                                       .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
+  p.integrate = (diffusion_integrate){.scheme = DIFFUSION_ETDRK4, .dt = 1, .t_end = 1000};
+  float *first = malloc((size_t)(2 * n * n) * 4), *fields = malloc((size_t)(2 * n * n) * 4);
+  if (!first || !fields) exit(1);
+  for (int64_t i = 0; i < n * n; i++) {
+    const double x = ((double)(i % n) + 0.5) / (double)n - 0.5, y = ((double)(i / n) + 0.5) / (double)n - 0.5;
+    const double g = exp(-50 * (x * x + y * y));
+    first[i] = (float)(1 - 0.5 * g);
+    first[n * n + i] = (float)(0.25 * g);
+  }
+  printf("%lld^2 Gray-Scott etdrk4\n", (long long)n);
+  (void)time_ops(&diffusion_ops_cuda, &p, first, &own, fields);
+  FILE *file = o->file ? fopen(o->file, "wb") : NULL;
+  if (o->file && (!file || fwrite(fields, 4, (size_t)(2 * n * n), file) != (size_t)(2 * n * n) || fclose(file))) {
+    fprintf(stderr, "bench_diffusion_cuda: cannot write %s\n", o->file);
+    exit(1);
+  }
+  free(first), free(fields);
+  sim_expr_free(&p.rates);
+}
+
+int main(int argc, char **argv) {
+  static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4"};
+  options o = {.steps = 3, .scheme = DIFFUSION_LIE};
+  int64_t spots = 0;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (strcmp(argv[i], "--n") == 0 && o.count < 8) o.sizes[o.count++] = atoll(argv[i + 1]);
+    if (strcmp(argv[i], "--steps") == 0) o.steps = atoi(argv[i + 1]);
+    if (strcmp(argv[i], "--boundary") == 0) o.boundary = atoi(argv[i + 1]);
+    if (strcmp(argv[i], "--gray-scott") == 0) spots = atoll(argv[i + 1]);
+    if (strcmp(argv[i], "--file") == 0) o.file = argv[i + 1];
+    for (int s = 0; strcmp(argv[i], "--scheme") == 0 && s < 6; s++)
+      if (strcmp(argv[i + 1], schemes[s]) == 0) o.scheme = s;
+  }
+  if (o.count == 0 && spots == 0) o.sizes[0] = 256, o.sizes[1] = 512, o.count = 2;
+  if (sim_backend_cuda.unavailable()) {
+    fprintf(stderr, "bench_diffusion_cuda: %s\n", sim_backend_cuda.unavailable());
+    return 77;
+  }
+  must(sim_backend_cuda.open(NULL));
+  for (int i = 0; i < o.count; i++) one_size(&o, o.sizes[i]);
+  if (spots > 0) gray_scott(&o, spots);
+  return 0;
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""The same step with scipy.fft, all workers, beside bench_diffusion, in turn so that both meet the same load.
+
+    bench/diffusion_scipy.py PATH/TO/bench_diffusion [--n N]... [--rounds R] [--threads T]
+
+Needs numpy and scipy. First both make four steps from one start, and their fields are compared.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy
+import scipy.fft
+
+D, H = numpy.float32(0.01), numpy.float32(0.01)
+
+
+def start(n):
+    at = (numpy.arange(n) + 0.5) * (2 * numpy.pi / n)
+    x, y, z = at[None, None, :], at[None, :, None], at[:, None, None]
+    return (numpy.sin(x) * numpy.cos(2 * y) + 0.5 * numpy.cos(3 * z)).astype(numpy.float32)
+
+
+def multiplier(n):
+    k, last = numpy.fft.fftfreq(n, 1 / n), numpy.arange(n // 2 + 1)
+    k2 = k[:, None, None] ** 2 + k[None, :, None] ** 2 + last[None, None, :] ** 2
+    return numpy.exp(-float(D) * float(H) * k2).astype(numpy.float32)
+
+
+def step(u, factor, workers):
+    u = u + H * (u - u * u * u)
+    spectrum = scipy.fft.rfftn(u, workers=workers, overwrite_x=True)
+    spectrum *= factor
+    return scipy.fft.irfftn(spectrum, s=u.shape, workers=workers, overwrite_x=True)
+
+
+def ours(program, n, threads, *more):
+    text = subprocess.run(
+        [program, "--n", str(n), "--threads", str(threads), *more], check=True, capture_output=True, text=True
+    ).stdout
+    return float(re.search(r": ([0-9.]+) ms a step", text).group(1))
+
+
+def compare(program, n, threads):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "field")
+        ours(program, n, threads, "--write", path, "--steps", "4")
+        got = numpy.fromfile(path, dtype=numpy.float32).reshape(n, n, n)
+    want, factor = start(n), multiplier(n)
+    for _ in range(4):
+        want = step(want, factor, threads)
+    error = numpy.linalg.norm((got - want).ravel()) / numpy.linalg.norm(want.ravel())
+    # eight transforms in fp32 on each side, each some log2(n^3) 2^-24
+    if not error < 16 * 24 * 2.0**-24:
+        sys.exit(f"{n}^3: the fields differ by {error:.2g}")
+    return error
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--n", type=int, action="append")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    for n in options.n or [128, 256]:
+        error = compare(options.program, n, options.threads)
+        u, factor = start(n), multiplier(n)
+        best = [float("inf"), float("inf")]
+        for _ in range(options.rounds):
+            best[0] = min(best[0], ours(options.program, n, options.threads, "--seconds", "0.5"))
+            for _ in range(3):
+                begin = time.perf_counter()
+                u = step(u, factor, options.threads)
+                best[1] = min(best[1], 1e3 * (time.perf_counter() - begin))
+        print(
+            f"{n}^3, {options.threads} threads: ours {best[0]:.2f} ms, scipy.fft {best[1]:.1f} ms,"
+            f" {best[1] / best[0]:.1f} times; the fields differ by {error:.1e}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""An Asian call on 252 prices on the CPU: bench_option beside NumPy, Numba (parallel), JAX and QuantLib, in turn, in
+one run; all with fp32 paths but QuantLib, which has fp64. Those that are not installed are left out.
+
+usage: option_peers.py PATH/TO/bench_option [--rounds R] [--threads T] [--seconds S]
+"""
+import argparse
+import math
+import os
+import re
+import subprocess
+import sys
+import time
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("program")
+parser.add_argument("--rounds", type=int, default=3)
+parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+parser.add_argument("--seconds", type=float, default=1.0, help="of each in each round")
+arguments = parser.parse_args()
+for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ[name] = str(arguments.threads)
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+import numpy as np
+
+STEPS, KNOWN, DISCOUNT = 252, 5.781824, math.exp(-0.05)
+DRIFT, VOL = np.float32(0.03 / STEPS), np.float32(0.2 / math.sqrt(STEPS))
+
+
+def with_numpy(paths=4096):
+    random = np.random.Generator(np.random.SFC64(1))
+
+    def mean():
+        x = np.cumsum(DRIFT + VOL * random.standard_normal((STEPS, paths), dtype=np.float32), axis=0)
+        return np.maximum(100 * np.exp(x).mean(axis=0) - 100, 0).mean(dtype=float)
+
+    return mean, paths
+
+
+def with_numba(chunks=64, paths=256):
+    import numba
+
+    @numba.njit(parallel=True, fastmath=True)
+    def mean():
+        total = np.zeros(chunks)
+        for chunk in numba.prange(chunks):
+            for _ in range(paths):
+                x = sum_of = np.float32(0)
+                for _ in range(STEPS):
+                    x += DRIFT + VOL * np.float32(np.random.standard_normal())
+                    sum_of += np.exp(x)
+                total[chunk] += max(np.float32(100) * sum_of / np.float32(STEPS) - np.float32(100), np.float32(0))
+        return total.sum() / (chunks * paths)
+
+    return mean, chunks * paths
+
+
+def with_jax(paths=1 << 16):
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def price(key):
+        def step(carry, k):
+            x, total = carry
+            x = x + DRIFT + VOL * jax.random.normal(jax.random.fold_in(key, k), (paths,), jnp.float32)
+            return (x, total + jnp.exp(x)), None
+
+        zero = jnp.zeros(paths, jnp.float32)
+        (_, total), _ = jax.lax.scan(step, (zero, zero), jnp.arange(STEPS))
+        return jnp.maximum(100 * total / STEPS - 100, 0).mean()
+
+    keys = (jax.random.key(k) for k in range(1 << 30))
+    return lambda: float(price(next(keys))), paths
+
+
+def quantlib_mean(seed, paths):
+    import QuantLib as ql
+
+    today = ql.Date(1, 1, 2025)
+    ql.Settings.instance().evaluationDate = today
+    count = ql.Actual365Fixed()
+    fixings = [today + round(365 * (k + 1) / STEPS) for k in range(STEPS)]
+    flat = lambda rate: ql.YieldTermStructureHandle(ql.FlatForward(today, rate, count))
+    vol = ql.BlackVolTermStructureHandle(ql.BlackConstantVol(today, ql.NullCalendar(), 0.2, count))
+    spot = ql.QuoteHandle(ql.SimpleQuote(100))
+    process = ql.BlackScholesMertonProcess(spot, flat(0.0), flat(0.05), vol)
+    option = ql.DiscreteAveragingAsianOption(ql.Average.Arithmetic, 0, 0, fixings,
+                                             ql.PlainVanillaPayoff(ql.Option.Call, 100),
+                                             ql.EuropeanExercise(fixings[-1]))
+    option.setPricingEngine(ql.MCDiscreteArithmeticAPEngine(process, "pr", requiredSamples=paths, seed=seed))
+    return option.NPV() / DISCOUNT
+
+
+def with_quantlib(paths=4096):
+    """It has one thread, so that as many processes work as there are threads."""
+    import concurrent.futures
+    import itertools
+    import multiprocessing
+    import QuantLib  # noqa: F401
+
+    pool = concurrent.futures.ProcessPoolExecutor(arguments.threads, multiprocessing.get_context("spawn"))
+    seeds = itertools.count(1)
+
+    def mean():
+        parts = [pool.submit(quantlib_mean, next(seeds), paths) for _ in range(arguments.threads)]
+        return float(np.mean([part.result() for part in parts]))
+
+    return mean, arguments.threads * paths
+
+
+def check(name, value, error):
+    if not abs(value - KNOWN) <= 5 * error:
+        sys.exit(f"{name}: the price {value:.5f} is not {KNOWN} +- {error:.5f}")
+
+
+def rate(name, mean, paths):
+    values, best, begin = [], 0.0, time.perf_counter()
+    while time.perf_counter() - begin < arguments.seconds or len(values) < 2:
+        before = time.perf_counter()
+        values.append(mean())
+        best = max(best, paths * STEPS / (time.perf_counter() - before))
+    check(name, np.mean(values) * DISCOUNT, 8.0 / math.sqrt(len(values) * paths))  # the payoff's deviation is 8
+    return best
+
+
+def own_rate():
+    command = [arguments.program, "--work", "asian", "--threads", str(arguments.threads), "--seconds",
+               str(arguments.seconds)]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    price, error = re.search(r"price ([\d.]+) \+- ([\d.]+)", text).groups()
+    check("ours", float(price), float(error))
+    return float(re.search(r"([\d.e+]+) path-steps/s", text).group(1))
+
+
+def main():
+    peers = {}
+    for name, make in (("NumPy", with_numpy), ("Numba", with_numba), ("JAX", with_jax), ("QuantLib", with_quantlib)):
+        try:
+            peers[name] = make()
+            peers[name][0]()  # compiles
+        except ImportError as error:
+            print(f"{name} is left out: {error}")
+    rounds = []
+    for _ in range(arguments.rounds):
+        rounds.append([own_rate()] + [rate(name, *peer) for name, peer in peers.items()])
+    own, *others = np.max(rounds, axis=0) / 1e9
+    table = ", ".join(f"{name} {other:.4f}" for name, other in zip(peers, others))
+    print(f"Asian 252: ours {own:.3f}, {table} e9 path-steps/s (best of {arguments.rounds});"
+          f" {own / max(others):.1f} times the best, {arguments.threads} threads")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+/* What a machine can do at best, measured in a second or so: what the rates of kernels are set beside. */
+#ifndef SIM_ENGINE_CEILING_CEILING_H
+#define SIM_ENGINE_CEILING_CEILING_H
+
+#include "engine/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* NaN: not measured there. Rates are per second of all threads together. */
+typedef struct sim_ceilings {
+  double copy;  /* bytes read and written, arrays that no cache holds */
+  double fma32; /* fp32 multiply-adds, a vector's lanes counted one by one */
+  double fma64; /* fp64 */
+  double rsqrt; /* fp32 estimates of 1/sqrt */
+  double fft;   /* 5 n log2 n flop of complex fp32 transforms: of 4096 points in the caches, on a GPU of 2^24 points */
+  double host_copy; /* bytes from a GPU to pinned host memory */
+  double launch;    /* seconds from one empty kernel to the next */
+} sim_ceilings;
+
+/* All but fft. `seconds` is about how long each takes. SIM_ERR_NO_MEMORY. */
+sim_status sim_ceilings_cpu(sim_isa isa, int threads, double seconds, sim_ceilings *out) SIM_MUST_CHECK;
+/* Of the GPU that is open. fft NaN where there is no cuFFT. Only where there is GPU code. */
+sim_status sim_ceilings_cuda(double seconds, sim_ceilings *out) SIM_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,43 @@
+/* VTKHDF 2.0 files over snapshots: what index.c knows of a run becomes <species>.hdf and grid.hdf. All values are
+ * virtual datasets over the snapshots' own; where a snapshot has been removed they read as NaN. */
+#ifndef SIM_IO_VTKHDF_H
+#define SIM_IO_VTKHDF_H
+
+#include "engine/frame.h"
+#include "io/folder.h"
+
+typedef struct io_vtk_step {
+  int64_t step;
+  double time;
+} io_vtk_step;
+
+typedef struct io_vtk_record {
+  const char *name;
+  sim_dtype dtype;
+  int components;    /* 1 or 3; of a mesh 1 */
+  uint64_t constant; /* bit k: one value for all of species k, so that there is no dataset to point to */
+} io_vtk_record;
+
+typedef struct io_vtk_series {
+  io_folder *folder;
+  const io_provenance *provenance;
+  const io_vtk_step *steps; /* rising */
+  size_t count;
+} io_vtk_series;
+
+/* The grid that meshes share; axes as in their arrays, x last. */
+typedef struct io_vtk_grid {
+  int rank;
+  int64_t shape[3];
+  sim_mesh mesh;
+} io_vtk_grid;
+
+/* NAME.hdf: an UnstructuredGrid of one poly-vertex cell a step. counts[stride * i]: its particles at step i. `bit`: the
+ * species' number in `constant`. */
+sim_status io_vtk_particles(const io_vtk_series *series, const char *species, size_t bit, const io_vtk_record *records,
+                            size_t record_count, const int64_t *counts, size_t stride) SIM_MUST_CHECK;
+/* grid.hdf: ImageData. Values are point data where they stand, in the middle of cells. */
+sim_status io_vtk_image(const io_vtk_series *series, const io_vtk_grid *grid, const io_vtk_record *records,
+                        size_t record_count) SIM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,98 @@
+/* Grains of any kind on an NVIDIA GPU, for one precision: what its files share. `real` is defined before this is
+ * included.
+ *
+ * As on the CPU (cpu.c): grains stand in the order of their cells, and a thread gathers the contacts of its grain in
+ * the order of the neighbours' ids, then the walls. So no bit depends on cells, on lists or on the device.
+ *
+ * A step is three launches: velocities and positions move; lists are made anew, if they no longer hold, by one launch
+ * that decides that by itself and whose thread blocks wait for each other; contacts. The second half of the velocities'
+ * step waits for the next launch that moves, or for a look. */
+#ifndef COLLISION_CUDA_BED_CUH
+#define COLLISION_CUDA_BED_CUH
+
+#include "kernels/collision/cuda/launch.cuh"
+#include "kernels/collision/cuda/ops.h"
+#include "kernels/collision/physics.h"
+#include "kernels/collision/wall_touch.h"
+
+#include <float.h>
+
+enum { BED_LEVELS = 6, BED_THREADS = 256, BED_WORDS = 3 * COLLISION_WALLS_MAX };
+
+struct alignas(4 * sizeof(real)) four {
+  real x, y, z, w;
+};
+
+/* One grain's numbers, in the cells' order; two sets, for sorting. */
+struct bed_grains {
+  four *place;    /* and radius */
+  four *velocity; /* and mass */
+  four *spin, *acceleration, *twirl;
+  four *seen, *turned; /* velocities that contacts see; mass in seen.w */
+  double *dissipated, *virial;
+  uint32_t *collisions, *id, *material;
+  real *wall_spring; /* [wall_numbers][n] */
+};
+
+/* Rows in slices of 32 grains, as long as the longest of a slice: entry k of grain i is base[i/32] + 32 k + i%32. */
+struct bed_list {
+  uint32_t *base, *count;
+  uint32_t *neighbour; /* [room], in the order of ids */
+  real *spring;        /* [springs][room] */
+};
+
+/* Grains of radii within a factor of two have cells of their own. */
+struct bed_level {
+  uint32_t first_cell, cells[3];
+  double width[3], radius;
+};
+
+enum bed_fault { BED_CROWDED = 1, BED_WILD = 2 };
+
+/* Written by each launch for the next; two, taken in turns. */
+struct bed_control {
+  double moved, step, cutoff; /* how much nearer two may have come since the list; in the last step; gap up to which */
+  int order, listed;          /* which set holds the grains and lists */
+};
+
+struct bed_numbers {
+  uint32_t n, room, cells, slices;
+  int levels, springs, form, materials, walls, wall_numbers;
+  bool periodic[3], damped;
+  uint32_t blocks; /* of 256 ids */
+  double low[3], size[3], gravity[3], skin;
+  bed_level level[BED_LEVELS];
+};
+
+struct bed_arrays {
+  bed_grains grains[2];
+  bed_list list[2];
+  uint32_t *cell, *cell_of, *rank, *order, *slot; /* cell [cells + 1] */
+  uint32_t *partial;                              /* of a scan: [blocks] */
+  unsigned *barrier;                              /* threads blocks that came, ever */
+  bed_control *control;                           /* [2] */
+  unsigned long long *motion;                     /* [4]: greatest square of a speed of the last launches, as bits */
+  int *fault;
+  const bed_numbers *numbers;
+  const contact_law *law; /* [COLLISION_MATERIALS_MAX]^2 */
+  const collision_wall *wall;
+};
+
+struct bed_poses {
+  collision_pose pose[COLLISION_WALLS_MAX];
+};
+
+struct bed_work {
+  collision_options options;
+  collision_state state;
+  bed_numbers numbers;
+  bed_arrays arrays;
+  void *memory;
+  double *sums, *partial; /* [BED_SUMS], [BED_SUMS][blocks] */
+  unsigned long long *deepest;
+  unsigned launch, blocks; /* blocks: of the launch that makes lists */
+  double ended;            /* length of the last step, whose second half is to be taken; 0: it was */
+  double before;           /* of the last step */
+};
+
+#endif

@@ -1,0 +1,157 @@
+/* The gas in whole numbers (kernels/collision/gas.h) on an NVIDIA GPU: what its files share.
+ *
+ * Grains stand in the order of cells, cut into tiles of 256. A tile has two lists of pairs that may touch: those within
+ * it (both numbers 8 bits, each pair once) and those with grains of other tiles (8 and 24 bits, in both tiles' lists).
+ * Long lists reach far and are made anew every some ten steps, with a new order; short ones are taken from them more
+ * often. A step reads a tile's grains once, adds impulses in shared memory and moves the grains.
+ *
+ * The device decides. Each launch knows how far any grain has moved since either list was made: a step whose short list
+ * no longer holds runs over the long one and makes a new short one, and one whose long list does not hold leaves all as
+ * it is: the host finds at the next look how many steps were done, and queues the rest. */
+#ifndef COLLISION_CUDA_GAS_CUH
+#define COLLISION_CUDA_GAS_CUH
+
+#include "kernels/collision/cuda/launch.cuh"
+#include "kernels/collision/cuda/ops.h"
+#include "kernels/collision/gas.h"
+
+enum {
+  GAS_TILE = 256,
+  GAS_INNER = 6 * GAS_TILE, /* entries of a tile's long lists: grains packed closely have 12.5 neighbours in reach */
+  GAS_OUTER = 7 * GAS_TILE,
+  GAS_SHORT_INNER = 4 * GAS_TILE, /* short: about 8 */
+  GAS_SHORT_OUTER = 4 * GAS_TILE,
+  GAS_SCAN = 4096,     /* cells that a thread block sums over */
+  GAS_CHUNK = 10,      /* steps between two decisions whether to make lists anew */
+  GAS_SHORT_STEPS = 22 /* reach of short lists, in moves of the fastest: for half as many steps */
+};
+
+/* A grain. In a mix, 32 bytes with its radius and inverse mass. */
+struct alignas(8) gas_grain {
+  uint32_t x[3];
+  int32_t p[3];
+  static constexpr bool equal = true;
+  __device__ float r(float radius) const { return radius; }
+  __device__ float w() const { return 1; }
+};
+struct alignas(16) gas_mixed_grain {
+  uint32_t x[3];
+  int32_t p[3];
+  float radius, weight;
+  static constexpr bool equal = false;
+  __device__ float r(float) const { return radius; }
+  __device__ float w() const { return weight; }
+};
+
+enum gas_fault { GAS_FAST = 1, GAS_CROWDED = 2, GAS_CROWDED_CELL = 4 };
+
+/* Written by each launch for the next; two, taken in turns. */
+struct gas_control {
+  float moved, moved_short; /* length that any grain may have moved since long and short lists were made */
+  float step;               /* in the last step */
+  float reach_short;        /* gap up to which pairs are in short lists */
+  int buffer, order;        /* which of two arrays hold the grains, and what is only moved by sorting */
+  int rebuild;              /* lists are made anew now */
+  int rebuilds, prunes;     /* lists made since the start */
+  long long done;           /* steps */
+};
+
+struct gas_cells {
+  uint32_t count[3], block[3]; /* cells along x, y, z; in a block of the order (block[0] unused) */
+  uint32_t blocks[2];          /* along y, z */
+  uint32_t all;                /* with those that fill up the last blocks */
+};
+
+struct gas_arrays {
+  uint32_t n, tiles;
+  float *mass;    /* [n], by id; of a mix alone */
+  void *grain[2]; /* [tiles 256] gas_grain or gas_mixed_grain */
+  uint32_t *id[2], *collisions[2];
+  uint4 *place;                  /* floats while lists are made: position and radius; impulses when looked at */
+  uint16_t *rank;                /* in its cell */
+  uint32_t *cell;                /* [all + 1]: count, then first grain */
+  uint32_t *scan;                /* of blocks of GAS_SCAN cells */
+  uint16_t *inner, *short_inner; /* [tiles][GAS_INNER] ... */
+  uint32_t *outer, *short_outer;
+  int2 *count, *short_count; /* [tiles]: inner, outer */
+  gas_control *control;      /* [2] */
+  unsigned *motion;          /* [4]: greatest square of a velocity in the last launches, as bits of a float */
+  int *fault;
+  unsigned long long *tally; /* four times virial and loss: a word of 32 bits and what is above, each */
+  gas_cells cells;
+  float reach_long; /* gap up to which pairs are in long lists */
+  float radius;     /* of all, where they are equal; of the largest */
+};
+
+/* What a look finds, as whole numbers. */
+enum {
+  GAS_ELASTIC,
+  GAS_STRESS,
+  GAS_TOUCHING = GAS_STRESS + 6,
+  GAS_VIRIAL,
+  GAS_LOST,
+  GAS_OVERLAP,
+  GAS_MOMENTUM,
+  GAS_LOOKS = GAS_MOMENTUM + 3
+};
+
+/* The control of launch k, from that before: with what the launch before has moved. Rounding to whole units is in the
+ * bound. */
+__device__ inline gas_control gas_now(const gas_arrays &a, const collision_gas_numbers &g, unsigned k) {
+  gas_control now = a.control[k & 1];
+  const unsigned square = a.motion[(k - 1) & 3];
+  if (square > 0) {
+    now.step = g.way * sqrtf(__uint_as_float(square)) * 1.0001f + 2 * (g.length[0] + g.length[1] + g.length[2]);
+    now.moved += now.step;
+    now.moved_short += now.step;
+  }
+  return now;
+}
+
+/* Whether a list of this reach still has all that may touch; a dashpot acts from `margin` on. */
+__device__ inline bool gas_holds(float moved, float margin, float reach) { return 2 * moved + margin <= reach; }
+
+__device__ inline uint32_t gas_cell_of(uint32_t x, uint32_t count) { return __umulhi(x, count); }
+
+/* `collision_cuda_rebuild` decides, and if so makes order and lists. */
+struct gas_work;
+void collision_cuda_rebuild(gas_work *w);
+void collision_cuda_step(gas_work *w);
+/* At contacts of now; `start`: and takes half a step back. */
+void collision_cuda_look(gas_work *w, bool start);
+
+struct gas_work {
+  collision_options options;
+  collision_state state;
+  collision_gas gas;
+  collision_gas_numbers numbers;
+  gas_arrays arrays;
+  void *memory;
+  long long *looked; /* [GAS_LOOKS] */
+  uint32_t *slot;    /* [n]: where an id stands, when looked at */
+  double *partial;   /* [GAS_QUANTITIES][blocks of 256], then [GAS_QUANTITIES] of all */
+  void *staged;      /* what leaves in pieces */
+  unsigned launch;
+  int since;        /* steps queued since the last decision */
+  long long wanted; /* steps queued, in all */
+  double before;    /* length of the last step */
+};
+
+/* ---- gas_observe.cu: after a look ---- */
+
+enum { GAS_MASS, GAS_KINETIC, GAS_ANGULAR, GAS_FLUX = GAS_ANGULAR + 3, GAS_COLLISIONS = GAS_FLUX + 6, GAS_QUANTITIES };
+enum { GAS_PIECE = 1 << 20 }; /* grains that leave at once */
+struct gas_piece {
+  unsigned long long word[3][GAS_PIECE], collisions[GAS_PIECE];
+  float position[3][GAS_PIECE], velocity[3][GAS_PIECE];
+};
+
+/* Sums over grains in the order of ids, [GAS_QUANTITIES], and of momenta, in half quanta. */
+void collision_cuda_sums(gas_work *w);
+/* Into the piece: grains from `first` on, by id. */
+void collision_cuda_stage(gas_work *w, int64_t first, int64_t count);
+
+/* Thread blocks of 256 that fill the device, but no more than there is work for. */
+unsigned collision_cuda_grid(int per_multiprocessor, uint64_t work);
+
+#endif

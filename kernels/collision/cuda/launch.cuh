@@ -1,0 +1,38 @@
+/* Launches of a step's kernels: where the device can, each begins while the one before it ends (programmatic dependent
+ * launch). Such a kernel begins with after_previous(). */
+#ifndef COLLISION_CUDA_LAUNCH_CUH
+#define COLLISION_CUDA_LAUNCH_CUH
+
+#include "engine/cuda.h"
+
+#include <cuda_runtime.h>
+
+/* Lets the next kernel be made ready, and waits until all before it have ended and what they wrote can be read. */
+__device__ inline void after_previous() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
+/* Whether kernels may begin early: the device lets them, and their code waits for those before. */
+bool collision_cuda_overlaps();
+
+template <typename... Parameters, typename... Arguments>
+void collision_launch(const sim_cuda_kernel *kernel, double amount, unsigned grid, unsigned threads,
+                      void (*function)(Parameters...), Arguments... arguments) {
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(grid);
+  config.blockDim = dim3(threads);
+  config.stream = (cudaStream_t)sim_cuda_stream();
+  config.attrs = &attribute;
+  config.numAttrs = collision_cuda_overlaps() ? 1 : 0;
+  sim_cuda_begin(kernel);
+  sim_cuda_failed(cudaLaunchKernelEx(&config, function, (Parameters)arguments...), "cudaLaunchKernelEx", kernel->name);
+  sim_cuda_end(kernel, amount);
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* The operations on an NVIDIA GPU: of a gas in whole numbers (gas.cu), and of grains of any kind (bed.cu). */
+#ifndef COLLISION_CUDA_OPS_H
+#define COLLISION_CUDA_OPS_H
+
+#include "kernels/collision/collision.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const collision_ops collision_ops_cuda_f32, collision_ops_cuda_f64, collision_gas_ops_cuda;
+/* What of a scenario they have not; NULL: nothing. */
+const char *collision_cuda_lacks(const collision_parameters *parameters);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

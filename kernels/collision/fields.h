@@ -1,0 +1,73 @@
+/* Words for the field tables of the parameters. */
+#ifndef COLLISION_FIELDS_H
+#define COLLISION_FIELDS_H
+
+#include "kernels/collision/collision.h"
+
+#define LENGTH                                                                                                         \
+  { 1, 0, 0 }
+#define TIME                                                                                                           \
+  { 0, 0, 1 }
+#define SPEED                                                                                                          \
+  { 1, 0, -1 }
+#define PRESSURE                                                                                                       \
+  { -1, 1, -2 }
+#define FIELD(T, member) .name = #member, .offset = offsetof(T, member)
+#define POSITIVE SIM_RANGE | SIM_MIN_OPEN
+/* A number > 0, or >= 0, that may be left out. */
+#define OPTIONAL(T, member, flag, top, text, ...)                                                                      \
+  {                                                                                                                    \
+    FIELD(T, member), .type = SIM_REAL, .flags = flag, .max = top, .initial = "none", .keyword = "none", .doc = text,  \
+                      __VA_ARGS__                                                                                      \
+  }
+
+/* Of a struct with a collision_radii `size`. */
+#define RADII(T)                                                                                                       \
+  {.name = "radius",                                                                                                   \
+   .offset = offsetof(T, size.radius),                                                                                 \
+   .type = SIM_REAL,                                                                                                   \
+   .flags = POSITIVE,                                                                                                  \
+   .max = INFINITY,                                                                                                    \
+   .initial = "none",                                                                                                  \
+   .keyword = "none",                                                                                                  \
+   .dimension = LENGTH,                                                                                                \
+   .doc = "radius of all; or give `radii`"},                                                                           \
+      {.name = "radii",                                                                                                \
+       .offset = offsetof(T, size.radii),                                                                              \
+       .type = SIM_ARRAY,                                                                                              \
+       .components = 1,                                                                                                \
+       .flags = POSITIVE,                                                                                              \
+       .max = INFINITY,                                                                                                \
+       .dimension = LENGTH,                                                                                            \
+       .doc = "list: dealt out in turn; uniform: least and greatest; "                                                 \
+              "lognormal: median, and standard deviation of the logarithm"},                                           \
+  {                                                                                                                    \
+    .name = "distribution", .offset = offsetof(T, size.distribution), .type = SIM_CHOICE, .initial = "auto",           \
+    .choices = collision_distribution_names, .doc = "of `radii`; auto: uniform where there are two, list otherwise"    \
+  }
+
+/* Lists' variants; end with NULL. */
+extern const sim_schema *const collision_grain_variants[], *const collision_wall_variants[];
+extern const sim_schema *const collision_inlet_variants[], *const collision_region_variants[],
+                                                               *const collision_gate_variants[];
+extern const sim_schema collision_box_schema, collision_group_schema, collision_profile_schema;
+extern const char *const collision_distribution_names[];
+
+void collision_check_box(collision_box *box, sim_faults *faults);
+void collision_check_grains(const collision_parameters *p, sim_faults *faults);
+void collision_check_radii(const collision_radii *size, int line, const char *path, sim_faults *faults);
+void collision_check_name(const char *name, int line, const char *path, sim_faults *faults);
+void collision_check_flow(collision_parameters *p, sim_faults *faults);
+void collision_check_walls(const collision_parameters *p, sim_faults *faults);
+/* How many walls an item of `walls` becomes. */
+int collision_wall_planes(const sim_item *item);
+/* Tables of this run. */
+void collision_make_tables(collision_parameters *p);
+/* What a pair takes from `contact` where it says nothing. */
+collision_values collision_values_merged(const collision_values *general, const collision_values *own);
+
+/* What derive.c takes of walls.c. */
+void collision_add_walls(const collision_parameters *p, const char *const *names, collision_options *o);
+int collision_touch_numbers(const collision_wall *wall, int springs); /* of history, one contact */
+
+#endif

@@ -1,0 +1,185 @@
+/* Vectors of fp32 for the gas: GAS_ISA 1 AVX2, 2 AVX-512. Grains are loaded four words at a time: vector q of four
+ * holds pairs q, q + 4 ... one a quad, and turning the four gives one vector a component, pair l in lane l. */
+#ifndef COLLISION_GAS_SIMD_H
+#define COLLISION_GAS_SIMD_H
+
+#include <immintrin.h>
+
+#if GAS_ISA == 2
+#define V(name) _mm512_##name
+typedef __m512 vf;
+typedef __m512i vi;
+typedef __m512d vd;
+typedef __mmask16 lanes;
+enum { LANES = 16, ALL_LANES = 0xffff };
+#else
+#define V(name) _mm256_##name
+typedef __m256 vf;
+typedef __m256i vi;
+typedef __m256d vd;
+typedef unsigned lanes; /* a bit each */
+enum { LANES = 8, ALL_LANES = 0xff };
+#endif
+
+INLINE __m128i quad(const uint32_t *word) { return _mm_loadu_si128((const __m128i *)(const void *)word); }
+
+#if GAS_ISA == 2
+#define V_LOAD(address) _mm512_loadu_si512(address)
+#define V_STORE(address, value) _mm512_storeu_si512(address, value)
+#define V_OR _mm512_or_si512
+#define V_ZERO _mm512_setzero_si512
+INLINE vf as_float(vi a) { return _mm512_castsi512_ps(a); }
+INLINE vi as_whole(vf a) { return _mm512_castps_si512(a); }
+INLINE lanes less(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+INLINE lanes not_less(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
+INLINE vf pick(lanes m, vf yes, vf no) { return _mm512_mask_blend_ps(m, no, yes); }
+INLINE vi flag(lanes m, uint32_t bit) { return _mm512_maskz_set1_epi32(m, (int32_t)bit); }
+INLINE vf size_of(vf a) { return _mm512_abs_ps(a); }
+INLINE vi rows(const uint32_t *base, const gas_pair *at, int q, int side) {
+  const gas_pair *a = at + q;
+  vi out = _mm512_castsi128_si512(quad(base + (side ? a[0].b : a[0].a)));
+  out = _mm512_inserti32x4(out, quad(base + (side ? a[4].b : a[4].a)), 1);
+  out = _mm512_inserti32x4(out, quad(base + (side ? a[8].b : a[8].a)), 2);
+  return _mm512_inserti32x4(out, quad(base + (side ? a[12].b : a[12].a)), 3);
+}
+/* The fourth of each quad: of a and b, in place of d's. */
+INLINE vf fourth_sum(vf d, vi a, vi b) {
+  return _mm512_mask_add_ps(d, 0x8888, _mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
+}
+INLINE vi words_of(const gas_pair *at, int side) {
+  const vi even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  return _mm512_permutex2var_epi32(V_LOAD(at), _mm512_add_epi32(even, _mm512_set1_epi32(side)), V_LOAD(at + 8));
+}
+INLINE size_t keep_pairs(lanes m, const gas_pair *at, gas_pair *out) {
+  const size_t low = (size_t)__builtin_popcount(m & 0xffu);
+  V_STORE(out, _mm512_maskz_compress_epi64((__mmask8)m, V_LOAD(at)));
+  V_STORE(out + low, _mm512_maskz_compress_epi64((__mmask8)(m >> 8), V_LOAD(at + 8)));
+  return low + (size_t)__builtin_popcount((unsigned)m >> 8);
+}
+/* Pairs of a with those of words `b` that m names. */
+INLINE size_t put_pairs(lanes m, uint32_t a, vi b, gas_pair *out) {
+  const vi kept = _mm512_maskz_compress_epi32(m, b), with = _mm512_set1_epi64((int64_t)a);
+  const vi low = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(kept));
+  const vi high = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(kept, 1));
+  V_STORE(out, _mm512_or_si512(_mm512_slli_epi64(low, 32), with));
+  V_STORE(out + 8, _mm512_or_si512(_mm512_slli_epi64(high, 32), with));
+  return (size_t)__builtin_popcount(m);
+}
+INLINE int64_t whole_sum(vf a) {
+  const vi low = _mm512_cvtps_epi64(_mm512_castps512_ps256(a));
+  const vi high = _mm512_cvtps_epi64(_mm512_extractf32x8_ps(a, 1));
+  return _mm512_reduce_add_epi64(_mm512_add_epi64(low, high));
+}
+INLINE vi first_lanes(void) { return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
+INLINE float greatest(vf a) { return _mm512_reduce_max_ps(a); }
+#else
+#define V_LOAD(address) _mm256_loadu_si256((const __m256i *)(const void *)(address))
+#define V_STORE(address, value) _mm256_storeu_si256((__m256i *)(void *)(address), value)
+#define V_OR _mm256_or_si256
+#define V_ZERO _mm256_setzero_si256
+INLINE vf as_float(vi a) { return _mm256_castsi256_ps(a); }
+INLINE vi as_whole(vf a) { return _mm256_castps_si256(a); }
+INLINE vi lane_bits(void) { return _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128); }
+INLINE vi spread(lanes m) {
+  return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)m), lane_bits()), lane_bits());
+}
+INLINE lanes less(vf a, vf b) { return (lanes)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
+INLINE lanes not_less(vf a, vf b) { return (lanes)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GE_OQ)); }
+INLINE vf pick(lanes m, vf yes, vf no) { return _mm256_blendv_ps(no, yes, _mm256_castsi256_ps(spread(m))); }
+INLINE vi flag(lanes m, uint32_t bit) { return _mm256_and_si256(spread(m), _mm256_set1_epi32((int32_t)bit)); }
+INLINE vf size_of(vf a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+INLINE vi rows(const uint32_t *base, const gas_pair *at, int q, int side) {
+  const gas_pair *a = at + q;
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(quad(base + (side ? a[0].b : a[0].a))),
+                                 quad(base + (side ? a[4].b : a[4].a)), 1);
+}
+INLINE vf fourth_sum(vf d, vi a, vi b) {
+  return _mm256_blend_ps(d, _mm256_add_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)), 0x88);
+}
+INLINE vi words_of(const gas_pair *at, int side) {
+  const vf low = _mm256_castsi256_ps(V_LOAD(at)), high = _mm256_castsi256_ps(V_LOAD(at + 4));
+  const vf both = side ? _mm256_shuffle_ps(low, high, 0xdd) : _mm256_shuffle_ps(low, high, 0x88);
+  return _mm256_permute4x64_epi64(_mm256_castps_si256(both), 0xd8);
+}
+INLINE size_t keep_pairs(lanes m, const gas_pair *at, gas_pair *out) {
+  size_t found = 0;
+  for (; m != 0; m &= m - 1) out[found++] = at[__builtin_ctz(m)];
+  return found;
+}
+INLINE size_t put_pairs(lanes m, uint32_t a, vi b, gas_pair *out) {
+  uint32_t word[LANES];
+  size_t found = 0;
+  V_STORE(word, b);
+  for (; m != 0; m &= m - 1) out[found++] = (gas_pair){a, word[__builtin_ctz(m)]};
+  return found;
+}
+INLINE int64_t whole_sum(vf a) {
+  float value[LANES];
+  int64_t sum = 0;
+  _mm256_storeu_ps(value, a);
+  for (int l = 0; l < LANES; l++) sum += llrintf(value[l]);
+  return sum;
+}
+INLINE vi first_lanes(void) { return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7); }
+INLINE float greatest(vf a) {
+  float value[LANES], most = 0;
+  _mm256_storeu_ps(value, a);
+  for (int l = 0; l < LANES; l++) most = value[l] > most ? value[l] : most;
+  return most;
+}
+#endif
+
+/* The fourth of each quad in all its lanes. */
+INLINE vf fourth(vi a) { return V(permute_ps)(as_float(a), 0xff); }
+
+/* Quads into components; back by the same. */
+INLINE void turn(vf d[4], int components) {
+  const vd l01 = V(castps_pd)(V(unpacklo_ps)(d[0], d[1])), l23 = V(castps_pd)(V(unpacklo_ps)(d[2], d[3]));
+  const vd h01 = V(castps_pd)(V(unpackhi_ps)(d[0], d[1])), h23 = V(castps_pd)(V(unpackhi_ps)(d[2], d[3]));
+  d[0] = V(castpd_ps)(V(unpacklo_pd)(l01, l23));
+  d[1] = V(castpd_ps)(V(unpackhi_pd)(l01, l23));
+  d[2] = V(castpd_ps)(V(unpacklo_pd)(h01, h23));
+  if (components == 4) d[3] = V(castpd_ps)(V(unpackhi_pd)(h01, h23));
+}
+
+/* LANES events on each side, in another order than that of the pairs. */
+INLINE void put_side(vi q[3], vi at, gas_event *out) {
+  vf e[4] = {as_float(q[0]), as_float(q[1]), as_float(q[2]), as_float(at)};
+  turn(e, 4);
+  for (int k = 0; k < 4; k++) V_STORE(out + k * (LANES / 4), as_whole(e[k]));
+}
+INLINE void put_events(const gas_pair *at, lanes begun, vi q[3], gas_event *on_a, gas_event *on_b) {
+  const vi mark = flag(begun, GAS_BEGUN), zero = V_ZERO();
+  vi back[3];
+  for (int c = 0; c < 3; c++) back[c] = V(sub_epi32)(zero, q[c]);
+  put_side(q, V_OR(words_of(at, 0), mark), on_a);
+  put_side(back, V_OR(words_of(at, 1), mark), on_b);
+}
+
+/* Three vectors of squares, components in turn. */
+#if GAS_ISA == 2
+INLINE void greatest_speeds(const vf square[3], vf most[3]) {
+  const lanes begins[3] = {0x9249, 0x4924, 0x2492}; /* words that are a grain's first */
+  for (int j = 0; j < 3; j++) {
+    const vi here = as_whole(square[j]), next = as_whole(square[j < 2 ? j + 1 : 2]);
+    const vf y = as_float(_mm512_alignr_epi32(next, here, 1)), z = as_float(_mm512_alignr_epi32(next, here, 2));
+    most[j] = _mm512_mask_max_ps(most[j], begins[j], most[j], _mm512_add_ps(square[j], _mm512_add_ps(y, z)));
+  }
+}
+INLINE float greatest_of_three(const vf most[3]) {
+  return greatest(_mm512_max_ps(most[0], _mm512_max_ps(most[1], most[2])));
+}
+#else
+/* The greatest of each component: no less than any grain's. */
+INLINE void greatest_speeds(const vf square[3], vf most[3]) {
+  for (int j = 0; j < 3; j++) most[j] = _mm256_max_ps(most[j], square[j]);
+}
+INLINE float greatest_of_three(const vf most[3]) {
+  float value[3 * LANES], top[3] = {0, 0, 0};
+  for (int j = 0; j < 3; j++) _mm256_storeu_ps(value + j * LANES, most[j]);
+  for (int l = 0; l < 3 * LANES; l++) top[l % 3] = value[l] > top[l % 3] ? value[l] : top[l % 3];
+  return top[0] + top[1] + top[2];
+}
+#endif
+
+#endif

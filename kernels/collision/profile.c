@@ -1,0 +1,68 @@
+/* What is seen of the state itself: means over slices of the box, and the passage of gates. */
+#include "kernels/collision/run.h"
+
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+double collision_get(const collision_run *run, int which, int c, int64_t i) {
+  const int64_t at = c * run->n + i;
+  const void *data = run->array[which].data;
+  return run->ops->dtype == SIM_F32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
+}
+
+static int slice_of(const collision_run *run, int64_t i) {
+  const collision_profile *profile = &run->parameters->profile;
+  const int a = profile->axis;
+  const double part = (collision_get(run, COLLISION_POSITION, a, i) - run->options.low[a]) / run->options.size[a];
+  return part >= 0 && part < 1 ? (int)(part * (double)profile->bins) : -1;
+}
+
+/* In the order of the state, so that the sums are the same on every run. */
+sim_status collision_profile_at(collision_run *run, const sim_clock *clock) {
+  const int bins = (int)run->parameters->profile.bins;
+  double(*out)[COLLISION_BINS_MAX] = run->profile;
+  double mass[COLLISION_BINS_MAX] = {0}, count[COLLISION_BINS_MAX] = {0};
+  if (run->profile_step == clock->step) return SIM_OK;
+  memset(out, 0, sizeof run->profile);
+  for (int64_t i = 0; i < run->n; i++) {
+    const int k = slice_of(run, i);
+    if (k < 0) continue;
+    const double m = collision_get(run, COLLISION_MASS, 0, i), r = collision_get(run, COLLISION_RADIUS, 0, i);
+    mass[k] += m;
+    count[k]++;
+    out[0][k] += 4 * pi / 3 * r * r * r;
+    for (int c = 0; c < 3; c++) out[1 + c][k] += m * collision_get(run, COLLISION_VELOCITY, c, i);
+  }
+  const double *size = run->options.size, slice = size[0] * size[1] * size[2] / bins;
+  for (int k = 0; k < bins; k++) {
+    out[0][k] /= slice;
+    for (int c = 0; c < 3 && mass[k] > 0; c++) out[1 + c][k] /= mass[k];
+  }
+  for (int64_t i = 0; i < run->n; i++) {
+    const int k = slice_of(run, i);
+    if (k < 0) continue;
+    for (int c = 0; c < 3; c++) {
+      const double v = collision_get(run, COLLISION_VELOCITY, c, i) - out[1 + c][k];
+      out[4][k] += collision_get(run, COLLISION_MASS, 0, i) * v * v / (3 * count[k]);
+    }
+  }
+  run->profile_step = clock->step;
+  return SIM_OK;
+}
+
+void collision_observe_flow(const collision_run *run, double *values) {
+  const double *controls = run->array[COLLISION_CONTROLLER].data;
+  const int64_t *crossed = run->array[COLLISION_CROSSED].data;
+  for (int k = 0; k < 4; k++) *values++ = controls[COLLISION_INSERTED + k];
+  for (int b = 0; b < run->options.gates; b++) {
+    double grains = controls[COLLISION_CARRIED_GRAINS + b], mass = controls[COLLISION_CARRIED_MASS + b];
+    for (int64_t i = 0; i < run->n; i++) {
+      const double times = (double)crossed[b * run->n + i];
+      grains += times;
+      mass += times * collision_get(run, COLLISION_MASS, 0, i);
+    }
+    *values++ = grains;
+    *values++ = mass;
+  }
+}

@@ -1,0 +1,271 @@
+/* How a run begins: grains into the state, the step, the first forces. */
+#include "kernels/collision/gas.h"
+#include "kernels/collision/run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static sim_status check_inside(const collision_run *run, const collision_grains *g) {
+  const collision_box *box = &run->parameters->box;
+  for (int64_t i = 0; i < g->n; i++)
+    for (int c = 0; c < 3; c++) {
+      const double x = g->position[c][i], low = box->origin[c], high = low + box->size[c];
+      const bool below = x < low && box->sides[2 * c] < COLLISION_OPEN;
+      const bool above = x >= high && box->sides[2 * c + 1] < COLLISION_OPEN;
+      if (below || above)
+        return sim_fail(SIM_ERR_SCENARIO,
+                        "grains: %" PRId64 " (id, from 0) is outside the box: %c = %.9g is not in %.9g to %.9g", i,
+                        "xyz"[c], x, low, high);
+    }
+  return SIM_OK;
+}
+
+static void put(const collision_run *run, int which, int c, int64_t at, double value) {
+  const int64_t k = c * run->n + at;
+  if (run->ops->dtype == SIM_F32)
+    ((float *)run->array[which].data)[k] = (float)value;
+  else
+    ((double *)run->array[which].data)[k] = value;
+}
+
+/* From the order of ids to that of species. */
+static sim_status put_grains(collision_run *run, const collision_parts *parts, const collision_grains *g) {
+  int64_t next[SIM_SPECIES_MAX], id = 0;
+  for (size_t s = 0; s < run->species_count; s++) next[s] = run->species[s].first;
+  for (size_t i = 0; i < parts->count; i++) {
+    const char *name = ((const collision_group *)parts->part[i].item->data)->species;
+    size_t s = 0;
+    while (strcmp(run->species[s].name, name) != 0) s++;
+    for (int64_t k = 0; k < parts->part[i].n; k++, id++) {
+      const int64_t at = next[s]++;
+      ((uint64_t *)run->array[COLLISION_ID].data)[at] = (uint64_t)id;
+      ((uint64_t *)run->array[COLLISION_MATERIAL].data)[at] = g->material[id];
+      put(run, COLLISION_RADIUS, 0, at, g->radius[id]);
+      put(run, COLLISION_MASS, 0, at, g->mass[id]);
+      for (int c = 0; c < 3; c++) {
+        put(run, COLLISION_POSITION, c, at, g->position[c][id]);
+        put(run, COLLISION_VELOCITY, c, at, g->velocity[c][id]);
+        put(run, COLLISION_SPIN, c, at, g->spin[c][id]);
+      }
+    }
+  }
+  return SIM_OK;
+}
+
+/* Radii of all that are there or may come: lists of neighbours and meshes are made for them. */
+static sim_status set_size(void *context, double largest) {
+  collision_run *run = context;
+  collision_options *o = &run->options;
+  double least, most, mass;
+  o->radius_most = largest;
+  o->radius_least = INFINITY;
+  for (size_t k = 0; k < run->parameters->insert.count; k++) {
+    collision_inlet_bounds(run->parameters->insert.items[k].data, &least, &most, &mass);
+    o->radius_most = fmax(o->radius_most, most);
+    o->radius_least = fmin(o->radius_least, least);
+  }
+  if (o->radius_most > 20 * o->radius_least)
+    return sim_fail(SIM_ERR_SCENARIO, "insert: expected radii within 1:20 of those at the start, got %.9g beside %.9g",
+                    o->radius_least, o->radius_most);
+  for (int c = 0; c < 3; c++)
+    if (o->periodic[c] && o->size[c] < 5 * o->radius_most)
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "box.size: %.9g in %c is periodic and less than 5 of the largest radius that comes, %.9g",
+                      o->size[c], "xyz"[c], o -> radius_most);
+  return collision_meshes_create(run, o->radius_most);
+}
+
+static sim_status bound_radii(collision_run *run) {
+  double most = 0;
+  for (int64_t i = 0; i < run->n; i++) most = fmax(most, collision_get(run, COLLISION_RADIUS, 0, i));
+  return set_size(run, most);
+}
+
+static sim_status make_meshes(collision_run *run, const sim_setup *setup) {
+  collision_triangles *meshes = calloc(run->parameters->walls.count + 1, sizeof *meshes);
+  size_t count = 0;
+  if (meshes == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for meshes");
+  sim_status status = collision_meshes_read(run->parameters, setup, meshes, &count);
+  for (size_t i = 0; i < count; i++) run->triangles += meshes[i].count;
+  if (status == SIM_OK) status = collision_create_arrays(run);
+  double *to = run->array[COLLISION_MESHES].data;
+  for (size_t i = 0; i < count && status == SIM_OK; i++)
+    for (int64_t k = 0; k < meshes[i].count; k++, to += 10) {
+      memcpy(to, meshes[i].corner + 9 * k, 9 * sizeof *to);
+      to[9] = (double)i;
+    }
+  collision_meshes_free(meshes, count);
+  free(meshes);
+  return status;
+}
+
+/* A sheared box begins with its flow. */
+static void add_flow(collision_run *run) {
+  const collision_options *o = &run->options;
+  const double middle = o->low[1] + 0.5 * o->size[1];
+  for (int64_t i = 0; i < run->n && o->shear != 0; i++) {
+    const double flow = o->shear * (collision_get(run, COLLISION_POSITION, 1, i) - middle);
+    put(run, COLLISION_VELOCITY, 0, i, collision_get(run, COLLISION_VELOCITY, 0, i) + flow);
+  }
+}
+
+static sim_status make(collision_run *run, const sim_setup *setup) {
+  collision_parts parts;
+  collision_grains grains = {0};
+  SIM_TRY(collision_parts_list(run->parameters, setup, &parts));
+  run->n = run->options.n = (int64_t)parts.n;
+  run->species_count = collision_parts_species(&parts, run->species);
+  sim_status status = make_meshes(run, setup);
+  if (status == SIM_OK)
+    status = collision_grains_create(run->parameters, setup, &parts, &run->options, set_size, run, &grains);
+  if (status == SIM_OK) status = check_inside(run, &grains);
+  if (status == SIM_OK) status = put_grains(run, &parts, &grains);
+  collision_grains_free(&grains);
+  collision_parts_free(&parts);
+  return status;
+}
+
+double collision_step_count(double t_end, double dt) { return ceil(t_end / dt * (1 - 1e-12)); }
+
+/* The lightest grain of each inlet, behind those that are there. */
+static void add_newcomers(const collision_run *run, double *mass, double *radius, uint64_t *material) {
+  const char *names[COLLISION_MATERIALS_MAX];
+  int count = 0;
+  if (collision_materials(run->parameters, names, &count) != SIM_OK) return;
+  for (size_t k = 0; k < run->parameters->insert.count; k++) {
+    const collision_inlet *inlet = run->parameters->insert.items[k].data;
+    double most;
+    collision_inlet_bounds(inlet, &radius[k], &most, &mass[k]);
+    material[k] = (uint64_t)collision_material_index(names, count, inlet->group.material);
+  }
+}
+
+static sim_status shortest_contact(const collision_run *run, double *out) {
+  const size_t n = (size_t)run->n, all = n + run->parameters->insert.count;
+  double *mass = malloc(2 * all * sizeof *mass), *radius = mass + all;
+  uint64_t *material = malloc(all * sizeof *material);
+  sim_status status = SIM_OK;
+  if (mass == NULL || material == NULL) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu grains", n);
+  for (size_t i = 0; i < n && status == SIM_OK; i++) {
+    mass[i] = collision_get(run, COLLISION_MASS, 0, (int64_t)i);
+    radius[i] = collision_get(run, COLLISION_RADIUS, 0, (int64_t)i);
+    material[i] = ((const uint64_t *)run->array[COLLISION_MATERIAL].data)[i];
+  }
+  if (status == SIM_OK) {
+    add_newcomers(run, mass + n, radius + n, material + n);
+    *out = collision_contact_time(&run->options, (int64_t)all, mass, radius, material);
+  }
+  free(mass), free(material);
+  return status;
+}
+
+/* A restart goes on with the step that was chosen at the start: grains have come and gone since. */
+static sim_status choose_step(collision_run *run, bool saved) {
+  const collision_integrate *integrate = &run->parameters->integrate;
+  double *step = (double *)run->array[COLLISION_CONTROLLER].data + COLLISION_STEP, shortest;
+  SIM_TRY(shortest_contact(run, &shortest));
+  run->dt = isnan(integrate->dt) ? shortest / integrate->steps_per_contact : integrate->dt;
+  if (saved) run->dt = *step;
+  *step = run->dt;
+  if (!(run->dt > 0) || !isfinite(run->dt))
+    return sim_fail(SIM_ERR_SCENARIO, "integrate.dt: no step follows from contacts that last %.9g", shortest);
+  if (run->dt > 0.1 * shortest)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "integrate.dt: expected at most %.9g, a tenth of the shortest contact, got %.9g: contacts would be "
+                    "unstable",
+                    0.1 * shortest, run->dt);
+  const double steps = collision_step_count(integrate->t_end, run->dt);
+  if (!(steps <= 0x1p62))
+    return sim_fail(SIM_ERR_SCENARIO, "integrate.dt: expected at most 2^62 steps, got %.9g", steps);
+  run->steps = (int64_t)steps;
+  return SIM_OK;
+}
+
+static sim_status check_start(collision_run *run, const collision_sums **sums) {
+  SIM_TRY(collision_sums_at(run, &(sim_clock){0}, sums));
+  if ((*sums)->overlap > 0.05)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "grains: %" PRIu64
+                    " (id, from 0) overlaps another grain or a wall by %.3g of the smaller radius at the "
+                    "start; at most 0.05 is possible",
+                    ((const uint64_t *)run->array[COLLISION_ID].data)[(*sums)->overlap_grain], (*sums)->overlap);
+  return SIM_OK;
+}
+
+static bool any_turns(const collision_run *run) {
+  for (int64_t i = 0; i < run->n; i++)
+    for (int c = 0; c < 3; c++)
+      if (collision_get(run, COLLISION_SPIN, c, i) != 0) return true;
+  return false;
+}
+
+/* Now that the grains are known. */
+static void choose_again(collision_run *run, const sim_setup *setup) {
+  const collision_ops_pair *pair = collision_model.ops[setup->backend->kind];
+  collision_gas gas;
+  if (!run->ops->exact) return;
+  run->options.turning = any_turns(run);
+  const float *mass = run->array[COLLISION_MASS].data;
+  if (collision_gas_fits(&run->options, run->n, mass, run->array[COLLISION_RADIUS].data, &gas) == NULL &&
+      (setup->saved != NULL || collision_gas_holds(&gas, run->n, mass, run->array[COLLISION_VELOCITY].data)))
+    return;
+  run->ops = pair->f32;
+  sim_buffer_destroy(&run->array[COLLISION_QUANTA]);
+}
+
+sim_status collision_start(collision_run *run, const sim_setup *setup) {
+  SIM_TRY(collision_options_fill(run->parameters, &run->options));
+  run->options.threads = setup->threads;
+  run->options.isa = setup->isa;
+  run->varies = collision_flow_varies(run->parameters);
+  SIM_TRY(setup->saved != NULL ? collision_restore(run, setup->saved) : make(run, setup));
+  sim_buffer *a = run->array;
+  SIM_TRY(choose_step(run, setup->saved != NULL));
+  if (setup->saved != NULL) SIM_TRY(bound_radii(run));
+  SIM_TRY(collision_motion_create(run));
+  SIM_TRY(collision_flow_create(run));
+  if (setup->saved == NULL) {
+    SIM_TRY(collision_motion_step(run, 0, 0));
+    add_flow(run);
+  }
+  run->options.dt = run->dt;
+  choose_again(run, setup);
+  const collision_state state = {.n = run->n,
+                                 .room = run->room,
+                                 .radius = a[COLLISION_RADIUS].data,
+                                 .mass = a[COLLISION_MASS].data,
+                                 .position = a[COLLISION_POSITION].data,
+                                 .velocity = a[COLLISION_VELOCITY].data,
+                                 .spin = a[COLLISION_SPIN].data,
+                                 .acceleration = a[COLLISION_ACCELERATION].data,
+                                 .twirl = a[COLLISION_TWIRL].data,
+                                 .material = a[COLLISION_MATERIAL].data,
+                                 .collisions = a[COLLISION_COLLISIONS].data,
+                                 .dissipated = a[COLLISION_DISSIPATED].data,
+                                 .virial = a[COLLISION_VIRIAL].data,
+                                 .contact_grain = a[COLLISION_CONTACT_GRAIN].data,
+                                 .contact_partner = a[COLLISION_CONTACT_PARTNER].data,
+                                 .contact_spring = a[COLLISION_CONTACT_SPRING].data,
+                                 .wall_spring = a[COLLISION_WALL_SPRING].data,
+                                 .crossed = a[COLLISION_CROSSED].data,
+                                 .pose = a[COLLISION_POSES].data,
+                                 .live = run->varies ? &run->n : NULL,
+                                 .time = setup->saved != NULL ? setup->saved->clock.t : 0,
+                                 .quanta = a[COLLISION_QUANTA].data};
+  for (int64_t k = 0; k < run->room && setup->saved == NULL; k++)
+    state.contact_grain[k] = state.contact_partner[k] = UINT64_MAX;
+  SIM_TRY(run->ops->create(&run->options, &state, &run->work));
+  SIM_TRY(run->ops->load(run->work));
+  if (setup->saved != NULL) return SIM_OK;
+  const collision_sums *sums;
+  run->ops->begin(run->work, 0);
+  SIM_TRY(check_start(run, &sums));
+  double *controls = a[COLLISION_CONTROLLER].data;
+  controls[COLLISION_INITIAL_ENERGY] = collision_energy(sums);
+  const double scale = collision_energy_scale(sums);
+  controls[COLLISION_ENERGY_SCALE] = scale > 0 ? scale : 1;
+  controls[COLLISION_NEXT_ID] = (double)run->n;
+  return SIM_OK;
+}

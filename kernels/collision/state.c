@@ -1,0 +1,212 @@
+/* The state's arrays. */
+#include "kernels/collision/run.h"
+
+#include <string.h>
+
+#define INTEGER(word, text)                                                                                            \
+  { .name = word, .type = SIM_INT, .flags = SIM_UNSIGNED, .doc = text }
+
+const sim_field collision_state_fields[] = {
+    [COLLISION_ID] = {.name = "id",
+                      .type = SIM_INT,
+                      .flags = SIM_UNSIGNED | SIM_OUTPUT,
+                      .doc = "number of the grain, from 0"},
+    [COLLISION_RADIUS] =
+        {.name = "radius", .type = SIM_REAL, .flags = SIM_OUTPUT, .dimension = {1, 0, 0}, .doc = "radius"},
+    [COLLISION_MASS] = {.name = "mass", .type = SIM_REAL, .flags = SIM_OUTPUT, .dimension = {0, 1, 0}, .doc = "mass"},
+    [COLLISION_POSITION] = {.name = "position",
+                            .type = SIM_REAL,
+                            .components = 3,
+                            .flags = SIM_OUTPUT,
+                            .dimension = {1, 0, 0},
+                            .doc = "position, in the box where it is periodic"},
+    [COLLISION_VELOCITY] = {.name = "velocity",
+                            .type = SIM_REAL,
+                            .components = 3,
+                            .flags = SIM_OUTPUT,
+                            .dimension = {1, 0, -1},
+                            .doc = "velocity"},
+    [COLLISION_SPIN] = {.name = "angular_velocity",
+                        .type = SIM_REAL,
+                        .components = 3,
+                        .flags = SIM_OUTPUT,
+                        .dimension = {0, 0, -1},
+                        .doc = "angular velocity"},
+    [COLLISION_ACCELERATION] = {.name = "acceleration",
+                                .type = SIM_REAL,
+                                .components = 3,
+                                .dimension = {1, 0, -2},
+                                .doc = "acceleration, by the contacts as the last step saw them"},
+    [COLLISION_TWIRL] = {.name = "angular_acceleration",
+                         .type = SIM_REAL,
+                         .components = 3,
+                         .dimension = {0, 0, -2},
+                         .doc = "angular acceleration"},
+    [COLLISION_MATERIAL] = INTEGER("material", "number of its material"),
+    [COLLISION_DISSIPATED] = {.name = "dissipated",
+                              .type = SIM_REAL,
+                              .dimension = {2, 1, -2},
+                              .doc = "energy lost in its contacts; half of each with another grain"},
+    [COLLISION_VIRIAL] = {.name = "virial",
+                          .type = SIM_REAL,
+                          .dimension = {2, 1, -1},
+                          .doc = "integral over time of half of d.F of its contacts with grains"},
+    [COLLISION_COLLISIONS] = {.name = "collisions",
+                              .type = SIM_INT,
+                              .flags = SIM_UNSIGNED | SIM_OUTPUT,
+                              .doc = "contacts with grains that have begun"},
+    [COLLISION_CONTACT_GRAIN] = INTEGER("contact_grain", "index of the first grain of a contact; 2^64 - 1: no contact"),
+    [COLLISION_CONTACT_PARTNER] = INTEGER("contact_partner", "index of its second grain"),
+    [COLLISION_CONTACT_SPRING] = {.name = "contact_spring",
+                                  .type = SIM_REAL,
+                                  .doc = "history of the contact: tangential spring, then rolling and twisting angles"},
+    [COLLISION_WALL_SPRING] = {.name = "wall_spring", .type = SIM_REAL, .doc = "the same of each grain with each wall"},
+    [COLLISION_CROSSED] = {.name = "crossed",
+                           .type = SIM_INT,
+                           .doc = "how often the grain has passed each gate, along its normal less against it"},
+    [COLLISION_POSES] = {.name = "walls", .type = SIM_REAL, .doc = "of each wall: shift, angle, velocity and spin"},
+    [COLLISION_MESHES] = {.name = "meshes",
+                          .type = SIM_REAL,
+                          .dimension = {1, 0, 0},
+                          .doc = "corners of each triangle, and the number of its mesh"},
+    [COLLISION_QUANTA] = INTEGER("quanta", "position and momentum of half a step before in whole numbers, where used"),
+    [COLLISION_CONTROLLER] = {.name = "controller",
+                              .type = SIM_REAL,
+                              .doc = "energy at the start, its scale, the step, what has come and gone"},
+    [COLLISION_ARRAYS] = {0}};
+
+int64_t collision_contact_room(int64_t n, int springs) { return springs > 0 ? 8 * n + 64 : 0; }
+
+/* Type and shape of an array; false: this run has none. */
+static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int *rank, int64_t *shape) {
+  const int64_t springs = run->options.springs, numbers = run->options.wall_numbers;
+  *dtype = run->ops->dtype;
+  *rank = 1;
+  shape[0] = run->n;
+  switch ((collision_array)which) {
+  case COLLISION_POSITION:
+  case COLLISION_VELOCITY:
+  case COLLISION_SPIN:
+  case COLLISION_ACCELERATION:
+  case COLLISION_TWIRL:
+    *rank = 2;
+    shape[0] = 3;
+    shape[1] = run->n;
+    return true;
+  case COLLISION_QUANTA:
+    *dtype = SIM_U64;
+    *rank = 2;
+    shape[0] = 3;
+    shape[1] = run->n;
+    return run->ops->exact;
+  case COLLISION_ID:
+  case COLLISION_MATERIAL:
+  case COLLISION_COLLISIONS: *dtype = SIM_U64; return true;
+  case COLLISION_DISSIPATED:
+  case COLLISION_VIRIAL: *dtype = SIM_F64; return true;
+  case COLLISION_CONTACT_GRAIN:
+  case COLLISION_CONTACT_PARTNER:
+    *dtype = SIM_U64;
+    shape[0] = run->room;
+    return springs > 0;
+  case COLLISION_CONTACT_SPRING:
+    *rank = 2;
+    shape[0] = springs;
+    shape[1] = run->room;
+    return springs > 0;
+  case COLLISION_WALL_SPRING:
+    *rank = 2;
+    shape[0] = numbers;
+    shape[1] = run->n;
+    return numbers > 0;
+  case COLLISION_CROSSED:
+    *dtype = SIM_I64;
+    *rank = 2;
+    shape[0] = run->options.gates;
+    shape[1] = run->n;
+    return run->options.gates > 0;
+  case COLLISION_POSES:
+    *dtype = SIM_F64;
+    *rank = 2;
+    shape[0] = run->options.walls;
+    shape[1] = sizeof(collision_pose) / sizeof(double);
+    return run->options.walls > 0;
+  case COLLISION_MESHES:
+    *dtype = SIM_F64;
+    *rank = 2;
+    shape[0] = run->triangles;
+    shape[1] = 10;
+    return run->triangles > 0;
+  case COLLISION_CONTROLLER:
+    *dtype = SIM_F64;
+    shape[0] = COLLISION_CONTROLS;
+    return true;
+  default: return true;
+  }
+}
+
+/* With room for all that may ever be there; they are packed for the grains that are. */
+sim_status collision_create_arrays(collision_run *run) {
+  const int64_t n = run->n;
+  run->limit = n;
+  if (run->varies) run->limit = (int64_t)collision_flow_limit(run->parameters, (double)n);
+  run->options.n = run->n = run->limit;
+  run->room = collision_contact_room(run->limit, run->options.springs);
+  for (int which = 0; which < COLLISION_ARRAYS; which++) {
+    sim_dtype dtype;
+    int rank;
+    int64_t shape[SIM_RANK_MAX] = {0};
+    if (shape_of(run, which, &dtype, &rank, shape))
+      SIM_TRY(sim_buffer_create(&sim_backend_cpu, dtype, rank, shape, &run->array[which]));
+  }
+  run->n = n;
+  run->room = collision_contact_room(n, run->options.springs);
+  return SIM_OK;
+}
+
+bool collision_view_array(collision_run *run, int which, sim_array *out) {
+  const sim_buffer *buffer = &run->array[which];
+  if (buffer->data == NULL) return false;
+  *out = (sim_array){.field = &collision_state_fields[which],
+                     .dtype = buffer->dtype,
+                     .rank = buffer->rank,
+                     .data = buffer->data,
+                     .space = buffer->space};
+  sim_dtype dtype;
+  int rank;
+  (void)shape_of(run, which, &dtype, &rank, out->shape);
+  memcpy(out->global, out->shape, sizeof out->global);
+  return true;
+}
+
+sim_status collision_restore(collision_run *run, const sim_frame *saved) {
+  const sim_array *id = sim_frame_array(saved, "id");
+  if (id == NULL || id->dtype != SIM_U64 || id->rank != 1 || id->shape[0] < 1 || id->shape[0] >= UINT32_MAX)
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no list of grains");
+  run->n = run->options.n = id->shape[0];
+  int64_t next = 0;
+  for (size_t s = 0; s < saved->species_count; s++) {
+    if (s == SIM_SPECIES_MAX || saved->species[s].first != next || saved->species[s].count < 0 ||
+        saved->species[s].count > run->n - next)
+      return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's species do not fit its grains");
+    run->species[s] = saved->species[s];
+    next += saved->species[s].count;
+  }
+  if (next != run->n) return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's species do not fit its grains");
+  run->species_count = saved->species_count;
+  const sim_array *meshes = sim_frame_array(saved, "meshes");
+  run->triangles = meshes != NULL ? meshes->shape[0] : 0;
+  SIM_TRY(collision_create_arrays(run));
+  for (int which = 0; which < COLLISION_ARRAYS; which++) {
+    sim_array here;
+    if (!collision_view_array(run, which, &here)) continue;
+    const sim_array *from = sim_frame_array(saved, here.field->name);
+    bool same = from != NULL && from->dtype == here.dtype && from->rank == here.rank;
+    for (int i = 0; i < here.rank && same; i++) same = from->shape[i] == here.shape[i];
+    if (!same)
+      return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's %s is missing or of another type or shape",
+                      here.field->name);
+    memcpy(here.data, from->data, sim_array_bytes(from));
+  }
+  return SIM_OK;
+}

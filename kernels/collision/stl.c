@@ -1,0 +1,193 @@
+/* Triangles of STL files. */
+#include "kernels/collision/collision.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { HEADER = 84, RECORD = 50 };
+
+static sim_status read_whole(const char *path, char **out, size_t *size) {
+  struct stat about;
+  if (stat(path, &about) != 0) return sim_fail(SIM_ERR_NO_INPUT, "%s: %s", path, strerror(errno));
+  if (!S_ISREG(about.st_mode)) return sim_fail(SIM_ERR_SCENARIO, "%s: is not a file", path);
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return sim_fail(SIM_ERR_NO_INPUT, "%s: %s", path, strerror(errno));
+  *size = (size_t)about.st_size;
+  *out = malloc(*size + 1);
+  sim_status status = SIM_OK;
+  if (*out == NULL)
+    status = sim_fail(SIM_ERR_NO_MEMORY, "%s: no memory for %zu bytes", path, *size);
+  else if (fread(*out, 1, *size, file) != *size)
+    status = sim_fail(SIM_ERR_IO, "%s: cannot be read", path);
+  else
+    (*out)[*size] = '\0';
+  fclose(file);
+  if (status != SIM_OK) {
+    free(*out);
+    *out = NULL;
+  }
+  return status;
+}
+
+static bool has_area(const double c[9]) {
+  double cross[3];
+  for (int k = 0; k < 3; k++) {
+    const int a = (k + 1) % 3, b = (k + 2) % 3;
+    cross[k] = (c[3 + a] - c[a]) * (c[6 + b] - c[b]) - (c[3 + b] - c[b]) * (c[6 + a] - c[a]);
+  }
+  return cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2] > 0;
+}
+
+static sim_status add(const char *path, collision_triangles *out, int64_t *room, const double corner[9]) {
+  for (int k = 0; k < 9; k++)
+    if (!isfinite(corner[k]) || fabs(corner[k]) > 1e30)
+      return sim_fail(SIM_ERR_SCENARIO, "%s: a corner of triangle %" PRId64 " is not a finite number", path,
+                      out->count + 1);
+  if (!has_area(corner)) return SIM_OK;
+  if (out->count == *room) {
+    *room = *room > 0 ? 2 * *room : 1024;
+    double *more = realloc(out->corner, (size_t)*room * 9 * sizeof *more);
+    if (more == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "%s: no memory for its triangles", path);
+    out->corner = more;
+  }
+  memcpy(out->corner + 9 * out->count++, corner, 9 * sizeof *corner);
+  return SIM_OK;
+}
+
+static uint32_t word(const char *at) {
+  const unsigned char *b = (const unsigned char *)at;
+  return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static sim_status read_binary(const char *path, const char *data, int64_t count, collision_triangles *out) {
+  int64_t room = 0;
+  for (int64_t i = 0; i < count; i++) {
+    double corner[9];
+    for (int k = 0; k < 9; k++) { /* behind the normal */
+      const uint32_t bits = word(data + HEADER + i * RECORD + 12 + 4 * k);
+      float value;
+      memcpy(&value, &bits, sizeof value);
+      corner[k] = (double)value;
+    }
+    SIM_TRY(add(path, out, &room, corner));
+  }
+  return SIM_OK;
+}
+
+/* The next word, lowered; false at the end. */
+static bool next_word(const char **at, char out[64]) {
+  size_t size = 0;
+  while (isspace((unsigned char)**at)) (*at)++;
+  for (; **at != '\0' && !isspace((unsigned char)**at); (*at)++)
+    if (size < 63) out[size++] = (char)tolower((unsigned char)**at);
+  out[size] = '\0';
+  return size > 0;
+}
+
+static sim_status read_text(const char *path, const char *at, collision_triangles *out) {
+  char text[64];
+  double corner[9];
+  int64_t room = 0;
+  int corners = 0;
+  bool facet = false, ended = false;
+  while (next_word(&at, text)) {
+    if (strcmp(text, "vertex") == 0) {
+      for (int k = 0; k < 3; k++) {
+        char *end;
+        if (!facet || corners == 3 || !next_word(&at, text)) break;
+        corner[3 * corners + k] = strtod(text, &end);
+        if (*end != '\0') return sim_fail(SIM_ERR_SCENARIO, "%s: is not an STL file: \"%s\" is no number", path, text);
+        if (k == 2) facet = ++corners <= 3;
+      }
+    } else if (strcmp(text, "facet") == 0) {
+      facet = true;
+      corners = 0;
+    } else if (strcmp(text, "endfacet") == 0) {
+      if (corners != 3)
+        return sim_fail(SIM_ERR_SCENARIO, "%s: is not an STL file: facet %" PRId64 " has %d corners", path,
+                        out->count + 1, corners);
+      SIM_TRY(add(path, out, &room, corner));
+      facet = false;
+    } else if (strcmp(text, "endsolid") == 0) {
+      ended = true;
+    }
+  }
+  if (!ended || facet) return sim_fail(SIM_ERR_SCENARIO, "%s: is cut off, or is not an STL file", path);
+  return SIM_OK;
+}
+
+sim_status collision_stl_read(const char *path, collision_triangles *out) {
+  char *data = NULL;
+  size_t size = 0;
+  *out = (collision_triangles){0};
+  SIM_TRY(read_whole(path, &data, &size));
+  const int64_t count = size >= HEADER ? word(data + 80) : 0;
+  sim_status status;
+  if (size >= HEADER && size == (size_t)HEADER + (size_t)count * RECORD)
+    status = read_binary(path, data, count, out);
+  else if (size >= 5 && strncmp(data, "solid", 5) == 0 && strlen(data) == size)
+    status = read_text(path, data, out);
+  else
+    status = sim_fail(SIM_ERR_SCENARIO, "%s: is cut off, or is not an STL file", path);
+  if (status == SIM_OK && out->count == 0) status = sim_fail(SIM_ERR_SCENARIO, "%s: holds no triangles", path);
+  free(data);
+  if (status != SIM_OK) {
+    free(out->corner);
+    *out = (collision_triangles){0};
+  }
+  return status;
+}
+
+/* ---- closed ---- */
+
+typedef struct edge {
+  double end[6]; /* the smaller end first */
+} edge;
+
+static int compare(const void *a, const void *b) {
+  const double *x = ((const edge *)a)->end, *y = ((const edge *)b)->end;
+  for (int k = 0; k < 6; k++)
+    if (x[k] != y[k]) return x[k] < y[k] ? -1 : 1;
+  return 0;
+}
+
+static edge edge_of(const double *a, const double *b) {
+  edge e;
+  int first = 0;
+  for (int k = 2; k >= 0; k--)
+    if (a[k] != b[k]) first = a[k] < b[k] ? 0 : 1;
+  for (int k = 0; k < 3; k++) {
+    e.end[k] = first == 0 ? a[k] : b[k];
+    e.end[3 + k] = first == 0 ? b[k] : a[k];
+  }
+  return e;
+}
+
+sim_status collision_triangles_closed(const collision_triangles *triangles) {
+  const size_t count = (size_t)triangles->count * 3;
+  edge *edges = malloc((count + 1) * sizeof *edges);
+  if (edges == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the edges of a mesh");
+  for (size_t k = 0; k < count; k++) {
+    const double *corner = triangles->corner + 9 * (k / 3);
+    edges[k] = edge_of(corner + 3 * (k % 3), corner + 3 * ((k + 1) % 3));
+  }
+  qsort(edges, count, sizeof *edges, compare);
+  sim_status status = SIM_OK;
+  for (size_t k = 0, next; k < count && status == SIM_OK; k = next) {
+    for (next = k + 1; next < count && compare(&edges[k], &edges[next]) == 0;) next++;
+    const double *e = edges[k].end;
+    if (next - k != 2)
+      status = sim_fail(SIM_ERR_SCENARIO,
+                        "the mesh is not closed: the edge from (%.6g, %.6g, %.6g) to (%.6g, %.6g, %.6g) belongs to %zu "
+                        "%s, not to two",
+                        e[0], e[1], e[2], e[3], e[4], e[5], next - k, next - k == 1 ? "triangle" : "triangles");
+  }
+  free(edges);
+  return status;
+}

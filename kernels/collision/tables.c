@@ -1,0 +1,77 @@
+/* Tables that a scenario adds. */
+#include "kernels/collision/fields.h"
+#include "kernels/collision/run.h"
+
+#include <stdio.h>
+
+static const sim_table *make_flow(collision_parameters *p) {
+  static const sim_field always[] = {
+      {.name = "inserted", .type = SIM_REAL, .doc = "grains that have come since the start"},
+      {.name = "inserted_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
+      {.name = "removed", .type = SIM_REAL, .doc = "grains that were taken away"},
+      {.name = "removed_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"}};
+  sim_field *column = p->flow_columns;
+  for (int k = 0; k < 4; k++) *column++ = always[k];
+  for (size_t i = 0; i < 2 * p->gates.count; i++) {
+    char *name = p->flow_names[i];
+    snprintf(name, sizeof p->flow_names[0], "gate%zu_%s", i / 2 + 1, i % 2 ? "mass" : "grains");
+    *column++ = (sim_field){.name = name,
+                            .type = SIM_REAL,
+                            .dimension = {0, i % 2, 0},
+                            .doc = i % 2 ? "the same, their mass"
+                                         : "grains that have passed this gate along its normal, less against it"};
+  }
+  *column = (sim_field){0};
+  p->flow_table = (sim_table){"flow", "what came, went and passed since the start", p->flow_columns};
+  return &p->flow_table;
+}
+
+static const sim_table **make_profiles(collision_parameters *p, const sim_table **table) {
+  static const struct {
+    const char *name, *doc;
+    sim_dimension dimension;
+  } kinds[] = {{"profile_density", "share of a slice that grains fill, by their centres", {0}},
+               {"profile_velocity_x", "mean velocity of the mass in a slice, x", {1, 0, -1}},
+               {"profile_velocity_y", "the same, y", {1, 0, -1}},
+               {"profile_velocity_z", "the same, z", {1, 0, -1}},
+               {"profile_temperature", "m <(v - V)^2>/3 in a slice, V: its mean velocity", {2, 1, -2}}};
+  for (int k = 0; k < p->profile.bins; k++) snprintf(p->bin_names[k], sizeof p->bin_names[0], "slice%d", k + 1);
+  for (int which = 0; which < 5; which++) {
+    sim_field *column = p->bin_columns[which];
+    for (int k = 0; k < p->profile.bins; k++)
+      column[k] = (sim_field){.name = p->bin_names[k],
+                              .type = SIM_REAL,
+                              .dimension = kinds[which].dimension,
+                              .doc = "in this slice, from the lower side of the box on"};
+    column[p->profile.bins] = (sim_field){0};
+    p->bin_tables[which] = (sim_table){kinds[which].name, kinds[which].doc, column};
+    *table++ = &p->bin_tables[which];
+  }
+  return table;
+}
+
+/* Three columns a wall: those of the box, then those of `walls`. */
+void collision_make_tables(collision_parameters *p) {
+  static const char *const sides[] = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"};
+  const sim_table **table = p->tables;
+  int columns = 0;
+  for (const sim_table *const *own = collision_model.tables; *own != NULL; own++) *table++ = *own;
+  for (int wall = 0; wall < 6 + (int)p->walls.count && columns < 3 * COLLISION_WALLS_MAX; wall++) {
+    if (wall < 6 && p->box.sides[wall] != COLLISION_WALL) continue;
+    for (int c = 0; c < 3; c++, columns++) {
+      char *name = p->wall_names[columns];
+      if (wall < 6)
+        snprintf(name, sizeof p->wall_names[0], "%s_force_%c", sides[wall], "xyz"[c]);
+      else
+        snprintf(name, sizeof p->wall_names[0], "wall%d_force_%c", wall - 5, "xyz"[c]);
+      p->wall_columns[columns] = (sim_field){
+          .name = name, .type = SIM_REAL, .dimension = {1, 1, -2}, .doc = "force of the grains on this wall"};
+    }
+  }
+  p->wall_columns[columns] = (sim_field){0};
+  p->wall_table = (sim_table){"walls", "forces on walls", p->wall_columns};
+  if (columns > 0) *table++ = &p->wall_table;
+  if (p->gates.count > 0 || collision_flow_varies(p)) *table++ = make_flow(p);
+  if (p->profile.bins > 0) table = make_profiles(p, table);
+  *table = NULL;
+}

@@ -1,0 +1,224 @@
+/* The operations on the CPU: two passes over memory for each stage.
+ *
+ * Between two stages array [0] of every field is mixed (spectral.h). Split steps keep it alone, and it is the state;
+ * the others keep the coefficients of all axes in array [1], from which array [0] is made again. */
+#include "kernels/diffusion/diffusion.h"
+
+#include "engine/reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct diffusion_work {
+  const diffusion_parameters *p;
+  diffusion_grid grid;
+  diffusion_spectral *spectral;
+  diffusion_rates *rates;
+  diffusion_method method;
+  diffusion_arrays arrays;
+  sim_buffer array[DIFFUSION_ARRAYS], gradients, table[DIFFUSION_TABLES], real;
+  double *partial;
+  int64_t cells;
+  int threads, fields;
+  bool single;
+};
+
+static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const diffusion_method *method = &diffusion_methods[p->integrate.scheme];
+  const double fields = (double)p->fields.count, number = diffusion_single(p) ? sizeof(float) : sizeof(double);
+  const double array = fields * number * diffusion_field_numbers(&grid, diffusion_single(p));
+  const double table = fields * number * diffusion_table_numbers(&grid, diffusion_single(p), diffusion_unfolded(p));
+  const int gradients = diffusion_gradients_of(p).count;
+  sim_plan_add(out, "transformed fields", array);
+  sim_plan_add(out, "arrays of the scheme", array * method->arrays);
+  if (gradients > 0) sim_plan_add(out, "derivatives of fields", array / fields * gradients);
+  sim_plan_add(out, "tables of the scheme", table * method->tables);
+  sim_plan_add(out, "transforms",
+               diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, diffusion_single(p), setup->threads));
+  sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
+  out->checkpoint_bytes = array;
+  out->work_rate_guess = p->rates ? 5e8 / (method->stages > 0 ? method->stages : 1) : 1e12;
+}
+
+static void destroy(diffusion_work **work) {
+  diffusion_work *w = *work;
+  if (!w) return;
+  diffusion_spectral_destroy(&w->spectral);
+  diffusion_rates_destroy(&w->rates);
+  for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&w->array[a]);
+  for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
+  sim_buffer_destroy(&w->gradients);
+  sim_buffer_destroy(&w->real);
+  free(w->partial);
+  free(w);
+  *work = NULL;
+}
+
+static void *part(const sim_buffer *buffer, int field) {
+  return (char *)buffer->data + (size_t)field * (size_t)buffer->shape[1] * sim_dtype_size(buffer->dtype);
+}
+
+static void each_field(const diffusion_work *w, const sim_buffer *buffer, void **out) {
+  for (int f = 0; f < w->fields; f++) out[f] = part(buffer, f);
+}
+
+static sim_status take(const diffusion_work *w, const sim_setup *setup, int count, double numbers, sim_buffer *out) {
+  if (numbers * count > 0x1p60) return sim_fail(SIM_ERR_NO_MEMORY, "the grid is too large");
+  return sim_buffer_create(setup->backend, w->single ? SIM_F32 : SIM_F64, 2, (int64_t[]){count, (int64_t)numbers}, out);
+}
+
+static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
+  const int gradients = diffusion_gradients_of(w->p).count;
+  const bool unfolded = diffusion_unfolded(w->p);
+  for (int a = 0; a <= w->method.arrays; a++)
+    SIM_TRY(take(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[a]));
+  for (int t = 0; t < w->method.tables; t++)
+    SIM_TRY(take(w, setup, w->fields, diffusion_table_numbers(&w->grid, w->single, unfolded), &w->table[t]));
+  SIM_TRY(take(w, setup, w->fields, (double)w->cells, &w->real));
+  if (gradients > 0) {
+    SIM_TRY(take(w, setup, gradients, diffusion_field_numbers(&w->grid, w->single), &w->gradients));
+    for (int g = 0; g < gradients; g++) w->arrays.gradient[g] = part(&w->gradients, g);
+  }
+  w->partial = calloc(sim_reduce_blocks((size_t)w->cells), sizeof(double));
+  if (!w->partial) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  w->arrays.complex = unfolded;
+  for (int f = 0; f < w->fields; f++) {
+    for (int a = 0; a <= w->method.arrays; a++) w->arrays.array[f][a] = part(&w->array[a], f);
+    for (int t = 0; t < w->method.tables; t++) w->arrays.table[f][t] = part(&w->table[t], f);
+  }
+  return SIM_OK;
+}
+
+static sim_status make_tables(diffusion_work *w, double dt) {
+  for (int f = 0; f < w->fields; f++) {
+    diffusion_filling filling;
+    SIM_TRY(diffusion_filling_begin(w->p, f, dt, diffusion_scale(&w->grid), &filling));
+    diffusion_tables(w->spectral, w->method.tables, w->arrays.table[f], w->arrays.complex, diffusion_method_fill,
+                     &filling);
+    diffusion_filling_end(&filling);
+  }
+  return SIM_OK;
+}
+
+static sim_status create_rates(diffusion_work *w, const sim_setup *setup) {
+  if (!w->p->rates) return SIM_OK;
+  return diffusion_rates_create(w->p, diffusion_form_of(w->p->integrate.scheme), setup->isa, w->threads, &w->rates);
+}
+
+static sim_status create(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
+  diffusion_work *w = *out = calloc(1, sizeof *w);
+  if (!w) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  w->p = p;
+  w->grid = diffusion_grid_of(p);
+  w->fields = (int)p->fields.count;
+  w->single = diffusion_single(p);
+  w->threads = setup->threads;
+  w->cells = w->grid.n[0] * w->grid.n[1] * w->grid.n[2];
+  w->method = diffusion_method_for(p->integrate.scheme, diffusion_scale(&w->grid));
+  const diffusion_gradients gradients = diffusion_gradients_of(p);
+  sim_status status =
+      diffusion_spectral_create(&w->grid, w->fields, &gradients, w->single, setup->isa, w->threads, &w->spectral);
+  if (status == SIM_OK) status = create_arrays(w, setup);
+  if (status == SIM_OK) status = create_rates(w, setup);
+  if (status == SIM_OK && w->method.stages > 0) status = make_tables(w, diffusion_dt(&p->integrate));
+  if (status != SIM_OK) destroy(out);
+  return status;
+}
+
+/* Terms that only copy, with one factor. */
+static void visit(diffusion_work *w, int forward, int inverse, int target, int source, int table, double factor) {
+  diffusion_stage stage = {forward, inverse, 1, {{target, 1, {{factor, table, source}}}}};
+  if (target != 0 && inverse) stage.set[stage.sets++] = (diffusion_set){0, 1, {{1, -1, target}}};
+  diffusion_columns(w->spectral, &stage, &w->arrays);
+}
+
+static int state_array(const diffusion_work *w) { return w->method.arrays > 0 ? 1 : 0; }
+
+static const sim_buffer *real_fields(const diffusion_work *w) { return &w->real; }
+static const sim_buffer *state(const diffusion_work *w) { return &w->array[state_array(w)]; }
+
+/* Adds `sign` times their lifts to the real fields. */
+static void lift(diffusion_work *w, double sign) {
+  const int64_t *n = w->grid.n;
+  for (int f = 0; f < w->fields; f++) {
+    const diffusion_lift l = diffusion_lift_of(w->p, f);
+    void *values = part(&w->real, f);
+    if (l.axis < 0) continue;
+    const double cell = w->grid.size[l.axis] / (double)n[l.axis];
+    const int64_t under = l.axis == 0 ? 1 : l.axis == 1 ? n[0] : n[0] * n[1];
+#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+    for (int64_t i = 0; i < w->cells; i++) {
+      const double added = sign * (l.low + l.slope * cell * ((double)(i / under % n[l.axis]) + 0.5));
+      if (w->single)
+        ((float *)values)[i] += (float)added;
+      else
+        ((double *)values)[i] += added;
+    }
+  }
+}
+
+static sim_status load(diffusion_work *w) {
+  void *mixed[DIFFUSION_FIELDS], *fields[DIFFUSION_FIELDS];
+  each_field(w, &w->array[0], mixed);
+  each_field(w, &w->real, fields);
+  lift(w, -1);
+  diffusion_planes_load(w->spectral, (const void *const *)fields, mixed);
+  visit(w, 1, w->method.stages > 0, state_array(w), 0, -1, diffusion_scale(&w->grid));
+  return SIM_OK;
+}
+
+static sim_status resume(diffusion_work *w) {
+  if (state_array(w) && w->method.stages > 0) visit(w, 0, 1, 0, 1, -1, 1);
+  return SIM_OK;
+}
+
+static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
+  void *mixed[4 * DIFFUSION_FIELDS];
+  each_field(w, &w->array[0], mixed);
+  memcpy(mixed + w->fields, w->arrays.gradient, sizeof w->arrays.gradient);
+  diffusion_rates_set(w->rates, moment);
+  diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
+  diffusion_columns(w->spectral, &w->method.stage[index], &w->arrays);
+  return SIM_OK;
+}
+
+static sim_status jump(diffusion_work *w, double t) {
+  SIM_TRY(make_tables(w, t));
+  visit(w, 0, 1, 0, 1, 0, 1);
+  return SIM_OK;
+}
+
+static sim_status show(diffusion_work *w, const diffusion_moment *half) {
+  void *mixed[DIFFUSION_FIELDS], *fields[DIFFUSION_FIELDS];
+  each_field(w, &w->array[0], mixed);
+  each_field(w, &w->real, fields);
+  if (half) diffusion_rates_set(w->rates, half);
+  diffusion_planes_store(w->spectral, (const void *const *)mixed, fields, half ? diffusion_rates_apply : NULL,
+                         w->rates);
+  lift(w, 1);
+  return SIM_OK;
+}
+
+static sim_status measure(diffusion_work *w, int field, double cell, diffusion_statistics *out) {
+  *out = diffusion_measure(part(&w->real, field), w->single, w->cells, cell, w->partial, w->threads);
+  return SIM_OK;
+}
+
+static const char *name(const diffusion_work *w) {
+  (void)w;
+  return "two passes";
+}
+
+const diffusion_ops diffusion_ops_cpu = {.plan = plan,
+                                         .create = create,
+                                         .destroy = destroy,
+                                         .real = real_fields,
+                                         .state = state,
+                                         .load = load,
+                                         .resume = resume,
+                                         .stage = stage,
+                                         .jump = jump,
+                                         .show = show,
+                                         .measure = measure,
+                                         .name = name};

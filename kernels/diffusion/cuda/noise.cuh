@@ -1,0 +1,35 @@
+/* White noise of a step, the stream of sim_rng_normal (engine/rng.h). This file is compiled by nvcc with the program,
+ * and by NVRTC with the rates of a scenario. */
+#ifndef DIFFUSION_CUDA_NOISE_CUH
+#define DIFFUSION_CUDA_NOISE_CUH
+
+typedef struct diffusion_noise {
+  unsigned key[2], step[2]; /* of the stream: the seed and the step, low and high words */
+  double scale[8];          /* of each field: what a normal number is multiplied by */
+} diffusion_noise;
+
+#ifdef __CUDACC__
+/* Philox4x32-10, then Box and Muller. */
+__device__ inline double noise_normal(const diffusion_noise &noise, unsigned long long cell, unsigned draw) {
+  unsigned c[4] = {(unsigned)cell, (unsigned)(cell >> 32), noise.step[0], noise.step[1] << 16 | draw};
+  unsigned key[2] = {noise.key[0], noise.key[1]};
+#pragma unroll
+  for (int round = 0; round < 10; round++, key[0] += 0x9E3779B9u, key[1] += 0xBB67AE85u) {
+    const unsigned long long a = 0xD2511F53ull * c[0], b = 0xCD9E8D57ull * c[2];
+    c[0] = (unsigned)(b >> 32) ^ c[1] ^ key[0];
+    c[1] = (unsigned)b;
+    c[2] = (unsigned)(a >> 32) ^ c[3] ^ key[1];
+    c[3] = (unsigned)a;
+  }
+  double u[2];
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+    const unsigned long long k = ((unsigned long long)c[2 * i] << 32 | c[2 * i + 1]) >> 11;
+    u[i] = ((double)k + 0.5) * 0x1p-53;
+    if (u[i] >= 1) u[i] = 1 - 0x1p-53;
+  }
+  return sqrt(-2 * log(u[0])) * cos(6.283185307179586476925286766559 * u[1]);
+}
+#endif
+
+#endif

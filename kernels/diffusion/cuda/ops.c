@@ -1,0 +1,304 @@
+/* The operations on an NVIDIA GPU: two or four passes over memory a step where fused.h has them, else transforms in
+ * place by cuFFT, and kernels for what stands between them.
+ *
+ * Between two stages array [0] of every field holds coefficients of all axes, with cuFFT, and so does array [1] of
+ * schemes that keep it; with two passes it is mixed (fused_planes.cuh). */
+#include "kernels/diffusion/cuda/work.h"
+
+#include "engine/cuda.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static double number_size(const diffusion_parameters *p) {
+  return diffusion_single(p) ? sizeof(float) : sizeof(double);
+}
+
+static void plan_fused(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const double cells = (double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2];
+  (void)setup;
+  const double field = (double)p->fields.count * cells * sizeof(float);
+  sim_plan_add(out, "transformed fields", field);
+  sim_plan_add(out, "tables of the scheme", diffusion_fused_bytes(p));
+  sim_plan_add(out, "statistics", diffusion_cuda_measure_bytes(cells));
+  out->checkpoint_bytes = field;
+  out->work_rate_guess = 1.4e11;
+}
+
+/* Fields that are transformed at once, where they are small: derivatives are too. */
+static int together(const diffusion_parameters *p) {
+  const int fields = (int)p->fields.count;
+  return diffusion_gradients_of(p).count % fields == 0 ? fields : 1;
+}
+
+static void plan_cufft(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const diffusion_place place = diffusion_cuda_place(&grid);
+  const diffusion_spectrum spectrum = diffusion_cuda_spectrum(&place, diffusion_unfolded(p));
+  const diffusion_method *method = &diffusion_methods[p->integrate.scheme];
+  const double fields = (double)p->fields.count, number = number_size(p);
+  const double field = number * (double)place.field, table = number * (double)spectrum.tables;
+  const int slopes = diffusion_gradients_of(p).count;
+  const double batch = place.field < 1 << 22 ? together(p) : 1;
+  (void)setup;
+  sim_plan_add(out, "transformed fields", fields * field);
+  sim_plan_add(out, "arrays of the scheme", fields * field * method->arrays);
+  if (slopes > 0) sim_plan_add(out, "derivatives of fields", slopes * field);
+  sim_plan_add(out, "tables of the scheme", fields * table * method->tables);
+  sim_plan_add(out, "transforms (about)", batch * field);
+  if (method->arrays == 0) sim_plan_add(out, "fields for outputs, transformed", batch * field);
+  sim_plan_add(out, "statistics",
+               diffusion_cuda_measure_bytes((double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2]));
+  sim_plan_add_host(out, "tables of one field", table * method->tables);
+  out->checkpoint_bytes = fields * field;
+  out->work_rate_guess = p->rates ? 4e10 / (method->stages > 0 ? method->stages : 1) : 1e13;
+}
+
+static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
+  (diffusion_fused_fits(p) ? plan_fused : plan_cufft)(p, setup, out);
+}
+
+static void destroy(diffusion_work **work) {
+  diffusion_work *w = *work;
+  if (!w) return;
+  diffusion_fused_destroy(&w->fused);
+  if (w->fourier) diffusion_fourier_destroy(&w->fourier);
+  if (w->module) sim_module_free(&w->module);
+  for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&w->array[a]);
+  for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
+  sim_buffer_destroy(&w->real);
+  sim_buffer_destroy(&w->scratch);
+  sim_buffer_destroy(&w->derivatives);
+  sim_backend_cuda.free(w->statistics);
+  free(w);
+  *work = NULL;
+}
+
+/* ---- memory ---- */
+
+/* Of rank 2 is what outputs show; what is transformed is of rank 3 with cuFFT and 4 with two passes, so that none is
+ * taken for another when a run goes on. */
+static sim_status take_array(const diffusion_work *w, int64_t fields, sim_buffer *out) {
+  return sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 3,
+                           (int64_t[]){fields, w->place.field / 2, 2}, out);
+}
+static sim_status take_mixed(const diffusion_work *w, sim_buffer *out) {
+  const int64_t *n = w->grid.n;
+  return sim_buffer_create(&sim_backend_cuda, SIM_F32, 4, (int64_t[]){w->fields, n[2], n[1], n[0]}, out);
+}
+
+static sim_status take(const diffusion_work *w, int64_t fields, int64_t numbers, sim_buffer *out) {
+  return sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 2, (int64_t[]){fields, numbers}, out);
+}
+
+static sim_status create_shown(diffusion_work *w) {
+  void *statistics = NULL;
+  SIM_TRY(take(w, w->fields, w->natural.field, &w->real));
+  SIM_TRY(sim_backend_cuda.alloc((size_t)diffusion_cuda_measure_bytes((double)w->natural.field), &statistics));
+  w->statistics = statistics;
+  return SIM_OK;
+}
+
+static sim_status create_arrays(diffusion_work *w) {
+  for (int a = 0; a <= w->method.arrays; a++) SIM_TRY(take_array(w, w->fields, &w->array[a]));
+  for (int t = 0; t < w->method.tables; t++) SIM_TRY(take(w, w->fields, w->spectrum.tables, &w->table[t]));
+  if (w->gradients.count > 0) SIM_TRY(take_array(w, w->gradients.count, &w->derivatives));
+  if (w->method.arrays == 0) SIM_TRY(take_array(w, diffusion_fourier_batch(w->fourier), &w->scratch));
+  return create_shown(w);
+}
+
+static sim_status make_tables(diffusion_work *w, double dt) {
+  const size_t bytes = (size_t)w->spectrum.tables * (w->single ? sizeof(float) : sizeof(double));
+  char *host = malloc((size_t)w->method.tables * bytes);
+  sim_status status = host ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for tables of the scheme");
+  for (int f = 0; status == SIM_OK && f < w->fields; f++) {
+    status = diffusion_cuda_fill(w, f, dt, host);
+    for (int t = 0; status == SIM_OK && t < w->method.tables; t++)
+      status = sim_backend_cuda.copy((char *)w->table[t].data + (size_t)f * bytes, host + (size_t)t * bytes, bytes);
+  }
+  free(host);
+  return status;
+}
+
+/* ---- kernels ---- */
+
+static sim_status find_visit(diffusion_work *w, int visit) {
+  char name[32];
+  snprintf(name, sizeof name, "diffusion_visit_%d", visit);
+  return sim_module_kernel(w->module, name, &w->visit[visit]);
+}
+
+static sim_status create_kernels(diffusion_work *w) {
+  sim_bytes text = {0};
+  sim_status status = diffusion_cuda_write(w, &text);
+  const sim_source source = diffusion_cuda_source(&text);
+  if (status == SIM_OK) status = sim_module_create(&source, &w->module);
+  sim_bytes_free(&text);
+  if (status == SIM_OK && w->p->rates) status = sim_module_kernel(w->module, "diffusion_rates", &w->rates);
+  if (status == SIM_OK && w->fused)
+    return diffusion_fused_kernels(w->fused, w->module, w->p->integrate.scheme == DIFFUSION_STRANG);
+  for (int s = 0; status == SIM_OK && s < w->method.stages; s++) status = find_visit(w, s);
+  if (status == SIM_OK) status = find_visit(w, DIFFUSION_VISIT_LOAD);
+  if (status == SIM_OK && w->method.arrays > 0) status = find_visit(w, DIFFUSION_VISIT_RESUME);
+  if (status == SIM_OK && w->method.stages == 0) status = find_visit(w, DIFFUSION_VISIT_JUMP);
+  return status;
+}
+
+static sim_status create_fourier(diffusion_work *w) {
+  long long n[3];
+  int rank = 0;
+  for (int i = 2; i >= 0; i--)
+    if (w->place.n[i] > 1) n[rank++] = w->place.n[i];
+  return diffusion_fourier_create(rank, n, together(w->p), w->single, &w->fourier);
+}
+
+static sim_status create_cufft_parts(diffusion_work *w) {
+  SIM_TRY(create_fourier(w));
+  SIM_TRY(create_arrays(w));
+  SIM_TRY(create_kernels(w));
+  return w->method.stages > 0 ? make_tables(w, diffusion_dt(&w->p->integrate)) : SIM_OK;
+}
+
+static sim_status create_fused_parts(diffusion_work *w) {
+  SIM_TRY(take_mixed(w, &w->array[0]));
+  SIM_TRY(create_shown(w));
+  SIM_TRY(diffusion_fused_create(w->p, diffusion_dt(&w->p->integrate), w->array[0].data, w->real.data, &w->fused));
+  return create_kernels(w);
+}
+
+static sim_status create_either(const diffusion_parameters *p, const sim_setup *setup, bool fused,
+                                diffusion_work **out) {
+  diffusion_work *w = *out = calloc(1, sizeof *w);
+  if (!w) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  w->p = p;
+  w->grid = diffusion_grid_of(p);
+  w->place = diffusion_cuda_place(&w->grid);
+  w->natural = diffusion_cuda_natural(&w->grid);
+  w->spectrum = diffusion_cuda_spectrum(&w->place, diffusion_unfolded(p));
+  w->method = diffusion_methods[p->integrate.scheme];
+  w->fields = (int)p->fields.count;
+  w->single = diffusion_single(p);
+  w->threads = setup->threads;
+  w->gradients = diffusion_gradients_of(p);
+  double volume = 1;
+  for (int axis = 0; axis < w->grid.rank; axis++) volume *= w->grid.size[axis] / (double)w->grid.n[axis];
+  for (int f = 0; f < w->fields; f++) w->fluctuation[f] = diffusion_species_of(p, f)->fluctuation / sqrt(volume);
+  const sim_status status = fused ? create_fused_parts(w) : create_cufft_parts(w);
+  if (status != SIM_OK) destroy(out);
+  return status;
+}
+
+static sim_status create(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
+  return create_either(p, setup, diffusion_fused_fits(p), out);
+}
+static sim_status create_cufft(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
+  return create_either(p, setup, false, out);
+}
+
+/* ---- passes ---- */
+
+static sim_status forward(diffusion_work *w, void *fields, int count) {
+  SIM_TRY(diffusion_fourier_forward(w->fourier, fields, count));
+  if (w->natural.field == 1) diffusion_cuda_blank(w, fields, count);
+  diffusion_cuda_fold(w, fields, count, true);
+  return SIM_OK;
+}
+
+static sim_status inverse(diffusion_work *w, void *fields, int count) {
+  diffusion_cuda_fold(w, fields, count, false);
+  return diffusion_fourier_inverse(w->fourier, fields, count);
+}
+
+/* As on the CPU: the same number at every stage of a step; draws of step 0 are the start's. */
+diffusion_noise diffusion_cuda_noise(const diffusion_work *w, const diffusion_moment *moment) {
+  diffusion_noise noise = {{0}, {0}, {0}};
+  const uint64_t seed = w->p->common.seed, step = (uint64_t)moment->step + 1;
+  const bool added = diffusion_form_of(w->p->integrate.scheme) != DIFFUSION_RATE;
+  for (int i = 0; i < 2; i++) {
+    noise.key[i] = (unsigned)(seed >> 32 * i);
+    noise.step[i] = (unsigned)(step >> 32 * i);
+  }
+  for (int f = 0; f < w->fields; f++)
+    noise.scale[f] = w->fluctuation[f] * (added ? sqrt(moment->h) : 1 / sqrt(moment->h));
+  return noise;
+}
+
+static const sim_buffer *real_fields(const diffusion_work *w) { return &w->real; }
+static const sim_buffer *state(const diffusion_work *w) { return &w->array[w->method.arrays > 0 ? 1 : 0]; }
+
+static sim_status load(diffusion_work *w) {
+  if (w->fused) {
+    diffusion_fused_load(w->fused);
+    return sim_backend_cuda.failed();
+  }
+  diffusion_cuda_load(w);
+  SIM_TRY(forward(w, w->array[0].data, w->fields));
+  diffusion_cuda_visit(w, DIFFUSION_VISIT_LOAD);
+  return sim_backend_cuda.failed();
+}
+
+static sim_status resume(diffusion_work *w) {
+  if (w->method.arrays > 0) diffusion_cuda_visit(w, DIFFUSION_VISIT_RESUME);
+  return sim_backend_cuda.failed();
+}
+
+static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
+  if (w->fused) {
+    diffusion_fused_step(w->fused, moment);
+    return sim_backend_cuda.failed();
+  }
+  if (w->gradients.count > 0) {
+    diffusion_cuda_derive(w);
+    SIM_TRY(inverse(w, w->derivatives.data, w->gradients.count));
+  }
+  SIM_TRY(inverse(w, w->array[0].data, w->fields));
+  diffusion_cuda_rates(w, w->array[0].data, &w->place, moment);
+  SIM_TRY(forward(w, w->array[0].data, w->fields));
+  diffusion_cuda_visit(w, index);
+  return sim_backend_cuda.failed();
+}
+
+static sim_status jump(diffusion_work *w, double t) {
+  SIM_TRY(make_tables(w, t));
+  diffusion_cuda_visit(w, DIFFUSION_VISIT_JUMP);
+  return sim_backend_cuda.failed();
+}
+
+/* Array [0] is used up where the state is another one, from which it is made again. */
+static sim_status show_cufft(diffusion_work *w) {
+  const int batch = diffusion_fourier_batch(w->fourier);
+  const size_t bytes = (size_t)w->place.field * (w->single ? sizeof(float) : sizeof(double));
+  for (int f = 0; f < w->fields; f += batch) {
+    char *fields = (char *)w->array[0].data + (size_t)f * bytes;
+    if (w->method.arrays == 0) {
+      SIM_TRY(sim_backend_cuda.stage(w->scratch.data, fields, (size_t)batch * bytes));
+      fields = w->scratch.data;
+    }
+    SIM_TRY(inverse(w, fields, batch));
+    diffusion_cuda_store(w, fields, f, batch);
+  }
+  return resume(w);
+}
+
+static sim_status show(diffusion_work *w, const diffusion_moment *half) {
+  if (w->fused)
+    diffusion_fused_store(w->fused);
+  else
+    SIM_TRY(show_cufft(w));
+  if (half) diffusion_cuda_rates(w, w->real.data, &w->natural, half);
+  return sim_backend_cuda.failed();
+}
+
+static const char *name(const diffusion_work *w) {
+  return !w->fused ? "cuFFT" : w->fused->four ? "four passes" : "two passes";
+}
+
+#define OPERATIONS(plans, creates)                                                                                     \
+  {                                                                                                                    \
+    .plan = plans, .create = creates, .destroy = destroy, .real = real_fields, .state = state, .load = load,           \
+    .resume = resume, .stage = stage, .jump = jump, .show = show, .measure = diffusion_cuda_measure, .name = name      \
+  }
+const diffusion_ops diffusion_ops_cuda = OPERATIONS(plan, create);
+const diffusion_ops diffusion_ops_cufft = OPERATIONS(plan_cufft, create_cufft);

@@ -1,0 +1,362 @@
+/* Launches of the kernels over fields: those with the scenario's rates and the scheme's sums (text.c), copies between
+ * the fields for outputs and those that are transformed, and the step from Fourier coefficients to cosine and sine
+ * ones. */
+#include "kernels/diffusion/cuda/work.h"
+
+#include "engine/cuda.h"
+
+#include <cuda_runtime.h>
+
+static_assert(sizeof(diffusion_sums::array) / sizeof(void *) == DIFFUSION_ARRAYS, "sums.cuh has as many arrays");
+static_assert(sizeof(diffusion_sums::table) / sizeof(void *) == DIFFUSION_TABLES, "sums.cuh has as many tables");
+
+static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
+
+template <typename Real> struct complex_of { Real re, im; };
+
+static double number_size(const diffusion_work *w) { return w->single ? sizeof(float) : sizeof(double); }
+
+/* ---- shapes of launches ---- */
+
+typedef struct shape {
+  dim3 grid, block;
+} shape;
+
+/* Threads along rows of n numbers, and across rows; grid-stride loops do the rest. */
+static shape shape_of(long long n, long long rows, int fields) {
+  const unsigned along = rows < 8 ? 256 : n <= 32 ? 32 : n <= 64 ? 64 : n <= 128 ? 128 : 32;
+  shape s;
+  s.block = dim3(along, DIFFUSION_THREADS / along);
+  const long long most = 32LL * sim_cuda_multiprocessors();
+  const long long across = (rows + s.block.y - 1) / s.block.y, pieces = (n + along - 1) / along;
+  s.grid.x = (unsigned)(across < most ? across : most);
+  s.grid.y = rows < 8 ? (unsigned)(pieces < most ? pieces : most) : 1;
+  s.grid.z = (unsigned)fields;
+  return s;
+}
+
+static void launch(const sim_cuda_kernel *kernel, double amount, const shape &s, void *function, void **arguments) {
+  sim_cuda_begin(kernel);
+  sim_cuda_failed(cudaLaunchKernel(function, s.grid, s.block, arguments, 0, stream()), "cudaLaunchKernel",
+                  kernel->name);
+  sim_cuda_end(kernel, amount);
+}
+
+/* ---- rates and sums ---- */
+
+void diffusion_cuda_rates(diffusion_work *w, void *fields, const diffusion_place *place,
+                          const diffusion_moment *moment) {
+  static const sim_cuda_kernel kernel = {"diffusion_rates", "rates", SIM_LIMIT_BYTES};
+  diffusion_moment m = *moment;
+  diffusion_place p = *place;
+  diffusion_noise noise = diffusion_cuda_noise(w, moment);
+  void *derivatives = w->derivatives.data;
+  const long long rows = p.n[1] * p.n[2];
+  void *arguments[] = {&fields, &derivatives, &p, &noise, &m.t, &m.h, &m.times};
+  launch(&kernel, (2 * w->fields + w->gradients.count) * number_size(w) * (double)(p.n[0] * rows),
+         shape_of(p.n[0], rows, 1), w->rates, arguments);
+}
+
+void diffusion_cuda_visit(diffusion_work *w, int visit) {
+  static const sim_cuda_kernel kernel = {"diffusion_sums", "sums", SIM_LIMIT_BYTES};
+  const diffusion_spectrum *spectrum = &w->spectrum;
+  diffusion_sums s = {};
+  for (int a = 0; a < DIFFUSION_ARRAYS; a++) s.array[a] = w->array[a].data;
+  for (int t = 0; t < DIFFUSION_TABLES; t++) s.table[t] = w->table[t].data;
+  for (int i = 0; i < 3; i++) s.n[i] = spectrum->n[i], s.table_n[i] = spectrum->table[i];
+  s.field = spectrum->field;
+  s.tables = spectrum->tables;
+  s.scale = diffusion_cuda_scale(&w->grid);
+  void *arguments[] = {&s};
+  const double arrays = w->method.arrays + 2; /* about what is read and written */
+  launch(&kernel, arrays * 2 * number_size(w) * w->fields * (double)spectrum->field,
+         shape_of(spectrum->n[0], spectrum->n[1] * spectrum->n[2], w->fields), w->visit[visit], arguments);
+}
+
+/* i k times the coefficients, along axis `along` of the place, which is periodic; 0 where k is its own mirror image. */
+template <typename Real>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    derive(const complex_of<Real> *from, complex_of<Real> *to, const diffusion_place p, int along) {
+  const long long n0 = p.row / 2, rows = p.n[1] * p.n[2];
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
+       row += (long long)gridDim.x * blockDim.y)
+    for (long long k0 = blockIdx.y * (long long)blockDim.x + threadIdx.x; k0 < n0;
+         k0 += (long long)gridDim.y * blockDim.x) {
+      const long long n = p.n[along], entry = along == 0 ? k0 : along == 1 ? row % p.n[1] : row / p.n[1];
+      const long long mode = 2 * entry == n || n == 1 ? 0 : 2 * entry > n ? entry - n : entry;
+      const Real k = (Real)(mode ? 6.283185307179586476925286766559 * (double)mode / p.size[along] : 0);
+      const complex_of<Real> a = from[row * n0 + k0];
+      to[row * n0 + k0] = {-k * a.im, k * a.re};
+    }
+}
+
+template <typename Real> static void derive_fields(diffusion_work *w) {
+  static const sim_cuda_kernel kernel = {"diffusion_derive", "sums", SIM_LIMIT_BYTES};
+  const diffusion_place *p = &w->place;
+  const shape s = shape_of(p->row / 2, p->n[1] * p->n[2], 1);
+  for (int g = 0; g < w->gradients.count; g++) {
+    const int axis = w->gradients.of[g].axis, along = p->axis[0] == axis ? 0 : p->axis[1] == axis ? 1 : 2;
+    const Real *from = (const Real *)w->array[0].data + w->gradients.of[g].field * p->field;
+    Real *to = (Real *)w->derivatives.data + g * p->field;
+    sim_cuda_begin(&kernel);
+    derive<Real><<<s.grid, s.block, 0, stream()>>>((const complex_of<Real> *)from, (complex_of<Real> *)to, *p, along);
+    sim_cuda_end(&kernel, 2.0 * sizeof(Real) * (double)p->field);
+  }
+}
+
+void diffusion_cuda_derive(diffusion_work *w) {
+  if (w->single)
+    derive_fields<float>(w);
+  else
+    derive_fields<double>(w);
+}
+
+/* ---- copies ---- */
+
+/* Between fields for outputs, [z][y][x], and those that are transformed. */
+template <typename Real, bool LOADS>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    move(Real *natural, Real *placed, const diffusion_place p, long long nx, long long ny, long long nz) {
+  const long long step[3] = {1, p.row, p.row * p.n[1]}, rows = ny * nz;
+  natural += blockIdx.z * nx * rows;
+  placed += blockIdx.z * p.field;
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
+       row += (long long)gridDim.x * blockDim.y)
+    for (long long x = blockIdx.y * (long long)blockDim.x + threadIdx.x; x < nx;
+         x += (long long)gridDim.y * blockDim.x) {
+      long long to = 0;
+      bool negated = false;
+#pragma unroll
+      for (int i = 0; i < 3; i++) {
+        const long long cell = p.axis[i] == 0 ? x : p.axis[i] == 1 ? row % ny : row / ny;
+        negated = negated != place_negated(p.kind[i], cell);
+        to += place_position(p.kind[i], p.n[i], cell) * step[i];
+      }
+      if (LOADS)
+        placed[to] = negated ? -natural[row * nx + x] : natural[row * nx + x];
+      else
+        natural[row * nx + x] = negated ? -placed[to] : placed[to];
+    }
+}
+
+template <typename Real, bool LOADS>
+static void move_fields(diffusion_work *w, void *natural, void *placed, int fields) {
+  static const sim_cuda_kernel kernel = {LOADS ? "diffusion_load" : "diffusion_store", "output", SIM_LIMIT_BYTES};
+  const int64_t *n = w->grid.n;
+  const shape s = shape_of(n[0], n[1] * n[2], fields);
+  sim_cuda_begin(&kernel);
+  move<Real, LOADS><<<s.grid, s.block, 0, stream()>>>((Real *)natural, (Real *)placed, w->place, n[0], n[1], n[2]);
+  sim_cuda_end(&kernel, 2.0 * sizeof(Real) * fields * (double)w->natural.field);
+}
+
+void diffusion_cuda_load(diffusion_work *w) {
+  if (w->single)
+    move_fields<float, true>(w, w->real.data, w->array[0].data, w->fields);
+  else
+    move_fields<double, true>(w, w->real.data, w->array[0].data, w->fields);
+}
+
+void diffusion_cuda_store(diffusion_work *w, void *from, int first, int fields) {
+  char *to = (char *)w->real.data + (size_t)first * (size_t)w->natural.field * (size_t)number_size(w);
+  if (w->single)
+    move_fields<float, false>(w, to, from, fields);
+  else
+    move_fields<double, false>(w, to, from, fields);
+}
+
+void diffusion_cuda_blank(diffusion_work *w, void *spectrum, int fields) {
+  const size_t size = (size_t)number_size(w);
+  sim_cuda_failed(cudaMemset2DAsync((char *)spectrum + size, 2 * size, 0, size, (size_t)fields, stream()),
+                  "cudaMemset2DAsync", "a single cell");
+}
+
+/* ---- walls ---- */
+
+template <typename Real> __device__ static complex_of<Real> times(complex_of<Real> a, complex_of<Real> b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+/* exp(-i pi k / 2n) */
+__device__ static complex_of<float> turn(long long k, long long n, float) {
+  complex_of<float> w;
+  sincospif((float)k / (float)(2 * n), &w.im, &w.re);
+  w.im = -w.im;
+  return w;
+}
+__device__ static complex_of<double> turn(long long k, long long n, double) {
+  complex_of<double> w;
+  sincospi((double)k / (double)(2 * n), &w.im, &w.re);
+  w.im = -w.im;
+  return w;
+}
+
+/* Fourier coefficients of wavenumbers k and n-k along one axis, of cells in Makhoul's order, and cosine coefficients k
+ * and n-k: with w = exp(-i pi k / 2n), X_k = (w V_k + w* V_n-k) / 2 and X_n-k = i (w V_k - w* V_n-k) / 2. */
+template <typename Real, bool FORWARD>
+__device__ static void fold_pair(complex_of<Real> &a, complex_of<Real> &b, complex_of<Real> w, long long k) {
+  const complex_of<Real> other = {w.re, -w.im};
+  if (FORWARD) {
+    const complex_of<Real> p = times(w, a), q = times(other, b);
+    a = {(p.re + q.re) / 2, (p.im + q.im) / 2};
+    b = {-(p.im - q.im) / 2, (p.re - q.re) / 2};
+  } else {
+    if (k == 0) b = {0, 0};
+    const complex_of<Real> p = {a.re + b.im, a.im - b.re}, q = {a.re - b.im, a.im + b.re};
+    a = times(other, p);
+    b = times(w, q);
+  }
+}
+
+/* In place, all wavenumbers +-k of the axes with walls by one thread. */
+template <typename Real, bool FORWARD>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<Real> *field, const diffusion_place p) {
+  const long long n0 = p.row / 2, n1 = p.n[1], n2 = p.n[2];
+  const long long half1 = p.kind[1] ? n1 / 2 + 1 : n1, half2 = p.kind[2] ? n2 / 2 + 1 : n2, rows = half1 * half2;
+  field += blockIdx.z * n0 * n1 * n2;
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
+       row += (long long)gridDim.x * blockDim.y) {
+    const long long k1 = row % half1, k2 = row / half1;
+    const long long m1 = p.kind[1] && k1 ? n1 - k1 : k1, m2 = p.kind[2] && k2 ? n2 - k2 : k2;
+    const complex_of<Real> w1 = turn(k1, n1, (Real)0), w2 = turn(k2, n2, (Real)0);
+    for (long long k0 = blockIdx.y * (long long)blockDim.x + threadIdx.x; k0 < n0;
+         k0 += (long long)gridDim.y * blockDim.x) {
+      complex_of<Real> *at[2][2] = {{field + (k2 * n1 + k1) * n0 + k0, field + (k2 * n1 + m1) * n0 + k0},
+                                    {field + (m2 * n1 + k1) * n0 + k0, field + (m2 * n1 + m1) * n0 + k0}};
+      complex_of<Real> v[2][2];
+      const complex_of<Real> w0 = turn(k0, p.n[0], (Real)0);
+#pragma unroll
+      for (int c = 0; c < 2; c++)
+#pragma unroll
+        for (int b = 0; b < 2; b++) {
+          v[c][b] = *at[c][b];
+          /* real part: of wavenumber k0; imaginary: of n0 - k0 */
+          if (!FORWARD && p.kind[0]) v[c][b] = times<Real>({w0.re, -w0.im}, {v[c][b].re, k0 ? -v[c][b].im : 0});
+        }
+      if (p.kind[1])
+        for (int c = 0; c < 2; c++) fold_pair<Real, FORWARD>(v[c][0], v[c][1], w1, k1);
+      if (p.kind[2])
+        for (int b = 0; b < 2; b++) fold_pair<Real, FORWARD>(v[0][b], v[1][b], w2, k2);
+#pragma unroll
+      for (int c = 1; c >= 0; c--)
+#pragma unroll
+        for (int b = 1; b >= 0; b--) { /* the first one last, where they are one */
+          if (FORWARD && p.kind[0]) {
+            v[c][b] = times(w0, v[c][b]);
+            v[c][b].im = -v[c][b].im;
+          }
+          *at[c][b] = v[c][b];
+        }
+    }
+  }
+}
+
+template <typename Real, bool FORWARD> static void fold_fields(diffusion_work *w, void *spectrum, int fields) {
+  static const sim_cuda_kernel kernel = {"diffusion_fold", "transforms", SIM_LIMIT_BYTES};
+  const diffusion_place *p = &w->place;
+  const long long rows = (p->kind[1] ? p->n[1] / 2 + 1 : p->n[1]) * (p->kind[2] ? p->n[2] / 2 + 1 : p->n[2]);
+  const shape s = shape_of(p->row / 2, rows, fields);
+  sim_cuda_begin(&kernel);
+  fold<Real, FORWARD><<<s.grid, s.block, 0, stream()>>>((complex_of<Real> *)spectrum, *p);
+  sim_cuda_end(&kernel, 2.0 * sizeof(Real) * fields * (double)p->field);
+}
+
+void diffusion_cuda_fold(diffusion_work *w, void *spectrum, int fields, bool forward) {
+  const int *kind = w->place.kind;
+  if (!kind[0] && !kind[1] && !kind[2]) return;
+  if (w->single && forward)
+    fold_fields<float, true>(w, spectrum, fields);
+  else if (w->single)
+    fold_fields<float, false>(w, spectrum, fields);
+  else if (forward)
+    fold_fields<double, true>(w, spectrum, fields);
+  else
+    fold_fields<double, false>(w, spectrum, fields);
+}
+
+/* ---- statistics ---- */
+
+enum { SUM, LEAST, GREATEST, MEASURES };
+static const int PIECE = 65536;
+
+/* A NaN stays. */
+__device__ static double joined(int way, double a, double b) {
+  if (way == SUM || a != a || b != b) return a + b;
+  return (way == LEAST) == (b < a) ? b : a;
+}
+__device__ static double none_of(int way) { return way == SUM ? 0 : way == LEAST ? INFINITY : -INFINITY; }
+
+/* The same tree whatever the device; the result is thread 0's. */
+__device__ static double over_block(int way, double value) {
+  __shared__ double shared[DIFFUSION_THREADS];
+  __syncthreads();
+  shared[threadIdx.x] = value;
+  for (int step = DIFFUSION_THREADS / 2; step > 0; step /= 2) {
+    __syncthreads();
+    if (threadIdx.x < step) shared[threadIdx.x] = joined(way, shared[threadIdx.x], shared[threadIdx.x + step]);
+  }
+  return shared[0];
+}
+
+/* partial[way][piece]; with `mean`, sums of squares of distances to it alone. */
+template <typename Real>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    measure_pieces(const Real *values, long long count, const double *sum, double *partial) {
+  const long long first = (long long)blockIdx.x * PIECE, end = first + PIECE < count ? first + PIECE : count;
+  const double mean = sum ? *sum / (double)count : 0;
+  double sums = 0, least = INFINITY, greatest = -INFINITY;
+  for (long long i = first + threadIdx.x; i < end; i += DIFFUSION_THREADS) {
+    const double value = (double)values[i] - mean;
+    sums += sum ? value * value : value;
+    least = joined(LEAST, least, value);
+    greatest = joined(GREATEST, greatest, value);
+  }
+  const double results[MEASURES] = {over_block(SUM, sums), sum ? 0 : over_block(LEAST, least),
+                                    sum ? 0 : over_block(GREATEST, greatest)};
+  for (int way = 0; threadIdx.x == 0 && way < (sum ? 1 : (int)MEASURES); way++)
+    partial[(long long)way * gridDim.x + blockIdx.x] = results[way];
+}
+
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    measure_all(const double *partial, long long pieces, double *result) {
+  const int way = blockIdx.x;
+  double value = none_of(way);
+  for (long long i = threadIdx.x; i < pieces; i += DIFFUSION_THREADS)
+    value = joined(way, value, partial[way * pieces + i]);
+  value = over_block(way, value);
+  if (threadIdx.x == 0) result[way] = value;
+}
+
+static long long pieces_of(double cells) { return (long long)((cells + PIECE - 1) / PIECE); }
+
+double diffusion_cuda_measure_bytes(double cells) {
+  return sizeof(double) * (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells));
+}
+
+template <typename Real> static void measure_field(diffusion_work *w, int field) {
+  static const sim_cuda_kernel kernel = {"diffusion_measure", "observe", SIM_LIMIT_BYTES};
+  const long long count = w->natural.field, pieces = pieces_of((double)count);
+  const Real *values = (const Real *)w->real.data + field * count;
+  double *result = w->statistics, *partial = result + MEASURES + 1;
+  sim_cuda_begin(&kernel);
+  measure_pieces<<<(unsigned)pieces, DIFFUSION_THREADS, 0, stream()>>>(values, count, (const double *)nullptr, partial);
+  measure_all<<<MEASURES, DIFFUSION_THREADS, 0, stream()>>>(partial, pieces, result);
+  measure_pieces<<<(unsigned)pieces, DIFFUSION_THREADS, 0, stream()>>>(values, count, (const double *)result, partial);
+  measure_all<<<1, DIFFUSION_THREADS, 0, stream()>>>(partial, pieces, result + MEASURES);
+  sim_cuda_end(&kernel, 2.0 * sizeof(Real) * (double)count);
+}
+
+sim_status diffusion_cuda_measure(diffusion_work *w, int field, double cell, diffusion_statistics *out) {
+  double results[MEASURES + 1];
+  if (w->single)
+    measure_field<float>(w, field);
+  else
+    measure_field<double>(w, field);
+  SIM_TRY(sim_backend_cuda.copy(results, w->statistics, sizeof results));
+  const double count = (double)w->natural.field;
+  *out = (diffusion_statistics){.mean = results[SUM] / count,
+                                .variance = results[MEASURES] / count,
+                                .least = results[LEAST],
+                                .greatest = results[GREATEST],
+                                .mass = results[SUM] * cell};
+  return SIM_OK;
+}

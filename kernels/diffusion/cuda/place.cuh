@@ -1,0 +1,32 @@
+/* Where the numbers of a field stand on the device. This file is compiled by nvcc with the program, and by NVRTC with
+ * the rates of a scenario.
+ *
+ * A field that is transformed by cuFFT has its axes in an order of its own, fast, middle, slow, with a periodic one as
+ * the fast one where there is any. Along axes with walls cells stand in the order 0, 2, 4, ..., 5, 3, 1, those with odd
+ * numbers negated where walls are fixed: of this the Fourier transform gives the cosine and sine ones (Makhoul, IEEE
+ * Trans. ASSP 28, 1980). */
+#ifndef DIFFUSION_CUDA_PLACE_CUH
+#define DIFFUSION_CUDA_PLACE_CUH
+
+enum { DIFFUSION_THREADS = 256 };
+
+typedef struct diffusion_place {
+  long long n[3];       /* fast, middle, slow */
+  long long row, field; /* numbers from one row, and one field, to the next */
+  int axis[3], kind[3]; /* x, y or z; fft_kind, 0 too where there is one cell */
+  double size[3];       /* of the box; 0 beyond the rank */
+} diffusion_place;
+
+#ifdef __CUDACC__
+__device__ inline long long place_cell(int kind, long long n, long long position) {
+  if (kind == 0) return position;
+  return position < (n + 1) / 2 ? 2 * position : 2 * (n - 1 - position) + 1;
+}
+__device__ inline long long place_position(int kind, long long n, long long cell) {
+  if (kind == 0) return cell;
+  return cell % 2 == 0 ? cell / 2 : n - 1 - cell / 2;
+}
+__device__ inline bool place_negated(int kind, long long cell) { return kind == 2 && cell % 2 != 0; }
+#endif
+
+#endif

@@ -1,0 +1,82 @@
+/* What the operations on a GPU work with. */
+#ifndef DIFFUSION_CUDA_WORK_H
+#define DIFFUSION_CUDA_WORK_H
+
+#include "engine/compile.h"
+#include "kernels/diffusion/cuda/fourier.h"
+#include "kernels/diffusion/cuda/fused.h"
+#include "kernels/diffusion/cuda/noise.cuh"
+#include "kernels/diffusion/cuda/place.cuh"
+#include "kernels/diffusion/cuda/sums.cuh"
+#include "kernels/diffusion/diffusion.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Visits to the coefficients beside the method's stages. */
+enum { DIFFUSION_VISIT_LOAD = DIFFUSION_STAGES, DIFFUSION_VISIT_RESUME, DIFFUSION_VISIT_JUMP, DIFFUSION_VISITS };
+
+/* Coefficients are complex, [slow][middle][fast], fast: n/2 + 1; with walls all around the real part is that of fast
+ * wavenumber k and the imaginary one that of n - k. Tables are folded at the sign of wavenumbers, if not complex. */
+typedef struct diffusion_spectrum {
+  long long n[3];             /* complex numbers: fast, middle, slow */
+  long long field;            /* complex numbers from one field to the next */
+  long long table[3], tables; /* entries of a table along the axes; numbers of one field's table */
+  diffusion_factor factor;
+} diffusion_spectrum;
+
+struct diffusion_work {
+  const diffusion_parameters *p;
+  diffusion_grid grid;
+  diffusion_place place, natural; /* of fields that are transformed, and of those for outputs */
+  diffusion_spectrum spectrum;
+  diffusion_method method;
+  diffusion_fourier *fourier;
+  diffusion_two_pass *fused; /* NULL: transforms by cuFFT */
+  sim_module *module;
+  void *rates, *visit[DIFFUSION_VISITS]; /* cudaKernel_t */
+  sim_buffer array[DIFFUSION_ARRAYS], table[DIFFUSION_TABLES], real, scratch, derivatives;
+  diffusion_gradients gradients;        /* that the rates take: [derivatives] */
+  double fluctuation[DIFFUSION_FIELDS]; /* over the root of a cell's volume */
+  double *statistics;                   /* on the device */
+  int fields, threads;
+  bool single;
+};
+
+/* The operations without the fused passes, for tests and benchmarks. */
+extern const diffusion_ops diffusion_ops_cufft;
+
+/* ---- layout.c ---- */
+diffusion_place diffusion_cuda_place(const diffusion_grid *grid);
+diffusion_place diffusion_cuda_natural(const diffusion_grid *grid);
+diffusion_spectrum diffusion_cuda_spectrum(const diffusion_place *place, bool complex);
+/* All tables of one field for dt, on the host: tables[count][spectrum->tables]. */
+sim_status diffusion_cuda_fill(const diffusion_work *work, int field, double dt, void *tables) SIM_MUST_CHECK;
+double diffusion_cuda_scale(const diffusion_grid *grid); /* that makes of a transformed field its coefficients */
+
+/* ---- ops.c ---- */
+diffusion_noise diffusion_cuda_noise(const diffusion_work *work, const diffusion_moment *moment);
+
+/* ---- text.c ---- */
+sim_status diffusion_cuda_write(const diffusion_work *work, sim_bytes *text) SIM_MUST_CHECK;
+sim_source diffusion_cuda_source(const sim_bytes *text);
+extern const sim_source_file diffusion_cuda_files[]; /* that it includes, as they stood when the program was built */
+
+/* ---- passes.cu ---- */
+void diffusion_cuda_fold(diffusion_work *work, void *spectrum, int fields, bool forward);
+void diffusion_cuda_load(diffusion_work *work);                                     /* real fields to array [0] */
+void diffusion_cuda_store(diffusion_work *work, void *from, int first, int fields); /* to real fields */
+void diffusion_cuda_rates(diffusion_work *work, void *fields, const diffusion_place *place,
+                          const diffusion_moment *moment);
+void diffusion_cuda_visit(diffusion_work *work, int visit);
+void diffusion_cuda_derive(diffusion_work *work); /* coefficients of the derivatives, from those in array [0] */
+void diffusion_cuda_blank(diffusion_work *work, void *spectrum, int fields); /* imaginary parts of a single cell */
+sim_status diffusion_cuda_measure(diffusion_work *work, int field, double cell, diffusion_statistics *out);
+double diffusion_cuda_measure_bytes(double cells);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,244 @@
+#include "kernels/diffusion/observe.h"
+
+#include "engine/reduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { X, Y, Z, PLACES = 4, INPUTS = 4 * DIFFUSION_FIELDS + PLACES };
+
+struct diffusion_observer {
+  const diffusion_parameters *p;
+  diffusion_grid grid;
+  diffusion_gradients gradients; /* that the functions take */
+  diffusion_spectral *spectral;  /* of one field, with its derivatives along x, y and z; NULL: not needed */
+  int fields, threads;
+  int64_t cells, rows;
+  double *real[4 * DIFFUSION_FIELDS]; /* [cells]: the fields in double, and derivatives */
+  void *mixed, *coefficients, *slope[3];
+  sim_expr_program **functions; /* [observe.count] */
+  size_t scratch;
+  char *thread;    /* [threads][scratch, x and results of a row] */
+  double *partial; /* [rows] */
+};
+
+static double centre(const diffusion_grid *grid, int axis, int64_t i) {
+  return axis < grid->rank ? ((double)i + 0.5) * grid->size[axis] / (double)grid->n[axis] : 0;
+}
+
+diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p) {
+  diffusion_gradients g = {0};
+  const int fields = (int)p->fields.count;
+  for (int i = 0; i < 3 * fields; i++) {
+    bool taken = false;
+    for (size_t k = 0; k < p->observe.count && !taken; k++)
+      taken = p->observe.items[k].expr && sim_expr_input_count(p->observe.items[k].expr) > fields + PLACES + i &&
+              sim_expr_depends(p->observe.items[k].expr, 0, fields + PLACES + i);
+    if (!taken) continue;
+    g.of[g.count].field = i / 3;
+    g.of[g.count++].axis = i % 3;
+  }
+  return g;
+}
+
+static diffusion_gradients slopes(const diffusion_grid *grid, bool any) {
+  diffusion_gradients g = {0};
+  for (int axis = 0; any && axis < grid->rank; axis++) {
+    if (grid->kind[axis] != FFT_PERIODIC) continue;
+    g.of[g.count].field = 0;
+    g.of[g.count++].axis = axis;
+  }
+  return g;
+}
+
+static bool is_needed(const diffusion_parameters *p) {
+  return p->observe.count > 0 || p->spectrum > 0 || p->probes.rows > 0;
+}
+
+static size_t row_bytes(int64_t n) { return ((size_t)n * sizeof(double) + 63) / 64 * 64; }
+
+double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const diffusion_gradients g = diffusion_observed_gradients(p);
+  const double cells = (double)grid.n[X] * (double)grid.n[Y] * (double)grid.n[Z];
+  if (!is_needed(p)) return 0;
+  double bytes = sizeof(double) * cells * ((double)p->fields.count + g.count);
+  if (g.count > 0 || p->spectrum > 0) {
+    const int along = slopes(&grid, g.count > 0).count;
+    bytes += sizeof(double) * diffusion_field_numbers(&grid, false) * (2 + along);
+    bytes += diffusion_spectral_bytes(&grid, 1, along, false, threads);
+  }
+  return bytes + 2.0 * threads * (double)row_bytes(grid.n[X]);
+}
+
+static double *take(double numbers) { return numbers < 0x1p57 ? aligned_alloc(64, row_bytes((int64_t)numbers)) : NULL; }
+
+static sim_status create_spectral(diffusion_observer *o, sim_isa isa) {
+  const diffusion_gradients along = slopes(&o->grid, o->gradients.count > 0);
+  const double numbers = diffusion_field_numbers(&o->grid, false);
+  if (o->gradients.count == 0 && o->p->spectrum == 0) return SIM_OK;
+  SIM_TRY(diffusion_spectral_create(&o->grid, 1, &along, false, isa, o->threads, &o->spectral));
+  o->mixed = take(numbers);
+  o->coefficients = take(numbers);
+  bool good = o->mixed && o->coefficients;
+  for (int i = 0; i < along.count; i++) good = (o->slope[along.of[i].axis] = take(numbers)) && good;
+  return good ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for what is observed");
+}
+
+static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
+  bool uniform[INPUTS] = {false};
+  for (int i = Y; i < PLACES; i++) uniform[o->fields + i] = true;
+  o->functions = calloc(o->p->observe.count + 1, sizeof(sim_expr_program *));
+  if (!o->functions) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  for (size_t i = 0; i < o->p->observe.count; i++) {
+    SIM_TRY(sim_expr_program_create(o->p->observe.items[i].expr, &(sim_expr_target){.isa = isa, .uniform = uniform},
+                                    &o->functions[i]));
+    const size_t bytes = (sim_expr_program_scratch(o->functions[i]) + 63) / 64 * 64;
+    if (bytes > o->scratch) o->scratch = bytes;
+  }
+  o->thread = aligned_alloc(64, (size_t)o->threads * (o->scratch + 2 * row_bytes(o->grid.n[X])));
+  o->partial = take((double)o->rows);
+  bool good = o->thread && o->partial;
+  for (int i = 0; i < o->fields + o->gradients.count; i++) good = (o->real[i] = take((double)o->cells)) && good;
+  return good ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for what is observed");
+}
+
+sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa, int threads,
+                                     diffusion_observer **out) {
+  *out = NULL;
+  if (!is_needed(p)) return SIM_OK;
+  diffusion_observer *o = *out = calloc(1, sizeof *o);
+  if (!o) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  o->p = p;
+  o->grid = diffusion_grid_of(p);
+  o->gradients = diffusion_observed_gradients(p);
+  o->fields = (int)p->fields.count;
+  o->threads = threads;
+  o->rows = o->grid.n[Y] * o->grid.n[Z];
+  o->cells = o->rows * o->grid.n[X];
+  sim_status status = create_spectral(o, isa);
+  if (status == SIM_OK) status = create_functions(o, isa);
+  if (status != SIM_OK) diffusion_observer_destroy(out);
+  return status;
+}
+
+void diffusion_observer_destroy(diffusion_observer **observer) {
+  diffusion_observer *o = *observer;
+  if (!o) return;
+  diffusion_spectral_destroy(&o->spectral);
+  for (size_t i = 0; o->functions && i < o->p->observe.count; i++) sim_expr_program_free(&o->functions[i]);
+  for (int i = 0; i < 4 * DIFFUSION_FIELDS; i++) free(o->real[i]);
+  for (int axis = 0; axis < 3; axis++) free(o->slope[axis]);
+  free(o->functions);
+  free(o->mixed);
+  free(o->coefficients);
+  free(o->thread);
+  free(o->partial);
+  free(o);
+  *observer = NULL;
+}
+
+static void widen(diffusion_observer *o, const void *const *real_fields) {
+  const bool single = diffusion_single(o->p);
+  for (int f = 0; f < o->fields; f++) {
+    if (!single) memcpy(o->real[f], real_fields[f], (size_t)o->cells * sizeof(double));
+    for (int64_t i = 0; single && i < o->cells; i++) o->real[f][i] = (double)((const float *)real_fields[f])[i];
+  }
+}
+
+/* Coefficients of one field, and its derivatives, mixed. */
+static void transform(diffusion_observer *o, int field) {
+  const diffusion_stage stage = {1, 1, 2, {{1, 1, {{diffusion_scale(&o->grid), -1, 0}}}, {0, 1, {{1, -1, 1}}}}};
+  const diffusion_gradients along = slopes(&o->grid, o->gradients.count > 0);
+  diffusion_arrays arrays = {.array = {{o->mixed, o->coefficients}}};
+  for (int i = 0; i < along.count; i++) arrays.gradient[i] = o->slope[along.of[i].axis];
+  diffusion_planes_load(o->spectral, (const void *const[]){o->real[field]}, (void *const[]){o->mixed});
+  diffusion_columns(o->spectral, &stage, &arrays);
+}
+
+static void differentiate(diffusion_observer *o) {
+  for (int f = 0; f < o->fields; f++) {
+    bool ready = false;
+    for (int g = 0; g < o->gradients.count; g++) {
+      if (o->gradients.of[g].field != f) continue;
+      if (!ready) transform(o, f);
+      ready = true;
+      diffusion_planes_store(o->spectral, (const void *const[]){o->slope[o->gradients.of[g].axis]},
+                             (void *const[]){o->real[o->fields + g]}, NULL, NULL);
+    }
+  }
+}
+
+/* One row of the grid: its sum, or its least or greatest value; a NaN stays. */
+static double over_row(const diffusion_observer *o, size_t function, int64_t row, double t, char *room) {
+  const int64_t n = o->grid.n[X];
+  const double y = centre(&o->grid, Y, row % o->grid.n[Y]), z = centre(&o->grid, Z, row / o->grid.n[Y]);
+  double *x = (double *)(void *)(room + o->scratch), *out = (double *)(void *)(room + o->scratch + row_bytes(n));
+  const void *in[INPUTS] = {NULL};
+  for (int f = 0; f < o->fields; f++) in[f] = o->real[f] + row * n;
+  in[o->fields] = x;
+  in[o->fields + 1] = &y;
+  in[o->fields + 2] = &z;
+  in[o->fields + 3] = &t;
+  for (int g = 0; g < o->gradients.count; g++)
+    in[o->fields + PLACES + 3 * o->gradients.of[g].field + o->gradients.of[g].axis] = o->real[o->fields + g] + row * n;
+  for (int64_t i = 0; i < n; i++) x[i] = centre(&o->grid, X, i);
+  sim_expr_program_run(o->functions[function], (size_t)n, in, (void *const[]){out}, room);
+  const int reduce = o->p->observe.items[function].reduce;
+  if (reduce == SIM_SUM || reduce == SIM_MEAN) return sim_reduce_tree(out, (size_t)n);
+  double most = out[0];
+  for (int64_t i = 1; i < n && !isnan(most); i++)
+    if (isnan(out[i]) || (reduce == SIM_LEAST ? out[i] < most : out[i] > most)) most = out[i];
+  return most;
+}
+
+static double over_grid(diffusion_observer *o, size_t function, double t) {
+  const size_t room = o->scratch + 2 * row_bytes(o->grid.n[X]);
+#pragma omp parallel for schedule(static, 1) num_threads(o->threads) if (o->threads > 1 && o->cells > 65536)
+  for (int thread = 0; thread < o->threads; thread++)
+    for (int64_t row = o->rows * thread / o->threads; row < o->rows * (thread + 1) / o->threads; row++)
+      o->partial[row] = over_row(o, function, row, t, o->thread + (size_t)thread * room);
+  const int reduce = o->p->observe.items[function].reduce;
+  if (reduce == SIM_SUM || reduce == SIM_MEAN) {
+    double factor = reduce == SIM_MEAN ? 1 / (double)o->cells : 1;
+    for (int axis = 0; axis < o->grid.rank && reduce == SIM_SUM; axis++)
+      factor *= o->grid.size[axis] / (double)o->grid.n[axis];
+    return factor * sim_reduce_tree(o->partial, (size_t)o->rows);
+  }
+  double most = o->partial[0];
+  for (int64_t i = 1; i < o->rows && !isnan(most); i++)
+    if (isnan(o->partial[i]) || (reduce == SIM_LEAST ? o->partial[i] < most : o->partial[i] > most))
+      most = o->partial[i];
+  return most;
+}
+
+static double value_at(const diffusion_observer *o, int field, const double *place) {
+  int64_t cell = 0;
+  for (int axis = o->grid.rank - 1; axis >= 0; axis--) {
+    const int64_t n = o->grid.n[axis];
+    int64_t i = (int64_t)floor(place[axis] * (double)n / o->grid.size[axis]);
+    if (i >= n) i = n - 1; /* at the far wall */
+    cell = cell * n + i;
+  }
+  return o->real[field][cell];
+}
+
+void diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind table, const void *const *real_fields,
+                            double t, double *values) {
+  const diffusion_parameters *p = o->p;
+  widen(o, real_fields);
+  if (table == DIFFUSION_FUNCTIONS) {
+    differentiate(o);
+    for (size_t i = 0; i < p->observe.count; i++) values[i] = over_grid(o, i, t);
+  } else if (table == DIFFUSION_SPECTRA) {
+    for (int f = 0; f < o->fields; f++) {
+      transform(o, f);
+      diffusion_power(o->spectral, o->coefficients, (int)p->spectrum, values + f * p->spectrum);
+    }
+  } else {
+    for (int f = 0; f < o->fields; f++)
+      for (size_t i = 0; i < p->probes.rows; i++)
+        values[(size_t)f * p->probes.rows + i] = value_at(o, f, p->probes.data + 3 * i);
+  }
+}

@@ -1,0 +1,27 @@
+/* What a scenario measures of its fields beside their statistics: functions over the grid, spectra, probes. On the
+ * host, of the real fields in double. */
+#ifndef DIFFUSION_OBSERVE_H
+#define DIFFUSION_OBSERVE_H
+
+#include "kernels/diffusion/diffusion.h"
+
+typedef enum diffusion_tables_kind {
+  DIFFUSION_FIELD_TABLE,
+  DIFFUSION_FUNCTIONS,
+  DIFFUSION_SPECTRA,
+  DIFFUSION_PROBES
+} diffusion_tables_kind;
+
+typedef struct diffusion_observer diffusion_observer;
+/* *out is NULL where there is nothing to observe. */
+sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa, int threads,
+                                     diffusion_observer **out) SIM_MUST_CHECK;
+void diffusion_observer_destroy(diffusion_observer **observer);
+double diffusion_observer_bytes(const diffusion_parameters *p, int threads);
+/* Derivatives that `observe` takes. */
+diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p);
+/* A row of that table; real_fields[fields] on the host, of the run's precision. */
+void diffusion_observer_row(diffusion_observer *observer, diffusion_tables_kind table, const void *const *real_fields,
+                            double t, double *values);
+
+#endif

@@ -1,0 +1,307 @@
+/* Rules between parameters, and what is filled in from them. */
+#include "kernels/diffusion/observe.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool takes(const sim_expr *expr, int input) {
+  for (int i = 0; i < sim_expr_output_count(expr); i++)
+    if (input < sim_expr_input_count(expr) && sim_expr_depends(expr, i, input)) return true;
+  return false;
+}
+
+static const char *const taken[] = {"x", "y", "z", "t", "h", "spectrum"};
+
+static bool good_name(const char *name) {
+  if (!name || !(isalpha((unsigned char)name[0]) || name[0] == '_')) return false;
+  for (const char *c = name; *c; c++)
+    if (!isalnum((unsigned char)*c) && *c != '_') return false;
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+    if (strcmp(name, taken[i]) == 0) return false;
+  return strlen(name) <= SIM_EXPR_NAME_MAX - 10;
+}
+
+static bool check_grid(const diffusion_parameters *p, sim_faults *faults) {
+  const sim_doubles *n = &p->grid.n, *size = &p->grid.size;
+  const size_t before = faults->count;
+  if (n->rows < 1 || n->rows > 3)
+    sim_faults_add(faults, 0, "grid.n", "expected 1 to 3 numbers of cells, got %zu", n->rows);
+  if (size->rows != n->rows)
+    sim_faults_add(faults, 0, "grid.size", "expected as many lengths as grid.n has numbers, %zu, got %zu", n->rows,
+                   size->rows);
+  for (size_t i = 0; i < n->rows && i < 3; i++)
+    if (n->data[i] != floor(n->data[i]))
+      sim_faults_add(faults, 0, "grid.n", "expected whole numbers, got %g", n->data[i]);
+  if (p->grid.boundary == DIFFUSION_AS_OTHERS)
+    sim_faults_add(faults, 0, "grid.boundary", "expected \"periodic\", \"no_flux\" or \"fixed\", got \"as others\"");
+  return faults->count == before;
+}
+
+static bool periodic(const diffusion_grid *grid, int axis) {
+  return axis < grid->rank && grid->kind[axis] == FFT_PERIODIC;
+}
+
+static void check_tensor(const diffusion_grid *grid, const diffusion_species *s, sim_faults *faults, int line, int f) {
+  static const int axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
+  char path[64];
+  snprintf(path, sizeof path, "fields[%d].tensor", f + 1);
+  for (int i = 0; i < 3; i++) {
+    const int a = axes[i][0], b = axes[i][1];
+    if (s->tensor[i] == 0) continue;
+    if (!periodic(grid, a) || !periodic(grid, b))
+      sim_faults_add(faults, line, path, "expected 0 for %c%c, which are not two periodic axes", "xyz"[a], "xyz"[b]);
+    else if (s->tensor[i] * s->tensor[i] > s->D * s->axes[a] * s->D * s->axes[b])
+      sim_faults_add(faults, line, path,
+                     "%c%c is %g, above the mean diffusivity sqrt(D_%c%c D_%c%c) = %g: modes would grow", "xyz"[a],
+                     "xyz"[b], s -> tensor[i], "xyz"[a], "xyz"[a], "xyz"[b], "xyz"[b],
+                     s -> D *sqrt(s->axes[a] * s->axes[b]));
+  }
+}
+
+static void check_walls(const diffusion_grid *grid, const diffusion_species *s, sim_faults *faults, int line, int f) {
+  char path[64];
+  int fixed = 0;
+  snprintf(path, sizeof path, "fields[%d].walls", f + 1);
+  if (s->walls[0] == 0 && s->walls[1] == 0) return;
+  for (int axis = 0; axis < grid->rank; axis++) fixed += grid->kind[axis] == FFT_SINE;
+  if (fixed != 1) sim_faults_add(faults, line, path, "expected {0, 0}, for %d axes are fixed, not one", fixed);
+  if (s->decay != 0 || s->linear || s->conserved)
+    sim_faults_add(faults, line, path, "expected {0, 0} beside %s, which belongs into the rates",
+                   s->decay != 0 ? "decay"
+                   : s->linear   ? "linear"
+                                 : "conserved");
+}
+
+/* A real field stays real where L(-k) is the conjugate of L(k): tried at a few k. */
+static void check_linear(const diffusion_grid *grid, const diffusion_species *s, sim_faults *faults, int line, int f) {
+  const bool uniform[] = {true, true, true, true};
+  sim_expr_program *program;
+  char path[64];
+  _Alignas(64) char scratch[DIFFUSION_SCRATCH];
+  snprintf(path, sizeof path, "fields[%d].linear", f + 1);
+  for (int axis = 0; axis < 3; axis++)
+    if (takes(s->linear, 1 + axis) && !periodic(grid, axis))
+      sim_faults_add(faults, line, path, "depends on k%c, and %c is not a periodic axis: expected a function of k2",
+                     "xyz"[axis], "xyz"[axis]);
+  if (sim_expr_program_create(s->linear, &(sim_expr_target){.uniform = uniform, .block = 1}, &program) != SIM_OK)
+    return;
+  bool odd = false;
+  if (sim_expr_program_scratch(program) > sizeof scratch) sim_faults_add(faults, line, path, "is too long");
+  for (int i = 1; i <= 4 && sim_expr_program_scratch(program) <= sizeof scratch; i++) {
+    double k[3], back[3], k2 = 0, here[2] = {0}, there[2] = {0};
+    for (int a = 0; a < 3; a++) {
+      k[a] = a < grid->rank ? (i + a) * 6.283185307179586 / grid->size[a] : 0;
+      back[a] = -k[a];
+      k2 += k[a] * k[a];
+    }
+    sim_expr_program_run(program, 1, (const void *const[]){&k2, &k[0], &k[1], &k[2]},
+                         (void *const[]){&here[0], &here[1]}, scratch);
+    sim_expr_program_run(program, 1, (const void *const[]){&k2, &back[0], &back[1], &back[2]},
+                         (void *const[]){&there[0], &there[1]}, scratch);
+    odd = odd || fabs(here[0] - there[0]) > 1e-12 * fabs(here[0]) || fabs(here[1] + there[1]) > 1e-12 * fabs(here[1]);
+  }
+  sim_expr_program_free(&program);
+  if (odd)
+    sim_faults_add(faults, line, path,
+                   "expected a real part that is the same at k and -k, and an imaginary one that "
+                   "changes its sign, as a real field has");
+}
+
+static void check_species(const diffusion_parameters *p, sim_faults *faults) {
+  char path[64];
+  const diffusion_grid grid = diffusion_grid_of(p);
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const diffusion_species *s = diffusion_species_of(p, f);
+    const int line = p->fields.items[f].line;
+    snprintf(path, sizeof path, "fields[%d].name", f + 1);
+    if (!good_name(s->name))
+      sim_faults_add(faults, line, path, "expected a name of letters, digits and _ other than x, y, z, t, h, spectrum");
+    for (int other = 0; other < f; other++)
+      if (s->name && diffusion_species_of(p, other)->name && !strcmp(s->name, diffusion_species_of(p, other)->name))
+        sim_faults_add(faults, line, path, "expected a name of its own, got that of fields[%d]", other + 1);
+    for (int other = 0; s->name && other < (int)p->fields.count; other++) {
+      const char *name = diffusion_species_of(p, other)->name;
+      const size_t length = name ? strlen(name) : 0;
+      if (length > 0 && !strncmp(s->name, name, length) && s->name[length] == '_' && s->name[length + 1] &&
+          strchr("xyz", s->name[length + 1]) && !s->name[length + 2])
+        sim_faults_add(faults, line, path, "%s is the derivative of %s", s->name, name);
+    }
+    snprintf(path, sizeof path, "fields[%d].drift", f + 1);
+    for (int axis = 0; axis < 3; axis++)
+      if (s->drift[axis] != 0 && !periodic(&grid, axis))
+        sim_faults_add(faults, line, path, "expected 0 along %c, which is not a periodic axis", "xyz"[axis]);
+    check_tensor(&grid, s, faults, line, f);
+    check_walls(&grid, s, faults, line, f);
+    if (s->linear) check_linear(&grid, s, faults, line, f);
+  }
+}
+
+/* Binds a function of the fields, x, y, z, t and, where allowed, derivatives, in this order. */
+static sim_status bind(const diffusion_parameters *p, sim_expr **expr, bool derivatives, int outputs,
+                       const char *returns, sim_faults *faults, int line, const char *path) {
+  const char *inputs[4 * DIFFUSION_FIELDS + 5];
+  char names[3 * DIFFUSION_FIELDS][SIM_EXPR_NAME_MAX];
+  const int fields = (int)p->fields.count;
+  int count = 0;
+  for (; count < fields; count++) inputs[count] = diffusion_species_of(p, count)->name;
+  for (int i = 0; i < 4; i++) inputs[count++] = taken[i];
+  for (int i = 0; derivatives && i < 3 * fields; i++) {
+    snprintf(names[i], sizeof names[i], "%.*s_%c", SIM_EXPR_NAME_MAX - 3, inputs[i / 3], "xyz"[i % 3]);
+    inputs[count++] = names[i];
+  }
+  inputs[count] = NULL;
+  const sim_signature signature = {.inputs = inputs, .outputs = {outputs}, .returns = returns};
+  return sim_function_bind(expr, &signature, faults, line, path);
+}
+
+static sim_status check_rates(diffusion_parameters *p, sim_faults *faults) {
+  if (!p->rates) return SIM_OK;
+  SIM_TRY(bind(p, &p->rates, true, (int)p->fields.count, "the rate of each field, in their order", faults, 0, "rates"));
+  if (faults->count > 0) return SIM_OK;
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const diffusion_gradients g = diffusion_gradients_of(p);
+  for (int i = 0; i < g.count; i++)
+    if (!periodic(&grid, g.of[i].axis))
+      sim_faults_add(faults, 0, "rates", "take %s_%c, and %c is not a periodic axis",
+                     diffusion_species_of(p, g.of[i].field)->name, "xyz"[g.of[i].axis], "xyz"[g.of[i].axis]);
+  if (g.count > 0 && p->integrate.scheme == DIFFUSION_STRANG)
+    sim_faults_add(faults, 0, "integrate.scheme",
+                   "expected lie, etd1, etdrk2 or etdrk4, for rates take derivatives, got strang");
+  return SIM_OK;
+}
+
+static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const size_t before = faults->count;
+  for (size_t i = 0; i < p->observe.count; i++) {
+    char path[SIM_EXPR_NAME_MAX + 16];
+    sim_named_function *item = &p->observe.items[i];
+    snprintf(path, sizeof path, "observe.%s", item->name);
+    if (strcmp(item->name, "step") == 0 || strcmp(item->name, "time") == 0)
+      sim_faults_add(faults, item->line, path, "this name is taken: every table has a column %s", item->name);
+    SIM_TRY(bind(p, &item->expr, true, 1, "what is taken over the grid", faults, item->line, path));
+  }
+  if (p->observe.count > SIM_COLUMNS_MAX)
+    sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);
+  const diffusion_gradients g = faults->count == before ? diffusion_observed_gradients(p) : (diffusion_gradients){0};
+  for (int i = 0; i < g.count; i++)
+    if (!periodic(&grid, g.of[i].axis))
+      sim_faults_add(faults, 0, "observe", "takes %s_%c, and %c is not a periodic axis",
+                     diffusion_species_of(p, g.of[i].field)->name, "xyz"[g.of[i].axis], "xyz"[g.of[i].axis]);
+  if (p->probes.rows * p->fields.count > SIM_COLUMNS_MAX)
+    sim_faults_add(faults, 0, "probes", "expected at most %d values in a row, got %zu points of %zu fields",
+                   SIM_COLUMNS_MAX, p->probes.rows, p->fields.count);
+  for (size_t i = 0; i < p->probes.rows; i++)
+    for (int axis = 0; axis < 3; axis++) {
+      const double at = p->probes.data[3 * i + (size_t)axis], size = axis < grid.rank ? grid.size[axis] : 0;
+      if (!(at >= 0 && at <= size))
+        sim_faults_add(faults, 0, "probes", "point %zu: expected %c from 0 to %g, got %g", i + 1, "xyz"[axis], size,
+                       at);
+    }
+  if (p->spectrum * (int64_t)p->fields.count > SIM_COLUMNS_MAX)
+    sim_faults_add(faults, 0, "spectrum", "expected at most %d values in a row, got %lld bins of %zu fields",
+                   SIM_COLUMNS_MAX, (long long)p->spectrum, p->fields.count);
+  return SIM_OK;
+}
+
+static void check_steps(const diffusion_parameters *p, sim_faults *faults) {
+  const diffusion_integrate *i = &p->integrate;
+  if (p->rates && i->scheme == DIFFUSION_EXACT)
+    sim_faults_add(faults, 0, "integrate.scheme",
+                   "expected lie, strang, etd1, etdrk2 or etdrk4, for there are rates, got exact");
+  if (!p->rates && i->scheme != DIFFUSION_EXACT)
+    sim_faults_add(faults, 0, "integrate.scheme", "expected exact, for there are no rates, got %s",
+                   diffusion_methods[i->scheme].name);
+  if (p->rates && isnan(i->dt))
+    sim_faults_add(faults, 0, "integrate.dt", "expected a number, for there are rates, got \"auto\"");
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const diffusion_species *s = diffusion_species_of(p, f);
+    const bool split = i->scheme == DIFFUSION_LIE || i->scheme == DIFFUSION_STRANG;
+    if (s->conserved && p->rates && split)
+      sim_faults_add(faults, p->fields.items[f].line, "integrate.scheme",
+                     "expected etd1, etdrk2 or etdrk4, for fields[%d] is conserved, got %s", f + 1,
+                     diffusion_methods[i->scheme].name);
+    if (s->fluctuation > 0 && (!p->rates || i->scheme == DIFFUSION_STRANG))
+      sim_faults_add(
+          faults, p->fields.items[f].line, "integrate.scheme",
+          "expected rates (0 * %s at least) and lie, etd1, etdrk2 or etdrk4, for fields[%d] fluctuates, got %s",
+          s->name ? s->name : "u", f + 1, diffusion_methods[i->scheme].name);
+  }
+  if (!isnan(i->dt) && !(i->t_end / i->dt < 0x1p53))
+    sim_faults_add(faults, 0, "integrate.dt", "expected fewer than 2^53 steps until t_end");
+}
+
+static void name_columns(diffusion_parameters *p) {
+  static const char *const kinds[DIFFUSION_STATISTICS] = {"mean", "variance", "min", "max", "mass"};
+  static const char *const docs[DIFFUSION_STATISTICS] = {"mean over the grid", "variance over the grid", "least value",
+                                                         "greatest value", "integral over the box"};
+  sim_field *column = p->columns;
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const char *name = diffusion_species_of(p, f)->name;
+    p->state[f] = (sim_field){.name = name, .type = SIM_REAL, .doc = "field", .flags = SIM_OUTPUT | SIM_NO_CHECKPOINT};
+    for (int k = 0; k < DIFFUSION_STATISTICS; k++, column++) {
+      snprintf(p->names[f][k], sizeof p->names[f][k], "%s_%s", name, kinds[k]);
+      *column = (sim_field){.name = p->names[f][k], .type = SIM_REAL, .doc = docs[k]};
+    }
+  }
+  column->name = NULL;
+}
+
+static void add_table(diffusion_parameters *p, int *count, diffusion_tables_kind kind, const char *name,
+                      const char *doc, const sim_field *columns) {
+  p->table[*count] = (sim_table){.name = name, .doc = doc, .columns = columns};
+  p->kinds[*count] = (int)kind;
+  p->tables[*count] = &p->table[*count];
+  p->tables[++*count] = NULL;
+}
+
+/* Columns u_0, u_1, ... of each field, from `first` on. */
+static void numbered(diffusion_parameters *p, int which, int64_t each, int64_t first, const char *doc) {
+  sim_field *column = p->more[which];
+  for (int f = 0; f < (int)p->fields.count; f++)
+    for (int64_t i = 0; i < each; i++, column++) {
+      char *name = p->extra[which][column - p->more[which]];
+      snprintf(name, sizeof p->extra[which][0], "%s_%lld", diffusion_species_of(p, f)->name, (long long)(first + i));
+      *column = (sim_field){.name = name, .type = SIM_REAL, .doc = doc};
+    }
+  column->name = NULL;
+}
+
+static void name_tables(diffusion_parameters *p) {
+  static const char *const docs[] = {"integral over the box", "mean over the grid", "least of the grid",
+                                     "greatest of the grid"};
+  int count = 0;
+  name_columns(p);
+  add_table(p, &count, DIFFUSION_FIELD_TABLE, "fields", "statistics of each field", p->columns);
+  for (size_t i = 0; i < p->observe.count; i++)
+    p->more[2][i] =
+        (sim_field){.name = p->observe.items[i].name, .type = SIM_REAL, .doc = docs[p->observe.items[i].reduce]};
+  if (p->observe.count > 0)
+    add_table(p, &count, DIFFUSION_FUNCTIONS, "observe", "functions of the scenario", p->more[2]);
+  numbered(p, 0, p->spectrum, 0, "power of the wavenumbers about so many times the least one");
+  if (p->spectrum > 0) add_table(p, &count, DIFFUSION_SPECTRA, "spectrum", "power by |k|", p->more[0]);
+  numbered(p, 1, (int64_t)p->probes.rows, 1, "value in the cell of this point");
+  if (p->probes.rows > 0) add_table(p, &count, DIFFUSION_PROBES, "probes", "fields at points", p->more[1]);
+}
+
+sim_status diffusion_validate(void *parameters, sim_faults *faults) {
+  diffusion_parameters *p = parameters;
+  if (p->fields.count < 1 || p->fields.count > DIFFUSION_FIELDS) {
+    sim_faults_add(faults, 0, "fields", "expected 1 to %d fields, got %zu", DIFFUSION_FIELDS, p->fields.count);
+    return SIM_OK;
+  }
+  if (!check_grid(p, faults)) return SIM_OK;
+  check_species(p, faults);
+  check_steps(p, faults);
+  if (faults->count == 0) SIM_TRY(check_rates(p, faults));
+  if (faults->count == 0) SIM_TRY(check_observed(p, faults));
+  if (faults->count == 0) name_tables(p);
+  return SIM_OK;
+}
+
+const sim_table *const *diffusion_tables_of(const void *parameters) {
+  const diffusion_parameters *p = parameters;
+  return p->tables;
+}

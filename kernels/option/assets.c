@@ -1,0 +1,123 @@
+/* What payoffs are on: field tables of the assets, and the rules between their fields. */
+#include "kernels/option/option.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define FIELD(T, member) .name = #member, .offset = offsetof(T, member)
+
+const sim_signature option_term_signature = {.inputs = (const char *const[]){"t", NULL}, .outputs = {1}};
+
+static const sim_signature local_signature = {.inputs = (const char *const[]){"S", "t", NULL}, .outputs = {1}};
+
+#define POSITIVE .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY
+static const sim_field heston_fields[] = {
+    {FIELD(option_heston, v), .type = SIM_REAL, .doc = "variance now, a year: 0.04 is a volatility of 20 %", POSITIVE},
+    {FIELD(option_heston, kappa), .type = SIM_REAL, .doc = "rate of its return to theta", POSITIVE},
+    {FIELD(option_heston, theta), .type = SIM_REAL, .doc = "its mean in the long run", POSITIVE},
+    {FIELD(option_heston, sigma), .type = SIM_REAL, .doc = "volatility of the variance", POSITIVE},
+    {FIELD(option_heston, rho), .type = SIM_REAL, .doc = "correlation of variance and price",
+     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAX_OPEN, .min = -1, .max = 1},
+    {0}};
+static const sim_schema heston_schema = {
+    .doc = "Heston's model: dv = kappa (theta - v) dt + sigma sqrt(v) dW, by quadratic-exponential steps",
+    .fields = heston_fields,
+    .size = sizeof(option_heston)};
+
+static const sim_field jumps_fields[] = {
+    {FIELD(option_jumps, rate), .type = SIM_REAL, .doc = "expected number, a unit of time",
+     .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
+    {FIELD(option_jumps, mean), .type = SIM_REAL, .doc = "of one jump of the logarithm", .initial = "0"},
+    {FIELD(option_jumps, deviation), .type = SIM_REAL, .doc = "of one jump of the logarithm",
+     .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
+    {0}};
+static const sim_schema jumps_schema = {
+    .doc = "Merton's jumps, with vol or heston", .fields = jumps_fields, .size = sizeof(option_jumps)};
+
+static const sim_field grid_fields[] = {
+    {FIELD(option_vol_grid, spots), .type = SIM_ARRAY, .doc = "prices, ascending, 2 to 64", .flags = SIM_REQUIRED},
+    {FIELD(option_vol_grid, times), .type = SIM_ARRAY, .doc = "times, ascending", .flags = SIM_REQUIRED},
+    {FIELD(option_vol_grid, vols), .type = SIM_ARRAY, .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY,
+     .doc = "local volatilities, all prices of the first time first"},
+    {0}};
+static const sim_schema grid_schema = {.doc = "local volatility on a grid, linear between, constant outside",
+                                       .fields = grid_fields,
+                                       .size = sizeof(option_vol_grid)};
+
+static const sim_field asset_fields[] = {
+    {FIELD(option_asset, spot), .type = SIM_REAL, .doc = "price now", .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY},
+    {FIELD(option_asset, vol), .type = SIM_FUNCTION, .doc = "volatility, a number or of time", .flags = SIM_OR_NUMBER,
+     .signature = &option_term_signature},
+    {FIELD(option_asset, dividend), .type = SIM_FUNCTION, .doc = "rate of dividends, a number or of time",
+     .flags = SIM_OR_NUMBER, .initial = "0", .signature = &option_term_signature},
+    {FIELD(option_asset, heston), .type = SIM_TABLE, .doc = "in place of vol", .table = &heston_schema,
+     .flags = SIM_OPTIONAL},
+    {FIELD(option_asset, jumps), .type = SIM_TABLE, .doc = "added to vol or heston", .table = &jumps_schema,
+     .flags = SIM_OPTIONAL},
+    {FIELD(option_asset, local_vol), .type = SIM_FUNCTION, .signature = &local_signature,
+     .doc = "in place of vol: of the price and of time, at the beginning of each step"},
+    {FIELD(option_asset, vol_grid), .type = SIM_TABLE, .doc = "in place of vol", .table = &grid_schema,
+     .flags = SIM_OPTIONAL},
+    {0}};
+const sim_schema option_asset_schema = {
+    .name = "", .doc = "one asset", .fields = asset_fields, .size = sizeof(option_asset)};
+
+/* ---- rules between fields ---- */
+
+static bool ascending(const sim_doubles *x) {
+  for (size_t i = 1; i < x->rows; i++)
+    if (!(x->data[i] > x->data[i - 1])) return false;
+  return true;
+}
+
+static void check_grid(const option_vol_grid *g, int line, const char *path, sim_faults *faults) {
+  if (g->spots.rows < 2 || g->spots.rows > OPTION_NODES_MAX || !ascending(&g->spots))
+    sim_faults_add(faults, line, path, "spots: expected 2 to %d ascending prices", OPTION_NODES_MAX);
+  if (g->times.rows < 1 || !ascending(&g->times))
+    sim_faults_add(faults, line, path, "times: expected one or more ascending times");
+  if (g->vols.rows != g->spots.rows * g->times.rows)
+    sim_faults_add(faults, line, path, "vols: expected %zu numbers, spots times times, got %zu",
+                   g->spots.rows * g->times.rows, g->vols.rows);
+}
+
+void option_check_asset(const option_parameters *p, int i, sim_faults *faults) {
+  const option_asset *a = option_asset_at(p, i);
+  const int line = p->assets.items[i].line;
+  const int ways = (a->vol != NULL) + a->heston.given + (a->local_vol != NULL) + a->vol_grid.given;
+  char path[64];
+  snprintf(path, sizeof path, "assets[%d]", i + 1);
+  if (ways != 1)
+    sim_faults_add(faults, line, path, "expected one of vol, heston, local_vol and vol_grid, got %s",
+                   ways == 0 ? "none" : "several");
+  if (a->vol_grid.given) check_grid(&a->vol_grid, line, path, faults);
+  if (a->jumps.given && a->jumps.rate * p->maturity / (double)p->steps > 20)
+    sim_faults_add(faults, line, path, "jumps.rate: expected at most 20 jumps a step, got %.9g: more steps",
+                   a->jumps.rate * p->maturity / (double)p->steps);
+  if (!option_asset_is_gbm(a) &&
+      (p->sampling.control == OPTION_CONTROL_GEOMETRIC || p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES))
+    sim_faults_add(faults, line, path,
+                   "sampling.control: expected \"underlying\": no other mean is known of this model");
+  if (!option_asset_is_gbm(a) && p->greeks.method == OPTION_LIKELIHOOD)
+    sim_faults_add(faults, line, path, "greeks.method: the likelihood ratio is for vol without jumps alone");
+}
+
+void option_check_correlation(const option_parameters *p, sim_faults *faults) {
+  const size_t n = p->assets.count;
+  const double *c = p->correlation.data;
+  if (p->correlation.rows == 0) return;
+  if (p->correlation.rows != n || p->correlation.cols != n) {
+    sim_faults_add(faults, 0, "correlation", "expected %zu rows, as there are assets, got %zu", n, p->correlation.rows);
+    return;
+  }
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j <= i; j++) {
+      if (i == j && c[i * n + j] != 1)
+        sim_faults_add(faults, 0, "correlation", "expected 1 in row %zu, column %zu, got %.9g", i + 1, j + 1,
+                       c[i * n + j]);
+      else if (c[i * n + j] != c[j * n + i])
+        sim_faults_add(faults, 0, "correlation",
+                       "expected a symmetric matrix, got %.9g and %.9g for assets %zu and %zu", c[i * n + j],
+                       c[j * n + i], i + 1, j + 1);
+    }
+}

@@ -1,0 +1,252 @@
+/* Sampling on an NVIDIA GPU: a kernel compiled for the run, launched for some blocks at a time. */
+#include "engine/cuda.h"
+#include "kernels/option/cuda/plan.h"
+
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct option_sampler {
+  option_estimate estimate;
+  option_cuda_plan plan;
+  sim_module *module;
+  void *sample, *gather; /* kernels */
+  option_keys keys;
+  void *table, *constants; /* on the device; on the host */
+  double *partial, *sums;  /* on the device: [parts][quantities][2], [blocks][quantities][2] */
+  double *host;            /* [blocks][quantities][2] */
+  int batch;
+  int64_t all;                      /* samples of the run; 0: it ends where its accuracy is reached */
+  int64_t ahead_first, ahead_count; /* queued, and not asked for yet */
+  char name[48];
+};
+
+static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
+  if (p->sampling.sequence == OPTION_SOBOL) {
+    snprintf(lacks, capacity, "Sobol points are");
+    return false;
+  }
+  for (size_t k = 0; k < p->payoffs.count; k++)
+    if (p->payoffs.items[k].schema == &option_american_schema) {
+      snprintf(lacks, capacity, "early exercise is");
+      return false;
+    }
+  return true;
+}
+
+/* ---- sizes ---- */
+
+/* Some milliseconds of work, the same for every GPU: rows of tables are, too. */
+static int batch(const option_parameters *p) {
+  const double work = (double)p->steps * (double)p->assets.count * OPTION_BLOCK;
+  const double quantities = option_quantities(p, NULL);
+  const double blocks = fmin(fmin(0x1p33 / work, 4096), 0x1p17 / quantities);
+  return (int)fmax(floor(blocks / OPTION_GROUP), 4) * OPTION_GROUP;
+}
+
+static int parts_of(const option_sampler *s, int64_t count) { return (int)((count + s->plan.part - 1) / s->plan.part); }
+
+/* Before the plan is known: the least part. */
+static double bytes(const option_parameters *p, const sim_setup *setup) {
+  const double real = p->common.precision != SIM_DOUBLE ? sizeof(float) : sizeof(double), blocks = batch(p);
+  const double quantities = option_quantities(p, NULL), assets = (double)p->assets.count;
+  const double parts = blocks * OPTION_BLOCK / (8 * OPTION_CUDA_THREADS);
+  const double lines = assets * (1 + 2 * fmin(quantities - option_payoff_count(p), 5 * assets));
+  (void)setup;
+  return 3 * lines * ((double)p->steps + 4) * real + (parts + blocks) * quantities * 2 * sizeof(double);
+}
+
+/* ---- launches ---- */
+
+static void launch(const sim_cuda_kernel *kernel, double amount, void *function, int blocks, int threads, void **args) {
+  const struct cudaLaunchConfig_st config = {
+      .gridDim = {(unsigned)blocks, 1, 1}, .blockDim = {(unsigned)threads, 1, 1}, .stream = sim_cuda_stream()};
+  sim_cuda_begin(kernel);
+  sim_cuda_failed((int)cudaLaunchKernelExC(&config, function, args), "cudaLaunchKernelExC", kernel->name);
+  sim_cuda_end(kernel, amount);
+}
+
+static int blocks_of(int64_t count) { return (int)((count + OPTION_BLOCK - 1) / OPTION_BLOCK); }
+
+/* Sums of `count` samples from `first` on, block by block, to s->sums. */
+static void queue(option_sampler *s, int64_t first, int64_t count) {
+  static const sim_cuda_kernel sampling = {"option_sample", "paths", SIM_LIMIT_FP32},
+                               gathering = {"option_gather", "sums", SIM_LIMIT_BYTES};
+  option_range range = {(unsigned long long)first, (unsigned long long)count};
+  int parts = parts_of(s, count), per_block = OPTION_BLOCK / s->plan.part, numbers = 2 * s->estimate.quantities;
+  const int blocks = blocks_of(count);
+  /* 18 instructions of the normals' pipe a path-step, whatever payoffs and Greeks add */
+  const double work = 18.0 * (double)count * s->plan.steps * s->plan.assets;
+  launch(&sampling, work, s->sample, parts, OPTION_CUDA_THREADS,
+         (void *[]){s->constants, &s->keys, &s->table, &range, &s->partial});
+  launch(&gathering, 8.0 * parts * numbers, s->gather, (blocks * numbers + 127) / 128, 128,
+         (void *[]){&s->partial, &parts, &per_block, &numbers, &s->sums});
+}
+
+/* To s->host. What comes next is queued at once, so that the device is at work while the host adds blocks up. */
+static sim_status run(option_sampler *s, int64_t first, int64_t count) {
+  const size_t numbers = 2 * (size_t)s->estimate.quantities * (size_t)blocks_of(count);
+  if (first != s->ahead_first || count != s->ahead_count) queue(s, first, count);
+  s->ahead_count = 0;
+  SIM_TRY(sim_backend_cuda.copy(s->host, s->sums, numbers * sizeof(double)));
+  if (s->all - first > count) {
+    const int64_t left = s->all - first - count, most = (int64_t)s->batch * OPTION_BLOCK;
+    s->ahead_first = first + count;
+    s->ahead_count = left < most ? left : most;
+    queue(s, s->ahead_first, s->ahead_count);
+  }
+  return sim_backend_cuda.failed();
+}
+
+/* ---- the pilot ---- */
+
+static double get(const option_sampler *s, int i) {
+  return s->plan.single ? (double)((const float *)s->constants)[i] : ((const double *)s->constants)[i];
+}
+
+static void tune(option_sampler *s, int q, double shift, double slope) {
+  const int at = s->plan.at_tune + 2 * q;
+  if (s->plan.single) {
+    ((float *)s->constants)[at] = (float)shift;
+    ((float *)s->constants)[at + 1] = (float)slope;
+  } else {
+    ((double *)s->constants)[at] = shift;
+    ((double *)s->constants)[at + 1] = slope;
+  }
+}
+
+/* Slopes of the controls from the second moments of v - slope x at the slopes 0, 1 and -1; and a number near each
+ * mean. On the same paths as on the CPU. */
+static sim_status pilot(option_sampler *s) {
+  static const double slopes[3] = {0, 1, -1};
+  const int quantities = s->estimate.quantities;
+  double *first = calloc(6 * (size_t)quantities, sizeof *first), *second = first + 3 * quantities;
+  if (first == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the pilot");
+  sim_status status = SIM_OK;
+  for (int k = 0; k < 3 && status == SIM_OK; k++) {
+    for (int q = 0; q < quantities; q++) tune(s, q, 0, slopes[k]);
+    status = run(s, (int64_t)OPTION_PILOT_FIRST, OPTION_PILOT);
+    for (int q = 0; q < quantities && status == SIM_OK; q++) {
+      first[3 * q + k] = s->host[2 * q] / OPTION_PILOT;
+      second[3 * q + k] = s->host[2 * q + 1] / OPTION_PILOT;
+    }
+  }
+  for (int q = 0; q < quantities; q++) {
+    const double *m = first + 3 * q, *v = second + 3 * q;
+    const double y = m[0], x = (m[2] - m[1]) / 2, xx = (v[1] + v[2]) / 2 - v[0], xy = (v[2] - v[1]) / 4;
+    const double spread = xx - x * x;
+    double slope = s->estimate.combination[q].control >= 0 && spread > 0 ? (xy - x * y) / spread : 0;
+    if (!isfinite(slope)) slope = 0;
+    tune(s, q, isfinite(y) ? y - slope * x : 0, slope);
+  }
+  free(first);
+  return status;
+}
+
+/* ---- the table ---- */
+
+static sim_status sample(option_sampler *s, int64_t first, int64_t count, double *mean, double *squares) {
+  SIM_TRY(run(s, first, count));
+  const int quantities = s->estimate.quantities;
+  for (int64_t b = 0; b * OPTION_BLOCK < count; b++) {
+    const double n = (double)(count - b * OPTION_BLOCK < OPTION_BLOCK ? count - b * OPTION_BLOCK : OPTION_BLOCK);
+    for (int q = 0; q < quantities; q++) {
+      const option_combination *c = &s->estimate.combination[q];
+      const double *sums = s->host + 2 * (b * quantities + q), scale = s->plan.scale[q];
+      const double shift = get(s, s->plan.at_tune + 2 * q), slope = get(s, s->plan.at_tune + 2 * q + 1);
+      /* v - slope x with the mean of x put back: of an antithetic pair x is the sum of two */
+      const double known = c->control >= 0 ? slope * s->plan.signs * c->control_mean / c->control_factor : 0;
+      mean[b * quantities + q] = scale * (shift + sums[0] / n + known);
+      squares[b * quantities + q] = scale * scale * fmax(sums[1] - sums[0] * sums[0] / n, 0);
+      if (isnan(sums[1])) squares[b * quantities + q] = NAN;
+    }
+  }
+  return SIM_OK;
+}
+
+static const char *name(const option_sampler *s) { return s->name; }
+
+static void destroy(option_sampler **sampler) {
+  option_sampler *s = *sampler;
+  if (s == NULL) return;
+  option_cuda_plan_free(&s->plan);
+  option_estimate_free(&s->estimate);
+  sim_module_free(&s->module);
+  sim_backend_cuda.free(s->table);
+  sim_backend_cuda.free(s->partial);
+  free(s->constants);
+  free(s->host);
+  free(s);
+  *sampler = NULL;
+}
+
+static sim_status load(option_sampler *s) {
+  sim_bytes text = {0};
+  sim_status status = option_cuda_write(&s->plan, &text);
+  const sim_source source = option_cuda_source(&s->plan, &text);
+  if (status == SIM_OK) status = sim_module_create(&source, &s->module);
+  if (status == SIM_OK) status = sim_module_kernel(s->module, "option_sample", &s->sample);
+  if (status == SIM_OK) status = sim_module_kernel(s->module, "option_gather", &s->gather);
+  sim_bytes_free(&text);
+  return status;
+}
+
+static sim_status fill(option_sampler *s) {
+  const size_t real = s->plan.single ? sizeof(float) : sizeof(double);
+  const size_t table = (s->plan.table + 4) * real; /* never nothing */
+  const size_t numbers = 2 * (size_t)s->estimate.quantities, blocks = (size_t)s->batch;
+  const size_t parts = blocks * (size_t)(OPTION_BLOCK / s->plan.part);
+  void *host = calloc(1, table), *device = NULL;
+  s->constants = calloc((size_t)s->plan.constants, real);
+  s->host = calloc(blocks * numbers, sizeof(double));
+  sim_status status = host == NULL || s->constants == NULL || s->host == NULL
+                          ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market")
+                          : SIM_OK;
+  if (status == SIM_OK) status = sim_backend_cuda.alloc(table, &s->table);
+  if (status == SIM_OK) status = sim_backend_cuda.alloc((parts + blocks) * numbers * sizeof(double), &device);
+  s->partial = device;
+  s->sums = s->partial + parts * numbers;
+  if (status == SIM_OK) option_cuda_plan_fill(&s->plan, host, s->constants);
+  if (status == SIM_OK) status = sim_backend_cuda.copy(s->table, host, table);
+  free(host);
+  return status;
+}
+
+void option_cuda_keys(uint64_t seed, option_keys *out) {
+  for (uint32_t round = 0; round < 10; round++) {
+    out->key[round][0] = (uint32_t)seed + round * 0x9E3779B9u;
+    out->key[round][1] = (uint32_t)(seed >> 32) + round * 0xBB67AE85u;
+  }
+}
+
+static sim_status make(option_sampler *s, const option_parameters *p) {
+  SIM_TRY(option_estimate_create(p, true, &s->estimate));
+  SIM_TRY(option_cuda_plan_create(p, &s->estimate, &s->plan));
+  s->batch = batch(p);
+  option_cuda_keys(p->common.seed, &s->keys);
+  snprintf(s->name, sizeof s->name, "one path a thread, %d blocks at a time", s->batch);
+  SIM_TRY(load(s));
+  SIM_TRY(fill(s));
+  SIM_TRY(pilot(s));
+  if (isnan(p->sampling.standard_error)) s->all = (int64_t)fmin(p->sampling.paths / s->plan.signs, 0x1p62);
+  return SIM_OK;
+}
+
+static sim_status create(const option_parameters *p, const sim_setup *setup, option_sampler **out) {
+  (void)setup;
+  *out = calloc(1, sizeof **out);
+  if (*out == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  const sim_status status = make(*out, p);
+  if (status != SIM_OK) destroy(out);
+  return status;
+}
+
+const option_ops option_ops_cuda = {.supports = supports,
+                                    .batch = batch,
+                                    .bytes = bytes,
+                                    .create = create,
+                                    .destroy = destroy,
+                                    .sample = sample,
+                                    .name = name};

@@ -1,0 +1,404 @@
+#include "kernels/option/cuda/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ln2 = 0.69314718055994530942;
+enum { MOVER_NUMBERS = 14 }; /* M_NUMBERS of motion.cuh */
+_Static_assert((int)OPTION_CUDA_THREADS == (int)OPTION_SHARE_STRIDE, "a thread's paths share words");
+
+/* ---- tracks and lines ---- */
+
+static bool same_course(const double *a, const double *b, int asset, int assets, int steps) {
+  for (int s = 0; s < steps; s++)
+    if (a[s * assets + asset] != b[s * assets + asset]) return false;
+  return true;
+}
+
+/* Whether an asset's x goes the same way in two markets beside vol and drift. */
+static bool same_motion(const option_market *a, const option_market *b, int asset) {
+  if (a->mover == NULL) return true;
+  const option_mover *m = &a->mover[asset], *n = &b->mover[asset];
+  const bool local = m->motion == OPTION_LOCAL_FUNCTION || m->motion == OPTION_LOCAL_GRID;
+  return m->dt == n->dt && m->shift == n->shift && (!local || a->spot[asset] == b->spot[asset]);
+}
+
+static int find_track(const option_cuda_plan *plan, int first, int asset, int market) {
+  const option_market *m = plan->estimate->market;
+  for (int t = first; t < plan->tracks; t++) {
+    const option_market *other = &m[plan->track_market[t]];
+    if (!same_course(other->vol, m[market].vol, asset, plan->assets, plan->steps)) continue;
+    if (plan->moved && !same_course(other->drift, m[market].drift, asset, plan->assets, plan->steps)) continue;
+    if (same_motion(other, &m[market], asset)) return t;
+  }
+  return -1;
+}
+
+static int find_line(const option_cuda_plan *plan, int track, int market) {
+  const option_market *m = plan->estimate->market;
+  for (int l = plan->line_begin[track]; l < plan->lines; l++)
+    if (same_course(m[plan->line_market[l]].drift, m[market].drift, plan->track_asset[track], plan->assets,
+                    plan->steps))
+      return l;
+  return -1;
+}
+
+static void list_tracks(option_cuda_plan *plan) {
+  for (int a = 0; a < plan->assets; a++) {
+    const int first = plan->track_begin[a] = plan->tracks;
+    for (int m = 0; m < plan->estimate->markets; m++) {
+      if (find_track(plan, first, a, m) >= 0) continue;
+      plan->track_asset[plan->tracks] = a;
+      plan->track_market[plan->tracks++] = m;
+    }
+  }
+  plan->track_begin[plan->assets] = plan->tracks;
+}
+
+static void list_lines(option_cuda_plan *plan) {
+  for (int t = 0; t < plan->tracks; t++) {
+    const int a = plan->track_asset[t], first = plan->track_begin[a];
+    plan->line_begin[t] = plan->lines;
+    for (int m = 0; m < plan->estimate->markets; m++) {
+      if (find_track(plan, first, a, m) != t) continue;
+      int line = find_line(plan, t, m);
+      if (line < 0) {
+        line = plan->lines++;
+        plan->line_market[line] = m;
+        plan->line_track[line] = t;
+      }
+      plan->line_of[m * plan->assets + a] = line;
+    }
+  }
+  plan->line_begin[plan->tracks] = plan->lines;
+}
+
+/* ---- what payoffs see ---- */
+
+static void see(option_cuda_plan *plan, int market, int output) {
+  const option_graph *g = &plan->estimate->graph;
+  for (int f = 0; f < g->features; f++) {
+    if (!sim_expr_depends(g->expr, output, f)) continue;
+    plan->need[g->feature[f].asset] |= 1u << g->feature[f].kind;
+    for (int s = 0; s < plan->signs; s++) {
+      int *at = &plan->view_of[(market * plan->signs + s) * g->features + f];
+      if (*at >= 0) continue;
+      *at = plan->views;
+      plan->view[plan->views++] =
+          (option_cuda_view){market, s, f, plan->line_of[market * plan->assets + g->feature[f].asset], 0};
+    }
+  }
+}
+
+static void list_views(option_cuda_plan *plan) {
+  const option_estimate *e = plan->estimate;
+  for (int i = 0; i < e->markets * plan->signs * e->graph.features; i++) plan->view_of[i] = -1;
+  for (int q = 0; q < e->quantities; q++) {
+    const option_combination *c = &e->combination[q];
+    for (int t = 0; t < c->terms; t++) see(plan, c->term[t].market, c->term[t].output);
+    if (c->control >= 0) see(plan, 0, c->control);
+  }
+}
+
+static int compare(const void *a, const void *b) {
+  return *(const int *)a < *(const int *)b ? -1 : *(const int *)a > *(const int *)b;
+}
+
+static void list_slots(option_cuda_plan *plan) {
+  const option_feature *feature = plan->estimate->graph.feature;
+  for (int v = 0; v < plan->views; v++) {
+    option_cuda_view *view = &plan->view[v];
+    if (feature[view->feature].kind == OPTION_FIXING) {
+      int known = 0;
+      while (known < plan->fixings && plan->fixing_step[known] != feature[view->feature].step) known++;
+      if (known == plan->fixings) plan->fixing_step[plan->fixings++] = feature[view->feature].step;
+    } else if (feature[view->feature].kind > OPTION_FIXING) {
+      view->slot = plan->stays;
+      plan->stay[plan->stays++] = *view;
+    }
+  }
+  qsort(plan->fixing_step, (size_t)plan->fixings, sizeof(int), compare);
+  for (int v = 0; v < plan->views; v++) {
+    option_cuda_view *view = &plan->view[v];
+    if (feature[view->feature].kind != OPTION_FIXING) continue;
+    while (plan->fixing_step[view->slot] != feature[view->feature].step) view->slot++;
+  }
+}
+
+static void list_tangents(option_cuda_plan *plan) {
+  const option_graph *g = &plan->estimate->graph;
+  int count = 0;
+  for (int a = 0; a < plan->assets; a++) {
+    plan->tangent_begin[a] = count;
+    for (int t = 0; t < g->tangents; t++) {
+      if (g->tangent[t].asset != a) continue;
+      plan->place[t] = count;
+      plan->tangent[count++] = t;
+    }
+  }
+  plan->tangent_begin[plan->assets] = count;
+}
+
+/* ---- the form ---- */
+
+static bool is_flat(const option_cuda_plan *plan) {
+  for (int t = 0; t < plan->tracks; t++) {
+    const double *vol = plan->estimate->market[plan->track_market[t]].vol + plan->track_asset[t];
+    if (!(vol[0] > 0)) return false;
+    for (int s = 1; s < plan->steps; s++) /* of a constant it comes out with a rounding more or less */
+      if (fabs(vol[s * plan->assets] - vol[0]) > 1e-14 * vol[0]) return false;
+  }
+  return true;
+}
+
+static void find_reach(option_cuda_plan *plan) {
+  double share = 0, farthest = 0;
+  for (int i = 0; i < plan->assets; i++) {
+    double row = 0;
+    for (int j = 0; j <= i; j++) row += fabs(plan->cholesky[i * plan->assets + j]);
+    share = fmax(share, row);
+  }
+  for (int l = 0; l < plan->lines; l++) {
+    const int asset = plan->track_asset[plan->line_track[l]];
+    const option_market *m = &plan->estimate->market[plan->line_market[l]];
+    double reach = 0;
+    for (int i = asset; i < plan->steps * plan->assets; i += plan->assets)
+      reach += fabs(m->drift[i]) + m->vol[i] * share * option_normal_max;
+    farthest = fmax(farthest, reach);
+  }
+  plan->far = plan->moved || farthest > (plan->single ? 120 : 1000);
+}
+
+static const option_mover *mover_of(const option_cuda_plan *plan, int track) {
+  return &plan->estimate->market[plan->track_market[track]].mover[plan->track_asset[track]];
+}
+
+static void choose_form(option_cuda_plan *plan) {
+  const int slow = 1 << OPTION_MAX | 1 << OPTION_MIN | 1 << OPTION_HIGH | 1 << OPTION_LOW | 1 << OPTION_NOT_ABOVE |
+                   1 << OPTION_NOT_BELOW;
+  unsigned any = 0;
+  for (int a = 0; a < plan->assets; a++) {
+    any |= plan->need[a];
+    for (int b = 0; b < a; b++) plan->correlated |= plan->cholesky[a * plan->assets + b] != 0;
+  }
+  plan->folded = !plan->moved && is_flat(plan);
+  find_reach(plan);
+  plan->large = plan->assets > 8 || plan->lines > 24 || plan->stays > 24;
+  const bool sums = any & 1u << OPTION_MEAN, levels = any & (unsigned)slow || (sums && plan->far) || plan->moved;
+  plan->row_weight = 0;
+  plan->row_level = plan->row_weight + (sums && !plan->far ? plan->lines : 0);
+  plan->row_vol = plan->row_level + (levels ? plan->lines : 0);
+  plan->row_mark = plan->row_vol + (plan->folded ? 0 : plan->tracks);
+  const int tangents = plan->tangent_begin[plan->assets];
+  plan->row_slope = plan->row_mark + (plan->fixings > 0);
+  plan->row_swing = plan->row_slope + tangents;
+  plan->rows = plan->row_swing + (plan->folded ? 0 : tangents);
+  plan->at_factor = 1; /* behind the spread of the normals */
+  plan->at_ratio = plan->at_factor + (plan->correlated ? plan->assets * (plan->assets + 1) / 2 : plan->assets);
+  plan->at_vol = plan->at_ratio + plan->tracks;
+  plan->at_view = plan->at_vol + plan->tracks;
+  plan->at_stay = plan->at_view + 2 * plan->views;
+  plan->at_mover = plan->at_stay + plan->stays;
+  plan->at_above = plan->at_mover + (plan->moved ? plan->tracks * MOVER_NUMBERS : 0);
+  for (int t = 0; t < plan->tracks && plan->moved; t++) {
+    const int jumps = mover_of(plan, t)->jumps;
+    plan->jumps = jumps > plan->jumps ? jumps : plan->jumps;
+  }
+  plan->at_swing = plan->at_above + plan->tracks * plan->jumps;
+  plan->at_tune = plan->at_swing + tangents;
+  /* A part depends on nothing but the scenario: so does the order of sums. */
+  const bool several = plan->estimate->quantities > OPTION_CUDA_GROUP;
+  const int slots = (plan->estimate->quantities + OPTION_CUDA_GROUP - 1) / OPTION_CUDA_GROUP * OPTION_CUDA_GROUP;
+  plan->constants = plan->at_tune + 2 * slots;
+  plan->inner = several ? 16 : 8;
+  plan->outer = plan->steps * plan->assets <= 16 ? 8 : 1;
+  plan->part = plan->inner * plan->outer * OPTION_CUDA_THREADS;
+  plan->table = 4 * (size_t)plan->rows * (size_t)((plan->steps + 3) / 4);
+  for (int t = 0; t < plan->tracks && plan->moved; t++) {
+    plan->grid_at[t] = plan->table;
+    plan->table += (size_t)mover_of(plan, t)->nodes * (size_t)(plan->steps + 1);
+  }
+}
+
+/* ---- beginning and end ---- */
+
+static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
+  const option_estimate *e = plan->estimate;
+  const size_t assets = (size_t)plan->assets, most = assets * (size_t)e->markets;
+  const size_t views = (size_t)(e->markets * plan->signs * e->graph.features) + 1;
+  int *numbers = calloc(6 * most + assets + 2 + 2 * views, sizeof(int));
+  plan->line_of = numbers;
+  plan->view = calloc(2 * views, sizeof *plan->view);
+  plan->cholesky = calloc(assets * assets + (size_t)e->quantities, sizeof(double));
+  plan->grid_at = calloc(most, sizeof *plan->grid_at);
+  if (numbers == NULL || plan->grid_at == NULL || plan->view == NULL || plan->cholesky == NULL)
+    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+  plan->track_begin = numbers + most;
+  plan->line_begin = plan->track_begin + assets + 1;
+  plan->track_market = plan->line_begin + most + 1;
+  plan->track_asset = plan->track_market + most;
+  plan->line_market = plan->track_asset + most;
+  plan->line_track = plan->line_market + most;
+  plan->view_of = plan->line_track + most;
+  plan->fixing_step = plan->view_of + views;
+  plan->stay = plan->view + views;
+  plan->scale = plan->cholesky + assets * assets;
+  SIM_TRY(option_cholesky(p, plan->cholesky));
+  for (int q = 0; q < e->quantities; q++) plan->scale[q] = e->combination[q].term[0].factor / plan->signs;
+  list_tracks(plan);
+  list_lines(plan);
+  list_views(plan);
+  list_slots(plan);
+  list_tangents(plan);
+  choose_form(plan);
+  return SIM_OK;
+}
+
+sim_status option_cuda_plan_create(const option_parameters *p, const option_estimate *estimate, option_cuda_plan *out) {
+  *out = (option_cuda_plan){.parameters = p,
+                            .estimate = estimate,
+                            .moved = estimate->market[0].mover != NULL,
+                            .single = p->common.precision != SIM_DOUBLE,
+                            .assets = estimate->market[0].assets,
+                            .steps = estimate->market[0].steps,
+                            .signs = estimate->signs};
+  const sim_status status = make(out, p);
+  if (status != SIM_OK) option_cuda_plan_free(out);
+  return status;
+}
+
+void option_cuda_plan_free(option_cuda_plan *plan) {
+  free(plan->line_of);
+  free(plan->view);
+  free(plan->cholesky);
+  free(plan->grid_at);
+  *plan = (option_cuda_plan){0};
+}
+
+/* ---- numbers ---- */
+
+static void put(const option_cuda_plan *plan, void *numbers, size_t i, double value) {
+  if (plan->single)
+    ((float *)numbers)[i] = (float)value;
+  else
+    ((double *)numbers)[i] = value;
+}
+
+static size_t place(const option_cuda_plan *plan, int row, int step) {
+  return 4 * ((size_t)(step / 4) * (size_t)plan->rows + (size_t)row) + (size_t)(step % 4);
+}
+
+/* Level of a line after each step, and up to `step` for views: sums of its drifts. */
+static double level(const option_cuda_plan *plan, int line, int step) {
+  const option_market *m = &plan->estimate->market[plan->line_market[line]];
+  double sum = 0;
+  for (int s = 0; s < step; s++) sum += m->drift[s * plan->assets + plan->track_asset[plan->line_track[line]]];
+  return sum;
+}
+
+static double mean_level(const option_cuda_plan *plan, int line) {
+  const option_market *m = &plan->estimate->market[plan->line_market[line]];
+  double sum = 0;
+  for (int s = 0; s < plan->steps; s++)
+    sum += m->drift[s * plan->assets + plan->track_asset[plan->line_track[line]]] * (plan->steps - s) / plan->steps;
+  return sum;
+}
+
+static double first_vol(const option_cuda_plan *plan, int track) {
+  return plan->estimate->market[plan->track_market[track]].vol[plan->track_asset[track]];
+}
+
+static void fill_table(const option_cuda_plan *plan, void *table) {
+  for (int l = 0; l < plan->lines; l++) {
+    const option_market *m = &plan->estimate->market[plan->line_market[l]];
+    const int asset = plan->track_asset[plan->line_track[l]];
+    double x = 0;
+    for (int s = 0; s < plan->steps; s++) {
+      x += m->drift[s * plan->assets + asset];
+      if (plan->row_level > plan->row_weight) put(plan, table, place(plan, plan->row_weight + l, s), exp2(x));
+      if (plan->row_vol > plan->row_level)
+        put(plan, table, place(plan, plan->row_level + l, s), plan->moved ? m->drift[s * plan->assets + asset] : x);
+    }
+  }
+  for (int t = 0; t < plan->tracks && !plan->folded; t++)
+    for (int s = 0; s < plan->steps; s++)
+      put(plan, table, place(plan, plan->row_vol + t, s),
+          plan->estimate->market[plan->track_market[t]].vol[s * plan->assets + plan->track_asset[t]]);
+  for (int k = 0; k < plan->fixings; k++) put(plan, table, place(plan, plan->row_mark, plan->fixing_step[k] - 1), 1);
+}
+
+/* In the graph as `flat`: the derivative itself; else what it grows by, and its volatility. */
+static void fill_tangents(const option_cuda_plan *plan, void *table, void *constants) {
+  const size_t steps = (size_t)plan->steps;
+  for (int g = 0; g < plan->tangent_begin[plan->assets]; g++) {
+    const double *drift = plan->estimate->tangent + 2 * (size_t)plan->tangent[g] * steps, *vol = drift + steps;
+    const int asset = plan->estimate->graph.tangent[plan->tangent[g]].asset;
+    const bool flat = plan->estimate->graph.tangent[plan->tangent[g]].greek == OPTION_RHO;
+    double sum = 0;
+    for (int s = 0; s < plan->steps; s++) {
+      sum = flat ? drift[s] : sum + drift[s];
+      put(plan, table, place(plan, plan->row_slope + g, s), sum);
+      if (!plan->folded) put(plan, table, place(plan, plan->row_swing + g, s), flat ? 0 : vol[s]);
+    }
+    if (plan->folded)
+      put(plan, constants, (size_t)(plan->at_swing + g), vol[0] / first_vol(plan, plan->track_begin[asset]));
+  }
+}
+
+static void fill_view(const option_cuda_plan *plan, int v, void *constants) {
+  const option_cuda_view *view = &plan->view[v];
+  const option_feature *f = &plan->estimate->graph.feature[view->feature];
+  const double spot = plan->estimate->market[view->market].spot[f->asset];
+  double at = 0, scale = spot;
+  if (plan->moved) {
+    put(plan, constants, (size_t)(plan->at_view + 2 * v), f->kind == OPTION_MEAN ? spot / plan->steps : spot);
+    return;
+  }
+  if (f->kind == OPTION_LAST) at = level(plan, view->line, plan->steps);
+  if (f->kind == OPTION_FIXING) at = level(plan, view->line, f->step);
+  if (f->kind == OPTION_GEOMETRIC) at = mean_level(plan, view->line);
+  if (f->kind == OPTION_MEAN) scale = spot / plan->steps;
+  if (!plan->far) scale *= exp2(at);
+  put(plan, constants, (size_t)(plan->at_view + 2 * v), scale);
+  put(plan, constants, (size_t)(plan->at_view + 2 * v + 1), at);
+}
+
+static void fill_mover(const option_cuda_plan *plan, int t, void *table, void *constants) {
+  const option_mover *m = mover_of(plan, t);
+  const double spot = plan->estimate->market[plan->track_market[t]].spot[plan->track_asset[t]];
+  const double numbers[MOVER_NUMBERS] = {
+      m->v,  m->keep, m->pull,           m->spread, m->floor, m->k2,        m->k3,
+      m->k4, m->dt,   sqrt(m->dt) / ln2, m->shift,  spot,     m->jump_mean, m->jump_deviation};
+  for (int k = 0; k < MOVER_NUMBERS; k++)
+    put(plan, constants, (size_t)(plan->at_mover + t * MOVER_NUMBERS + k), numbers[k]);
+  for (int k = 0; k < m->jumps; k++) put(plan, constants, (size_t)(plan->at_above + t * plan->jumps + k), m->above[k]);
+  const size_t nodes = (size_t)m->nodes;
+  for (size_t k = 0; k < nodes; k++) put(plan, table, plan->grid_at[t] + k, m->node[k]);
+  for (size_t k = 0; k < nodes * (size_t)plan->steps; k++) put(plan, table, plan->grid_at[t] + nodes + k, m->row[k]);
+}
+
+void option_cuda_plan_fill(const option_cuda_plan *plan, void *table, void *constants) {
+  const int n = plan->assets;
+  fill_table(plan, table);
+  const double fold = plan->folded && n == 1 ? first_vol(plan, 0) : 1;
+  put(plan, constants, 0, -2 * ln2 * fold * fold);
+  for (int a = 0; a < n; a++) {
+    const double unit = plan->folded ? first_vol(plan, plan->track_begin[a]) : 1;
+    for (int b = plan->correlated ? 0 : a; b <= a; b++)
+      put(plan, constants, (size_t)(plan->at_factor + (plan->correlated ? a * (a + 1) / 2 + b : a)),
+          unit * plan->cholesky[a * n + b]);
+    for (int t = plan->track_begin[a]; t < plan->track_begin[a + 1]; t++) {
+      put(plan, constants, (size_t)(plan->at_ratio + t), first_vol(plan, t) / unit);
+      put(plan, constants, (size_t)(plan->at_vol + t), first_vol(plan, t));
+    }
+  }
+  fill_tangents(plan, table, constants);
+  for (int t = 0; t < plan->tracks && plan->moved; t++) fill_mover(plan, t, table, constants);
+  for (int v = 0; v < plan->views; v++) fill_view(plan, v, constants);
+  for (int k = 0; k < plan->stays; k++) {
+    const option_feature *f = &plan->estimate->graph.feature[plan->stay[k].feature];
+    put(plan, constants, (size_t)(plan->at_stay + k),
+        log2(f->level / plan->estimate->market[plan->stay[k].market].spot[f->asset]));
+  }
+}

@@ -1,0 +1,60 @@
+/* How a run's estimate is walked on a GPU: what is followed along a path, and where each number lies. */
+#ifndef OPTION_CUDA_PLAN_H
+#define OPTION_CUDA_PLAN_H
+
+#include "engine/compile.h"
+#include "kernels/option/cuda/launch.h"
+#include "kernels/option/estimate.h"
+
+typedef struct option_cuda_view {
+  int market, sign, feature, line, slot;
+} option_cuda_view;
+
+typedef struct option_cuda_plan {
+  const option_parameters *parameters;
+  const option_estimate *estimate;
+  bool single;
+  bool moved;      /* an asset is no geometric Brownian motion: each line is its own track */
+  bool folded;     /* volatilities are constant and positive: the first of each asset goes to its normals */
+  bool far;        /* a price may leave the range of exponents */
+  bool correlated; /* factors are a triangle */
+  bool large;      /* loops are not unrolled */
+  int assets, steps, signs, tracks, lines, views, fixings, stays;
+  int *line_of;                    /* [markets][assets] */
+  int *track_begin, *line_begin;   /* [assets + 1], [tracks + 1] */
+  int *track_market, *track_asset; /* of whose volatility it is */
+  int *line_market, *line_track;
+  unsigned need[OPTION_ASSETS_MAX]; /* bits of option_kind */
+  option_cuda_view *view;           /* [views] */
+  option_cuda_view *stay;           /* [stays], of the probabilities among them */
+  int *view_of;                     /* [markets][signs][features]: view, or -1 */
+  int *fixing_step;                 /* [fixings], rising, from 1 */
+  double *cholesky;                 /* [assets][assets] */
+  int row_weight, row_level, row_vol, row_mark, row_slope, row_swing, rows;
+  int at_factor, at_ratio, at_vol, at_view, at_stay, at_mover, at_above, at_swing, at_tune, constants;
+  int tangent_begin[OPTION_ASSETS_MAX + 1]; /* in the order of the assets: */
+  int tangent[OPTION_TANGENTS_MAX];         /* number in the graph */
+  int place[OPTION_TANGENTS_MAX];           /* of the graph's */
+  int jumps;                                /* of all assets at most */
+  size_t *grid_at;                          /* [tracks]: of a local volatility, behind the rows */
+  size_t table;                             /* numbers */
+  int inner, outer, part;
+  double *scale; /* [quantities]: a sample is scale v, and of what has a control + slope control_mean */
+} option_cuda_plan;
+
+sim_status option_cuda_plan_create(const option_parameters *p, const option_estimate *estimate,
+                                   option_cuda_plan *out) SIM_MUST_CHECK;
+void option_cuda_plan_free(option_cuda_plan *plan);
+/* In the paths' precision: table[groups of steps][rows][4], behind it grids of volatilities; constants but for the
+ * quantities' own. */
+void option_cuda_plan_fill(const option_cuda_plan *plan, void *table, void *constants);
+
+/* ops.c: the keys of all rounds. */
+void option_cuda_keys(uint64_t seed, option_keys *out);
+
+/* text.c */
+sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) SIM_MUST_CHECK;
+sim_source option_cuda_source(const option_cuda_plan *plan, const sim_bytes *text);
+extern const sim_source_file option_cuda_files[];
+
+#endif

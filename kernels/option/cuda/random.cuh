@@ -1,0 +1,110 @@
+/* Random words and normals of kernels/option/path.h, and the functions that paths are made of. Device code.
+ *
+ * In fp32 these are the hardware's approximations: 2^x and log2 within 2^-22, sine and cosine within 2^-20.9; in fp64
+ * those of CUDA's library, within 2 units in the last place. */
+#ifndef OPTION_CUDA_RANDOM_CUH
+#define OPTION_CUDA_RANDOM_CUH
+
+#include "kernels/option/cuda/launch.h"
+
+struct words {
+  unsigned word[4];
+};
+
+/* ---- Philox4x32-10 ---- */
+
+struct halves {
+  unsigned low, high;
+};
+/* One instruction: a compiler that sees the product splits it, and makes the half that it needs again later on. */
+__device__ inline halves product(unsigned a, unsigned b) {
+  halves p;
+  asm("{ .reg .u64 p; mul.wide.u32 p, %2, %3; mov.b64 {%0, %1}, p; }" : "=r"(p.low), "=r"(p.high) : "r"(a), "r"(b));
+  return p;
+}
+
+/* What does not change from step to step: the first product of a path. */
+struct stream {
+  halves first;
+  unsigned high; /* of the path: the same in a thread block */
+};
+
+__device__ inline stream begin_stream(unsigned high, unsigned low) { return {product(low, 0xD2511F53u), high}; }
+
+/* `group`: of four steps, or the step of a jump. Of the first three rounds' products two are of the path's upper word
+ * and the group alone, which a warp has in common, and three of the path alone, which leave the loop over its steps. */
+__device__ inline words random_words(const stream &s, const option_keys &keys, unsigned group, unsigned draw) {
+  const unsigned long long upper = 0xCD9E8D57ull * s.high;
+  const unsigned long long common = 0xD2511F53ull * ((unsigned)(upper >> 32) ^ group ^ keys.key[0][0]);
+  const halves own = product(s.first.high ^ draw ^ keys.key[0][1], 0xCD9E8D57u);
+  unsigned c[4] = {own.high ^ ((unsigned)upper ^ keys.key[1][0]), own.low,
+                   s.first.low ^ ((unsigned)(common >> 32) ^ keys.key[1][1]), (unsigned)common};
+#pragma unroll
+  for (int round = 2; round < 10; round++) {
+    const halves a = product(c[0], 0xD2511F53u), b = product(c[2], 0xCD9E8D57u);
+    c[0] = b.high ^ c[1] ^ keys.key[round][0];
+    c[1] = b.low;
+    c[2] = a.high ^ (c[3] ^ keys.key[round][1]);
+    c[3] = a.low;
+  }
+  return {{c[0], c[1], c[2], c[3]}};
+}
+
+/* ---- functions ---- */
+
+__device__ inline float power_of_two(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ inline double power_of_two(double x) { return exp2(x); }
+
+__device__ inline float binary_log(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ inline double binary_log(double x) { return log2(x); }
+
+/* Of what may come out below 0 by rounding. */
+__device__ inline float root(float x) {
+  float y;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(fabsf(x)));
+  return y;
+}
+__device__ inline double root(double x) { return sqrt(fabs(x)); }
+
+__device__ inline float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+__device__ inline double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+__device__ inline float least(float a, float b) { return fminf(a, b); }
+__device__ inline double least(double a, double b) { return fmin(a, b); }
+__device__ inline float greatest(float a, float b) { return fmaxf(a, b); }
+__device__ inline double greatest(double a, double b) { return fmax(a, b); }
+
+/* ---- normals ---- */
+
+/* (k + 1/2)/2^31 of the upper 31 bits k; in fp32 with the last bit too, which is an instruction less and 2^-33 away. */
+template <typename Real> __device__ inline Real uniform(unsigned w);
+template <> __device__ inline float uniform<float>(unsigned w) { return fused((float)w, 0x1p-32f, 0x1p-33f); }
+template <> __device__ inline double uniform<double>(unsigned w) { return (double)(w | 1) * 0x1p-32; }
+
+/* Cosine and sine of the word, or of (word + 1/2), as a part 2^-32 of a turn each: in fp32 the half is nothing. */
+__device__ inline void direction(unsigned w, float *cosine, float *sine) {
+  const float angle = (float)(int)w * 0x1.921fb6p-30f;
+  asm("cos.approx.ftz.f32 %0, %1;" : "=f"(*cosine) : "f"(angle));
+  asm("sin.approx.ftz.f32 %0, %1;" : "=f"(*sine) : "f"(angle));
+}
+__device__ inline void direction(unsigned w, double *cosine, double *sine) {
+  sincospi(((double)(int)w + 0.5) * 0x1p-31, sine, cosine);
+}
+
+/* Two normals times sqrt(-spread/(2 ln 2)); spread is -2 ln 2 for normals themselves. */
+template <typename Real> __device__ inline void two_normals(unsigned radius, unsigned angle, Real spread, Real *z) {
+  const Real r = root(binary_log(uniform<Real>(radius)) * spread);
+  Real cosine, sine;
+  direction(angle, &cosine, &sine);
+  z[0] = r * cosine;
+  z[1] = r * sine;
+}
+
+#endif

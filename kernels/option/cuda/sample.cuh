@@ -1,0 +1,150 @@
+/* From paths to sums. Device code; a run's text gives the struct `payoffs`: groups of quantities as functions of views.
+ *
+ * A thread block takes a part of a logical block, S::PART samples: its threads walk S::OUTER x S::INNER paths each, add
+ * INNER of them in the paths' precision, and from there on all is fp64, in an order that does not depend on the grid.
+ * partial[parts][quantities][2]: sums of v - shift and of its square. */
+#ifndef OPTION_CUDA_SAMPLE_CUH
+#define OPTION_CUDA_SAMPLE_CUH
+
+#include "kernels/option/cuda/walk.cuh"
+
+__device__ inline double warp_sum(double a) {
+#pragma unroll
+  for (int lane = 16; lane > 0; lane /= 2) a += __shfl_xor_sync(0xffffffffu, a, lane);
+  return a;
+}
+
+/* First and second sums of a group of quantities. */
+template <typename Real> struct group_sums { Real first[OPTION_CUDA_GROUP], second[OPTION_CUDA_GROUP]; };
+
+template <typename Real> __device__ inline void clear(group_sums<Real> &sums) {
+#pragma unroll
+  for (int k = 0; k < OPTION_CUDA_GROUP; k++) sums.first[k] = sums.second[k] = 0;
+}
+
+template <class S, class P>
+__device__ inline void add_path(const constants<S> &c, int group, const typename S::real *views,
+                                group_sums<typename S::real> &sums) {
+  typedef typename S::real real;
+  real value[OPTION_CUDA_GROUP], control[OPTION_CUDA_GROUP];
+  P::of(group, views, value, control);
+#pragma unroll
+  for (int k = 0; k < OPTION_CUDA_GROUP; k++) {
+    if (k >= P::QUANTITIES) continue;
+    const real *tune = c.c + S::C_TUNE + 2 * (group * OPTION_CUDA_GROUP + k);
+    real d = value[k] - tune[0];
+    if (P::CONTROLS) d = fused(-tune[1], control[k], d);
+    sums.first[k] += d;
+    sums.second[k] = fused(d, d, sums.second[k]);
+  }
+}
+
+/* Adds the warp's sums to its own in shared memory. */
+template <class P, typename Real>
+__device__ inline void close_group(int group, const group_sums<Real> &sums,
+                                   double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
+#pragma unroll
+  for (int k = 0; k < OPTION_CUDA_GROUP; k++) {
+    if (k >= P::QUANTITIES) continue;
+    const double first = warp_sum((double)sums.first[k]), second = warp_sum((double)sums.second[k]);
+    if (threadIdx.x % 32 != 0) continue;
+    all[threadIdx.x / 32][group * OPTION_CUDA_GROUP + k][0] += first;
+    all[threadIdx.x / 32][group * OPTION_CUDA_GROUP + k][1] += second;
+  }
+}
+
+/* One group: its sums stay in registers. */
+template <class S, class P, bool FULL>
+__device__ inline void sample_one(const constants<S> &c, const option_keys &keys, const typename S::real *table,
+                                  unsigned high, unsigned low, unsigned left,
+                                  double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
+  typedef typename S::real real;
+  group_sums<double> total;
+  clear(total);
+#pragma unroll 1
+  for (int outer = 0; outer < S::OUTER; outer++) {
+    group_sums<real> sums;
+    clear(sums);
+#pragma unroll 1
+    for (int inner = 0; inner < S::INNER; inner += S::SHARE) {
+      const unsigned number = (outer * S::INNER + inner) * OPTION_CUDA_THREADS + threadIdx.x;
+      if (!FULL && number >= left) continue;
+      real views[S::SHARE][S::VIEWS];
+      follow(c, keys, table, high, low + number, views);
+#pragma unroll
+      for (int r = 0; r < S::SHARE; r++)
+        if (FULL || number + r * OPTION_CUDA_THREADS < left) add_path<S, P>(c, 0, views[r], sums);
+    }
+#pragma unroll
+    for (int k = 0; k < OPTION_CUDA_GROUP; k++) {
+      total.first[k] += (double)sums.first[k];
+      total.second[k] += (double)sums.second[k];
+    }
+  }
+  close_group<P>(0, total, all);
+}
+
+/* Several: views are kept, and each group goes over all of them. */
+template <class S, class P>
+__device__ inline void sample_many(const constants<S> &c, const option_keys &keys, const typename S::real *table,
+                                   unsigned high, unsigned low, unsigned left,
+                                   double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
+  typedef typename S::real real;
+  real views[S::INNER][S::VIEWS];
+#pragma unroll 1
+  for (int outer = 0; outer < S::OUTER; outer++) {
+    const unsigned first = outer * S::INNER * OPTION_CUDA_THREADS + threadIdx.x;
+#pragma unroll 1
+    for (int inner = 0; inner < S::INNER; inner += S::SHARE)
+      follow(c, keys, table, high, low + first + inner * OPTION_CUDA_THREADS, views + inner);
+#pragma unroll 1
+    for (int group = 0; group < P::GROUPS; group++) {
+      group_sums<real> sums;
+      clear(sums);
+#pragma unroll 1
+      for (int inner = 0; inner < S::INNER; inner++)
+        if (first + inner * OPTION_CUDA_THREADS < left) add_path<S, P>(c, group, views[inner], sums);
+      close_group<P>(group, sums, all);
+    }
+  }
+}
+
+template <class S, class P>
+__device__ inline void sample_part(const constants<S> &c, const option_keys &keys, const typename S::real *table,
+                                   const option_range &range, double *partial) {
+  enum { WARPS = OPTION_CUDA_THREADS / 32, SLOTS = P::GROUPS * OPTION_CUDA_GROUP };
+  __shared__ double all[WARPS][SLOTS][2];
+  const unsigned long long before = (unsigned long long)blockIdx.x * S::PART, first = range.first + before;
+  const unsigned long long rest = range.count - before;
+  const unsigned left = rest < S::PART ? (unsigned)rest : S::PART;
+  for (int i = threadIdx.x; i < WARPS * SLOTS * 2; i += OPTION_CUDA_THREADS) (&all[0][0][0])[i] = 0;
+  __syncthreads();
+  const unsigned high = (unsigned)(first >> 32), low = (unsigned)first;
+  if constexpr (P::GROUPS > 1)
+    sample_many<S, P>(c, keys, table, high, low, left, all);
+  else if (left == S::PART)
+    sample_one<S, P, true>(c, keys, table, high, low, left, all);
+  else
+    sample_one<S, P, false>(c, keys, table, high, low, left, all);
+  __syncthreads();
+  for (int i = threadIdx.x; i < P::QUANTITIES * 2; i += OPTION_CUDA_THREADS) {
+    double sum = 0;
+#pragma unroll
+    for (int warp = 0; warp < WARPS; warp++) sum += (&all[warp][0][0])[i];
+    partial[(size_t)blockIdx.x * P::QUANTITIES * 2 + i] = sum;
+  }
+}
+
+/* Parts of each block in order: out[blocks][numbers] of partial[parts][numbers]. */
+__device__ inline void gather_parts(const double *partial, int parts, int per_block, int numbers, double *out) {
+  const int blocks = (parts + per_block - 1) / per_block;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < blocks * numbers; i += gridDim.x * blockDim.x) {
+    const int first = i / numbers * per_block, last = min(first + per_block, parts);
+    double sum = 0;
+#pragma unroll 8
+    for (int part = first; part < last; part++) sum += partial[(size_t)part * numbers + i % numbers];
+    out[i] = sum;
+  }
+}
+
+#endif

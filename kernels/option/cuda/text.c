@@ -1,0 +1,317 @@
+/* The text of a run's kernels: the form of its paths, its payoffs as functions of what they see, and the wrappers. */
+#include "kernels/option/cuda/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char qualifier[] = "static __device__ __forceinline__";
+
+/* ---- the form of paths ---- */
+
+static void add_list(sim_bytes *text, const char *name, const int *list, int count) {
+  sim_bytes_format(text, "  static __device__ constexpr int %s(int i) {\n    constexpr int list[] = {", name);
+  for (int i = 0; i < count; i++) sim_bytes_format(text, "%s%d", i ? ", " : "", list[i]);
+  sim_bytes_text(text, "};\n    return list[i];\n  }\n");
+}
+
+enum { BY_KIND, BY_LINE, BY_SIGN, BY_SLOT, BY_SIDE, BY_TANGENT };
+
+static int tangent_of(const option_cuda_plan *plan, int feature) {
+  const int tangent = plan->estimate->graph.feature[feature].tangent;
+  return tangent > 0 ? plan->place[tangent - 1] : -1;
+}
+
+static void add_views(sim_bytes *text, const char *name, const option_cuda_plan *plan, const option_cuda_view *view,
+                      int count, int by) {
+  sim_bytes_format(text, "  static __device__ constexpr int %s(int i) {\n    constexpr int list[] = {", name);
+  for (int i = 0; i < count; i++) {
+    const option_kind kind = plan->estimate->graph.feature[view[i].feature].kind;
+    const int value = by == BY_KIND      ? (int)kind
+                      : by == BY_LINE    ? view[i].line
+                      : by == BY_SIGN    ? view[i].sign
+                      : by == BY_TANGENT ? tangent_of(plan, view[i].feature)
+                      : by == BY_SLOT    ? view[i].slot
+                                         : (kind == OPTION_NOT_ABOVE ? 1 : -1);
+    sim_bytes_format(text, "%d, ", value);
+  }
+  sim_bytes_text(text, "0};\n    return list[i];\n  }\n");
+}
+
+/* How assets move. */
+static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
+  const option_mover *mover = plan->estimate->market[0].mover;
+  int motion[OPTION_ASSETS_MAX] = {0}, jumps[OPTION_ASSETS_MAX] = {0}, nodes[OPTION_ASSETS_MAX] = {0};
+  for (int a = 0; a < plan->assets && plan->moved; a++) {
+    motion[a] = (int)mover[a].motion;
+    jumps[a] = mover[a].jumps > 0 ? plan->jumps : 0;
+    nodes[a] = mover[a].nodes;
+  }
+  sim_bytes_format(text, "  enum : int { MOVED = %d, C_MOVER = %d, C_ABOVE = %d, JUMPS = %d };\n", plan->moved,
+                   plan->at_mover, plan->at_above, plan->jumps);
+  add_list(text, "motion", motion, plan->assets);
+  add_list(text, "jumps", jumps, plan->assets);
+  add_list(text, "nodes", nodes, plan->assets);
+  sim_bytes_text(text, "  static __device__ constexpr int grid_at(int i) {\n    constexpr int list[] = {");
+  for (int t = 0; t < plan->tracks; t++) sim_bytes_format(text, "%s%zu", t ? ", " : "", plan->grid_at[t]);
+  sim_bytes_text(text, "};\n    return list[i];\n  }\n"
+                       "  static __device__ __forceinline__ real local_volatility(int asset, real price, real t) {\n"
+                       "    real sigma = 0;\n"
+                       "    switch (asset) {\n");
+  for (int a = 0; a < plan->assets; a++)
+    if (option_asset_at(plan->parameters, a)->local_vol != NULL)
+      sim_bytes_format(text, "    case %d: local_%d(price, t, &sigma); break;\n", a, a);
+  sim_bytes_text(text, "    }\n    return sigma;\n  }\n");
+}
+
+/* Local volatilities as functions of price and time. */
+static sim_status add_local(const option_cuda_plan *plan, sim_bytes *text) {
+  for (int a = 0; a < plan->assets; a++) {
+    const sim_expr *expr = option_asset_at(plan->parameters, a)->local_vol;
+    char name[32];
+    if (expr == NULL) continue;
+    snprintf(name, sizeof name, "local_%d", a);
+    SIM_TRY(
+        sim_expr_emit(expr, &(sim_expr_emission){.name = name, .qualifier = qualifier, .single = plan->single}, text));
+  }
+  return SIM_OK;
+}
+
+static void add_tangents(const option_cuda_plan *plan, sim_bytes *text) {
+  int flat[OPTION_TANGENTS_MAX + 1] = {0};
+  const int count = plan->tangent_begin[plan->assets];
+  for (int g = 0; g < count; g++) flat[g] = plan->estimate->graph.tangent[plan->tangent[g]].greek == OPTION_RHO;
+  sim_bytes_format(text, "  enum : int { TANGENTS = %d, R_SLOPE = %d, R_SWING = %d, C_SWING = %d };\n", count,
+                   plan->row_slope, plan->row_swing, plan->at_swing);
+  add_list(text, "tangent_begin", plan->tangent_begin, plan->assets + 1);
+  add_list(text, "tangent_flat", flat, count + 1);
+}
+
+/* Little to keep: with room for 40 registers (six thread blocks on a multiprocessor), where the compiler by itself
+ * takes 32, and three turns of the loop together, four steps take a tenth less. In pairs the turns are longer, and one
+ * does. */
+static bool is_lean(const option_cuda_plan *plan) {
+  return plan->single && !plan->moved && plan->lines == 1 && plan->fixings == 0 && plan->stays == 0 &&
+         plan->tangent_begin[plan->assets] == 0;
+}
+
+static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
+  int need[OPTION_ASSETS_MAX];
+  for (int a = 0; a < plan->assets; a++) need[a] = (int)plan->need[a];
+  const int rows = plan->rows > 0 ? plan->rows : 1;
+  sim_bytes_format(text,
+                   "struct scheme {\n"
+                   "  typedef %s real;\n"
+                   "  enum : int {\n"
+                   "    ASSETS = %d, STEPS = %d, SIGNS = %d, TRACKS = %d, LINES = %d, VIEWS = %d,\n"
+                   "    FIXINGS = %d, STAYS = %d, FOLDED = %d, FAR = %d, CORRELATED = %d,\n",
+                   plan->single ? "float" : "double", plan->assets, plan->steps, plan->signs, plan->tracks, plan->lines,
+                   plan->views, plan->fixings, plan->stays, plan->folded, plan->far, plan->correlated);
+  sim_bytes_format(text,
+                   "    R_WEIGHT = %d, R_LEVEL = %d, R_VOL = %d, R_MARK = %d, ROWS = %d, KEPT_ROWS = %d,\n"
+                   "    C_SPREAD = 0, C_FACTOR = %d, C_RATIO = %d, C_VOL = %d, C_VIEW = %d, C_STAY = %d,\n"
+                   "    C_TUNE = %d, CONSTANTS = %d, INNER = %d, OUTER = %d, PART = %d,\n"
+                   "    SHARE = %d, UNROLL = %d\n"
+                   "  };\n",
+                   plan->row_weight, plan->row_level, plan->row_vol, plan->row_mark, rows, plan->large ? 1 : rows,
+                   plan->at_factor, plan->at_ratio, plan->at_vol, plan->at_view, plan->at_stay, plan->at_tune,
+                   plan->constants, plan->inner, plan->outer, plan->part, option_share(plan->steps),
+                   is_lean(plan) && plan->signs == 1 ? 3 : 1);
+  add_motion(plan, text);
+  add_tangents(plan, text);
+  add_list(text, "need", need, plan->assets);
+  add_list(text, "track_begin", plan->track_begin, plan->assets + 1);
+  add_list(text, "line_begin", plan->line_begin, plan->tracks + 1);
+  add_list(text, "line_track", plan->line_track, plan->lines);
+  add_views(text, "view_kind", plan, plan->view, plan->views, BY_KIND);
+  add_views(text, "view_line", plan, plan->view, plan->views, BY_LINE);
+  add_views(text, "view_sign", plan, plan->view, plan->views, BY_SIGN);
+  add_views(text, "view_slot", plan, plan->view, plan->views, BY_SLOT);
+  add_views(text, "view_tangent", plan, plan->view, plan->views, BY_TANGENT);
+  add_views(text, "stay_line", plan, plan->stay, plan->stays, BY_LINE);
+  add_views(text, "stay_sign", plan, plan->stay, plan->stays, BY_SIGN);
+  add_views(text, "stay_side", plan, plan->stay, plan->stays, BY_SIDE);
+  sim_bytes_text(text, "};\n");
+}
+
+/* ---- payoffs ---- */
+
+/* All values that a market's and sign's payoffs may have, in terms of views; -1: not asked for yet. */
+typedef struct composer {
+  const option_cuda_plan *plan;
+  sim_expr_builder *builder;
+  sim_expr_ref view[SIM_EXPR_INPUTS_MAX];
+  sim_expr_ref output[OPTION_VARIANTS_MAX][SIM_EXPR_OUTPUTS_MAX];
+  bool made[OPTION_VARIANTS_MAX];
+} composer;
+
+/* Of one market and sign; features that nobody asked for there are 0. */
+static sim_status insert_variant(composer *c, int variant) {
+  const option_graph *g = &c->plan->estimate->graph;
+  sim_expr_ref in[SIM_EXPR_INPUTS_MAX], zero;
+  if (c->made[variant]) return SIM_OK;
+  SIM_TRY(sim_expr_builder_number(c->builder, 0, &zero));
+  for (int f = 0; f < g->features; f++) {
+    const int view = c->plan->view_of[variant * g->features + f];
+    in[f] = view < 0 ? zero : c->view[view];
+  }
+  c->made[variant] = true;
+  return sim_expr_builder_insert(c->builder, g->expr, in, c->output[variant]);
+}
+
+static sim_status binary(composer *c, sim_expr_op op, sim_expr_ref a, sim_expr_ref b, sim_expr_ref *out) {
+  return sim_expr_builder_call(c->builder, op, (const sim_expr_ref[]){a, b}, out);
+}
+
+/* The sum over an antithetic pair. */
+static sim_status both_signs(composer *c, int market, int output, sim_expr_ref *out) {
+  for (int s = 0; s < c->plan->signs; s++) {
+    const int variant = market * c->plan->signs + s;
+    SIM_TRY(insert_variant(c, variant));
+    if (s == 0)
+      *out = c->output[variant][output];
+    else
+      SIM_TRY(binary(c, SIM_EXPR_ADD, *out, c->output[variant][output], out));
+  }
+  return SIM_OK;
+}
+
+/* The terms' sum in units of the first factor. Ratios of factors are near whole numbers: these first, for in fp32 the
+ * difference of two payoffs is exact, and what is left over counts little. */
+static sim_status whole_sum(composer *c, const option_combination *of, sim_expr_ref *out) {
+  sim_expr_ref value, number, rest = 0;
+  bool any = false;
+  for (int t = 0; t < of->terms; t++) {
+    const double ratio = of->term[t].factor / of->term[0].factor, whole = round(ratio);
+    SIM_TRY(both_signs(c, of->term[t].market, of->term[t].output, &value));
+    if (ratio != whole) {
+      sim_expr_ref part;
+      SIM_TRY(sim_expr_builder_number(c->builder, ratio - whole, &number));
+      SIM_TRY(binary(c, SIM_EXPR_MUL, value, number, &part));
+      if (any) SIM_TRY(binary(c, SIM_EXPR_ADD, rest, part, &part));
+      rest = part;
+      any = true;
+    }
+    SIM_TRY(sim_expr_builder_number(c->builder, fabs(whole), &number));
+    SIM_TRY(binary(c, SIM_EXPR_MUL, value, number, &value));
+    if (t == 0)
+      *out = value;
+    else
+      SIM_TRY(binary(c, whole < 0 ? SIM_EXPR_SUB : SIM_EXPR_ADD, *out, value, out));
+  }
+  return any ? binary(c, SIM_EXPR_ADD, *out, rest, out) : SIM_OK;
+}
+
+static sim_status add_group(composer *c, int group, sim_bytes *text) {
+  const option_estimate *e = c->plan->estimate;
+  const int first = group * OPTION_CUDA_GROUP;
+  const int count = e->quantities - first < OPTION_CUDA_GROUP ? e->quantities - first : OPTION_CUDA_GROUP;
+  sim_expr_ref out[2 * OPTION_CUDA_GROUP];
+  const char *names[2 * OPTION_CUDA_GROUP];
+  char room[2 * OPTION_CUDA_GROUP][8], name[32];
+  int outputs = count;
+  for (int k = 0; k < count; k++) {
+    const option_combination *of = &e->combination[first + k];
+    SIM_TRY(whole_sum(c, of, &out[k]));
+    if (of->control >= 0) SIM_TRY(both_signs(c, 0, of->control, &out[outputs++]));
+  }
+  for (int i = 0; i < outputs; i++) {
+    snprintf(room[i], sizeof room[0], "o%d", i);
+    names[i] = room[i];
+  }
+  sim_expr *graph;
+  snprintf(name, sizeof name, "group_%d", group);
+  SIM_TRY(sim_expr_builder_finish(c->builder, out, names, outputs, &graph));
+  const sim_status status =
+      sim_expr_emit(graph, &(sim_expr_emission){.name = name, .qualifier = qualifier, .single = c->plan->single}, text);
+  sim_expr_free(&graph);
+  return status;
+}
+
+static sim_status compose(composer *c, sim_bytes *text) {
+  const option_estimate *e = c->plan->estimate;
+  char name[16];
+  if (c->plan->views > SIM_EXPR_INPUTS_MAX)
+    return sim_fail(SIM_ERR_SCENARIO, "the payoffs see %d numbers of a path, on a GPU at most %d: use --device cpu",
+                    c->plan->views, SIM_EXPR_INPUTS_MAX);
+  for (int v = 0; v < c->plan->views; v++) {
+    snprintf(name, sizeof name, "v%d", v);
+    SIM_TRY(sim_expr_builder_input(c->builder, name, &c->view[v]));
+  }
+  for (int group = 0; group * OPTION_CUDA_GROUP < e->quantities; group++) SIM_TRY(add_group(c, group, text));
+  return SIM_OK;
+}
+
+/* One case a group: its function's arguments are all views, then the quantities, then the controls. */
+static void add_call(const option_cuda_plan *plan, int group, sim_bytes *text) {
+  const option_estimate *e = plan->estimate;
+  const int first = group * OPTION_CUDA_GROUP;
+  sim_bytes_format(text, "    case %d: group_%d(", group, group);
+  for (int v = 0; v < plan->views; v++) sim_bytes_format(text, "f[%d], ", v);
+  for (int k = 0; k < OPTION_CUDA_GROUP && first + k < e->quantities; k++)
+    sim_bytes_format(text, "%so + %d", k ? ", " : "", k);
+  for (int k = 0; k < OPTION_CUDA_GROUP && first + k < e->quantities; k++)
+    if (e->combination[first + k].control >= 0) sim_bytes_format(text, ", x + %d", k);
+  sim_bytes_text(text, "); break;\n");
+}
+
+static sim_status add_payoffs(const option_cuda_plan *plan, sim_bytes *text) {
+  const option_estimate *e = plan->estimate;
+  composer *c = calloc(1, sizeof *c);
+  if (c == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the payoffs");
+  c->plan = plan;
+  sim_status status = sim_expr_builder_create(&c->builder);
+  if (status == SIM_OK) status = compose(c, text);
+  sim_expr_builder_free(&c->builder);
+  free(c);
+  SIM_TRY(status);
+  bool controls = false;
+  for (int q = 0; q < e->quantities; q++) controls |= e->combination[q].control >= 0;
+  const int groups = (e->quantities + OPTION_CUDA_GROUP - 1) / OPTION_CUDA_GROUP;
+  sim_bytes_format(text,
+                   "struct payoffs {\n"
+                   "  enum : int { QUANTITIES = %d, GROUPS = %d, CONTROLS = %d };\n"
+                   "  typedef scheme::real real;\n"
+                   "  static __device__ __forceinline__ void of(int group, const real *f, real *o, real *x) {\n"
+                   "#pragma unroll\n"
+                   "    for (int k = 0; k < OPTION_CUDA_GROUP; k++) o[k] = x[k] = 0;\n"
+                   "    switch (group) {\n",
+                   e->quantities, groups, controls);
+  for (int group = 0; group < groups; group++) add_call(plan, group, text);
+  sim_bytes_text(text, "    }\n  }\n};\n");
+  return SIM_OK;
+}
+
+/* ---- all of it ---- */
+
+sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) {
+  sim_bytes_format(text,
+                   "#define OPTION_EACH _Pragma(\"unroll%s\")\n"
+                   "#include \"kernels/option/cuda/sample.cuh\"\n",
+                   plan->large ? " 1" : "");
+  SIM_TRY(sim_expr_emit_prelude(text));
+  SIM_TRY(add_local(plan, text));
+  add_scheme(plan, text);
+  SIM_TRY(add_payoffs(plan, text));
+  sim_bytes_format(text, "#define OPTION_BOUNDS OPTION_CUDA_THREADS%s\n",
+                   is_lean(plan) ? ", __CUDA_ARCH__ == 750 ? 4 : 6" : "");
+  sim_bytes_text(text, "extern \"C\" __global__ void __launch_bounds__(OPTION_BOUNDS)\n"
+                       "    option_sample(const __grid_constant__ constants<scheme> c,\n"
+                       "                  const __grid_constant__ option_keys keys, const scheme::real *table,\n"
+                       "                  const option_range range, double *partial) {\n"
+                       "  sample_part<scheme, payoffs>(c, keys, table, range, partial);\n"
+                       "}\n"
+                       "extern \"C\" __global__ void option_gather(const double *partial, int parts, int per_block,\n"
+                       "                                         int numbers, double *out) {\n"
+                       "  gather_parts(partial, parts, per_block, numbers, out);\n"
+                       "}\n");
+  return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of the payoffs") : SIM_OK;
+}
+
+sim_source option_cuda_source(const option_cuda_plan *plan, const sim_bytes *text) {
+  return (sim_source){.name = "option_paths",
+                      .text = text->data,
+                      .files = option_cuda_files,
+                      .contract = true,
+                      .approximate = plan->single};
+}

@@ -1,0 +1,355 @@
+/* One path, or an antithetic pair, of all markets from the same normals. Device code; a run's text gives the struct
+ * `scheme` (text.c) and OPTION_EACH, the unrolling of loops over assets, tracks and lines.
+ *
+ * A track is a martingale part: of an asset and one course of its volatility, y += vol w; antithetic paths have -y. A
+ * line is a track with one drift: x = y + level, the level known for each step. Sums of prices are sums of
+ * weight 2^y with weight = 2^level, so that each track needs one power a step whatever its drifts.
+ *
+ * Where an asset is no geometric Brownian motion (S::MOVED), each line is its own track, antithetic paths have states
+ * of their own, y is x itself and `level` a step's drift. */
+#ifndef OPTION_CUDA_WALK_CUH
+#define OPTION_CUDA_WALK_CUH
+
+#include "kernels/option/cuda/motion.cuh"
+
+/* As option_kind. */
+enum { LAST, MEAN, GEOMETRIC, MOST, LEAST, HIGH, LOW, FIXING, NOT_ABOVE, NOT_BELOW };
+enum {
+  NEED_SUM = 1 << MEAN,
+  NEED_LOGS = 1 << GEOMETRIC,
+  NEED_ENDS = 1 << MOST | 1 << LEAST,
+  NEED_HIGH = 1 << HIGH,
+  NEED_LOW = 1 << LOW,
+  NEED_STAYS = 1 << NOT_ABOVE | 1 << NOT_BELOW,
+  NEED_LEVEL = NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_STAYS
+};
+
+struct scheme;
+
+template <typename Real> struct alignas(4 * sizeof(Real)) four { Real number[4]; };
+
+/* Numbers of a run that its text does not hold: a parameter of the kernels. */
+template <class S> struct constants { typename S::real c[S::CONSTANTS]; };
+
+template <class S> struct walk {
+  typedef typename S::real real;
+  enum { OWN = S::MOVED ? S::SIGNS : 1 };
+  real y[S::TRACKS][OWN], logs[S::TRACKS][OWN], variance[S::TRACKS][OWN], fixing[S::TRACKS][S::FIXINGS + 1][OWN];
+  real x[S::LINES][S::SIGNS], sum[S::LINES][S::SIGNS], most[S::LINES][S::SIGNS], least[S::LINES][S::SIGNS],
+      high[S::LINES][S::SIGNS], low[S::LINES][S::SIGNS];
+  /* Derivatives by a parameter of an asset, of its first line: of ln S, the part that goes with the normals; and what
+   * features add up. */
+  real slope[S::TANGENTS + 1], slope_sum[S::TANGENTS + 1][S::SIGNS], slope_logs[S::TANGENTS + 1][S::SIGNS],
+      slope_most[S::TANGENTS + 1][S::SIGNS], slope_least[S::TANGENTS + 1][S::SIGNS],
+      slope_fixing[S::TANGENTS + 1][S::FIXINGS + 1][S::SIGNS], slope_last[S::TANGENTS + 1][S::SIGNS];
+  real stay[S::STAYS + 1];
+  int fixings;
+};
+
+/* Four steps' numbers. */
+template <class S> struct draws {
+  typename S::real z[S::ASSETS][4];
+  words high[S::ASSETS], low[S::ASSETS], variance[S::ASSETS];
+};
+
+/* Of a path's sign. */
+template <class S, typename Real> __device__ inline Real signed_by(int sign, const Real *y) {
+  if (S::MOVED) return y[S::MOVED ? sign : 0];
+  return sign ? -y[0] : y[0];
+}
+
+template <class S> __device__ inline typename S::real price(typename S::real x) {
+  typedef typename S::real real;
+  const real most = sizeof(real) == 4 ? 126 : 1022;
+  return power_of_two(S::FAR ? least(greatest(x, -most), most) : x);
+}
+
+/* The probability that a bridge from x to y, both below the level on the scale of `side`, stays there. */
+template <typename Real> __device__ inline Real stays(Real x, Real y, Real vol, Real level, Real side) {
+  const Real a = (level - x) * side, b = (level - y) * side;
+  const Real exponent = a * b / greatest(vol * vol, (Real)1e-30) * (Real)-2.8853900817779268;
+  const Real p = 1 - power_of_two(greatest(least(exponent, (Real)0), (Real)-120));
+  return a > 0 && b > 0 ? p : 0;
+}
+
+/* Highest (side 1) or lowest (-1) point of such a bridge. */
+template <typename Real> __device__ inline Real extreme(Real x, Real y, Real vol, unsigned w, Real side) {
+  const Real d = y - x;
+  const Real spread = fused(vol * vol, binary_log(uniform<Real>(w)) * (Real)-1.3862943611198906, d * d);
+  return (x + y + side * root(spread)) * (Real)0.5;
+}
+
+template <class S> __device__ inline void begin_walk(walk<S> &p, const constants<S> &c) {
+  OPTION_EACH
+  for (int t = 0; t < S::TRACKS; t++)
+#pragma unroll
+    for (int s = 0; s < walk<S>::OWN; s++) {
+      p.y[t][s] = p.logs[t][s] = 0;
+      if (S::MOVED) p.variance[t][s] = c.c[S::C_MOVER + t * M_NUMBERS + M_START];
+    }
+  OPTION_EACH
+  for (int l = 0; l < S::LINES; l++)
+#pragma unroll
+    for (int s = 0; s < S::SIGNS; s++) {
+      p.x[l][s] = p.sum[l][s] = p.high[l][s] = p.low[l][s] = 0;
+      p.most[l][s] = (typename S::real) - 1e30;
+      p.least[l][s] = (typename S::real)1e30;
+    }
+  for (int k = 0; k < S::STAYS; k++) p.stay[k] = 1;
+  OPTION_EACH
+  for (int g = 0; g < S::TANGENTS; g++) {
+    p.slope[g] = 0;
+#pragma unroll
+    for (int s = 0; s < S::SIGNS; s++)
+      p.slope_sum[g][s] = p.slope_logs[g][s] = p.slope_most[g][s] = p.slope_least[g][s] = 0;
+  }
+  p.fixings = 0;
+}
+
+template <class S>
+__device__ inline void draw(const constants<S> &c, const stream &s, const option_keys &keys, unsigned group,
+                            draws<S> &out) {
+  OPTION_EACH
+  for (int a = 0; a < S::ASSETS; a++) {
+    const words w = random_words(s, keys, group, a);
+    const typename S::real spread =
+        S::ASSETS == 1 ? c.c[S::C_SPREAD] : (typename S::real) - 1.3862943611198906; /* -2 ln 2 */
+    two_normals(w.word[0], w.word[1], spread, out.z[a]);
+    two_normals(w.word[2], w.word[3], spread, out.z[a] + 2);
+    if (S::need(a) & NEED_HIGH) out.high[a] = random_words(s, keys, group, 64 + a);
+    if (S::need(a) & NEED_LOW) out.low[a] = random_words(s, keys, group, 128 + a);
+    if (S::MOVED && S::motion(a) == HESTON) out.variance[a] = random_words(s, keys, group, 192 + a);
+  }
+}
+
+/* The rows of four steps. */
+template <class S> struct rows {
+  const typename S::real *table, *at;
+  int first; /* step */
+  four<typename S::real> kept[S::KEPT_ROWS];
+  __device__ rows(const typename S::real *from, int group) : table(from), at(from + 4 * S::ROWS * group) {
+    first = 4 * group;
+#pragma unroll
+    for (int r = 0; S::KEPT_ROWS == S::ROWS && r < S::ROWS; r++)
+      kept[r] = reinterpret_cast<const four<typename S::real> *>(at)[r];
+  }
+  __device__ typename S::real of(int row, int i) const {
+    return S::KEPT_ROWS == S::ROWS ? kept[row].number[i] : __ldg(at + 4 * row + i);
+  }
+};
+
+/* A step of what is no geometric Brownian motion, or stands beside one. `vol`: the step's deviation, of each sign. */
+template <class S>
+__device__ inline void move(walk<S> &p, const constants<S> &c, const stream &random, const option_keys &keys,
+                            const draws<S> &d, const rows<S> &row, int i, int j, int a, int t, typename S::real w,
+                            typename S::real *vol) {
+  typedef typename S::real real;
+  const real *m = c.c + S::C_MOVER + t * M_NUMBERS;
+  const int motion = S::motion(a), step = row.first + i;
+#pragma unroll
+  for (int s = 0; s < walk<S>::OWN; s++) {
+    const real normal = s ? -w : w;
+    real &x = p.y[t][s];
+    real grown = row.of(S::R_LEVEL + t, i);
+    if (motion == HESTON) {
+      const unsigned word = d.variance[a].word[j];
+      grown += heston_step(m, p.variance[t][s], normal, s ? ~word : word, vol[s]);
+    } else if (motion == BROWNIAN) {
+      vol[s] = row.of(S::R_VOL + t, i);
+      grown = fused(vol[s], normal, grown);
+    } else {
+      const real price_now = price<S>(x) * m[M_SPOT];
+      const real sigma = motion == LOCAL_GRID ? grid_volatility(row.table + S::grid_at(t),
+                                                                row.table + S::grid_at(t) + (step + 1) * S::nodes(a),
+                                                                S::nodes(a), price_now)
+                                              : S::local_volatility(a, price_now, step * m[M_DT]);
+      grown += local_step(m, sigma, normal, vol[s]);
+    }
+    if (S::jumps(a) > 0)
+      grown += jump_sum(m, c.c + S::C_ABOVE + t * S::JUMPS, S::jumps(a), random_words(random, keys, step, 256 + a), s);
+    x += grown;
+  }
+}
+
+/* What derivatives add up, before the line's own extremes follow x. `priced`: its weighted price in this step. */
+template <class S>
+__device__ inline void follow_slopes(walk<S> &p, const rows<S> &row, int i, int a, int t, int l, int s,
+                                     typename S::real x, typename S::real priced, const typename S::real *swing) {
+  typedef typename S::real real;
+  const unsigned need = S::need(a);
+  OPTION_EACH
+  for (int g = S::tangent_begin(a); g < S::tangent_begin(a + 1); g++) {
+    const real known = row.of(S::R_SLOPE + g, i);
+    real y = known;
+    if (!S::tangent_flat(g))
+      y = S::FOLDED ? fused(swing[g], signed_by<S>(s, p.y[t]), known) : known + (s ? -p.slope[g] : p.slope[g]);
+    if (need & NEED_SUM) p.slope_sum[g][s] = fused(priced, y, p.slope_sum[g][s]);
+    if (need & NEED_LOGS) p.slope_logs[g][s] += y;
+    if (need & NEED_ENDS) {
+      p.slope_most[g][s] = x > p.most[l][s] ? y : p.slope_most[g][s];
+      p.slope_least[g][s] = x < p.least[l][s] ? y : p.slope_least[g][s];
+    }
+    p.slope_last[g][s] = y;
+  }
+}
+
+/* x of the line after a step, and what is made of it. */
+template <class S>
+__device__ inline void follow_line(walk<S> &p, const constants<S> &c, const draws<S> &d, const rows<S> &row, int i,
+                                   int j, int a, int t, int l, const typename S::real *vols,
+                                   const typename S::real *power) {
+  typedef typename S::real real;
+  const unsigned need = S::need(a);
+#pragma unroll
+  for (int s = 0; s < S::SIGNS; s++) {
+    const bool sloped = l == S::line_begin(S::track_begin(a)) && S::tangent_begin(a) < S::tangent_begin(a + 1);
+    real priced = 0;
+    if ((need & NEED_SUM) && !S::FAR) {
+      priced = row.of(S::R_WEIGHT + l, i) * power[s];
+      p.sum[l][s] += priced;
+      if (sloped && !(need & NEED_LEVEL)) follow_slopes(p, row, i, a, t, l, s, (real)0, priced, c.c + S::C_SWING);
+    }
+    if (sloped && !(need & (NEED_SUM | NEED_LEVEL))) /* last prices, fixings and logarithms alone */
+      follow_slopes(p, row, i, a, t, l, s, (real)0, (real)0, c.c + S::C_SWING);
+    if (!(need & (S::FAR ? NEED_LEVEL | NEED_SUM : NEED_LEVEL))) continue;
+    const real vol = vols[S::MOVED ? s : 0], before = p.x[l][s];
+    real x = signed_by<S>(s, p.y[t]);
+    if (!S::MOVED) x += row.of(S::R_LEVEL + l, i);
+    if ((need & NEED_SUM) && S::FAR) p.sum[l][s] += priced = price<S>(x);
+    if (sloped && (S::FAR || (need & NEED_LEVEL))) follow_slopes(p, row, i, a, t, l, s, x, priced, c.c + S::C_SWING);
+    if (need & NEED_ENDS) {
+      p.most[l][s] = greatest(p.most[l][s], x);
+      p.least[l][s] = least(p.least[l][s], x);
+    }
+    if (need & NEED_HIGH) p.high[l][s] = greatest(p.high[l][s], extreme(before, x, vol, d.high[a].word[j], (real)1));
+    if (need & NEED_LOW) p.low[l][s] = least(p.low[l][s], extreme(before, x, vol, d.low[a].word[j], (real)-1));
+    if (need & NEED_STAYS) {
+      OPTION_EACH
+      for (int k = 0; k < S::STAYS; k++)
+        if (S::stay_line(k) == l && S::stay_sign(k) == s)
+          p.stay[k] *= stays(before, x, vol, c.c[S::C_STAY + k], (real)S::stay_side(k));
+    }
+    p.x[l][s] = x;
+  }
+}
+
+/* Step i of the rows, with the draws' numbers j. */
+template <class S>
+__device__ inline void step(walk<S> &p, const constants<S> &c, const stream &random, const option_keys &keys,
+                            const draws<S> &d, const rows<S> &row, int i, int j) {
+  typedef typename S::real real;
+  OPTION_EACH
+  for (int a = 0; a < S::ASSETS; a++) {
+    real w = d.z[a][j];
+    if (S::CORRELATED) {
+      w *= c.c[S::C_FACTOR + a * (a + 1) / 2 + a];
+      OPTION_EACH
+      for (int b = 0; b < a; b++) w = fused(c.c[S::C_FACTOR + a * (a + 1) / 2 + b], d.z[b][j], w);
+    } else if (S::ASSETS > 1) {
+      w *= c.c[S::C_FACTOR + a];
+    }
+    OPTION_EACH
+    for (int g = S::tangent_begin(a); g < S::tangent_begin(a + 1) && !S::FOLDED; g++)
+      if (!S::tangent_flat(g)) p.slope[g] = fused(row.of(S::R_SWING + g, i), w, p.slope[g]);
+    OPTION_EACH
+    for (int t = S::track_begin(a); t < S::track_begin(a + 1); t++) {
+      real vol[walk<S>::OWN], grown = w;
+      if constexpr (S::MOVED) {
+        move(p, c, random, keys, d, row, i, j, a, t, w, vol);
+      } else {
+        vol[0] = S::FOLDED ? c.c[S::C_VOL + t] : row.of(S::R_VOL + t, i);
+        if (!S::FOLDED) grown = vol[0] * w;
+        if (S::FOLDED && t != S::track_begin(a)) grown = c.c[S::C_RATIO + t] * w;
+        p.y[t][0] += grown;
+      }
+      real power[S::SIGNS];
+      if ((S::need(a) & NEED_SUM) && !S::FAR)
+#pragma unroll
+        for (int s = 0; s < S::SIGNS; s++) power[s] = power_of_two(signed_by<S>(s, p.y[t]));
+#pragma unroll
+      for (int s = 0; s < walk<S>::OWN; s++)
+        if (S::need(a) & NEED_LOGS) p.logs[t][s] += p.y[t][s];
+      OPTION_EACH
+      for (int l = S::line_begin(t); l < S::line_begin(t + 1); l++)
+        follow_line(p, c, d, row, i, j, a, t, l, vol, power);
+    }
+  }
+  if (S::FIXINGS > 0 && row.of(S::R_MARK, i) != 0) {
+    OPTION_EACH
+    for (int t = 0; t < S::TRACKS; t++)
+#pragma unroll
+      for (int s = 0; s < walk<S>::OWN; s++) p.fixing[t][p.fixings][s] = p.y[t][s];
+    OPTION_EACH
+    for (int g = 0; g < S::TANGENTS; g++)
+#pragma unroll
+      for (int s = 0; s < S::SIGNS; s++) p.slope_fixing[g][p.fixings][s] = p.slope_last[g][s];
+    p.fixings++;
+  }
+}
+
+/* What payoffs see: feature `v` of a market and sign. */
+template <class S> __device__ inline typename S::real view(const walk<S> &p, const constants<S> &c, int v) {
+  typedef typename S::real real;
+  const int kind = S::view_kind(v), l = S::view_line(v), t = S::line_track(l), s = S::view_sign(v);
+  const int slot = S::view_slot(v), g = S::view_tangent(v); /* g < 0: no derivative */
+  const real scale = c.c[S::C_VIEW + 2 * v], at = S::FAR ? c.c[S::C_VIEW + 2 * v + 1] : (real)0;
+  const bool sloped = S::TANGENTS > 0 && g >= 0;
+  const int k = sloped ? g : 0;
+  switch (kind) {
+  case LAST: return price<S>(signed_by<S>(s, p.y[t]) + at) * scale * (sloped ? p.slope_last[k][s] : (real)1);
+  case MEAN: return (sloped ? p.slope_sum[k][s] : p.sum[l][s]) * scale;
+  case GEOMETRIC:
+    return price<S>(signed_by<S>(s, p.logs[t]) * (real)(1.0 / S::STEPS) + at) * scale *
+           (sloped ? p.slope_logs[k][s] * (real)(1.0 / S::STEPS) : (real)1);
+  case MOST: return price<S>(p.most[l][s]) * scale * (sloped ? p.slope_most[k][s] : (real)1);
+  case LEAST: return price<S>(p.least[l][s]) * scale * (sloped ? p.slope_least[k][s] : (real)1);
+  case HIGH: return price<S>(p.high[l][s]) * scale;
+  case LOW: return price<S>(p.low[l][s]) * scale;
+  case FIXING:
+    return price<S>(signed_by<S>(s, p.fixing[t][slot]) + at) * scale * (sloped ? p.slope_fixing[k][slot][s] : (real)1);
+  default: return p.stay[slot];
+  }
+}
+
+/* All views of the S::SHARE paths that have the words of the path with number (high, low); the next one lies 256 on,
+ * OPTION_SHARE_STRIDE. `table`: [groups][rows][4]. */
+template <class S>
+__device__ inline void follow(const constants<S> &c, const option_keys &keys, const typename S::real *table,
+                              unsigned high, unsigned low, typename S::real (*views)[S::VIEWS]) {
+  const stream s = begin_stream(high, low);
+  draws<S> d;
+  if constexpr (S::SHARE > 1) {
+    const rows<S> row(table, 0);
+    draw(c, s, keys, 0, d);
+    OPTION_EACH
+    for (int r = 0; r < S::SHARE; r++) {
+      walk<S> p;
+      begin_walk(p, c);
+      OPTION_EACH
+      for (int i = 0; i < S::STEPS; i++)
+        step(p, c, begin_stream(high, low + 256 * r), keys, d, row, i, S::STEPS * r + i);
+      OPTION_EACH
+      for (int v = 0; v < S::VIEWS; v++) views[r][v] = view(p, c, v);
+    }
+  } else {
+    walk<S> p;
+    begin_walk(p, c);
+#pragma unroll S::UNROLL
+    for (int group = 0; group < S::STEPS / 4; group++) {
+      const rows<S> row(table, group);
+      draw(c, s, keys, group, d);
+      OPTION_EACH
+      for (int i = 0; i < 4; i++) step(p, c, s, keys, d, row, i, i);
+    }
+    if (S::STEPS % 4 != 0) {
+      const rows<S> row(table, S::STEPS / 4);
+      draw(c, s, keys, S::STEPS / 4, d);
+      OPTION_EACH
+      for (int i = 0; i < S::STEPS % 4; i++) step(p, c, s, keys, d, row, i, i);
+    }
+    OPTION_EACH
+    for (int v = 0; v < S::VIEWS; v++) views[0][v] = view(p, c, v);
+  }
+}
+
+#endif

@@ -1,0 +1,253 @@
+#include "kernels/option/estimate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const option_greek_names[OPTION_GREEKS] = {"delta", "gamma", "vega", "rho", "theta"};
+
+static bool per_asset(int greek) { return greek <= OPTION_VEGA; }
+
+int option_quantities(const option_parameters *p, option_quantity *out) {
+  const int payoffs = option_payoff_count(p);
+  int count = 0;
+  for (int k = 0; k < payoffs; k++, count++)
+    if (out != NULL) out[count] = (option_quantity){k, -1, 0};
+  for (int k = 0; k < payoffs; k++)
+    for (int g = 0; g < OPTION_GREEKS; g++)
+      for (int a = 0; p->greeks.want[g] && a < (per_asset(g) ? (int)p->assets.count : 1); a++, count++)
+        if (out != NULL) out[count] = (option_quantity){k, g, a};
+  return count;
+}
+
+static option_bump bump_of(const option_parameters *p, int greek, int asset, double *width) {
+  option_bump bump = {.asset = asset};
+  switch (greek) {
+  case OPTION_DELTA: *width = 2 * (bump.spot = 1e-3) * option_asset_at(p, asset)->spot; break;
+  case OPTION_GAMMA: *width = (bump.spot = 1e-2) * option_asset_at(p, asset)->spot; break;
+  case OPTION_VEGA: *width = 2 * (bump.vol = 1e-3); break;
+  case OPTION_RHO: *width = 2 * (bump.rate = 1e-3); break;
+  default: *width = -2 * (bump.maturity = 1e-3 * p->maturity); break;
+  }
+  return bump;
+}
+
+/* The markets that differ by the bump and by its opposite: *first and *first + 1. */
+static sim_status add_markets(option_estimate *e, const option_parameters *p, const option_bump *bump, int *first) {
+  const option_bump other = {bump->asset, -bump->spot, -bump->vol, -bump->rate, -bump->maturity};
+  if ((e->markets + 2) * e->signs > OPTION_MARKETS_MAX)
+    return sim_fail(SIM_ERR_SCENARIO, "greeks: more than %d paths of the same random numbers are needed",
+                    OPTION_MARKETS_MAX);
+  *first = e->markets;
+  SIM_TRY(option_market_create(p, bump, &e->market[e->markets++]));
+  return option_market_create(p, &other, &e->market[e->markets++]);
+}
+
+/* A market that differs by a small part of the bump: derivatives are exact to 1e-9. */
+static sim_status near_market(const option_parameters *p, int greek, int asset, double share, double *width,
+                              option_market *out) {
+  option_bump bump = bump_of(p, greek, asset, width);
+  bump.spot *= share;
+  bump.vol *= share;
+  bump.rate *= share;
+  bump.maturity *= share;
+  return option_market_create(p, &bump, out);
+}
+
+/* Derivatives of drift and vol of every step: out[2][steps], in natural logarithms; and of ln discount. */
+static sim_status differentiate(const option_parameters *p, int greek, int asset, double *out, double *discount) {
+  const double share = 0.1, ln2 = 0.69314718055994530942;
+  option_market above, below = {0};
+  double width;
+  SIM_TRY(near_market(p, greek, asset, share, &width, &above));
+  const sim_status status = near_market(p, greek, asset, -share, &width, &below);
+  width = fabs(width) * share;
+  for (int s = 0; status == SIM_OK && out != NULL && s < above.steps; s++) {
+    const int i = s * above.assets + asset;
+    out[s] = (above.drift[i] - below.drift[i]) / width * ln2;
+    out[above.steps + s] = (above.vol[i] - below.vol[i]) / width * ln2;
+  }
+  if (status == SIM_OK) *discount = log(above.discount / below.discount) / width;
+  option_market_free(&above);
+  option_market_free(&below);
+  return status;
+}
+
+sim_status option_discount_slope(const option_parameters *p, int greek, double *out) {
+  return differentiate(p, greek, 0, NULL, out);
+}
+
+/* A Greek of the first payoff's discounted control. */
+static sim_status differentiate_control(const option_parameters *p, const option_market *market, int greek, int asset,
+                                        double *out) {
+  const double share = 0.01; /* second differences are exact to 1e-8 */
+  option_market above, below = {0};
+  double width;
+  SIM_TRY(near_market(p, greek, asset, share, &width, &above));
+  const sim_status status = near_market(p, greek, asset, -share, &width, &below);
+  width *= share;
+  if (status == SIM_OK) {
+    const double most = above.discount * option_control_mean(p, &above, 0),
+                 least = below.discount * option_control_mean(p, &below, 0),
+                 middle = market->discount * option_control_mean(p, market, 0);
+    *out = greek == OPTION_GAMMA ? (most - 2 * middle + least) / (width * width) : (most - least) / width;
+  }
+  option_market_free(&above);
+  option_market_free(&below);
+  return status;
+}
+
+static int is_flat(const option_estimate *e, int tangent) { return e->graph.tangent[tangent].greek == OPTION_RHO; }
+
+/* Of all tangents, those that are not flat first: the graph numbers them as they came, and is numbered anew. */
+static sim_status make_tangents(option_estimate *e, const option_parameters *p) {
+  option_graph *g = &e->graph;
+  const size_t steps = (size_t)e->market[0].steps;
+  int place[OPTION_TANGENTS_MAX], count = 0;
+  for (int flat = 0; flat < 2; flat++)
+    for (int t = 0; t < g->tangents; t++)
+      if (is_flat(e, t) == flat) place[t] = count++;
+  for (int f = 0; f < g->features; f++)
+    if (g->feature[f].tangent > 0) g->feature[f].tangent = place[g->feature[f].tangent - 1] + 1;
+  e->tangent = calloc((size_t)g->tangents * 2 * steps + 1, sizeof *e->tangent);
+  if (e->tangent == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
+  option_parameter before[OPTION_TANGENTS_MAX];
+  memcpy(before, g->tangent, sizeof before);
+  for (int t = 0; t < g->tangents; t++) {
+    const int greek = before[t].greek, asset = before[t].asset;
+    double *out = e->tangent + (size_t)place[t] * 2 * steps;
+    g->tangent[place[t]] = before[t];
+    SIM_TRY(differentiate(p, greek, asset, out, &e->discount_slope[greek]));
+    for (size_t s = 1; s < steps && greek == OPTION_RHO; s++) out[s] += out[s - 1];
+  }
+  return SIM_OK;
+}
+
+static void combine(option_estimate *e, option_combination *c, int market, int output, double factor) {
+  c->term[c->terms++] = (option_term){market, output, factor * e->market[market].discount};
+}
+
+/* Greek of all payoffs by one asset. */
+static sim_status make_greek(option_estimate *e, const option_parameters *p, int greek, int asset) {
+  const option_graph *g = &e->graph;
+  option_quantity *quantity = calloc((size_t)e->quantities, sizeof *quantity);
+  if (quantity == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
+  option_quantities(p, quantity);
+  double width;
+  const option_bump bump = bump_of(p, greek, asset, &width);
+  int first = -1;
+  sim_status status = SIM_OK;
+  for (int q = 0; q < e->quantities && status == SIM_OK; q++) {
+    if (quantity[q].greek != greek || quantity[q].asset != asset) continue;
+    const int k = quantity[q].payoff, delta = g->delta[k][asset];
+    const int direct = greek == OPTION_DELTA ? delta : greek == OPTION_GAMMA ? g->gamma[k][asset] : -1;
+    option_combination *c = &e->combination[q];
+    if (greek >= OPTION_VEGA && g->slope[k][greek][asset] >= 0) {
+      combine(e, c, 0, g->slope[k][greek][asset], 1);
+      if (greek != OPTION_VEGA) combine(e, c, 0, k, e->discount_slope[greek]);
+      for (int t = 0; t < c->terms && greek == OPTION_THETA; t++) c->term[t].factor *= -1;
+      continue;
+    }
+    if (direct >= 0) {
+      combine(e, c, 0, direct, 1);
+      continue;
+    }
+    if (first < 0) status = add_markets(e, p, &bump, &first);
+    if (status != SIM_OK) break;
+    if (greek == OPTION_GAMMA && delta >= 0) { /* the graph divides by the spot that is not bumped */
+      combine(e, c, first, delta, 1 / (2 * width * (1 + bump.spot)));
+      combine(e, c, first + 1, delta, -1 / (2 * width * (1 - bump.spot)));
+    } else if (greek == OPTION_GAMMA) {
+      combine(e, c, first, k, 1 / (width * width));
+      combine(e, c, 0, k, -2 / (width * width));
+      combine(e, c, first + 1, k, 1 / (width * width));
+    } else {
+      combine(e, c, first, k, 1 / width);
+      combine(e, c, first + 1, k, -1 / width);
+    }
+  }
+  free(quantity);
+  return status;
+}
+
+/* How large a Greek of something that costs `price` is, in order of magnitude. */
+static double size_of_greek(const option_parameters *p, const option_market *market, int greek, int asset,
+                            double price) {
+  const double spot = market->spot[asset], T = p->maturity;
+  const double factor[OPTION_GREEKS] = {[OPTION_DELTA] = 1 / spot,
+                                        [OPTION_GAMMA] = 1 / (spot * spot),
+                                        [OPTION_VEGA] = sqrt(T),
+                                        [OPTION_RHO] = T,
+                                        [OPTION_THETA] = 1 / T};
+  return fabs(price) * factor[greek];
+}
+
+/* Greeks of the first payoff that have a control. One whose control is the same on every path but for rounding, as the
+ * rho of a discounted spot, goes without. */
+static sim_status control_greeks(option_estimate *e, const option_parameters *p) {
+  option_quantity *quantity = calloc((size_t)e->quantities, sizeof *quantity);
+  if (quantity == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
+  option_quantities(p, quantity);
+  sim_status status = SIM_OK;
+  for (int q = e->graph.payoffs; q < e->quantities && quantity[q].payoff == 0 && status == SIM_OK; q++) {
+    const int greek = quantity[q].greek, asset = quantity[q].asset;
+    option_combination *c = &e->combination[q];
+    c->control = e->graph.control_slope[greek][asset];
+    if (c->control < 0) continue;
+    c->control_factor = greek == OPTION_THETA ? -e->market[0].discount : e->market[0].discount;
+    c->control_least = 1e-4 * size_of_greek(p, &e->market[0], greek, asset, e->combination[0].control_mean);
+    status = differentiate_control(p, &e->market[0], greek, asset, &c->control_mean);
+  }
+  free(quantity);
+  return status;
+}
+
+static sim_status make_combinations(option_estimate *e, const option_parameters *p) {
+  const option_graph *g = &e->graph;
+  for (int q = 0; q < e->quantities; q++) e->combination[q].control = -1;
+  for (int k = 0; k < g->payoffs; k++) {
+    option_combination *c = &e->combination[k];
+    combine(e, c, 0, k, 1);
+    c->control = g->control[k];
+    if (c->control < 0) continue;
+    c->control_mean = option_control_mean(p, &e->market[0], k) * e->market[0].discount;
+    c->control_factor = e->market[0].discount;
+  }
+  for (int greek = 0; greek < OPTION_GREEKS; greek++)
+    for (int a = 0; p->greeks.want[greek] && a < (per_asset(greek) ? e->market[0].assets : 1); a++)
+      SIM_TRY(make_greek(e, p, greek, a));
+  return control_greeks(e, p);
+}
+
+void option_estimate_set(option_combination *c, const option_moments *m, double count) {
+  const double spread = m->xx - m->x * m->x / count;
+  const bool varies = spread > count * c->control_least * c->control_least;
+  c->slope = c->control >= 0 && varies ? (m->xy - m->x * m->y / count) / spread : 0;
+  c->shift = isfinite(m->y) ? (m->y - c->slope * m->x) / count : 0;
+}
+
+static sim_status make(option_estimate *e, const option_parameters *p, bool tangents) {
+  e->signs = p->sampling.antithetic ? 2 : 1;
+  SIM_TRY(option_market_create(p, NULL, &e->market[e->markets++]));
+  SIM_TRY(option_graph_create(p, &e->market[0], tangents, &e->graph));
+  SIM_TRY(make_tangents(e, p));
+  e->quantities = option_quantities(p, NULL);
+  e->combination = calloc((size_t)e->quantities, sizeof *e->combination);
+  if (e->combination == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
+  return make_combinations(e, p);
+}
+
+sim_status option_estimate_create(const option_parameters *p, bool tangents, option_estimate *out) {
+  *out = (option_estimate){0};
+  const sim_status status = make(out, p, tangents);
+  if (status != SIM_OK) option_estimate_free(out);
+  return status;
+}
+
+void option_estimate_free(option_estimate *estimate) {
+  for (int m = 0; m < estimate->markets; m++) option_market_free(&estimate->market[m]);
+  option_graph_free(&estimate->graph);
+  free(estimate->combination);
+  free(estimate->tangent);
+  *estimate = (option_estimate){0};
+}

@@ -1,0 +1,286 @@
+/* When to exercise early: least squares of what waiting brings, date by date from the last one backwards, on paths
+ * where an exercise pays (Longstaff and Schwartz 2001). */
+#include "engine/reduce.h"
+#include "kernels/option/option.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Paths of the fit, far from all others. */
+#define FIT_FIRST (UINT64_C(3) << 61)
+enum { MOMENTS = 2 * OPTION_DEGREE_MAX + 1, SUMS = MOMENTS + OPTION_DEGREE_MAX + 1, UNKNOWN = OPTION_DEGREE_MAX + 1 };
+
+typedef struct fit {
+  const option_market *market;
+  option_rule rule;
+  int chunks, paths, threads;
+  double *price, *cash; /* [dates][chunks * OPTION_CHUNK], [chunks * OPTION_CHUNK] */
+  double *sums;         /* [chunks][SUMS] */
+  double *column;       /* [chunks] */
+} fit;
+
+/* What a walk needs beside the market. */
+typedef struct walker {
+  option_mover mover[OPTION_ASSETS_MAX];
+  sim_expr_program *local[OPTION_ASSETS_MAX];
+  option_feature *feature; /* [dates] */
+  double *cholesky;
+  size_t scratch;
+  char *room; /* [threads][scratch] */
+  void **out; /* [threads][dates] */
+} walker;
+
+static sim_status make_walker(const fit *f, const option_parameters *p, int asset, sim_isa isa, walker *w) {
+  const option_market *market = f->market;
+  const size_t assets = (size_t)market->assets, dates = (size_t)f->rule.dates;
+  size_t program = 0;
+  for (size_t a = 0; a < assets && market->mover != NULL; a++) {
+    const sim_expr *expr = option_asset_at(p, (int)a)->local_vol;
+    w->mover[a] = market->mover[a];
+    if (expr == NULL) continue;
+    const sim_expr_target target = {.isa = isa, .uniform = (const bool[]){false, true}};
+    SIM_TRY(sim_expr_program_create(expr, &target, &w->local[a]));
+    w->mover[a].local = w->local[a];
+    program = (size_t)fmax((double)program, (double)sim_expr_program_scratch(w->local[a]) + 128);
+  }
+  w->scratch = (option_path_scratch((int)assets, 1, program) + 63) / 64 * 64;
+  w->feature = calloc(dates, sizeof *w->feature);
+  w->cholesky = calloc(assets * assets, sizeof *w->cholesky);
+  w->room = aligned_alloc(64, w->scratch * (size_t)f->threads);
+  w->out = calloc(dates * (size_t)f->threads, sizeof *w->out);
+  if (w->feature == NULL || w->cholesky == NULL || w->room == NULL || w->out == NULL)
+    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
+  for (size_t d = 0; d < dates; d++)
+    w->feature[d] = (option_feature){.kind = OPTION_FIXING, .asset = asset, .step = (int)(d + 1) * f->rule.every};
+  return option_cholesky(p, w->cholesky);
+}
+
+static void free_walker(walker *w) {
+  for (int a = 0; a < OPTION_ASSETS_MAX; a++) sim_expr_program_free(&w->local[a]);
+  free(w->feature);
+  free(w->cholesky);
+  free(w->room);
+  free(w->out);
+}
+
+/* Prices at the dates. */
+static void walk(fit *f, const option_parameters *p, const walker *w, option_path_kernel *kernel) {
+  const option_market *market = f->market;
+  const size_t dates = (size_t)f->rule.dates, row = (size_t)f->chunks * OPTION_CHUNK;
+  const option_variant variant = {.drift = market->drift,
+                                  .vol = market->vol,
+                                  .spot = market->spot,
+                                  .mover = market->mover != NULL ? w->mover : NULL};
+  const option_paths paths = {.seed = p->common.seed,
+                              .assets = market->assets,
+                              .steps = market->steps,
+                              .variants = 1,
+                              .features = (int)dates,
+                              .variant = &variant,
+                              .feature = w->feature,
+                              .cholesky = w->cholesky,
+                              .far = true};
+#pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
+  for (int c = 0; c < f->chunks; c++) {
+    const size_t thread = (size_t)omp_get_thread_num();
+    void **mine = w->out + thread * dates;
+    for (size_t d = 0; d < dates; d++) mine[d] = f->price + d * row + (size_t)c * OPTION_CHUNK;
+    kernel(&paths, FIT_FIRST + (uint64_t)c * OPTION_CHUNK, OPTION_CHUNK, mine, w->room + thread * w->scratch);
+  }
+}
+
+static double pays(const option_rule *r, double price) { return r->sign * (price - r->strike); }
+
+/* Sum k of all chunks, by the tree. */
+static double total(fit *f, int k) {
+  for (int c = 0; c < f->chunks; c++) f->column[c] = f->sums[(size_t)c * SUMS + (size_t)k];
+  return sim_reduce_tree(f->column, (size_t)f->chunks);
+}
+
+/* Powers of x, and x^k cash, of the paths of one chunk that would be paid at the date. */
+static void chunk_sums(const fit *f, const double *price, const double *cash, int count, double *sums) {
+  memset(sums, 0, SUMS * sizeof *sums);
+  for (int i = 0; i < count; i++) {
+    if (!(pays(&f->rule, price[i]) > 0)) continue;
+    const double x = (price[i] - f->rule.centre) * f->rule.scale;
+    double power = 1;
+    for (int k = 0; k <= 2 * f->rule.degree; k++, power *= x) {
+      sums[k] += power;
+      if (k <= f->rule.degree) sums[MOMENTS + k] += power * cash[i];
+    }
+  }
+}
+
+/* Cholesky's factor of the normal equations; returns the unknowns before they are singular. */
+static int factor(const double *sum, int unknowns, double l[UNKNOWN][UNKNOWN]) {
+  for (int n = 0; n < unknowns; n++)
+    for (int j = 0; j <= n; j++) {
+      double s = sum[n + j];
+      for (int k = 0; k < j; k++) s -= l[n][k] * l[j][k];
+      if (j == n && !(s > 1e-11 * sum[2 * n])) return n;
+      l[n][j] = j < n ? s / l[j][j] : sqrt(s);
+    }
+  return unknowns;
+}
+
+/* The degree is lowered where they are singular. Returns unknowns solved. */
+static int solve(const double *sum, int unknowns, double *beta) {
+  double l[UNKNOWN][UNKNOWN];
+  const int n = factor(sum, unknowns, l);
+  for (int i = 0; i < n; i++) {
+    double s = sum[MOMENTS + i];
+    for (int k = 0; k < i; k++) s -= l[i][k] * beta[k];
+    beta[i] = s / l[i][i];
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    for (int k = i + 1; k < n; k++) beta[i] -= l[k][i] * beta[k];
+    beta[i] /= l[i][i];
+  }
+  return n;
+}
+
+/* Prices near the middle of those that pay, in units of twice their deviation: well-conditioned powers. */
+static void set_scale(fit *f) {
+  const size_t row = (size_t)f->chunks * OPTION_CHUNK;
+  double n = 0, mean = 0, square = 0;
+  f->rule.centre = f->rule.strike;
+  f->rule.scale = 1 / f->rule.strike;
+  const int degree = f->rule.degree;
+  f->rule.degree = 1;
+  for (int d = 0; d < f->rule.dates; d++) {
+    for (int c = 0; c < f->chunks; c++) {
+      const double *price = f->price + (size_t)d * row + (size_t)c * OPTION_CHUNK;
+      chunk_sums(f, price, price, OPTION_CHUNK, f->sums + (size_t)c * SUMS);
+    }
+    n += total(f, 0);
+    mean += total(f, 1);
+    square += total(f, 2);
+  }
+  f->rule.degree = degree;
+  if (n < 2) return;
+  mean /= n;
+  const double variance = square / n - mean * mean;
+  f->rule.centre += mean * f->rule.strike;
+  if (variance > 0) f->rule.scale = 1 / (2 * sqrt(variance) * f->rule.strike);
+}
+
+static void go_back(fit *f, double *beta) {
+  const size_t row = (size_t)f->chunks * OPTION_CHUNK;
+  const option_rule *r = &f->rule;
+  for (int date = r->dates - 1; date >= 0; date--) {
+    double *mine = beta + (size_t)date * UNKNOWN, sum[SUMS];
+    const double *price = f->price + (size_t)date * row;
+    const double *bond = f->market->bond;
+    const int step = (date + 1) * r->every - 1;
+    const double step_discount = date + 1 < r->dates ? bond[step + r->every] / bond[step] : 1;
+    const bool last = date + 1 == r->dates;
+#pragma omp parallel for schedule(static) num_threads(f->threads)
+    for (int c = 0; c < f->chunks; c++) {
+      double *cash = f->cash + (size_t)c * OPTION_CHUNK;
+      for (int i = 0; i < OPTION_CHUNK; i++) cash[i] *= step_discount;
+      chunk_sums(f, price + (size_t)c * OPTION_CHUNK, cash, OPTION_CHUNK, f->sums + (size_t)c * SUMS);
+    }
+    for (int k = 0; k < SUMS; k++) sum[k] = total(f, k);
+    /* With fewer than 20 paths a number nothing is known: it is not exercised then. */
+    const int most = (int)fmin(r->degree + 1, sum[0] / 20);
+    if (!last && solve(sum, most, mine) == 0) mine[0] = 1e30;
+#pragma omp parallel for schedule(static) num_threads(f->threads)
+    for (int c = 0; c < f->chunks; c++)
+      for (int i = c * OPTION_CHUNK; i < (c + 1) * OPTION_CHUNK; i++) {
+        const double x = (price[i] - r->centre) * r->scale, payoff = pays(r, price[i]);
+        double hold = 0;
+        for (int k = r->degree; k >= 0 && !last; k--) hold = hold * x + mine[k];
+        if (payoff > 0 && payoff >= hold) f->cash[i] = payoff;
+      }
+  }
+}
+
+static sim_status make_rule(fit *f, const option_parameters *p, int asset, sim_isa isa, double *beta) {
+  const size_t all = (size_t)f->chunks * OPTION_CHUNK;
+  const size_t numbers = all * ((size_t)f->rule.dates + 1) + (size_t)f->chunks * (SUMS + 1);
+  f->price = aligned_alloc(64, (numbers * sizeof(double) + 63) / 64 * 64);
+  if (f->price == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
+  f->cash = f->price + all * (size_t)f->rule.dates;
+  f->sums = f->cash + all;
+  f->column = f->sums + (size_t)f->chunks * SUMS;
+  memset(f->cash, 0, all * sizeof *f->cash);
+  walker *w = calloc(1, sizeof *w);
+  sim_status status =
+      w != NULL ? make_walker(f, p, asset, isa, w) : sim_fail(SIM_ERR_NO_MEMORY, "no memory for a walk");
+  if (status == SIM_OK) {
+    walk(f, p, w, option_path_find(false, isa));
+    set_scale(f);
+    go_back(f, beta);
+  }
+  if (w != NULL) free_walker(w);
+  free(w);
+  free(f->price);
+  return status;
+}
+
+static size_t numbers_of(const sim_item *item, int64_t steps) {
+  return (size_t)(steps / ((const option_payoff *)item->data)->every) * UNKNOWN;
+}
+
+sim_status option_policy_create(const option_parameters *p, const option_market *market, const sim_setup *setup,
+                                option_policy *out) {
+  size_t numbers = 0;
+  *out = (option_policy){.count = (int)p->payoffs.count};
+  for (size_t i = 0; i < p->payoffs.count; i++)
+    if (p->payoffs.items[i].schema == &option_american_schema) numbers += numbers_of(&p->payoffs.items[i], p->steps);
+  if (numbers == 0) return SIM_OK;
+  out->rule = calloc(p->payoffs.count, sizeof *out->rule);
+  double *beta = out->numbers = calloc(numbers, sizeof(double) + sizeof(float));
+  if (out->rule == NULL || beta == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
+  float *single = (float *)(void *)(beta + numbers);
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const sim_item *item = &p->payoffs.items[i];
+    if (item->schema != &option_american_schema) continue;
+    const option_payoff *o = item->data;
+    fit f = {.market = market, .threads = setup->threads};
+    f.rule = (option_rule){.single = p->common.precision != SIM_DOUBLE,
+                           .every = (int)o->every,
+                           .dates = (int)(p->steps / o->every),
+                           .degree = (int)o->degree,
+                           .strike = o->strike,
+                           .sign = o->type == OPTION_CALL ? 1 : -1,
+                           .beta = beta,
+                           .beta_single = single};
+    f.chunks = (int)((o->fit_paths + OPTION_CHUNK - 1) / OPTION_CHUNK);
+    SIM_TRY(make_rule(&f, p, (int)o->asset - 1, setup->isa, beta));
+    out->rule[i] = f.rule;
+    const size_t count = numbers_of(item, p->steps);
+    for (size_t k = 0; k < count; k++) single[k] = (float)beta[k];
+    beta += count;
+    single += count;
+  }
+  return SIM_OK;
+}
+
+double option_policy_bytes(const option_parameters *p) {
+  double most = 0;
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const option_payoff *o = p->payoffs.items[i].data;
+    if (p->payoffs.items[i].schema == &option_american_schema)
+      most = fmax(most, (double)o->fit_paths * (double)(p->steps / o->every + 1) * sizeof(double));
+  }
+  return most;
+}
+
+void option_policy_free(option_policy *policy) {
+  free(policy->rule);
+  free(policy->numbers);
+  *policy = (option_policy){0};
+}
+
+void option_policy_in(const option_policy *policy, const option_market *market, option_rule *out, double *growth) {
+  const double end = market->bond[market->steps - 1];
+  for (int i = 0; i < policy->count; i++) {
+    double *mine = growth + (size_t)i * (size_t)market->steps;
+    out[i] = policy->rule[i];
+    out[i].growth = mine;
+    for (int d = 0; d < out[i].dates; d++) mine[d] = market->bond[(d + 1) * out[i].every - 1] / end;
+  }
+}

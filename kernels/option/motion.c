@@ -1,0 +1,73 @@
+/* Constants of the steps of assets that are no geometric Brownian motions: see option_mover in path.h. */
+#include "kernels/option/option.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double ln2 = 0.69314718055994530942;
+
+/* Andersen (2008), with both weights of the integrated variance one half. */
+static void set_heston(const option_heston *h, double dt, double shift, option_mover *m) {
+  const double root = sqrt(h->theta) + shift, theta = root * root, start = sqrt(h->v) + shift;
+  const double kappa = h->kappa, sigma2 = h->sigma * h->sigma, keep = exp(-kappa * dt), gone = -expm1(-kappa * dt);
+  m->motion = OPTION_HESTON;
+  m->v = start * start;
+  m->keep = keep;
+  m->pull = theta * gone;
+  m->spread = sigma2 * keep * gone / kappa;
+  m->floor = theta * sigma2 * gone * gone / (2 * kappa);
+  m->k2 = dt / 2 * (kappa * h->rho / h->sigma - 0.5) + h->rho / h->sigma;
+  m->k3 = m->k4 = dt / 2 * (1 - h->rho * h->rho);
+}
+
+/* Of more than k jumps: summed from the far end, where it would cancel otherwise. At most 20 are expected, so that 64
+ * have a chance below 1e-13. */
+static void set_jumps(const option_jumps *j, double dt, option_mover *m) {
+  const double mean = j->rate * dt;
+  double chance[OPTION_JUMPS_MAX + 1], sum = 0;
+  chance[0] = exp(-mean);
+  for (int k = 1; k <= OPTION_JUMPS_MAX; k++) chance[k] = chance[k - 1] * mean / k;
+  for (int k = OPTION_JUMPS_MAX; k > 0; k--) m->above[k - 1] = sum += chance[k];
+  while (m->jumps < OPTION_JUMPS_MAX && m->above[m->jumps] > 0x1p-33) m->jumps++;
+  m->jump_mean = j->mean / ln2;
+  m->jump_deviation = j->deviation / ln2;
+}
+
+/* Rows of the grid at the beginning of each step. */
+static sim_status set_grid(const option_vol_grid *g, int steps, double dt, option_mover *m) {
+  const size_t n = g->spots.rows, times = g->times.rows;
+  double *numbers = calloc(n * (1 + (size_t)steps), sizeof *numbers);
+  if (numbers == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the local volatility");
+  m->motion = OPTION_LOCAL_GRID;
+  m->nodes = (int)n;
+  for (size_t k = 0; k < n; k++) numbers[k] = g->spots.data[k];
+  for (int s = 0; s < steps; s++) {
+    const double t = s * dt;
+    size_t i = 0;
+    while (i + 2 < times && g->times.data[i + 1] <= t) i++;
+    const double *low = g->vols.data + i * n, *high = times > 1 ? low + n : low;
+    const double span = times > 1 ? g->times.data[i + 1] - g->times.data[i] : 1;
+    const double share = times > 1 ? fmin(fmax((t - g->times.data[i]) / span, 0), 1) : 0;
+    for (size_t k = 0; k < n; k++) numbers[n * (1 + (size_t)s) + k] = low[k] + share * (high[k] - low[k]);
+  }
+  m->node = numbers;
+  m->row = numbers + n;
+  return SIM_OK;
+}
+
+bool option_asset_is_gbm(const option_asset *asset) { return asset->vol != NULL && !asset->jumps.given; }
+
+double option_jump_drift(const option_asset *asset) {
+  const option_jumps *j = &asset->jumps;
+  return j->given ? j->rate * expm1(j->mean + j->deviation * j->deviation / 2) : 0;
+}
+
+sim_status option_mover_set(const option_asset *asset, int steps, double dt, double shift, option_mover *out) {
+  *out = (option_mover){.motion = OPTION_GEOMETRIC_BROWNIAN, .dt = dt, .shift = shift};
+  if (asset->heston.given) set_heston(&asset->heston, dt, shift, out);
+  if (asset->local_vol != NULL) out->motion = OPTION_LOCAL_FUNCTION;
+  if (asset->jumps.given) set_jumps(&asset->jumps, dt, out);
+  return asset->vol_grid.given ? set_grid(&asset->vol_grid, steps, dt, out) : SIM_OK;
+}
+
+void option_mover_free(option_mover *mover) { free((void *)(uintptr_t)mover->node); }

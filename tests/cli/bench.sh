@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# sim bench: a quick table, the same as JSON, and how it is used wrongly. Rates are not judged: the machine may be busy.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+
+expect 0 "ceilings" "$SIM" bench --quick --device cpu --threads 1
+for word in nbody collision diffusion option "fp32 multiply-adds" "copy, read + write"; do
+  grep -qF -- "$word" output || fail "no '$word' in the table"
+done
+
+"$SIM" bench option --quick --json nbody --device cpu --threads 2 >bench.json || fail "sim bench --json"
+"$SIM" bench diffusion --quick --scaling --json --device cpu --threads 1 >scaling.json || fail "sim bench --scaling"
+python3 - <<'PY' || fail "what sim bench --json says"
+import json, math
+bench = json.load(open("bench.json"))
+assert [(p["device"], p["threads"]) for p in bench["places"]] == [("cpu", 2)], bench["places"]
+for ceiling in "copy", "fma32", "fma64", "rsqrt", "fft":
+    assert bench["places"][0][ceiling] > 0, ceiling
+assert {r["model"] for r in bench["results"]} == {"nbody", "option"}
+kernels = {}
+for r in bench["results"]:
+    assert 0 < r["min"] <= r["median"] <= r["max"] and r["repeats"] >= 2 and r["steps"] >= r["repeats"], r
+    # A step's work over its time is the rate: nbody counts n^2 interactions, each to six digits.
+    if r["model"] == "nbody":
+        assert math.isclose(r["n"] ** 2 / r["seconds_a_step"], r["median"], rel_tol=1e-5), r
+    if r.get("share"):
+        assert math.isclose(r["median"] * r["counted"] / bench["places"][0][r["ceiling"]], r["share"], rel_tol=1e-4), r
+    kernels.setdefault((r["model"], r["kernel"]), []).append(r["n"])
+assert len(kernels) == 3 and all(len(set(sizes)) == 3 for sizes in kernels.values()), kernels
+scaling = json.load(open("scaling.json"))
+[fit] = scaling["exponents"]
+points = [(3 * math.log(r["n"]), math.log(r["seconds"])) for r in scaling["results"]]
+mean = [sum(p[k] for p in points) / len(points) for k in (0, 1)]
+slope = sum((x - mean[0]) * (y - mean[1]) for x, y in points) / sum((x - mean[0]) ** 2 for x, y in points)
+assert abs(slope - fit["all"]) < 1e-3, (slope, fit)
+PY
+
+expect 64 "nearest is nbody" "$SIM" bench nbodi
+expect 64 "does not take --quick" "$SIM" info --quick
+expect 64 "does not take --seed" "$SIM" bench --seed 1
+# --device cuda insists on it.
+expect 69 "cuda" env CUDA_VISIBLE_DEVICES= "$SIM" bench --quick --device cuda option

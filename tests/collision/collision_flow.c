@@ -1,0 +1,179 @@
+/* Grains that come and go, and a box that is sheared. */
+#include "tests/collision/driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void near_to(double got, double expected, double within, const char *what) {
+  if (!(fabs(got - expected) <= within))
+    fail_msg("%s: got %.9g, expected %.9g within %.1e", what, got, expected, within);
+}
+
+/* A rain with friction on a tilted floor, of two species, out of which grains fall over an edge. */
+static collision_random_spheres first;
+static collision_plane slope;
+static collision_inlet inlet;
+static collision_region region;
+static double radii[2] = {0.1, 0.2}, low[3] = {0, 0, 1}, high[3] = {3, 3, 2};
+static collision_gate gate;
+static sim_item inlets[1], regions[1], gates[1];
+static driver rain(sim_precision precision, int threads, double t_end) {
+  driver d = driver_make(precision, NAN, t_end);
+  first = (collision_random_spheres){.size.radius = 0.2, .n = 5, .group.species = "first"};
+  first.low = (sim_doubles){low, 3, 1};
+  first.high = (sim_doubles){high, 3, 1};
+  slope = (collision_plane){.point = {0, 0, 0}, .normal = {0.5, 0, 1}};
+  inlet = (collision_inlet){.group = {.species = "rain", .material = "grain", .density = 2, .velocity = {0, 0, -1}},
+                            .size = {NAN, {radii, 2, 1}, COLLISION_UNIFORM},
+                            .rate = 400,
+                            .low = {0, 0, 3},
+                            .high = {3, 3, 4},
+                            .stop = NAN,
+                            .limit = NAN};
+  region = (collision_region){.low = {3, -10, -10}, .high = {10, 10, 10}};
+  gate = (collision_gate){.point = {2.5, 0, 0}, .normal = {2, 0, 0}, .radius = NAN};
+  inlets[0] = (sim_item){.data = &inlet};
+  regions[0] = (sim_item){.data = &region};
+  gates[0] = (sim_item){.data = &gate};
+  d.parameters.insert = (sim_list){inlets, 1};
+  d.parameters.remove = (sim_list){regions, 1};
+  d.parameters.gates = (sim_list){gates, 1};
+  d.parameters.gravity[2] = -10;
+  d.parameters.contact.values.stiffness = 3e3;
+  d.parameters.contact.values.restitution = 0.5;
+  d.parameters.contact.values.friction = 0.3;
+  d.setup.threads = threads;
+  driver_add(&d, &collision_random_spheres_schema, &first);
+  driver_wall(&d, &collision_plane_schema, &slope);
+  return d;
+}
+
+/* What came, less what went, is there; who has left through the region has passed the gate before it. */
+static void test_count(void **state) {
+  (void)state;
+  driver d = rain(SIM_DOUBLE, 2, 1.5);
+  driver_create(&d);
+  driver_run(&d);
+  driver_frame now;
+  driver_keep(&d, &now);
+  const double here = (double)sim_frame_array(&now.frame, "id")->shape[0];
+  const double came = driver_value(&d, "flow", "inserted"), went = driver_value(&d, "flow", "removed");
+  assert_true(came > 100 && went > 10);
+  assert_true(here == 5 + came - went);
+  assert_true(driver_value(&d, "flow", "gate1_grains") >= went);
+  double mass = 0;
+  for (int64_t i = 0; i < (int64_t)here; i++) mass += driver_get(&d, "mass", 0, i);
+  const double all = 5 * 4 * 3.14159265358979323846 / 3 * 0.008 + driver_value(&d, "flow", "inserted_mass");
+  near_to(mass, all - driver_value(&d, "flow", "removed_mass"), 1e-12 * all, "mass that is there");
+  /* What was brought and taken is not in it: the step's order is left, and friction's, 1 % as for a gas. */
+  near_to(driver_value(&d, "energy", "balance"), 0, 1e-2, "energy balance with grains that come and go");
+  driver_frame_free(&now);
+  driver_destroy(&d);
+}
+
+/* The potential 10 z is gravity from the first half step of a new grain on: the same to rounding over some thousand
+ * steps. */
+static void test_newcomers_fall(void **state) {
+  (void)state;
+  static const char *const inputs[] = {"x", "y", "z", "t", NULL};
+  double height[2];
+  for (int own = 0; own < 2; own++) {
+    sim_expr *phi = driver_function(inputs, SIM_EXPR_MUL, 2, -1, 10, 1);
+    driver d = rain(SIM_DOUBLE, 2, 0.2);
+    d.parameters.gravity[2] = own ? 0 : -10;
+    d.parameters.external = own ? phi : NULL;
+    driver_create(&d);
+    driver_run(&d);
+    assert_true(driver_value(&d, "flow", "inserted") > 20);
+    height[own] = driver_get(&d, "position", 2, 10); /* behind the five of the start */
+    driver_destroy(&d);
+    sim_expr_free(&phi);
+  }
+  near_to(height[1], height[0], 1e-11, "height of a new grain in an external potential");
+}
+
+/* From the middle, with history, between two times at which grains come. */
+static void test_restart(void **state) {
+  (void)state;
+  for (int single = 0; single < 2; single++) {
+    char whole[33], parts[33];
+    driver d = rain(single ? SIM_SINGLE : SIM_DOUBLE, 2, 1.2);
+    driver_create(&d);
+    driver_until(&d, 0.8);
+    driver_frame kept;
+    driver_keep(&d, &kept);
+    driver_run(&d);
+    driver_digest(&d, whole);
+    driver_destroy(&d);
+    driver other = rain(single ? SIM_SINGLE : SIM_DOUBLE, 1, 1.2);
+    driver_restore(&other, &kept.frame);
+    driver_run(&other);
+    driver_digest(&other, parts);
+    assert_string_equal(whole, parts);
+    driver_destroy(&other);
+    driver_frame_free(&kept);
+  }
+}
+
+/* Two grains that meet across the sheared boundary, and far from it in the same relative motion, do the same. */
+static void test_shear_image(void **state) {
+  (void)state;
+  const double rate = 0.5, size = 10;
+  double speed[2];
+  for (int across = 0; across < 2; across++) {
+    driver d = driver_make(SIM_DOUBLE, 1e-3, 1);
+    driver_box(&d, size, COLLISION_PERIODIC);
+    d.parameters.box.shear_rate = rate;
+    /* Velocities are those against the flow: b is above a by 2.05, in the image or not. */
+    collision_grain a = {.radius = 1, .position = {5, across ? 9 : 4, 5}, .group.velocity = {0, 0.5, 0}};
+    collision_grain b = {.radius = 1, .position = {5, across ? 1.05 : 6.05, 5}, .group.velocity = {0, -0.5, 0}};
+    d.parameters.contact.values.stiffness = 1e3;
+    d.parameters.contact.values.friction = 0.5;
+    driver_add(&d, &collision_grain_schema, &a);
+    driver_add(&d, &collision_grain_schema, &b);
+    driver_create(&d);
+    driver_run(&d);
+    speed[across] = driver_get(&d, "velocity", 0, 0) - rate * (driver_get(&d, "position", 1, 0) - 0.5 * size);
+    driver_destroy(&d);
+  }
+  /* Rounding of places near 10 over 1e3 steps. */
+  near_to(speed[1], speed[0], 1e-10, "a contact across a sheared boundary");
+  assert_true(fabs(speed[0]) > 1e-3);
+}
+
+/* The mean flow of a sheared gas stays linear: 400 grains of thermal speed 1 leave 0.15 in each of 4 slices. */
+static collision_random_spheres spheres;
+static void test_shear_flow(void **state) {
+  (void)state;
+  const double rate = 1;
+  driver d = driver_make(SIM_DOUBLE, NAN, 2);
+  driver_box(&d, 9, COLLISION_PERIODIC);
+  spheres = (collision_random_spheres){.size.radius = 0.5, .group.density = 1.9, .n = 400, .temperature = 0.3};
+  d.parameters.box.shear_rate = rate;
+  d.parameters.profile = (collision_profile){.axis = 1, .bins = 4};
+  d.parameters.contact.values.contact_time = 0.02;
+  d.parameters.contact.values.restitution = 0.8;
+  driver_add(&d, &collision_random_spheres_schema, &spheres);
+  driver_create(&d);
+  driver_run(&d);
+  char name[16];
+  for (int k = 0; k < 4; k++) {
+    snprintf(name, sizeof name, "slice%d", k + 1);
+    near_to(driver_value(&d, "profile_velocity_x", name), rate * 9 * (k - 1.5) / 4, 0.4, "flow in a slice");
+  }
+  assert_true(driver_value(&d, "gas", "stress_xy") < 0); /* momentum flows down the gradient */
+  driver_destroy(&d);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_count), cmocka_unit_test(test_newcomers_fall),
+                                     cmocka_unit_test(test_restart), cmocka_unit_test(test_shear_image),
+                                     cmocka_unit_test(test_shear_flow)};
+  return cmocka_run_group_tests_name("flow", tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* Gases in whole numbers: their contacts against all pairs, their paths against the general form, and bits that nothing
+ * may change. */
+#include "tests/collision/driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const double pi = 3.14159265358979323846;
+
+static void near_to(double got, double expected, double relative, const char *what) {
+  if (!(fabs(got - expected) <= relative * fabs(expected)))
+    fail_msg("%s: got %.9g, expected %.9g within %.1e (off by %.2e)", what, got, expected, relative,
+             got / expected - 1);
+}
+
+/* Spheres at packing eta and temperature 1: of mass and diameter 1, or of diameters from 0.5 to 1.5. */
+static collision_random_spheres spheres;
+static double sizes[2] = {0.25, 0.75};
+static driver gas(sim_precision precision, bool mixed, double restitution, double t_end) {
+  const int64_t n = 2000;
+  driver d = driver_make(precision, NAN, t_end);
+  driver_box(&d, cbrt((double)n * pi / 6 / 0.25), COLLISION_PERIODIC);
+  d.parameters.box.size[0] *= 1.2;
+  d.parameters.box.origin[1] = -5;
+  spheres = (collision_random_spheres){.group.density = 6 / pi, .size.radius = 0.5, .n = n, .temperature = 1};
+  if (mixed) spheres.size = (collision_radii){NAN, {sizes, 2, 1}, COLLISION_UNIFORM};
+  d.parameters.contact.values.contact_time = 0.01;
+  d.parameters.contact.values.restitution = restitution;
+  driver_add(&d, &collision_random_spheres_schema, &spheres);
+  return d;
+}
+
+static const void *array(const driver_frame *frame, const char *name) {
+  const sim_array *a = sim_frame_array(&frame->frame, name);
+  if (a == NULL) fail_msg("no array %s", name);
+  return a->data;
+}
+
+/* Overlaps of a thousandth of a radius: they lie 1e-4 of positions above their rounding, 2^-24 of the distance. Of
+ * about 100 contacts one may stand at touch within it. */
+static void check_contacts(driver *d, bool mixed) {
+  driver_frame now;
+  driver_keep(d, &now);
+  const uint64_t *word = array(&now, "quanta");
+  const float *radius = array(&now, "radius"), *mass = array(&now, "mass");
+  const int64_t n = spheres.n;
+  int64_t touching = 0, close = 0;
+  double elastic = 0, deepest = 0;
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = i + 1; j < n; j++) {
+      double square = 0;
+      for (int c = 0; c < 3; c++) {
+        const double x = (double)(int32_t)((uint32_t)word[c * n + i] - (uint32_t)word[c * n + j]);
+        square += pow(x * 0x1p-32 * d->parameters.box.size[c], 2);
+      }
+      const double overlap = (double)radius[i] + (double)radius[j] - sqrt(square);
+      if (fabs(overlap) < 3e-7) close++;
+      if (!(overlap > 0)) continue;
+      const double m = (double)mass[i] * (double)mass[j] / ((double)mass[i] + (double)mass[j]);
+      elastic += 0.5 * m * pow(pi / 0.01, 2) * overlap * overlap; /* by contact_time, restitution 1 */
+      deepest = fmax(deepest, overlap / (double)fminf(radius[i], radius[j]));
+      touching++;
+    }
+  driver_frame_free(&now);
+  const double counted = driver_value(d, "contacts", "coordination") * (double)n / 2;
+  if (fabs(counted - (double)touching) > (double)close) fail_msg("%g contacts of %lld", counted, (long long)touching);
+  assert_true(touching > 20);
+  near_to(driver_value(d, "energy", "elastic"), elastic, mixed ? 1e-3 : 1e-3, "elastic energy");
+  near_to(driver_value(d, "contacts", "overlap"), deepest, 1e-3, "deepest overlap");
+}
+
+static void test_contacts(void **state) {
+  (void)state;
+  for (int mixed = 0; mixed < 2; mixed++)
+    for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) {
+      driver d = gas(SIM_SINGLE, mixed, 1, 10);
+      d.setup.isa = isa;
+      driver_create(&d);
+      driver_until(&d, 0.3);
+      for (int look = 0; look < 8; look++) {
+        for (int k = 0; k < 7 + look; k++) driver_step(&d);
+        check_contacts(&d, mixed);
+      }
+      driver_destroy(&d);
+    }
+}
+
+/* Paths part as fast as those of a gas do, by e at each collision; in a time of 0.15 a grain has about one. The start
+ * differs by fp32's 2^-24 of positions of 20: 1e-6, forces by as much of an overlap of 0.01: 1e-4 of a velocity. */
+static void test_paths(void **state) {
+  (void)state;
+  for (int mixed = 0; mixed < 2; mixed++)
+    for (int soft = 0; soft < 2; soft++) {
+      driver d[2];
+      driver_frame now[2];
+      for (int k = 0; k < 2; k++) {
+        d[k] = gas(k ? SIM_DOUBLE : SIM_SINGLE, mixed, soft ? 0.7 : 1, 10);
+        driver_create(&d[k]);
+        driver_until(&d[k], 0.15);
+        driver_keep(&d[k], &now[k]);
+      }
+      const float *a = array(&now[0], "velocity");
+      const double *b = array(&now[1], "velocity");
+      double off = 0, all = 0;
+      for (int64_t i = 0; i < 3 * spheres.n; i++) {
+        off += pow((double)a[i] - b[i], 2);
+        all += b[i] * b[i];
+      }
+      print_message("  velocities differ by %.1e\n", sqrt(off / all));
+      assert_true(sqrt(off / all) < (soft ? 2e-2 : 2e-3));
+      near_to(driver_value(&d[0], "contacts", "collisions"), driver_value(&d[1], "contacts", "collisions"), 0.02,
+              "collisions");
+      near_to(driver_value(&d[0], "gas", "virial_time"), driver_value(&d[1], "gas", "virial_time"), 0.01, "virial");
+      near_to(driver_value(&d[0], "gas", "pressure"), driver_value(&d[1], "gas", "pressure"), 0.01, "pressure");
+      near_to(driver_value(&d[0], "energy", "balance") + 1, 1, 1e-3, "energy");
+      if (soft)
+        near_to(driver_value(&d[0], "energy", "dissipated"), driver_value(&d[1], "energy", "dissipated"), 0.02, "loss");
+      for (int k = 0; k < 2; k++) {
+        driver_frame_free(&now[k]);
+        driver_destroy(&d[k]);
+      }
+    }
+}
+
+static void add_momenta(driver *d, int64_t sum[3]) {
+  driver_frame now;
+  driver_keep(d, &now);
+  const uint64_t *word = array(&now, "quanta");
+  for (int c = 0; c < 3; c++) {
+    sum[c] = 0;
+    for (int64_t i = 0; i < spheres.n; i++) sum[c] += (int32_t)(uint32_t)(word[c * spheres.n + i] >> 32);
+  }
+  driver_frame_free(&now);
+}
+
+/* To the last quantum. Energy: the step's error comes back at the end of each contact, (w dt)^2 = 4e-3 of what a
+ * contact holds; 3e-5 of all are in contacts' springs at packing 0.25. */
+static void test_conserved(void **state) {
+  (void)state;
+  for (int mixed = 0; mixed < 2; mixed++) {
+    driver d = gas(SIM_SINGLE, mixed, 1, 1);
+    int64_t before[3], after[3];
+    driver_create(&d);
+    add_momenta(&d, before);
+    driver_run(&d);
+    add_momenta(&d, after);
+    for (int c = 0; c < 3; c++) assert_true(before[c] == after[c]);
+    print_message("  energy %.1e, %g collisions\n", driver_value(&d, "energy", "balance"),
+                  driver_value(&d, "contacts", "collisions"));
+    assert_true(fabs(driver_value(&d, "energy", "balance")) < 1e-4);
+    driver_destroy(&d);
+  }
+}
+
+/* T = T0 (1 + t/tc)^-2, see collision_gas.c. */
+static void test_cooling(void **state) {
+  (void)state;
+  const double eta = 0.25 / 1.2, e = 0.9, chi = (1 - eta / 2) / pow(1 - eta, 3);
+  driver d = gas(SIM_SINGLE, false, e, 4);
+  driver_create(&d);
+  driver_until(&d, 0.5);
+  const double t0 = driver_value(&d, "gas", "temperature");
+  const double rate = 4 * sqrt(pi) * 6 * eta / pi * chi * sqrt(t0), cooling = 6 / ((1 - e * e) * rate);
+  driver_run(&d);
+  near_to(driver_value(&d, "gas", "temperature"), t0 * pow(1 + (d.clock.t - 0.5) / cooling, -2), 0.07, "Haff's law");
+  near_to(driver_value(&d, "energy", "balance") + 1, 1, 1e-3, "energy with what was lost");
+  driver_destroy(&d);
+}
+
+/* Neither threads, instruction sets, lists, outputs nor a restart. */
+static void test_bits(void **state) {
+  (void)state;
+  for (int mixed = 0; mixed < 2; mixed++) {
+    char first[33] = "", digest[33];
+    double balance = NAN;
+    for (int run = 0; run < 8; run++) {
+      driver d = gas(SIM_SINGLE, mixed, 0.8, 0.4);
+      d.setup.threads = (int[]){1, 2, 3, 7, 16, 2, 2, 1}[run];
+      d.setup.isa = run < 3 ? sim_isa_best() : (sim_isa)(run % (sim_isa_best() + 1));
+      if (run == 5) d.parameters.integrate.skin = 0.15;
+      driver_create(&d);
+      while (d.clock.t < d.clock.t_end) {
+        driver_step(&d);
+        if (run == 6 && d.clock.step % 5 == 0) driver_digest(&d, digest);
+        if (run != 7 || d.clock.step % 331 != 330) continue;
+        driver_frame kept;
+        driver_keep(&d, &kept);
+        driver_destroy(&d);
+        driver other = gas(SIM_SINGLE, mixed, 0.8, 0.4);
+        other.setup.threads = 3;
+        driver_restore(&other, &kept.frame);
+        driver_frame_free(&kept);
+        d = other;
+      }
+      driver_digest(&d, digest);
+      if (run == 0) {
+        memcpy(first, digest, sizeof first);
+        balance = driver_value(&d, "energy", "balance");
+      }
+      if (strcmp(digest, first) != 0) fail_msg("run %d: digest %s, not %s", run, digest, first);
+      assert_true(driver_value(&d, "energy", "balance") == balance);
+      driver_destroy(&d);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_contacts), cmocka_unit_test(test_paths),
+                                     cmocka_unit_test(test_conserved), cmocka_unit_test(test_cooling),
+                                     cmocka_unit_test(test_bits)};
+  return cmocka_run_group_tests_name("quanta", tests, NULL, NULL);
+}

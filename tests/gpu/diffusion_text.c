@@ -1,0 +1,141 @@
+/* Kernels of the diffusion model with rates and sums of a scenario, as far as they go without a GPU: every scheme
+ * compiles, and NVRTC is given the files of this tree. */
+#include "kernels/diffusion/cuda/work.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void must(sim_status status) {
+  if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
+}
+
+static void test_files(void **state) {
+  (void)state;
+  int count = 0;
+  for (const sim_source_file *file = diffusion_cuda_files; file->name; file++, count++) {
+    char path[400];
+    sim_bytes there = {0};
+    snprintf(path, sizeof path, "%s/%s", SIM_SOURCE_DIR, file->name);
+    FILE *in = fopen(path, "rb");
+    assert_non_null(in);
+    char part[4096];
+    for (size_t got; (got = fread(part, 1, sizeof part, in)) > 0;) sim_bytes_add(&there, part, got);
+    fclose(in);
+    assert_string_equal(there.data, file->text);
+    sim_bytes_free(&there);
+  }
+  assert_true(count >= 3);
+}
+
+/* u - u^3, and v t + u_x. */
+static sim_expr *rates_of(void) {
+  static const char *const names[] = {"u", "v", "x", "y", "z", "t", "u_x"};
+  sim_expr_builder *b;
+  sim_expr_ref in[7], out[2];
+  sim_expr *graph;
+  must(sim_expr_builder_create(&b));
+  for (int i = 0; i < 7; i++) must(sim_expr_builder_input(b, names[i], &in[i]));
+  must(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){in[0], in[0]}, &out[0]));
+  must(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){out[0], in[0]}, &out[0]));
+  must(sim_expr_builder_call(b, SIM_EXPR_SUB, (sim_expr_ref[]){in[0], out[0]}, &out[0]));
+  must(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){in[1], in[5]}, &out[1]));
+  must(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){out[1], in[6]}, &out[1]));
+  must(sim_expr_builder_finish(b, out, (const char *const[]){"u", "v"}, 2, &graph));
+  sim_expr_builder_free(&b);
+  return graph;
+}
+
+/* 0.1 (u - u^3) */
+static sim_expr *one_rate(void) {
+  static const char *const names[] = {"u", "x", "y", "z", "t"};
+  sim_expr_builder *b;
+  sim_expr_ref in[5], out, tenth;
+  sim_expr *graph;
+  must(sim_expr_builder_create(&b));
+  for (int i = 0; i < 5; i++) must(sim_expr_builder_input(b, names[i], &in[i]));
+  must(sim_expr_builder_number(b, 0.1, &tenth));
+  must(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){in[0], in[0]}, &out));
+  must(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){out, in[0]}, &out));
+  must(sim_expr_builder_call(b, SIM_EXPR_SUB, (sim_expr_ref[]){in[0], out}, &out));
+  must(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){tenth, out}, &out));
+  must(sim_expr_builder_finish(b, &out, (const char *const[]){"u"}, 1, &graph));
+  sim_expr_builder_free(&b);
+  return graph;
+}
+
+static void compile(const diffusion_work *work) {
+  sim_bytes text = {0}, code = {0};
+  must(diffusion_cuda_write(work, &text));
+  const sim_source source = diffusion_cuda_source(&text);
+  if (getenv("SIM_SHOW")) fputs(text.data, stderr);
+  must(sim_compile(&source, 90, &code));
+  if (getenv("SIM_KEEP")) {
+    FILE *out = fopen(getenv("SIM_KEEP"), "wb");
+    assert_non_null(out);
+    fwrite(code.data, 1, code.size, out);
+    fclose(out);
+  }
+  assert_true(code.size > 1000);
+  sim_bytes_free(&text);
+  sim_bytes_free(&code);
+}
+
+static void test_schemes(void **state) {
+  (void)state;
+  diffusion_species species[2] = {{.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}},
+                                  {.name = (char[]){"v"}, .D = 1, .axes = {1, 1, 1}}};
+  sim_item items[2] = {{.schema = &diffusion_species_schema, .data = &species[0]},
+                       {.schema = &diffusion_species_schema, .data = &species[1]}};
+  for (int scheme = 0; scheme < DIFFUSION_SCHEMES; scheme++) {
+    diffusion_parameters p = {.fields = {items, 2}, .integrate = {.scheme = scheme}};
+    diffusion_work work = {.p = &p, .fields = 2, .single = scheme % 2 == 1};
+    species[1].fluctuation = scheme % 2;
+    if (scheme != DIFFUSION_EXACT) p.rates = rates_of();
+    work.method = diffusion_methods[scheme];
+    work.spectrum.factor = (diffusion_factor)(scheme % 3);
+    compile(&work);
+    sim_expr_free(&p.rates);
+  }
+}
+
+/* Each form of the two passes, and the four. */
+static void test_two_passes(void **state) {
+  (void)state;
+  diffusion_species species = {.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}};
+  sim_item item = {.schema = &diffusion_species_schema, .data = &species};
+  static double sizes[][3] = {{256, 1024, 256}, {512, 512, 512}, {1024, 1024, 1024}};
+  double side[3] = {1, 1, 1};
+  for (int i = 0; i < 3; i++) {
+    diffusion_two_pass fused = {0};
+    diffusion_parameters p = {.fields = {&item, 1}, .rates = one_rate()};
+    p.grid = (diffusion_grid_parameters){.n = {sizes[i], 3, 1},
+                                         .size = {side, 3, 1},
+                                         .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
+    p.integrate.scheme = i % 2 ? DIFFUSION_STRANG : DIFFUSION_LIE;
+    diffusion_work work = {.p = &p, .fields = 1, .single = true, .fused = &fused};
+    compile(&work);
+    sim_expr_free(&p.rates);
+  }
+}
+
+int main(void) {
+  sim_bytes code = {0};
+  const sim_source nothing = {.name = "nothing", .text = "__global__ void f() {}\n"};
+  if (sim_compile(&nothing, 90, &code) == SIM_ERR_NO_DEVICE) {
+    printf("skipped: %s\n", sim_error_last()->message);
+    return 77;
+  }
+  sim_bytes_free(&code);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_schemes),
+                                     cmocka_unit_test(test_two_passes)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

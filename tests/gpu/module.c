@@ -1,0 +1,103 @@
+/* Kernels from the cache on a stand-in for the runtime: a warm start compiles nothing, and what the driver refuses is
+ * compiled anew, once. */
+#include "engine/compile.h"
+#include "tests/gpu/fake_runtime.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/sim_module_XXXXXX";
+
+/* A text that the cache does not know. */
+static sim_source source(void) {
+  static char text[200];
+  static int number;
+  snprintf(text, sizeof text, "extern \"C\" __global__ void f(int *x) { *x = %d; }\n", number++);
+  return (sim_source){.name = "test", .text = text};
+}
+
+/* How often it was compiled; -1: refused. */
+static long made(const sim_source *of) {
+  const long before = sim_compile_count(), libraries = fake.libraries;
+  sim_module *module;
+  void *kernel;
+  sim_status status = sim_module_create(of, &module);
+  if (status == SIM_OK) {
+    assert_int_equal(fake.libraries, libraries + 1);
+    status = sim_module_kernel(module, "f", &kernel);
+    sim_module_free(&module);
+  } else {
+    assert_null(module);
+  }
+  if (status != SIM_OK) assert_int_equal(status, SIM_ERR_DEVICE);
+  assert_int_equal(fake.libraries, libraries);
+  return status == SIM_OK ? sim_compile_count() - before : -1;
+}
+
+static void fail_at(const char *call, bool once) {
+  fake.fails = call;
+  fake.error = cudaErrorInvalidKernelImage;
+  fake.once = once;
+  fake.after = 0;
+}
+
+static void test_warm(void **state) {
+  (void)state;
+  const sim_source one = source();
+  assert_int_equal(made(&one), 1);
+  for (int i = 0; i < 3; i++) assert_int_equal(made(&one), 0);
+  const sim_source other = source();
+  assert_int_equal(made(&other), 1);
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  static const char *const calls[] = {"cudaLibraryLoadData", "cudaFuncGetAttributes", "cudaLibraryGetKernelCount",
+                                      "cudaLibraryEnumerateKernels"};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    const sim_source of = source();
+    assert_int_equal(made(&of), 1);
+    fail_at(calls[i], true);
+    assert_int_equal(made(&of), 1); /* what was kept is refused, what is made then is not */
+    assert_int_equal(made(&of), 0);
+    if (i > 1) continue; /* the others look at what was kept alone */
+    fail_at(calls[i], false);
+    const long before = sim_compile_count();
+    assert_int_equal(made(&of), -1); /* compiled anew, in vain, and not again */
+    assert_int_equal(sim_compile_count(), before + 1);
+    const sim_source cold = source();
+    assert_int_equal(made(&cold), -1); /* just compiled: once is enough */
+    assert_int_equal(sim_compile_count(), before + 2);
+    fake.fails = NULL;
+  }
+}
+
+int main(void) {
+  const sim_source of = source();
+  sim_bytes out = {0};
+  char command[100];
+  if (!mkdtemp(folder)) return 1;
+  setenv("SIM_CACHE", folder, 1);
+  unsetenv("SIM_NVRTC");
+  fake.device_count = 1;
+  fake.devices[0] = (struct fake_device){.name = "Fake", .major = 9, .minor = 0};
+  int failed = 77;
+  if (sim_compile(&of, 90, &out) == SIM_OK) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_warm), cmocka_unit_test(test_refused)};
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+  } else {
+    printf("skipped: %s\n", sim_error_last()->message);
+  }
+  sim_bytes_free(&out);
+  snprintf(command, sizeof command, "rm -r '%s'", folder);
+  return system(command) == 0 || failed ? failed : 1;
+}

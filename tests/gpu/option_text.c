@@ -1,0 +1,87 @@
+/* Kernels of the model of options, as far as they go without a GPU: every case of the parity test compiles, and NVRTC
+ * is given the files of this tree. Of most cases one precision; all of all of them with an argument. */
+#include "engine/cuda.h"
+#include "kernels/option/cuda/plan.h"
+#include "tests/parity/option_cases.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool all;
+
+static void must(sim_status status) {
+  if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
+}
+
+static void test_files(void **state) {
+  (void)state;
+  int count = 0;
+  for (const sim_source_file *file = option_cuda_files; file->name; file++, count++) {
+    char path[400];
+    sim_bytes there = {0};
+    snprintf(path, sizeof path, "%s/%s", SIM_SOURCE_DIR, file->name);
+    FILE *in = fopen(path, "rb");
+    assert_non_null(in);
+    char part[4096];
+    for (size_t got; (got = fread(part, 1, sizeof part, in)) > 0;) sim_bytes_add(&there, part, got);
+    fclose(in);
+    assert_string_equal(there.data, file->text);
+    sim_bytes_free(&there);
+  }
+  assert_true(count >= 5);
+}
+
+static void compile(int which, sim_precision precision) {
+  static pricing d;
+  sim_faults faults = {0};
+  option_estimate made;
+  option_cuda_plan plan;
+  sim_bytes text = {0}, code = {0};
+  option_case_make(&d, which, precision, &sim_backend_cuda);
+  d.p.assets.items = d.asset_items;
+  d.p.payoffs.items = d.payoff_items;
+  must(option_model.validate(&d.p, &faults));
+  must(option_estimate_create(&d.p, true, &made));
+  must(option_cuda_plan_create(&d.p, &made, &plan));
+  must(option_cuda_write(&plan, &text));
+  const sim_source source = option_cuda_source(&plan, &text);
+  if (sim_compile(&source, 90, &code) != SIM_OK)
+    fail_msg("%s, %s: %s", option_cases[which].name, sim_precision_name(precision), sim_error_last()->message);
+  assert_true(code.size > 1000);
+  sim_bytes_free(&text);
+  sim_bytes_free(&code);
+  option_cuda_plan_free(&plan);
+  option_estimate_free(&made);
+  pricing_free(&d);
+}
+
+static void test_cases(void **state) {
+  (void)state;
+  for (int which = 0; which < OPTION_CASES; which++) {
+    const bool slow = option_cases[which].greeks && which % 2 == 1; /* many seconds each */
+    if (all || (which % 2 == 0 && which < 13)) compile(which, SIM_SINGLE);
+    if (all || (which % 2 == 1 && !slow)) compile(which, SIM_DOUBLE);
+  }
+}
+
+int main(int argc, char **argv) {
+  (void)argv;
+  all = argc > 1;
+  sim_bytes code = {0};
+  const sim_source nothing = {.name = "nothing", .text = "__global__ void f() {}\n"};
+  if (sim_compile(&nothing, 90, &code) == SIM_ERR_NO_DEVICE) {
+    printf("skipped: %s\n", sim_error_last()->message);
+    return 77;
+  }
+  sim_bytes_free(&code);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_cases)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

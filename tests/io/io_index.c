@@ -1,0 +1,136 @@
+/* The index of the snapshots for viewers, beyond one set of particles: fields on a grid, and particles that come and
+ * go. What VTK's own reader makes of it is seen in viz/tests/test_readers.py. */
+#include "fixture.h"
+
+#include <hdf5.h>
+#include <math.h>
+
+static const sim_field temperature_field = {.name = "temperature", .doc = "a field", .flags = SIM_OUTPUT};
+/* Three rows of one column of four values: the axis of one value is left out. */
+static const sim_mesh grid = {.spacing = {0.5, 1, 0.25}, .offset = {1, 2, 3}, .position = {0.5, 0.5, 0.5}};
+
+static hid_t open_index(const fixture *self, const char *name) {
+  char path[160];
+  snprintf(path, sizeof path, "%s/%s", self->run, name);
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  assert_true(file >= 0);
+  return file;
+}
+
+/* Reads a dataset of exactly this shape. */
+static void read_whole(hid_t file, const char *name, int rank, const hsize_t *shape, hid_t type, void *out) {
+  hsize_t found[4];
+  hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(set);
+  assert_int_equal(H5Sget_simple_extent_ndims(space), rank);
+  H5Sget_simple_extent_dims(space, found, NULL);
+  for (int a = 0; a < rank; a++) assert_int_equal(found[a], shape[a]);
+  assert_true(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) >= 0);
+  H5Sclose(space);
+  H5Dclose(set);
+}
+
+static void read_attribute(hid_t file, const char *name, hid_t type, void *out) {
+  hid_t attribute = H5Aopen_by_name(file, "/VTKHDF", name, H5P_DEFAULT, H5P_DEFAULT);
+  assert_true(attribute >= 0 && H5Aread(attribute, type, out) >= 0);
+  H5Aclose(attribute);
+}
+
+static void write_fields(fixture *self, io_folder_mode mode, double (*values)[12], int64_t first, int64_t last) {
+  io_folder *folder;
+  sim_sink sink;
+  const int64_t shape[] = {3, 1, 4};
+  fixture_array(self, 0, SIM_F64, 3, shape, NULL);
+  self->arrays[0].field = &temperature_field;
+  self->arrays[0].mesh = &grid;
+  self->frame.array_count = 1;
+  self->frame.species_count = 0;
+  assert_ok(io_folder_open(self->run, mode, &folder));
+  assert_ok(io_snapshot_sink(folder, &self->provenance, (sim_cadence){0}, &sink));
+  for (int64_t step = first; step <= last; step++) {
+    self->frame.clock.step = step;
+    self->frame.clock.t = (double)step / 2;
+    self->arrays[0].data = values[step];
+    assert_ok(sink.write(sink.self, &self->frame));
+  }
+  sink.destroy(&sink.self);
+  io_folder_close(&folder);
+}
+
+static void test_grid(void **state) {
+  fixture *self = *state;
+  double values[5][12], found[5][12], times[5], origin[3], spacing[3];
+  int64_t extent[6], offsets[5];
+  char path[160];
+  for (int i = 0; i < 60; i++) ((double *)values)[i] = 1.0 / (i + 1);
+  write_fields(self, IO_FOLDER_NEW, values, 0, 2);
+  write_fields(self, IO_FOLDER_RESUME, values, 2, 4); /* 0 and 1 are found in the folder */
+  hid_t file = open_index(self, "grid.hdf");
+  read_attribute(file, "WholeExtent", H5T_NATIVE_INT64, extent);
+  assert_memory_equal(extent, ((int64_t[]){0, 3, 0, 0, 0, 2}), sizeof extent);
+  read_attribute(file, "Origin", H5T_NATIVE_DOUBLE, origin);
+  read_attribute(file, "Spacing", H5T_NATIVE_DOUBLE, spacing);
+  assert_memory_equal(origin, ((double[]){3.125, 2.5, 1.25}), sizeof origin);
+  assert_memory_equal(spacing, ((double[]){0.25, 1, 0.5}), sizeof spacing);
+  read_whole(file, "/VTKHDF/PointData/temperature", 3, (hsize_t[]){5, 3, 4}, H5T_NATIVE_DOUBLE, found);
+  assert_memory_equal(found, values, sizeof values);
+  read_whole(file, "/VTKHDF/Steps/Values", 1, (hsize_t[]){5}, H5T_NATIVE_DOUBLE, times);
+  read_whole(file, "/VTKHDF/Steps/PointDataOffsets/temperature", 1, (hsize_t[]){5}, H5T_NATIVE_INT64, offsets);
+  for (int i = 0; i < 5; i++) assert_true(times[i] == i / 2.0 && offsets[i] == i);
+  H5Fclose(file);
+  snprintf(path, sizeof path, "%s/snap/snap_00000003.h5", self->run);
+  assert_int_equal(unlink(path), 0);
+  file = open_index(self, "grid.hdf");
+  read_whole(file, "/VTKHDF/PointData/temperature", 3, (hsize_t[]){5, 3, 4}, H5T_NATIVE_DOUBLE, found);
+  assert_true(isnan(found[3][5]) && found[4][5] == values[4][5]);
+  H5Fclose(file);
+}
+
+/* Halo of 3, 0, 2, 1 bodies at four steps; x = 1000 step + number. */
+static void write_changing(fixture *self, io_folder_mode mode, int first, int last) {
+  static const int64_t counts[] = {3, 0, 2, 1};
+  io_folder *folder;
+  sim_sink sink;
+  self->frame.array_count = 4;
+  assert_ok(io_folder_open(self->run, mode, &folder));
+  assert_ok(io_snapshot_sink(folder, &self->provenance, (sim_cadence){0}, &sink));
+  for (int step = first; step <= last; step++) {
+    const int64_t n = 4 + counts[step];
+    self->frame.clock.step = step;
+    self->species[1].count = counts[step];
+    fixture_array(self, 0, SIM_F64, 2, (const int64_t[]){3, n}, self->position);
+    fixture_array(self, 1, SIM_F32, 2, (const int64_t[]){3, n}, self->velocity);
+    fixture_array(self, 2, SIM_F64, 1, &n, self->mass);
+    fixture_array(self, 3, SIM_U64, 1, &n, self->id);
+    for (int i = 0; i < n; i++) ((double *)self->position)[i] = 1000 * step + i;
+    assert_ok(sink.write(sink.self, &self->frame));
+  }
+  sink.destroy(&sink.self);
+  io_folder_close(&folder);
+}
+
+static void test_particles_come_and_go(void **state) {
+  fixture *self = *state;
+  double points[6][3];
+  int64_t counts[4], begins[4];
+  write_changing(self, IO_FOLDER_NEW, 0, 1);
+  write_changing(self, IO_FOLDER_RESUME, 2, 3);
+  hid_t file = open_index(self, "halo.hdf");
+  read_whole(file, "/VTKHDF/NumberOfPoints", 1, (hsize_t[]){4}, H5T_NATIVE_INT64, counts);
+  read_whole(file, "/VTKHDF/Steps/PointOffsets", 1, (hsize_t[]){4}, H5T_NATIVE_INT64, begins);
+  assert_memory_equal(counts, ((int64_t[]){3, 0, 2, 1}), sizeof counts);
+  assert_memory_equal(begins, ((int64_t[]){0, 3, 3, 5}), sizeof begins);
+  read_whole(file, "/VTKHDF/Points", 2, (hsize_t[]){6, 3}, H5T_NATIVE_DOUBLE, points);
+  const double expected[] = {4, 5, 6, 2004, 2005, 3004};
+  for (int i = 0; i < 6; i++) assert_true(points[i][0] == expected[i]);
+  H5Fclose(file);
+  file = open_index(self, "stars.hdf");
+  read_whole(file, "/VTKHDF/NumberOfPoints", 1, (hsize_t[]){4}, H5T_NATIVE_INT64, counts);
+  for (int i = 0; i < 4; i++) assert_int_equal(counts[i], 4);
+  H5Fclose(file);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+int main(void) {
+  const struct CMUnitTest tests[] = {TEST(test_grid), TEST(test_particles_come_and_go)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

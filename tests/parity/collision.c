@@ -1,0 +1,198 @@
+/* Grains on a GPU against the CPU's: both compute the same text of physics.h, wall_touch.h and gas.h, without
+ * contraction, in the order of ids or in whole numbers. So every number of the state has the same bits. */
+#include "tests/collision/driver.h"
+
+#include "engine/cuda.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* ---- what is run ---- */
+
+static collision_random_spheres spheres, more;
+static collision_plane slope;
+static collision_cylinder drum;
+
+/* Packing 0.3; radii up to `ratio` apart. */
+static driver gas(sim_precision precision, int64_t n, double ratio, double restitution) {
+  static double radii[2];
+  driver d = driver_make(precision, 0.0005, 1e9);
+  driver_box(&d, cbrt((double)n * pi / 6 / 0.3), COLLISION_PERIODIC);
+  spheres = (collision_random_spheres){.group.density = 6 / pi, .size.radius = 0.5, .n = n, .temperature = 0.1};
+  radii[0] = 0.5 / ratio, radii[1] = 0.5;
+  if (ratio > 1)
+    spheres.size = (collision_radii){.radius = NAN, .radii = {radii, 2, 1}, .distribution = COLLISION_UNIFORM};
+  d.parameters.contact.values.stiffness = 1000;
+  if (restitution < 1) d.parameters.contact.values.restitution = restitution;
+  driver_add(&d, &collision_random_spheres_schema, &spheres);
+  return d;
+}
+
+/* Two kinds of grains of unlike radii that fall onto walls, with friction and rolling, beside a turning drum. */
+static driver bed(sim_precision precision, int law, bool rolling) {
+  static double low[3] = {0, 1.5, 3}, high[3] = {10, 8.5, 8.5};
+  driver d = driver_make(precision, NAN, 1e9);
+  driver_box(&d, 10, COLLISION_WALL);
+  d.parameters.box.sides[0] = d.parameters.box.sides[1] = COLLISION_PERIODIC;
+  spheres = (collision_random_spheres){.group.density = 2, .size.radius = 0.35, .n = 400, .temperature = 0.5};
+  more = (collision_random_spheres){
+      .group = {.density = 1, .material = "glass"}, .size.radius = 0.12, .n = 1500, .temperature = 0.1};
+  spheres.low = more.low = (sim_doubles){low, 3, 1};
+  spheres.high = more.high = (sim_doubles){high, 3, 1};
+  slope = (collision_plane){.point = {5, 5, 0.5}, .normal = {0.2, 0, 0.9797958971132712}, .velocity = {0, 0, 0.01}};
+  drum = (collision_cylinder){.point = {5, 5, 5}, .axis = {1, 0, 0}, .spin = 0.5, .radius = 7.2};
+  collision_values *v = &d.parameters.contact.values;
+  d.parameters.contact.law = law;
+  if (law == COLLISION_HERTZ) {
+    v->young = 2e4;
+    v->poisson = 0.3;
+  } else {
+    v->stiffness = 2000;
+  }
+  v->restitution = 0.7;
+  v->friction = 0.4;
+  if (rolling) v->rolling_friction = 0.05;
+  d.parameters.gravity[2] = -5;
+  driver_add(&d, &collision_random_spheres_schema, &spheres);
+  driver_add(&d, &collision_random_spheres_schema, &more);
+  driver_wall(&d, &collision_plane_schema, &slope);
+  driver_wall(&d, &collision_cylinder_schema, &drum);
+  return d;
+}
+
+/* ---- comparison ---- */
+
+static void on_gpu(driver *d) { d->setup.backend = &sim_backend_cuda; }
+
+/* The gas's sums over time are whole numbers on a GPU alone; energies, in `controller`, are sums in another order. */
+static bool summed(const char *name) { return strcmp(name, "virial") == 0 || strcmp(name, "dissipated") == 0; }
+
+static void expect_same(driver *a, driver *b, bool whole, const char *what) {
+  driver_frame one, two;
+  driver_keep(a, &one);
+  driver_keep(b, &two);
+  assert_int_equal(one.frame.array_count, two.frame.array_count);
+  for (size_t k = 0; k < one.frame.array_count; k++) {
+    const sim_array *x = &one.arrays[k], *y = &two.arrays[k];
+    const size_t bytes = sim_array_bytes(x);
+    assert_string_equal(x->field->name, y->field->name);
+    assert_int_equal(bytes, sim_array_bytes(y));
+    if ((whole && summed(x->field->name)) || strcmp(x->field->name, "controller") == 0) continue;
+    size_t at = 0;
+    while (at < bytes && ((const char *)x->data)[at] == ((const char *)y->data)[at]) at++;
+    if (at < bytes) fail_msg("%s: %s differs from byte %zu of %zu", what, x->field->name, at, bytes);
+  }
+  driver_frame_free(&one);
+  driver_frame_free(&two);
+}
+
+/* Sums of n terms in another order. */
+static void expect_near(driver *a, driver *b, const char *table, const char *column, double scale) {
+  const double x = driver_value(a, table, column), y = driver_value(b, table, column);
+  if (!(fabs(x - y) <= 1e-10 * fmax(fabs(scale), fabs(x)))) fail_msg("%s: %.17g and %.17g", column, x, y);
+}
+
+static void expect_sums(driver *a, driver *b) {
+  const double energy = driver_value(a, "energy", "total");
+  expect_near(a, b, "energy", "kinetic", energy);
+  expect_near(a, b, "energy", "rotational", energy);
+  expect_near(a, b, "energy", "potential", energy);
+  expect_near(a, b, "contacts", "collisions", 1);
+  expect_near(a, b, "contacts", "coordination", 1);
+  expect_near(a, b, "contacts", "wall_contacts", 1);
+  expect_near(a, b, "gas", "temperature_xy", energy);
+}
+
+/* Whole numbers of 2^-40 of an energy at full overlap: contacts' sums to 1e-6 of them. */
+static void expect_close(driver *a, driver *b, const char *table, const char *column) {
+  const double x = driver_value(a, table, column), y = driver_value(b, table, column);
+  if (!(fabs(x - y) <= 1e-6 * fabs(x))) fail_msg("%s: %.17g and %.17g", column, x, y);
+}
+
+static void compare(driver here, driver there, bool whole, const char *what) {
+  driver_frame saved;
+  driver again = there;
+  on_gpu(&there);
+  on_gpu(&again);
+  driver_create(&here);
+  driver_create(&there);
+  expect_same(&here, &there, whole, "start");
+  for (int k = 0; k < 400; k++) {
+    driver_step(&here);
+    driver_step(&there);
+    if (k == 0) expect_same(&here, &there, whole, "one step");
+    if (k == 149) driver_keep(&there, &saved);
+  }
+  expect_same(&here, &there, whole, what);
+  expect_sums(&here, &there);
+  expect_close(&here, &there, "energy", "elastic");
+  expect_close(&here, &there, "energy", "dissipated");
+  expect_close(&here, &there, "gas", "pressure");
+  expect_close(&here, &there, "gas", "virial_time");
+  expect_close(&here, &there, "contacts", "overlap");
+  /* From the middle on, with other moments of making lists. */
+  driver_restore(&again, &saved.frame);
+  while (again.clock.step < there.clock.step) driver_step(&again);
+  expect_same(&there, &again, false, "restart");
+  assert_true(driver_value(&there, "contacts", "collisions") > 0);
+  driver_frame_free(&saved);
+  driver_destroy(&here);
+  driver_destroy(&there);
+  driver_destroy(&again);
+}
+
+static void test_gas(void **state) {
+  (void)state;
+  for (int damped = 0; damped < 2; damped++)
+    for (int mixed = 0; mixed < 2; mixed++) {
+      char what[64];
+      snprintf(what, sizeof what, "gas, restitution %g, radii 1:%g", damped ? 0.8 : 1, mixed ? 3.0 : 1);
+      compare(gas(SIM_SINGLE, 5000, mixed ? 3 : 1, damped ? 0.8 : 1),
+              gas(SIM_SINGLE, 5000, mixed ? 3 : 1, damped ? 0.8 : 1), true, what);
+    }
+}
+
+static void test_momentum(void **state) {
+  (void)state;
+  driver d = gas(SIM_SINGLE, 20000, 3, 0.9);
+  on_gpu(&d);
+  driver_create(&d);
+  double before[3];
+  const char *const names[] = {"momentum_x", "momentum_y", "momentum_z"};
+  for (int c = 0; c < 3; c++) before[c] = driver_value(&d, "momentum", names[c]);
+  for (int k = 0; k < 500; k++) driver_step(&d);
+  for (int c = 0; c < 3; c++) assert_true(driver_value(&d, "momentum", names[c]) == before[c]);
+  driver_destroy(&d);
+}
+
+static void test_any_grains(void **state) {
+  (void)state;
+  for (int precision = 0; precision < 2; precision++) {
+    const sim_precision p = precision ? SIM_DOUBLE : SIM_SINGLE;
+    compare(bed(p, COLLISION_HERTZ, false), bed(p, COLLISION_HERTZ, false), false, "Hertz with friction");
+    compare(bed(p, COLLISION_LINEAR, true), bed(p, COLLISION_LINEAR, true), false, "linear with rolling");
+  }
+  compare(gas(SIM_DOUBLE, 3000, 2, 0.9), gas(SIM_DOUBLE, 3000, 2, 0.9), false, "gas in double");
+}
+
+int main(void) {
+  if (sim_backend_cuda.unavailable() != NULL) {
+    printf("skipped: %s\n", sim_backend_cuda.unavailable());
+    return 77;
+  }
+  if (sim_backend_cuda.open(NULL) != SIM_OK) {
+    printf("skipped: %s\n", sim_error_last()->message);
+    return 77;
+  }
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_gas), cmocka_unit_test(test_momentum),
+                                     cmocka_unit_test(test_any_grains)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,350 @@
+/* Fields on the GPU against the same scenario on the CPU: every scheme, boundary and rank, whole runs, statistics, and
+ * restarts. */
+#include "engine/cuda.h"
+#include "kernels/diffusion/cuda/work.h"
+#include "lua/scenario.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+const sim_model *const sim_models[] = {&diffusion_model, NULL};
+
+typedef struct side {
+  sim_setup setup;
+  sim_clock clock;
+  void *self;
+  sim_array arrays[SIM_ARRAYS_MAX];
+  sim_species species[SIM_SPECIES_MAX];
+  sim_frame frame;
+} side;
+
+static const char *current = "";
+
+static void must(sim_status status, const char *what) {
+  if (status != SIM_OK) fail_msg("%s: %s: %s", current, what, sim_error_last()->message);
+}
+
+static diffusion_parameters *decode(const char *text) {
+  static const char *const models[] = {"diffusion", NULL};
+  char path[] = "/tmp/sim-diffusion-XXXXXX";
+  const int fd = mkstemp(path);
+  FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+  const scenario_options options = {
+      .constructors = models, .models = models, .seconds = 10, .memory = (size_t)128 << 20};
+  scenario loaded;
+  sim_faults faults = {0};
+  const sim_status status = scenario_load(path, &options, &loaded);
+  (void)unlink(path);
+  must(status, "scenario");
+  void *p;
+  must(sim_model_decode(&diffusion_model, loaded.value, &p, &faults), "decode");
+  if (faults.count > 0) fail_msg("%s: %s", current, faults.text.data);
+  scenario_free(&loaded);
+  return p;
+}
+
+static void begin(side *s, const diffusion_parameters *p, const sim_backend *backend, const sim_frame *saved) {
+  *s = (side){.setup = {.backend = backend, .isa = sim_isa_best(), .threads = 2, .folder = "", .saved = saved}};
+  must(diffusion_model.create(p, &s->setup, &s->clock, &s->self), "create");
+  if (saved) s->clock = saved->clock;
+}
+
+static void steps(side *s, int64_t until) {
+  while (s->clock.t < s->clock.t_end && s->clock.step < until) must(diffusion_model.step(s->self, &s->clock), "step");
+}
+
+static void look(side *s) {
+  s->frame = (sim_frame){.clock = s->clock, .arrays = s->arrays, .species = s->species};
+  must(diffusion_model.view(s->self, s->arrays, s->species, &s->frame), "view");
+}
+
+static void *on_host(const side *s, int array) {
+  const size_t bytes = sim_array_bytes(&s->arrays[array]);
+  void *out = malloc(bytes);
+  must(s->setup.backend->copy(out, s->arrays[array].data, bytes), "copy");
+  return out;
+}
+
+static double number(const void *values, bool single, int64_t i) {
+  return single ? (double)((const float *)values)[i] : ((const double *)values)[i];
+}
+
+/* Greatest difference of all fields, and of their statistics. */
+static void expect_near(side *a, side *b, const diffusion_parameters *p, double bound) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const int64_t cells = grid.n[0] * grid.n[1] * grid.n[2];
+  const bool single = diffusion_single(p);
+  double rows[2][(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS];
+  look(a), look(b);
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    void *one = on_host(a, 1 + f), *two = on_host(b, 1 + f);
+    for (int64_t i = 0; i < cells; i++)
+      if (!(fabs(number(one, single, i) - number(two, single, i)) <= bound))
+        fail_msg("%s: field %d, cell %lld: %.17g on the CPU, %.17g on the GPU", current, f, (long long)i,
+                 number(one, single, i), number(two, single, i));
+    free(one), free(two);
+  }
+  must(diffusion_model.observe(a->self, &a->clock, 0, rows[0]), "observe");
+  must(diffusion_model.observe(b->self, &b->clock, 0, rows[1]), "observe");
+  for (int c = 0; c < DIFFUSION_STATISTICS * (int)p->fields.count; c++)
+    if (!(fabs(rows[0][c] - rows[1][c]) <= 10 * bound * (1 + fabs(rows[0][c]))))
+      fail_msg("%s: column %d: %.17g on the CPU, %.17g on the GPU", current, c, rows[0][c], rows[1][c]);
+}
+
+static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4"};
+static const char *const boundaries[] = {"periodic", "no_flux", "fixed"};
+
+typedef struct shape {
+  int n[3];
+} shape;
+
+/* Two fields of order 1 with rates of fields, place and time; drift, axes, decay and hyper-diffusion. */
+static diffusion_parameters *scenario_of(int scheme, const int kind[3], shape s, bool single, bool drift, bool dealias,
+                                         char *text, size_t capacity) {
+  char n[64] = "", size[64] = "";
+  const int rank = s.n[2] > 0 ? 3 : s.n[1] > 0 ? 2 : 1;
+  for (int a = 0; a < rank; a++) {
+    snprintf(n + strlen(n), sizeof n - strlen(n), "%d,", s.n[a]);
+    snprintf(size + strlen(size), sizeof size - strlen(size), "%g,", 1.5 + a);
+  }
+  double v[3] = {0};
+  for (int a = 0; a < rank; a++)
+    if (drift && kind[a] == 0) v[a] = 0.3 + a;
+  snprintf(text, capacity,
+           "return sim.diffusion { precision = '%s', grid = { n = {%s}, size = {%s}, x = '%s', y = '%s', z = '%s' },\n"
+           "fields = {{ name = 'u', D = 0.02, axes = {1, 2, 3}, decay = 0.1, drift = {%g, %g, %g},\n"
+           "  initial = function(x, y, z) return math.cos(3*x + 2*y - z) end },\n"
+           " { name = 'v', D = 0.01, hyper = 1e-5, noise = 0.1, initial = function(x, y) return x - 0.5*y end }},\n"
+           "%s integrate = { scheme = '%s', dt = 0.02, t_end = 0.1, dealias = %s } }",
+           single ? "single" : "double", n, size, boundaries[kind[0]], boundaries[kind[1]], boundaries[kind[2]], v[0],
+           v[1], v[2],
+           scheme > 0 ? "rates = function(u, v, x, y, z, t) return u - u^3 - v + x*z, 0.5*u*v - y + math.sin(t) end,\n"
+                      : "",
+           schemes[scheme], dealias ? "true" : "false");
+  current = text;
+  return decode(text);
+}
+
+/* Five steps of four transforms: rounding of each is below log2(n) u, the fields stay below 4 and their growth below
+ * exp(0.5); 1e-12 and 2e-5 are some 30 times what that comes to. */
+static double bound_of(bool single) { return single ? 2e-5 : 1e-12; }
+
+static void compare(int scheme, const int kind[3], shape s, bool single, bool drift, bool dealias) {
+  char text[2048];
+  side cpu, gpu;
+  diffusion_parameters *p = scenario_of(scheme, kind, s, single, drift, dealias, text, sizeof text);
+  begin(&cpu, p, &sim_backend_cpu, NULL);
+  begin(&gpu, p, &sim_backend_cuda, NULL);
+  expect_near(&cpu, &gpu, p, bound_of(single)); /* before the first step */
+  steps(&cpu, 1), steps(&gpu, 1);
+  expect_near(&cpu, &gpu, p, bound_of(single));
+  steps(&cpu, INT64_MAX), steps(&gpu, INT64_MAX);
+  expect_near(&cpu, &gpu, p, bound_of(single));
+  diffusion_model.destroy(&cpu.self), diffusion_model.destroy(&gpu.self);
+  void *opaque = p;
+  sim_model_parameters_free(&diffusion_model, &opaque);
+}
+
+static void test_boundaries(void **state) {
+  (void)state;
+  static const shape shapes[] = {{{33, 0, 0}}, {{12, 17, 0}}, {{10, 7, 9}}};
+  for (int rank = 1; rank <= 3; rank++)
+    for (int scheme = 0; scheme < DIFFUSION_SCHEMES; scheme++)
+      for (int b = 0; b < (rank == 1 ? 3 : rank == 2 ? 9 : 27); b++)
+        for (int single = 0; single < 2; single++)
+          if (rank == 1 || (b + rank) % 2 == single)
+            compare(scheme, (int[]){b % 3, b / 3 % 3, b / 9}, shapes[rank - 1], single, (b / 2 + scheme) % 2,
+                    b % 4 == 1);
+}
+
+static void test_sizes(void **state) {
+  (void)state;
+  static const shape shapes[] = {{{1, 0, 0}},   {{2, 0, 0}}, {{3, 0, 0}},   {{121, 0, 0}}, {{509, 0, 0}},
+                                 {{1, 5, 0}},   {{5, 1, 0}}, {{64, 48, 0}}, {{1, 1, 7}},   {{2, 2, 2}},
+                                 {{32, 1, 16}}, {{1, 1, 1}}, {{17, 5, 2}},  {{40, 36, 24}}};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (int b = 0; b < 3; b++)
+      compare(i % 2 ? DIFFUSION_ETDRK2 : DIFFUSION_STRANG, (int[]){b, (b + (int)i) % 3, b}, shapes[i], i % 3 == 0,
+              false, false);
+}
+
+/* ---- derivatives and noise ---- */
+
+/* Rates of derivatives along every axis, of fields that fluctuate. The noise has a normal number's double logarithm and
+ * cosine, some units in the last place of which differ: 1e-15 of a number below 7, over five steps. Derivatives take
+ * wavenumbers up to 40, and the bounds with them. */
+static void test_terms(void **state) {
+  (void)state;
+  static const struct {
+    const char *grid, *first, *second;
+  } cases[] = {
+      {"n = {33}, size = {2}", "u_x*u", "v_x"},
+      {"n = {24, 17}, size = {2, 3}, y = 'no_flux'", "u*u_x - v_x", "u"},
+      {"n = {12, 16}, size = {2, 3}, x = 'fixed'", "u*u_y", "v*v_y"},
+      {"n = {10, 7, 9}, size = {2, 3, 2.5}", "u_x - u_z*v + u_y", "v_y"},
+      {"n = {8, 1, 12}, size = {2, 3, 2.5}, x = 'no_flux'", "u_z + u_y", "v_z^2"},
+  };
+  static const char *const some[] = {"lie", "etd1", "etdrk2", "etdrk4"};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (int s = 0; s < 4; s++) {
+      char text[2048];
+      side cpu, gpu;
+      const bool single = ((int)c + s) % 2;
+      snprintf(text, sizeof text,
+               "return sim.diffusion { precision = '%s', seed = 12345678901, grid = { %s },\n"
+               "fields = {{ name = 'u', D = 0.02, fluctuation = 0.1, initial = function(x, y, z) return\n"
+               "  math.cos(math.pi*x + 2*math.pi/3*y) end }, { name = 'v', D = 0.01, noise = 0.1 }},\n"
+               "rates = function(u, v, u_x, u_y, u_z, v_x, v_y, v_z, t) return %s + t, 0.5*(%s) end,\n"
+               "integrate = { scheme = '%s', dt = 0.002, t_end = 0.01 } }",
+               single ? "single" : "double", cases[c].grid, cases[c].first, cases[c].second, some[s]);
+      current = text;
+      diffusion_parameters *p = decode(text);
+      begin(&cpu, p, &sim_backend_cpu, NULL);
+      begin(&gpu, p, &sim_backend_cuda, NULL);
+      steps(&cpu, 1), steps(&gpu, 1);
+      expect_near(&cpu, &gpu, p, bound_of(single));
+      steps(&cpu, INT64_MAX), steps(&gpu, INT64_MAX);
+      expect_near(&cpu, &gpu, p, bound_of(single));
+      diffusion_model.destroy(&cpu.self), diffusion_model.destroy(&gpu.self);
+      void *opaque = p;
+      sim_model_parameters_free(&diffusion_model, &opaque);
+    }
+}
+
+/* ---- two passes ---- */
+
+/* Three steps from a rough field; on the host. */
+static float *three_steps(const diffusion_ops *ops, const diffusion_parameters *p, const float *first, const char *name,
+                          double *mean) {
+  const sim_setup setup = {.backend = &sim_backend_cuda, .isa = sim_isa_best(), .threads = 2, .folder = ""};
+  const bool strang = p->integrate.scheme == DIFFUSION_STRANG;
+  const double h = diffusion_dt(&p->integrate);
+  diffusion_work *work;
+  diffusion_statistics statistics;
+  must(ops->create(p, &setup, &work), "create");
+  if (strcmp(ops->name(work), name) != 0) fail_msg("%s: by %s, not %s", current, ops->name(work), name);
+  const sim_buffer *real = ops->real(work);
+  const size_t bytes = sim_buffer_bytes(real);
+  float *out = malloc(bytes);
+  must(sim_backend_cuda.copy(real->data, first, bytes), "copy");
+  must(ops->load(work), "load");
+  for (int i = 0; i < 3; i++) {
+    const diffusion_moment moment = {.t = i * h, .h = h, .times = strang && i > 0 ? 2 : 1, .step = i};
+    must(ops->stage(work, 0, &moment), "stage");
+    must(ops->show(work, &moment), "show");
+  }
+  must(ops->measure(work, 0, 1, &statistics), "measure");
+  *mean = statistics.mean;
+  must(sim_backend_cuda.copy(out, real->data, bytes), "copy");
+  ops->destroy(&work);
+  return out;
+}
+
+/* The fused passes against cuFFT, which the cases below hold against the CPU: place and time in the rates, boxes and
+ * axes of different lengths. Fields stay below 2; fp32 transforms of 2^24 to 2^26 numbers have relative errors of about
+ * 1e-6 in L2, and the greatest of so many errors is some six times their mean: 2e-5 is twice that. */
+static void test_two_passes(void **state) {
+  (void)state;
+  static const struct {
+    int n[3], fields;
+    const char *scheme, *dealias;
+  } cases[] = {{{256, 256, 256}, 1, "lie", "false"},
+               {{512, 256, 256}, 2, "strang", "true"},
+               {{256, 1024, 256}, 1, "lie", "false"}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    char text[2048];
+    const int *n = cases[c].n;
+    const bool two = cases[c].fields == 2;
+    snprintf(text, sizeof text,
+             "return sim.diffusion { precision = 'single', grid = { n = {%d, %d, %d}, size = {1.5, 2.5, 3.5} },\n"
+             "fields = {{ name = 'u', D = 1e-4, axes = {1, 2, 3}, decay = 0.1 } %s },\n"
+             "rates = function(u, %s x, y, z, t) return u - u^3 + 0.1*x*z - y + math.sin(t) %s end,\n"
+             "integrate = { scheme = '%s', dt = 0.02, t_end = 0.1, dealias = %s } }",
+             n[0], n[1], n[2], two ? ", { name = 'v', D = 2e-4 }" : "", two ? "v," : "", two ? "- v, u*v - 0.1*v" : "",
+             cases[c].scheme, cases[c].dealias);
+    current = text;
+    diffusion_parameters *p = decode(text);
+    const int64_t count = (int64_t)n[0] * n[1] * n[2] * cases[c].fields;
+    float *first = malloc((size_t)count * sizeof *first);
+    for (int64_t i = 0; i < count; i++) {
+      const uint32_t word = (uint32_t)i * 2654435761u;
+      first[i] = (float)((word ^ word >> 15) * 2246822519u >> 8) * 0x1p-23f - 1;
+    }
+    double means[3];
+    float *by_cufft = three_steps(&diffusion_ops_cufft, p, first, "cuFFT", &means[0]);
+    float *fused = three_steps(&diffusion_ops_cuda, p, first, "two passes", &means[1]);
+    float *again = three_steps(&diffusion_ops_cuda, p, first, "two passes", &means[2]);
+    if (memcmp(fused, again, (size_t)count * sizeof *fused) != 0 || means[1] != means[2])
+      fail_msg("%s: other bits the second time", text);
+    for (int64_t i = 0; i < count; i++)
+      if (!(fabsf(by_cufft[i] - fused[i]) <= 2e-5f))
+        fail_msg("%s: number %lld: %.9g by cuFFT, %.9g by two passes", text, (long long)i, (double)by_cufft[i],
+                 (double)fused[i]);
+    if (!(fabs(means[0] - means[1]) <= 1e-6)) fail_msg("%s: mean %.9g, %.9g", text, means[0], means[1]);
+    free(first), free(by_cufft), free(fused), free(again);
+    void *opaque = p;
+    sim_model_parameters_free(&diffusion_model, &opaque);
+  }
+}
+
+/* A run that is read back goes on with the same bits, and outputs change none. */
+static void test_restart(void **state) {
+  (void)state;
+  for (int scheme = 0; scheme < DIFFUSION_SCHEMES; scheme++) {
+    char text[2048];
+    side one, two, three;
+    const int kind[3] = {scheme % 3, 0, 1};
+    diffusion_parameters *p =
+        scenario_of(scheme, kind, (shape){{24, 15, 8}}, scheme % 2, false, false, text, sizeof text);
+    begin(&one, p, &sim_backend_cuda, NULL);
+    begin(&two, p, &sim_backend_cuda, NULL);
+    steps(&two, 3);
+    look(&two);
+    sim_array saved = two.arrays[0];
+    saved.data = on_host(&two, 0);
+    saved.space = SIM_SPACE_HOST;
+    sim_frame frame = {.clock = two.clock, .arrays = &saved, .array_count = 1};
+    begin(&three, p, &sim_backend_cuda, &frame);
+    steps(&one, INT64_MAX), steps(&two, INT64_MAX), steps(&three, INT64_MAX);
+    look(&one), look(&two), look(&three);
+    for (int f = 0; f < 2; f++) {
+      void *a = on_host(&one, 1 + f), *b = on_host(&two, 1 + f), *c = on_host(&three, 1 + f);
+      const size_t bytes = sim_array_bytes(&one.arrays[1 + f]);
+      if (memcmp(a, b, bytes) != 0) fail_msg("%s: a look changes bits", text);
+      if (memcmp(a, c, bytes) != 0) fail_msg("%s: a restart changes bits", text);
+      free(a), free(b), free(c);
+    }
+    free((void *)(uintptr_t)saved.data);
+    diffusion_model.destroy(&one.self), diffusion_model.destroy(&two.self), diffusion_model.destroy(&three.self);
+    void *opaque = p;
+    sim_model_parameters_free(&diffusion_model, &opaque);
+  }
+}
+
+/* test_parity_diffusion [NAME]: one test alone. */
+int main(int argc, char **argv) {
+  const char *reason = sim_backend_cuda.unavailable();
+  if (reason != NULL) {
+    printf("skipped: %s\n", reason);
+    return 77;
+  }
+  if (sim_backend_cuda.open(NULL) != SIM_OK) {
+    fprintf(stderr, "%s\n", sim_error_last()->message);
+    return 1;
+  }
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_passes), cmocka_unit_test(test_restart),
+                                     cmocka_unit_test(test_terms), cmocka_unit_test(test_sizes),
+                                     cmocka_unit_test(test_boundaries)};
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

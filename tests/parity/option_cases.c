@@ -1,0 +1,157 @@
+#include "tests/parity/option_cases.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+static void must(sim_status status, const char *what) {
+  if (status != SIM_OK) fail_msg("%s: %s", what, sim_error_last()->message);
+}
+
+static sim_expr *function_of(const char *const *inputs, int count, double a, double b, bool average) {
+  sim_expr_builder *builder;
+  sim_expr_ref in[8], number, sum, strike;
+  sim_expr *expr;
+  must(sim_expr_builder_create(&builder), "builder");
+  for (int i = 0; i < count; i++) must(sim_expr_builder_input(builder, inputs[i], &in[i]), "input");
+  must(sim_expr_builder_number(builder, a, &number), "number");
+  must(sim_expr_builder_call(builder, SIM_EXPR_MUL, (sim_expr_ref[]){in[0], number}, &sum), "product");
+  for (int i = 1; i < count; i++)
+    must(sim_expr_builder_call(builder, SIM_EXPR_ADD, (sim_expr_ref[]){sum, in[i]}, &sum), "sum");
+  must(sim_expr_builder_number(builder, b, &strike), "number");
+  must(sim_expr_builder_call(builder, SIM_EXPR_ADD, (sim_expr_ref[]){sum, strike}, &sum), "sum");
+  must(sim_expr_builder_number(builder, 0, &number), "number");
+  if (average) must(sim_expr_builder_call(builder, SIM_EXPR_MAX, (sim_expr_ref[]){sum, number}, &sum), "max");
+  must(sim_expr_builder_finish(builder, &sum, (const char *const[]){"out"}, 1, &expr), "finish");
+  sim_expr_builder_free(&builder);
+  return expr;
+}
+
+static void several(pricing *d, int assets) {
+  static double correlation[12 * 12];
+  for (int i = 0; i < assets; i++)
+    for (int j = 0; j < assets; j++) correlation[i * assets + j] = i == j ? 1 : 0.3 + 0.02 * (i + j);
+  for (int a = 1; a < assets; a++) pricing_add_asset(d, 100 - 3 * a, 0.2 + 0.02 * a);
+  d->p.correlation = (sim_doubles){correlation, (size_t)assets, (size_t)assets};
+}
+
+static void make_european(pricing *d) {
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_european_schema, 100, OPTION_PUT);
+  pricing_add(d, &option_digital_schema, 100, OPTION_CALL);
+}
+
+static void make_asian(pricing *d) {
+  pricing_add(d, &option_asian_schema, 100, OPTION_CALL)->average = OPTION_GEOMETRIC_AVERAGE;
+  pricing_add(d, &option_asian_schema, 95, OPTION_PUT);
+}
+
+static void make_barriers(pricing *d) {
+  for (int k = 0; k < 8; k++) {
+    option_payoff *o = pricing_add(d, &option_barrier_schema, 100, k % 2 ? OPTION_PUT : OPTION_CALL);
+    o->direction = k / 2 % 2 ? OPTION_UP : OPTION_DOWN;
+    o->level = k / 2 % 2 ? 125 : 85;
+    o->knock = k % 3 ? OPTION_OUT : OPTION_IN;
+    o->monitoring = k / 4 ? OPTION_CONTINUOUS : OPTION_AT_STEPS;
+  }
+}
+
+static void make_lookbacks(pricing *d) {
+  for (int k = 0; k < 8; k++) {
+    option_payoff *o = pricing_add(d, &option_lookback_schema, k / 4 ? 100 : NAN, k % 2 ? OPTION_PUT : OPTION_CALL);
+    o->monitoring = k / 2 % 2 ? OPTION_CONTINUOUS : OPTION_AT_STEPS;
+  }
+}
+
+static void make_several(pricing *d) {
+  several(d, 3);
+  sim_expr_free(&d->assets[1].vol);
+  d->assets[1].vol = function_of((const char *const[]){"t"}, 1, 0.1, 0.15, false);
+  pricing_add(d, &option_spread_schema, 3, OPTION_CALL)->second = 2;
+  pricing_add(d, &option_best_of_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_basket_schema, 98, OPTION_PUT);
+  pricing_add(d, &option_asian_schema, 95, OPTION_CALL)->asset = 3;
+}
+
+static void make_many_assets(pricing *d) {
+  several(d, 12);
+  pricing_add(d, &option_basket_schema, 85, OPTION_CALL);
+  pricing_add(d, &option_asian_schema, 95, OPTION_CALL)->asset = 5;
+  pricing_add(d, &option_lookback_schema, NAN, OPTION_CALL)->asset = 12;
+}
+
+static void make_strikes(pricing *d) {
+  for (int k = 0; k < 20; k++) pricing_add(d, &option_asian_schema, 85 + k, OPTION_CALL);
+}
+
+static void make_own(pricing *d) {
+  d->p.payoff = function_of(
+      (const char *const[]){"fixing_1_2", "mean_1", "max_1", "geometric_1", "low_1", "fixing_1_5"}, 6, 0.5, -540, true);
+}
+
+static void make_heston(pricing *d) {
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_asian_schema, 100, OPTION_PUT);
+  option_payoff *o = pricing_add(d, &option_barrier_schema, 100, OPTION_PUT);
+  o->level = 80;
+  o->monitoring = OPTION_CONTINUOUS;
+}
+
+static void make_jumps(pricing *d) {
+  several(d, 2);
+  d->assets[1].jumps = (option_jumps){true, 2, -0.1, 0.15};
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL)->asset = 2;
+  pricing_add(d, &option_basket_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_lookback_schema, NAN, OPTION_CALL)->asset = 2;
+}
+
+static void make_local(pricing *d) {
+  static double spots[3] = {80, 100, 130}, times[2] = {0, 1}, vols[6] = {0.3, 0.2, 0.15, 0.35, 0.25, 0.2};
+  several(d, 2);
+  pricing_set_motion(d, 0);
+  pricing_set_motion(d, 1);
+  d->assets[0].local_vol = pricing_displaced(10, 0.1);
+  d->assets[1].vol_grid = (option_vol_grid){true, {spots, 3, 1}, {times, 2, 1}, {vols, 6, 1}};
+  pricing_add(d, &option_spread_schema, 3, OPTION_CALL)->second = 2;
+  pricing_add(d, &option_asian_schema, 95, OPTION_CALL)->asset = 2;
+}
+
+static void make_far(pricing *d) { pricing_add(d, &option_asian_schema, 100, OPTION_PUT); }
+
+const option_case option_cases[OPTION_CASES] = {
+    {"european", make_european, 1, OPTION_CONTROL_UNDERLYING, false, true, OPTION_AUTO, 0.2, 1},
+    {"european, bumped", make_european, 1, OPTION_NO_CONTROL, true, true, OPTION_BUMP, 0.2, 1, true},
+    {"asian", make_asian, 30, OPTION_CONTROL_UNDERLYING, true, true, OPTION_AUTO, 0.2, 1},
+    {"asian, likelihood", make_asian, 12, OPTION_NO_CONTROL, false, true, OPTION_LIKELIHOOD, 0.2, 1},
+    {"barriers", make_barriers, 10, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.3, 1},
+    {"barriers' greeks", make_barriers, 5, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.3, 1},
+    {"lookbacks", make_lookbacks, 9, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"several assets", make_several, 6, OPTION_CONTROL_UNDERLYING, false, true, OPTION_AUTO, 0.2, 1},
+    {"twelve assets", make_many_assets, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"strikes", make_strikes, 8, OPTION_CONTROL_GEOMETRIC, true, false, OPTION_AUTO, 0.2, 1},
+    {"own payoff", make_own, 7, OPTION_CONTROL_GEOMETRIC, false, false, OPTION_AUTO, 0.2, 1},
+    {"Heston", make_heston, 10, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 2},
+    {"Heston's greeks", make_heston, 6, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 2},
+    {"jumps", make_jumps, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
+    {"local volatility", make_local, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
+    {"far", make_far, 3, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 4, 30},
+};
+
+void option_case_make(pricing *d, int which, sim_precision precision, const sim_backend *backend) {
+  const option_case *of = &option_cases[which];
+  pricing_make(d, precision, of->vol, 0.05, of->maturity, of->steps);
+  d->p.sampling.antithetic = of->antithetic;
+  d->p.sampling.control = of->control;
+  d->p.sampling.paths = 2 * (0x1p16 + 5431); /* a block, or two, and a part */
+  d->p.greeks.method = of->method;
+  for (int g = 0; g < OPTION_GREEKS; g++) d->p.greeks.want[g] = of->greeks;
+  d->setup.backend = backend;
+  of->make(d);
+}

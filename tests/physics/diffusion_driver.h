@@ -1,0 +1,31 @@
+/* Runs of the model `diffusion` from a scenario's text, through its descriptor. A failure ends the test. */
+#ifndef TESTS_DIFFUSION_DRIVER_H
+#define TESTS_DIFFUSION_DRIVER_H
+
+#include "engine/run.h"
+#include "kernels/diffusion/diffusion.h"
+
+typedef struct system_run {
+  diffusion_parameters *p;
+  sim_setup setup;
+  sim_clock clock;
+  void *self;
+  sim_array arrays[SIM_ARRAYS_MAX];
+  sim_species species[SIM_SPECIES_MAX];
+  sim_frame frame;
+} system_run;
+
+void must(sim_status status, const char *what);
+/* The text's parameters; false where it has faults, which `faults` (of 512 bytes, may be NULL) then has. */
+bool decode(system_run *s, const char *text, char *faults);
+void open_with(system_run *s, const char *text, sim_isa isa, int threads, const sim_frame *saved);
+void shut(system_run *s);
+void run_to(system_run *s, int64_t step);
+void look(system_run *s); /* makes the fields there */
+double value(const system_run *s, int field, int64_t cell);
+int64_t cells(const system_run *s);
+/* Runs a text to its end and leaves the fields in `s`. */
+void whole(system_run *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+double distance(const system_run *a, const system_run *b); /* the largest of any value */
+
+#endif

@@ -1,0 +1,5 @@
+-- expect: 65 option_heston_rho.lua:3: assets[1].heston.rho: expected
+return sim.option {
+  assets = { { spot = 100, heston = { v = 0.04, kappa = 1, theta = 0.04, sigma = 0.5, rho = -1 } } },
+  maturity = 1, payoffs = { sim.european { strike = 100 } },
+}

@@ -14,6 +14,7 @@ from __future__ import annotations
 from simview.errors import DamagedError, NotFoundError, SimviewError, UsageError
 from simview.run import Run, open
 from simview.snapshot import Field, Particles, Snapshot
+from simview.sweep import Sweep, open_sweep
 from simview.tables import Tables
 
 __version__ = "0.1.0"
@@ -25,7 +26,9 @@ __all__ = [
     "Run",
     "SimviewError",
     "Snapshot",
+    "Sweep",
     "Tables",
     "UsageError",
     "open",
+    "open_sweep",
 ]

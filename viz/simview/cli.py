@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from simview.errors import SimviewError, UsageError
 from simview.run import open as open_run
 from simview.style import MAPS, WIDTHS
+from simview.sweep import is_sweep, open_sweep
 
 if TYPE_CHECKING:
     from simview.pictures import Look
@@ -52,7 +53,7 @@ def _count(text: str) -> int:
 def _look_options(parser: argparse.ArgumentParser, pixels: int) -> None:
     parser.add_argument("--species", type=_names, metavar="A,B", help="particles of these alone")
     parser.add_argument("--field", type=_names, metavar="U,V", help="these fields alone")
-    parser.add_argument("--axes", default="xy", help="two of x, y, z: what lies to the right and up (xy)")
+    parser.add_argument("--axes", help="two of x, y, z: what lies to the right and up (xy; xz where something pulls along z)")
     parser.add_argument("--size", type=_positive, help="half the side of the picture, in the scenario's unit")
     parser.add_argument("--pixels", type=_pixels, default=pixels, help=f"pixels along a side of a density ({pixels})")
     parser.add_argument("--map", default="cividis", choices=MAPS, help="colour map (cividis)")
@@ -62,10 +63,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="simview", description="Draws what sim writes.", epilog=_CODES)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
-    plot = commands.add_parser("plot", help="draw a run", epilog=_CODES)
-    plot.add_argument("path", help="an output folder, such as galaxy.out")
+    plot = commands.add_parser("plot", help="draw a run or a sweep", epilog=_CODES)
+    plot.add_argument("path", help="an output folder, such as galaxy.out, or that of a sweep")
     plot.add_argument("-o", "--output", type=Path, help="picture to write: .png, .pdf or .svg (NAME.png)")
-    plot.add_argument("--only", type=_names, metavar="P,Q", help="these panels: picture, spectrum, energy, radii, ...")
+    plot.add_argument("--only", type=_names, metavar="P,Q", help="these panels: picture, spectrum, energy, ...; of a sweep: pictures, or TABLE.COLUMN")
     which = plot.add_mutually_exclusive_group()
     which.add_argument("--step", type=int, help="the snapshot of this step (the last)")
     which.add_argument("--time", type=float, help="the snapshot nearest to this time")
@@ -81,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     movie.add_argument("--dpi", type=_positive, default=150, help="pixels an inch of 6 by 5 inches (150)")
     _look_options(movie, 500)
 
-    summary = commands.add_parser("summary", help="a run in a few lines", epilog=_CODES)
+    summary = commands.add_parser("summary", help="a run or sweep in a few lines", epilog=_CODES)
     summary.add_argument("path", nargs="+", help="output folders")
     return parser
 
@@ -95,13 +96,21 @@ def _look(options: argparse.Namespace) -> Look:
 def _plot(options: argparse.Namespace) -> None:
     from simview.figure import draw, save
 
+    look = _look(options)
+    if is_sweep(options.path):
+        from simview.sweep_figure import draw_sweep
+
+        sweep = open_sweep(options.path)
+        output = options.output or Path(f"{sweep.name}.png")
+        save(draw_sweep(sweep, only=options.only, look=look, width=options.width), output, options.dpi)
+        print(output)
+        return
     run = open_run(options.path)
     snapshot = None
     if options.step is not None:
         snapshot = run.at_step(options.step)
     elif options.time is not None:
         snapshot = run.at_time(options.time)
-    look = _look(options)
     output = options.output or Path(f"{run.name}.png")
     save(draw(run, snapshot=snapshot, only=options.only, look=look, width=options.width), output, options.dpi)
     print(output)
@@ -121,7 +130,12 @@ def _summary(options: argparse.Namespace) -> None:
     from simview.summary import summary
 
     for path in options.path:
-        print(summary(open_run(path)))
+        if is_sweep(path):
+            from simview.sweep_figure import sweep_summary
+
+            print(sweep_summary(open_sweep(path)))
+        else:
+            print(summary(open_run(path)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

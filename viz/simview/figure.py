@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simview import panels
+from simview import options, panels
 from simview.errors import CannotWriteError, NotFoundError, UsageError
 from simview.pictures import FEW, Look, Picture, pictures
 from simview.run import Run
@@ -36,22 +36,58 @@ def table_panels(run: Run) -> dict[str, Panel]:
         elif name == "lagrangian":
             found["radii"] = partial(panels.lagrangian, run)
         elif name == "price" and {"paths", "price", "standard_error"} <= set(frame.columns):
-            found["price"] = partial(panels.price, run)
+            if frame["price"].notna().any():
+                found["price"] = partial(options.convergence, run)
+                found["estimates"] = partial(options.estimates, run)
         elif "temperature" in frame:
             found["temperature"] = partial(panels.temperature, run)
+        elif name == "fields" and any(column.endswith("_mean") for column in frame.columns):
+            found["fields"] = partial(panels.fields, run)
+        elif name == "spectrum":
+            found["spectra"] = partial(panels.spectra, run)
+        elif name.startswith("profile_"):
+            found[name] = partial(panels.profile, run, table=name)
         elif len(frame.columns) > 2:
             found[name] = partial(panels.columns, run, table=name)
     return found
 
 
+# What a figure shows where nobody chose, the most telling first; other tables come after `observe`.
+_TELLING = ("energy", "radii", "flow", "temperature", "profile_velocity_x", "price", "estimates", "observe")
+_UNASKED = ("virial", "momentum", "walls", "contacts", "prices", "errors")
+_PANELS = 3
+
+
 def _default(run: Run, names: Sequence[str], bodies: int) -> list[str]:
-    """Radii that hold shares of the mass say nothing about a few bodies, nor where one body holds it all."""
-    left_out = {"virial"}
-    if "radii" in names:
+    """The panels that tell most about a run, at most `_PANELS` of them."""
+    left_out = {*_UNASKED, *(name for name in names if name.startswith("profile_"))}
+    if "radii" in names:  # say nothing about a few bodies, nor where one body holds all of the mass
         radii = run.tables["lagrangian"]
         if 0 < bodies <= FEW or ("r10" in radii and "r90" in radii and (radii["r10"] == radii["r90"]).all()):
             left_out.add("radii")
-    return [name for name in names if name not in left_out]
+    if "price" in names:
+        price = run.tables["price"]
+        alone = "prices" not in run.tables and not any(name.endswith("_error") for name in price.columns[6:])
+        left_out.add("price" if price["price"].notna().sum() < 3 else "estimates" if alone else "")
+    if "walls" in names:  # no gas
+        left_out.add("temperature")
+    box = run.parameters.get("box")
+    if isinstance(box, dict) and box.get("shear_rate"):
+        left_out.discard("profile_velocity_x")
+    if "spectra" in names or not _periodic(run):
+        left_out.add("spectrum")
+    kept = [name for name in names if name not in left_out]
+    kept.sort(key=lambda name: _TELLING.index(name) if name in _TELLING else len(_TELLING))
+    return kept[:_PANELS]
+
+
+def _periodic(run: Run) -> bool:
+    """Whether a Fourier transform suits the fields."""
+    grid = run.parameters.get("grid")
+    if not isinstance(grid, dict):
+        return True
+    kinds = [grid.get(axis, "as others") for axis in "xyz"[: len(grid.get("n", "xyz"))]]
+    return all(kind == "periodic" or (kind == "as others" and grid.get("boundary") in (None, "periodic")) for kind in kinds)
 
 
 def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | None = None, look: Look | None = None,
@@ -82,6 +118,7 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
     if only is not None and not only:
         raise UsageError("no panel named")
     tables = table_panels(run) if only is None or set(only) - {"picture", "spectrum"} else {}
+    over_time = snapshot is None
     if snapshot is None and len(run):
         snapshot = run[-1]
     wants_picture = only is None or "picture" in only or "spectrum" in only
@@ -89,7 +126,7 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
         raise NotFoundError(f"{run.path}: no snapshot yet{run._why_none()}")
     shown: list[Picture] = []
     if snapshot is not None and (only is None or "picture" in only):
-        shown = pictures([snapshot], look, run[:] if len(run) <= 5000 else run[:: len(run) // 2500])
+        shown = pictures([snapshot], look, run[:] if len(run) <= 5000 else run[:: len(run) // 2500], over_time)
     available: dict[str, Panel] = dict(tables)
     if snapshot is not None and wants_picture and snapshot.fields:
         fields = list(look.fields or snapshot.fields)

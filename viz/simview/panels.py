@@ -1,4 +1,4 @@
-"""Figures of tables: energy, radii, temperature, price, spectrum; each draws into axes that it is given."""
+"""Figures of tables: energy, radii, temperature, fields, spectrum ...; each draws into axes that it is given."""
 
 from __future__ import annotations
 
@@ -24,9 +24,15 @@ def _marker(frame: pd.DataFrame) -> str | None:
 
 
 def _log(axes: Any) -> None:
-    """A logarithmic scale; over few decades with plain numbers, some of them between the powers of ten."""
+    """A logarithmic scale; over few decades with plain numbers, some of them between the powers of ten.
+
+    Less than a factor of four stays linear.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+    low, high = axes.get_ylim()
+    if 0 < low and high < 4 * low:
+        return
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     if 1e-4 < low and high < 1e5 and high < 300 * low:
@@ -73,10 +79,11 @@ def lagrangian(run: Run, axes: Any) -> None:
 
 def _label_ends(axes: Any, ends: list[tuple[float, str, Any]]) -> None:
     """Names lines at their right end, at least a line of text apart."""
-    low, high = np.log10(axes.get_ylim())
+    scale = np.log10 if axes.get_yscale() == "log" else np.asarray
+    low, high = scale(axes.get_ylim())
     apart = 0.08
     ends = sorted(ends, key=lambda end: end[0])
-    places = [float((np.log10(value) - low) / (high - low)) for value, _, _ in ends]
+    places = [float((scale(value) - low) / (high - low)) for value, _, _ in ends]
     for i in range(1, len(places)):
         places[i] = max(places[i], places[i - 1] + apart)
     for i in reversed(range(len(places))):
@@ -120,24 +127,6 @@ def haff(time: Array, temperature: Array) -> float | None:
     return tau
 
 
-def price(run: Run, axes: Any) -> None:
-    """The price against the number of paths, with the band of 95 % and the reference where there is one."""
-    frame = run.tables["price"]
-    paths, value = frame["paths"].to_numpy(), frame["price"].to_numpy()
-    band = 1.96 * frame["standard_error"].to_numpy()
-    axes.fill_between(paths, value - band, value + band, color=COLOURS[4], alpha=0.4, lw=0, label="95 %")
-    axes.plot(paths, value, color=COLOURS[0], marker="o", ms=2.5, label="price")
-    if "reference" in frame and np.isfinite(frame["reference"].iloc[-1]):
-        axes.axhline(frame["reference"].iloc[-1], color=COLOURS[1], ls="--", label="reference")
-    axes.set(xscale="log", xlabel="paths", ylabel=_label(run, frame, "price"))
-    # The first rows are wide of the mark: the limits follow the last three quarters.
-    kept = slice(len(paths) // 4, None)
-    low, high = (value - band)[kept].min(), (value + band)[kept].max()
-    if np.isfinite([low, high]).all() and high > low:
-        axes.set_ylim(low - 0.2 * (high - low), high + 0.2 * (high - low))
-    axes.legend()
-
-
 def power(values: Array) -> tuple[Array, Array]:
     """The power of a periodic field over shells of whole wave numbers.
 
@@ -159,19 +148,85 @@ def spectrum(snapshot: Snapshot, axes: Any, fields: list[str]) -> None:
     for i, name in enumerate(fields):
         values = np.asarray(snapshot.field(name), dtype=float)
         k, p = power(values)
-        kept = k <= min(values.shape) // 2  # beyond, a shell is not whole
+        kept = 2 * k < min(values.shape)  # beyond, a shell is not whole
         axes.loglog(k[kept], np.maximum(p[kept], 1e-300), color=COLOURS[i % 7], ls=DASHES[i % 7], label=name)
     low, high = axes.get_ylim()
     axes.set(xlabel=r"wave number $k L / 2\pi$", ylabel="power", ylim=(max(low, high * 1e-16), high))
     axes.legend()
 
 
-def columns(run: Run, axes: Any, table: str) -> None:
-    """Any other table: its columns over time."""
+def spectra(run: Run, axes: Any) -> None:
+    """The run's own table of spectra: power by wave number, at the start and at the end, of each field."""
+    frame = run.tables["spectrum"]
+    fields = list(dict.fromkeys(name.rsplit("_", 1)[0] for name in frame.columns if _bin(name) is not None))
+    for i, field in enumerate(fields):
+        found = {_bin(name): name for name in frame.columns if name.rsplit("_", 1)[0] == field and _bin(name)}
+        for row, dash in ((0, ":"), (len(frame) - 1, "-")):
+            power = np.array([frame[name].iloc[row] for name in found.values()])
+            if (power > 0).any():
+                label = f"{field}, {_label(run, frame, 'time', 't')} = {frame['time'].iloc[row]:.4g}"
+                axes.loglog(list(found), np.where(power > 0, power, np.nan), dash, color=COLOURS[i % 7], label=label)
+    low, high = axes.get_ylim()
+    axes.set(xlabel="wave number over the least one", ylabel="power", ylim=(max(low, high * 1e-16), high))
+    axes.legend()
+
+
+def _bin(name: str) -> int | None:
+    """The bin of a column such as 'u_12'."""
+    last = name.rsplit("_", 1)[-1]
+    return int(last) if "_" in name and last.isdigit() else None
+
+
+def fields(run: Run, axes: Any) -> None:
+    """The mean of each field, between its least and its greatest value."""
+    frame = run.tables["fields"]
+    names = [name.removesuffix("_mean") for name in frame.columns if name.endswith("_mean")]
+    for i, name in enumerate(names[: len(COLOURS)]):
+        ends = frame[f"{name}_min"], frame[f"{name}_max"]
+        if len(names) == 1:
+            axes.fill_between(frame["time"], *ends, color=COLOURS[i], alpha=0.2, lw=0)
+        for end in ends:
+            axes.plot(frame["time"], end, color=COLOURS[i], ls=DASHES[i], lw=0.5)
+        mean = frame[f"{name}_mean"]
+        axes.plot(frame["time"], mean, color=COLOURS[i], ls=DASHES[i], lw=1.5, marker=_marker(frame), ms=3, label=name)
+    unit = frame.attrs["units"].get(f"{names[0]}_mean", "1")
+    axes.set(xlabel=_label(run, frame, "time"), ylabel=run.units.label("mean, least, greatest", unit))
+    axes.legend()
+
+
+def profile(run: Run, axes: Any, table: str) -> None:
+    """A profile across the box: the mean over the last half of the run, and how far it strays."""
     frame = run.tables[table]
-    names = [name for name in frame.columns if name not in ("step", "time")]
+    names = [name for name in frame.columns if name.startswith("slice")]
+    rows = frame[names].to_numpy()[len(frame) // 2 :]
+    about = run.parameters.get("profile")
+    axis = str(about.get("axis", "")) if isinstance(about, dict) else ""
+    at, label = np.arange(len(names)) + 0.5, "slice"
+    box = run.parameters.get("box")
+    if axis and axis in "xyz" and isinstance(box, dict) and {"size", "origin"} <= set(box):
+        k = "xyz".index(axis)
+        at = float(box["origin"][k]) + float(box["size"][k]) * at / len(names)
+        label = run.units.label(axis, run.units.text((1,)))
+    mean, stray = rows.mean(axis=0), rows.std(axis=0)
+    axes.fill_between(at, mean - stray, mean + stray, color=COLOURS[4], alpha=0.4, lw=0)
+    axes.plot(at, mean, color=COLOURS[0], marker="o", ms=2.5)
+    what = table.removeprefix("profile_").replace("_", " ")
+    axes.set(xlabel=label, ylabel=run.units.label(what, frame.attrs["units"].get(names[0], "1")))
+
+
+def columns(run: Run, axes: Any, table: str) -> None:
+    """Any other table: its columns over time, without those too small to be seen beside the others."""
+    frame = run.tables[table]
+    values = [name for name in frame.columns if name not in ("step", "time", "balance", "error")]
+    sizes = {name: float(np.nan_to_num(frame[name].abs().max(), posinf=0.0)) for name in values}
+    largest = max(sizes.values(), default=0.0)
+    names = [name for name in values if sizes[name] >= 5e-3 * largest] or values
     for i, name in enumerate(names[: len(COLOURS)]):
         axes.plot(frame["time"], frame[name], color=COLOURS[i], ls=DASHES[i], marker=_marker(frame), ms=3, label=name)
     units = {frame.attrs["units"].get(name, "1") for name in names}
-    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, names[0], table) if len(units) == 1 else table)
-    axes.legend()
+    alone = names[0] if len(names) == 1 else table
+    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, names[0], alone) if len(units) == 1 else table)
+    if len(names) > 1:
+        axes.legend(ncols=1 + (len(names) > 2), columnspacing=1, loc="upper left")
+        low, high = axes.get_ylim()
+        axes.set_ylim(low, high + 0.14 * (high - low) * (1 + (len(names) - 1) // 2))

@@ -1,9 +1,9 @@
-"""Pictures of one snapshot: density, bodies, tracks and field maps. A film changes them from frame to frame."""
+"""Pictures of one snapshot: density, bodies, grains, tracks and field maps. A film changes them from frame to frame."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +15,9 @@ from simview.snapshot import Field, Snapshot
 from simview.style import COLOURS, DIVERGING
 
 FEW, SOME = 16, 2000  # bodies that are drawn with their tracks; as points
-_BAR: dict[str, Any] = {"shrink": 0.85, "pad": 0.02, "aspect": 25}
+SEEN = 3000  # grains that are drawn one before the other; of more a cut through the middle is shown
+STRIP = 13  # snapshots from which on a field along a line is a map of line and time
+_BARS = {"right": "vertical", "bottom": "horizontal"}
 
 
 @dataclass
@@ -23,7 +25,7 @@ class Look:
     """What the user chose; None: simview chooses."""
 
     species: Sequence[str] | None = None
-    axes: str = "xy"
+    axes: str | None = None
     size: float | None = None
     pixels: int = 800  # along a side of a density
     map: str = "cividis"
@@ -31,9 +33,9 @@ class Look:
 
 
 class Picture(Protocol):
-    """Draws itself into axes once, with the colour bar at one side; then shows one snapshot after another."""
+    """Draws itself into axes once, with the colour bar at one side or none; then shows one snapshot after another."""
 
-    def draw(self, axes: Any, bar: str = "right") -> None: ...
+    def draw(self, axes: Any, bar: str | None = "right") -> None: ...
 
     def show(self, snapshot: Snapshot) -> None: ...
 
@@ -56,18 +58,33 @@ def _label(snapshot: Snapshot, axis: str) -> str:
     return snapshot.units.label(axis, snapshot.units.text((1,)))
 
 
+def _colour_bar(axes: Any, artist: Any, label: str, side: str | None, **options: Any) -> None:
+    """As long as the picture's own side, however much room there is around it."""
+    if side:
+        place = (1.03, 0.03, 0.04, 0.94) if side == "right" else (0.03, -0.24, 0.94, 0.045)
+        axes.figure.colorbar(artist, cax=axes.inset_axes(place), orientation=_BARS[side], **options).set_label(label)
+
+
+def upright(snapshot: Snapshot) -> str:
+    """The axes of a picture that nobody chose: from the side where something pulls down along z."""
+    gravity = snapshot.parameters.get("gravity")
+    vector = isinstance(gravity, list) and len(gravity) == 3 and all(isinstance(g, (int, float)) for g in gravity)
+    return "xz" if vector and gravity[2] != 0 else "xy"  # type: ignore[index]
+
+
 class _Particles:
     """What pictures of particles share: species, limits, axes."""
 
     def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
-        if len(look.axes) != 2 or not set(look.axes) <= set("xyz") or look.axes[0] == look.axes[1]:
-            raise UsageError(f"axes '{look.axes}': wanted two of x, y and z, such as xz")
-        self.look = look
         self.first = samples[-1]
+        self.plane = look.axes or upright(self.first)
+        if len(self.plane) != 2 or not set(self.plane) <= set("xyz") or self.plane[0] == self.plane[1]:
+            raise UsageError(f"axes '{look.axes}': wanted two of x, y and z, such as xz")
+        self.look = replace(look, axes=self.plane)
         self.species = chosen_species(self.first, look)
         positions = []
         for snapshot in samples:
-            held = list(snapshot.particles(self.species).each(*look.axes))
+            held = list(snapshot.particles(self.species).each(*self.plane))
             positions.append(tuple(np.concatenate([arrays[k] for _, arrays in held]) for k in (0, 1)))
         share = 98.0 if len(positions[0][0]) > SOME else 100.0
         self.centre, self.half = limits(((x, y) for x, y in positions), share)
@@ -77,7 +94,8 @@ class _Particles:
     def frame(self, axes: Any) -> None:
         (cx, cy), half = self.centre, self.half
         axes.set(xlim=(cx - half, cx + half), ylim=(cy - half, cy + half), aspect="equal")
-        axes.set(xlabel=_label(self.first, self.look.axes[0]), ylabel=_label(self.first, self.look.axes[1]))
+        axes.set(xlabel=_label(self.first, self.plane[0]), ylabel=_label(self.first, self.plane[1]))
+        axes.locator_params(nbins=6)
 
 
 def bright_range(image: Image) -> tuple[float, float]:
@@ -112,7 +130,7 @@ class Density(_Particles):
         shape = pixels, pixels
         counts, mass = np.zeros(shape), np.zeros(shape)
         particles = snapshot.particles(self.species)
-        names = [*self.look.axes, "mass"] if "mass" in particles else [*self.look.axes]
+        names = [*self.plane, "mass"] if "mass" in particles else [*self.plane]
         for _, (x, y, *weights) in particles.each(*names):
             weight = weights[0] if weights else np.broadcast_to(1.0, x.shape)
             number = project(x, y, None, self.centre, self.half, pixels)
@@ -121,7 +139,7 @@ class Density(_Particles):
             mass += number * float(weight[0]) if constant else project(x, y, weight, self.centre, self.half, pixels)
         return smooth(counts, mass) / (2 * self.half / pixels) ** 2
 
-    def draw(self, axes: Any, bar: str = "right") -> None:
+    def draw(self, axes: Any, bar: str | None = "right") -> None:
         from matplotlib.colors import LogNorm
 
         (cx, cy), half = self.centre, self.half
@@ -134,7 +152,7 @@ class Density(_Particles):
         )
         unit = self.first.units.text((-2, 1))
         label = self.first.units.label("surface density", unit)
-        axes.figure.colorbar(self.artist, ax=axes, location=bar, extend="both", **_BAR).set_label(label)
+        _colour_bar(axes, self.artist, label, bar, extend="both")
         self.frame(axes)
 
     def show(self, snapshot: Snapshot) -> None:
@@ -149,7 +167,7 @@ class Bodies(_Particles):
     def __init__(self, samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot] = ()) -> None:
         super().__init__(samples, look)
         few = self.first.particles(self.species).count <= FEW
-        self.tracks = tracks(series, self.species, look.axes) if few and len(series) > 1 else None
+        self.tracks = tracks(series, self.species, self.plane) if few and len(series) > 1 else None
         if self.tracks and look.size is None:
             paths = [path for path, _ in self.tracks]
             merged = np.concatenate(paths, axis=1)
@@ -157,7 +175,7 @@ class Bodies(_Particles):
             self.centre = float(low[0] + high[0]) / 2, float(low[1] + high[1]) / 2
             self.half = 0.54 * float((high - low).max()) or 1.0
 
-    def draw(self, axes: Any, bar: str = "right") -> None:
+    def draw(self, axes: Any, bar: str | None = "right") -> None:
         self.axes, self.artists = axes, []
         counts = self.first.particles(self.species).counts
         named = len(self.species) > 1
@@ -184,7 +202,7 @@ class Bodies(_Particles):
 
     def show(self, snapshot: Snapshot) -> None:
         particles = snapshot.particles(self.species)
-        for artist, (_, arrays) in zip(self.artists, particles.each(*self.look.axes)):
+        for artist, (_, arrays) in zip(self.artists, particles.each(*self.plane)):
             artist.set_offsets(np.stack(arrays, axis=1))
         count = particles.count
         self.axes.set_title(_title(snapshot, f"{count} {'body' if count == 1 else 'bodies'}"))
@@ -228,7 +246,7 @@ class Map:
 
     def __init__(self, samples: Sequence[Snapshot], look: Look, name: str) -> None:
         self.name, self.look, self.first = name, look, samples[-1]
-        values = [self.plane(snapshot.field(name))[0] for snapshot in samples]
+        values = [self.slice(snapshot.field(name))[0] for snapshot in samples]
         finite = [v[np.isfinite(v)] for v in values]
         lows, highs = [v.min() for v in finite if v.size], [v.max() for v in finite if v.size]
         self.low, self.high = (float(min(lows)), float(max(highs))) if lows else (0.0, 1.0)
@@ -238,14 +256,14 @@ class Map:
             self.high = max(-self.low, self.high)
             self.low = -self.high
 
-    def plane(self, field: Field) -> tuple[Array, str]:
+    def slice(self, field: Field) -> tuple[Array, str]:
         """The values, and of three axes which plane it is: the middle one across the first."""
         if len(field.shape) < 3:
             return field[...], ""
         middle = field.shape[0] // 2
         return field[middle], f"{field.dims[0]} = {field.coords[field.dims[0]][middle]:.4g}"
 
-    def draw(self, axes: Any, bar: str = "right") -> None:
+    def draw(self, axes: Any, bar: str | None = "right") -> None:
         field = self.first.field(self.name)
         self.axes = axes
         label = self.first.units.label(self.name, field.unit)
@@ -260,11 +278,11 @@ class Map:
             np.zeros(field.shape[-2:]), origin="lower", extent=bounds, vmin=self.low, vmax=self.high,
             cmap=DIVERGING if self.signed else self.look.map, interpolation="nearest",
         )  # fmt: skip
-        axes.figure.colorbar(self.image, ax=axes, location=bar, **_BAR).set_label(label)
+        _colour_bar(axes, self.image, label, bar)
         axes.set(xlabel=_label(self.first, dims[1]), ylabel=_label(self.first, dims[0]))
 
     def show(self, snapshot: Snapshot) -> None:
-        values, where = self.plane(snapshot.field(self.name))
+        values, where = self.slice(snapshot.field(self.name))
         if values.ndim == 1:
             self.line.set_ydata(values)
         else:
@@ -272,13 +290,60 @@ class Map:
         self.axes.set_title(_title(snapshot, where))
 
 
-def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot] = ()) -> list[Picture]:
-    """The pictures that suit what the snapshots hold; limits and colours are those of the samples."""
+class Strip:
+    """A field along a line over time: a line for each of few snapshots, a map of many."""
+
+    def __init__(self, series: Sequence[Snapshot], look: Look, name: str) -> None:
+        kept = series[:: -(-len(series) // 2000)]
+        self.map, self.series = Map(kept, look, name), kept
+
+    def draw(self, axes: Any, bar: str | None = "right") -> None:
+        first, image = self.series[-1], self.map
+        field = first.field(image.name)
+        label, time = first.units.label(image.name, field.unit), first.units.label("time", first.time_unit)
+        values = [np.asarray(snapshot.field(image.name)) for snapshot in self.series]
+        times = np.array([snapshot.time for snapshot in self.series])
+        if len(self.series) < STRIP:
+            import matplotlib
+
+            shades = matplotlib.colormaps[image.look.map](np.linspace(0.9, 0, len(times)))
+            for line, at, shade in zip(values, times, shades):
+                axes.plot(field.coords[field.dims[0]], line, color=shade, label=f"{at:.4g}")
+            axes.set(xlabel=_label(first, field.dims[0]), ylabel=label)
+            axes.legend(title=time, title_fontsize=7, ncols=1 + len(times) // 8)
+            return
+        ends = np.concatenate([times[:1], (times[1:] + times[:-1]) / 2, times[-1:]])  # between the snapshots
+        walls = np.linspace(*field.bounds[field.dims[0]], field.shape[0] + 1)
+        shown = axes.pcolormesh(
+            walls, ends, np.stack(values), vmin=image.low, vmax=image.high, rasterized=True,
+            cmap=DIVERGING if image.signed else image.look.map,
+        )  # fmt: skip
+        _colour_bar(axes, shown, label, bar)
+        axes.set(xlabel=_label(first, field.dims[0]), ylabel=time, title=f"{len(self.series)} snapshots")
+
+    def show(self, snapshot: Snapshot) -> None:
+        """All times are there already."""
+
+
+def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot] = (),
+             strips: bool = False) -> list[Picture]:  # fmt: skip
+    """The pictures that suit what the snapshots hold; limits and colours are those of the samples.
+
+    With `strips` a field along a line is shown over all of the series.
+    """
     last = samples[-1]
     fields = list(look.fields or last.fields)
     if fields and not (look.species and not look.fields):
-        return [Map(samples, look, name) for name in fields]
+        over_time = strips and len(series) > 1
+        return [
+            Strip(series, look, name) if over_time and len(last.field(name).shape) == 1 else Map(samples, look, name)
+            for name in fields
+        ]
     if not last.species:
         raise NotFoundError(f"{last.path}: neither particles nor fields in it")
-    count = last.particles(chosen_species(last, look)).count
-    return [Bodies(samples, look, series) if count <= SOME else Density(samples, look)]
+    particles = last.particles(chosen_species(last, look))
+    if "radius" in particles:
+        from simview.grains import Grains
+
+        return [Grains(samples, look)]
+    return [Bodies(samples, look, series) if particles.count <= SOME else Density(samples, look)]

@@ -75,7 +75,7 @@ def read_series(snapshots: Sequence[Snapshot], species: str | Sequence[str] | No
         "species": ("particle", np.repeat(first.species, first.counts)),
     }
     if ids is not None:
-        for i in np.flatnonzero((ids != ids[0]).any(axis=1)):
+        for i in map(int, np.flatnonzero((ids != ids[0]).any(axis=1))):
             place = np.empty(first.count, np.intp)
             place[np.argsort(ids[0])] = np.argsort(ids[i])
             for values in rows.values():

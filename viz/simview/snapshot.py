@@ -78,6 +78,7 @@ class Snapshot:
         self.path = path
         self._step = step
         self._given_units = units
+        self._parameters: dict[str, Any] | None = None
         self._known: _Header | None = None
         self._records: dict[str, Mapping[str, Record]] = {}
         self._parts: dict[str, tuple[Grid, _Parts]] = {}
@@ -112,9 +113,16 @@ class Snapshot:
     def units(self) -> Units:
         """Units of the run."""
         if self._given_units is None:
-            with reading(self.path) as file:
-                self._given_units = Units(parameters_in(file).get("units"))
+            self._given_units = Units(self.parameters.get("units"))
         return self._given_units
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The resolved parameters of the scenario, as this file has them; empty where another program wrote it."""
+        if self._parameters is None:
+            with reading(self.path) as file:
+                self._parameters = parameters_in(file)
+        return self._parameters
 
     @property
     def species(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ MAPS = ("cividis", "viridis", "magma", "inferno", "gray", "gray_r")
 DIVERGING = "RdBu_r"
 WIDTHS = {"column": 3.4, "page": 7.0}  # inches: 86 mm and 178 mm
 
-SETTINGS: dict[str, Any] = {
+SETTINGS: Any = {
     "font.size": 8,
     "axes.titlesize": 8,
     "axes.labelsize": 8,

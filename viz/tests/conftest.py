@@ -35,13 +35,90 @@ return sim.nbody {
 """
 
 
-def _sim(folder, text):
+PLATE = """
+return sim.diffusion {
+  title     = "two fields on a plate",
+  grid      = { n = {24, 16}, size = {3, 1} },
+  fields    = { { name = "u", D = 0.01, initial = function(x, y) return 1 + 0.5 * math.sin(2 * math.pi * y) end },
+                { name = "v", D = 0.02, initial = function(x, y) return math.cos(2 * math.pi * x / 3) end } },
+  units     = { length = "mm", mass = "kg", time = "s" },
+  spectrum  = 8,
+  integrate = { dt = 0.1, t_end = 1 },
+  output    = { snapshots = "every 0.25", tables = "every 0.1", checkpoint = "never" },
+}
+"""
+GRAINS = """
+return sim.collision {
+  title     = "grains that fall through a hole",
+  box       = { size = {0.08, 0.08, 0.1}, origin = {-0.04, -0.04, -0.02}, boundary = "open", z_low = "outlet" },
+  grains    = { sim.random_spheres { n = 60, radius = 0.002, density = 2500, low = {-0.012, -0.012, 0.005}, high = {0.012, 0.012, 0.03} } },
+  walls     = { sim.cone { point = {0, 0, 0}, axis = {0, 0, 1}, length = 0.01, radius = 0.01, end_radius = 0.03 } },
+  gravity   = {0, 0, -9.81},
+  contact   = { law = "linear", contact_time = 1e-3, restitution = 0.6 },
+  integrate = { dt = "auto", t_end = 0.12 },
+  output    = { snapshots = "every 0.02", tables = "every 0.01", checkpoint = "never" },
+}
+"""
+CALL = """
+local strike = sim.param("strike", 100, "strike")
+return sim.option {
+  title    = "a call and a put",
+  assets   = { { spot = 100, vol = 0.2 } },
+  rate     = 0.05,
+  maturity = 1,
+  payoffs  = { sim.european { strike = strike }, sim.european { strike = strike, type = "put" } },
+  greeks   = { delta = true },
+  sampling = { paths = 2^14 },
+  output   = { tables = "every 1 steps" },
+}
+"""
+SPOTS = """
+local F = sim.param("F", 0.03, "feed")
+local k = sim.param("k", 0.06, "kill")
+return sim.diffusion {
+  title     = "spots",
+  grid      = { n = {16, 16}, size = {1, 1} },
+  fields    = { { name = "u", D = 2e-5, initial = 1 }, { name = "v", D = 1e-5, initial = 0.3 } },
+  rates     = function(u, v) return -u*v^2 + F*(1 - u), u*v^2 - (F + k)*v end,
+  integrate = { scheme = "strang", dt = 2, t_end = 40 },
+  output    = { snapshots = "ends", tables = "every 20", checkpoint = "never" },
+}
+"""
+
+
+def _sim(folder, text, *options):
     if "SIM" not in os.environ:
         pytest.skip("SIM names no binary")
     folder.mkdir()
     (folder / "s.lua").write_text(text)
-    subprocess.run([os.environ["SIM"], "run", "s.lua", "-q"], cwd=folder, check=True, timeout=120)
+    command = [os.environ["SIM"], *(options or ("run",)), "s.lua", "-o", "s.out", "-q"]
+    subprocess.run(command, cwd=folder, check=True, timeout=120, capture_output=True)
     return folder / "s.out"
+
+
+@pytest.fixture(scope="session")
+def plate(tmp_path_factory):
+    """Two fields on a grid of 16 rows and 24 columns, five snapshots, with units."""
+    return _sim(tmp_path_factory.mktemp("runs") / "plate", PLATE)
+
+
+@pytest.fixture(scope="session")
+def grains(tmp_path_factory):
+    """Grains whose number changes from snapshot to snapshot."""
+    return _sim(tmp_path_factory.mktemp("runs") / "grains", GRAINS)
+
+
+@pytest.fixture(scope="session")
+def call(tmp_path_factory):
+    """Two European payoffs, of which the exact prices are known."""
+    return _sim(tmp_path_factory.mktemp("runs") / "call", CALL)
+
+
+@pytest.fixture(scope="session")
+def sweep(tmp_path_factory):
+    """Six runs over two parameters."""
+    axes = ("sweep", "--set", "F=0.03,0.04", "--set", "k=0.05,0.06,0.07")
+    return _sim(tmp_path_factory.mktemp("runs") / "sweep", SPOTS, *axes)
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,14 @@
-"""Fields and prices, in files of the layout that docs/outputs.md of sim and openPMD 1.1.0 describe."""
+"""Fields, grains and prices, of real runs and in files of the layout that docs/outputs.md of sim describes."""
 
 import numpy as np
 import pytest
 
 import simview
+from simview.figure import draw, table_panels
+from simview.grains import Grains, outlines
+from simview.options import reference
 from simview.panels import haff, power
+from simview.pictures import Look
 
 
 def test_field(gray_scott):
@@ -43,10 +47,74 @@ def test_haff():
 
 
 def test_pictures(gray_scott, option, simview, tmp_path):
-    for folder, more in ((gray_scott, ["--width", "column"]), (gray_scott, ["--field", "u", "-o", "u.pdf"]), (option, [])):
-        code, said, fault = simview("plot", folder, *more)
+    for folder, more in ((gray_scott, ["--width", "column"]), (gray_scott, ["--field", "u", "--only", "picture,spectrum", "-o", "u.pdf"]), (option, [])):
+        code, said, fault = simview("plot", folder, *more, "--dpi", "60")
         assert code == 0, fault
-        assert (tmp_path / said.strip()).stat().st_size > 5000
+        assert (tmp_path / said.strip()).stat().st_size > 3000
     code, said, _ = simview("summary", gray_scott, option)
     assert code == 0 and "u (mm^-3 kg) 24 x 32" in said and "table price" in said
-    assert simview("movie", gray_scott, "-o", "u.gif", "--dpi", "50")[0] == 0
+    assert simview("movie", gray_scott, "-o", "u.gif", "--dpi", "50", "--field", "u")[0] == 0
+
+
+def test_run_on_a_grid(plate):
+    """A real run against the exact solution: each wave decays as exp(-D k^2 t). The scheme is exact but for rounding."""
+    run = simview.open(plate)
+    u, v = (run[-1].field(name).to_xarray() for name in "uv")
+    assert u.dims == ("y", "x") and u.shape == (16, 24) and u["x"].attrs["units"] == "mm"
+    decay = [np.exp(-D * k**2 * 1.0) for D, k in ((0.01, 2 * np.pi), (0.02, 2 * np.pi / 3))]
+    expected = 1 + 0.5 * decay[0] * np.sin(2 * np.pi * u["y"]), decay[1] * np.cos(2 * np.pi * v["x"] / 3)
+    for found, exact in zip((u, v), expected):
+        assert np.abs(found - exact).max() < 1e-13  # a few dozen roundings of numbers of size 1
+    assert run.tables.fields["u_mean"].iloc[-1] == pytest.approx(1, abs=1e-13)
+
+
+def test_panels(plate, grains, call, simview, tmp_path):
+    from simview import open
+
+    names = {folder: set(table_panels(open(folder))) for folder in (plate, grains, call)}
+    assert names[plate] == {"fields", "spectra"} and names[call] == {"price", "estimates"} | {"prices", "errors"}
+    assert {"energy", "flow", "temperature", "walls"} <= names[grains]
+    for folder, panels in ((plate, 2 + 2), (grains, 1 + 2), (call, 1)):
+        figure = draw(open(folder))  # a colour bar is an inset and does not count
+        assert len(figure.axes) == panels, [axes.get_ylabel() for axes in figure.axes]
+    assert simview("plot", call, "-o", "c.png", "--only", "price,estimates", "--dpi", "60")[0] == 0
+
+
+def test_grains(grains):
+    """From the side, for something pulls along z; disks of the true size, those far away first."""
+    run = simview.open(grains)
+    counts = [snapshot.count("grains") for snapshot in run]
+    assert counts[0] == 60 and min(counts) < 60
+    picture = Grains([run[0]], Look())
+    assert picture.plane == "xz"
+    places, radius, speed = picture.disks(run[0])
+    held = run[0].particles("grains")
+    order = np.argsort(-held.y, kind="stable")  # x to the right and z up: the eye is at the least y
+    assert np.array_equal(places, np.stack([held.x, held.z], axis=1)[order]) and np.array_equal(radius, held["radius"][order])
+    assert np.array_equal(speed, np.sqrt(held["vx"] ** 2 + held["vy"] ** 2 + held["vz"] ** 2)[order])
+
+
+def test_outlines():
+    about = {"point": [1, 2, 3], "velocity": [0, 0, 0]}
+    cone = {"$type": "cone", "axis": [0, 0, 2], "length": 4, "radius": 1, "end_radius": 3, **about}
+    lines = list(outlines([cone], "xz", 10))
+    assert sorted(line.tolist() for line in lines) == [[[0, -2], [3, 7]], [[2, 4], [3, 7]]]
+    assert list(outlines([cone], "xy", 10)) == [] and list(outlines([{**cone, "velocity": [1, 0, 0]}], "xz", 10)) == []
+    (ring,) = outlines([{"$type": "cylinder", "axis": [0, 1, 0], "radius": 2, **about}], "xz", 10)
+    assert np.allclose(np.hypot(ring[0] - 1, ring[1] - 3), 2)
+    (floor,) = outlines([{"$type": "plane", "normal": [0, 0, 1], **about}], "xz", 10)
+    assert floor.tolist() == [[11, -9], [3, 3]]
+
+
+def test_reference(call):
+    """Hull's textbook numbers to the four digits of its tables, and where there is no exact price none is given."""
+    run = simview.open(call)
+    assert abs(reference(run.parameters, 0) - 10.4506) < 5e-5 and abs(reference(run.parameters, 1) - 5.5735) < 5e-5
+    price = run.tables.price.iloc[-1]
+    assert abs(price["price"] - reference(run.parameters)) < 5 * price["standard_error"]
+    other = run.parameters | {"rate": "result = 0.02 + 0.01 * t"}
+    assert reference(other) is None
+    asset = run.parameters["assets"][0] | {"heston": {"v": 0.04}}
+    assert reference(run.parameters | {"assets": [asset]}) is None
+    payoff = run.parameters["payoffs"][0] | {"$type": "american"}
+    assert reference(run.parameters | {"payoffs": [payoff]}) is None

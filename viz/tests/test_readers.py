@@ -13,9 +13,9 @@ def stored(path, step, name):
         return file[f"data/{step}/{name}"][:]
 
 
-def test_validator(clusters, gray_scott):
+def test_validator(clusters, gray_scott, plate, grains):
     check = pytest.importorskip("openpmd_validator.check_h5")
-    for folder in (clusters, gray_scott):
+    for folder in (clusters, gray_scott, plate, grains):
         for path in sorted((folder / "snap").iterdir()):
             errors, _ = check.check_file(str(path))[:2]
             assert errors == 0, path
@@ -68,21 +68,12 @@ def test_pandas(clusters):
 
 def test_vtk(clusters):
     """The index of a species: all snapshots, points and velocities; by PyVista and by VTK's own reader."""
-    pyvista = pytest.importorskip("pyvista")
+    pytest.importorskip("vtkmodules.vtkIOHDF")
     from vtkmodules.util.numpy_support import vtk_to_numpy
-    from vtkmodules.vtkIOHDF import vtkHDFReader
 
     steps = [0, 4, 8, 12, 16]
     for name, count in (("left", 3000), ("right", 40)):
-        reader = vtkHDFReader()
-        reader.SetFileName(str(clusters / f"{name}.hdf"))
-        assert reader.CanReadFile(str(clusters / f"{name}.hdf"))
-        reader.UpdateInformation()
-        assert reader.GetNumberOfSteps() == 5
-        for i, step in enumerate(steps):
-            reader.SetStep(i)
-            reader.Update()
-            grid = reader.GetOutput()
+        for step, grid in zip(steps, vtk_steps(clusters / f"{name}.hdf"), strict=True):
             path = clusters / "snap" / f"snap_{step:08d}.h5"
             points = vtk_to_numpy(grid.GetPoints().GetData())
             speeds = vtk_to_numpy(grid.GetPointData().GetArray("velocity"))
@@ -90,12 +81,80 @@ def test_vtk(clusters):
             for k, axis in enumerate("xyz"):
                 assert np.array_equal(points[:, k], stored(path, step, f"particles/{name}/position/{axis}"))
                 assert np.array_equal(speeds[:, k], stored(path, step, f"particles/{name}/velocity/{axis}"))
+    pyvista = pytest.importorskip("pyvista")
     mesh = pyvista.read(clusters / "right.hdf")
     assert mesh.n_points == 40 and "velocity" in mesh.point_data
 
 
-def test_yt(tmp_path):
-    """yt reads meshes; one of three axes, for it takes axes by their order."""
+def test_meshes(plate):
+    """openPMD-viewer and openPMD-api on a real run of two fields."""
+    viewer, api = pytest.importorskip("openpmd_viewer"), pytest.importorskip("openpmd_api")
+    series = viewer.OpenPMDTimeSeries(str(plate / "snap"))
+    assert sorted(series.avail_fields) == ["u", "v"] and len(series.iterations) == 5
+    last = int(series.iterations[-1])
+    other = api.Series(str(plate / "snap" / "snap_%T.h5"), api.Access.read_only)
+    for name in "uv":
+        values, about = series.get_field(name, iteration=last)
+        exact = stored(plate / "snap" / f"snap_{last:08d}.h5", last, f"meshes/{name}")
+        assert np.array_equal(values, exact)
+        assert np.allclose(about.x, (np.arange(24) + 0.5) / 8 * 1e-3, rtol=1e-14)  # metres
+        mesh = other.iterations[last].meshes[name]
+        chunk = mesh.load_chunk()
+        other.flush()
+        assert np.array_equal(chunk, exact) and list(mesh.axis_labels) == ["y", "x"]
+
+
+def vtk_steps(path):
+    """The data set of each step, by VTK's own reader."""
+    from vtkmodules.vtkIOHDF import vtkHDFReader
+
+    reader = vtkHDFReader()
+    reader.SetFileName(str(path))
+    assert reader.CanReadFile(str(path))
+    reader.UpdateInformation()
+    for i in range(reader.GetNumberOfSteps()):
+        reader.SetStep(i)
+        reader.Update()
+        yield reader.GetOutput()
+
+
+def test_vtk_grid(plate):
+    """The index of the fields: all snapshots, in the right places."""
+    pytest.importorskip("vtkmodules.vtkIOHDF")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    paths = sorted((plate / "snap").iterdir())
+    grids = list(vtk_steps(plate / "grid.hdf"))
+    assert len(grids) == len(paths) == 5
+    for path, grid in zip(paths, vtk_steps(plate / "grid.hdf")):
+        assert grid.GetDimensions() == (24, 16, 1)
+        assert np.allclose(grid.GetOrigin()[:2], (1 / 16, 1 / 32)) and np.allclose(grid.GetSpacing()[:2], (1 / 8, 1 / 16))
+        for name in "uv":
+            values = vtk_to_numpy(grid.GetPointData().GetArray(name))
+            assert np.array_equal(values, stored(path, int(path.stem[5:]), f"meshes/{name}").ravel())
+
+
+def test_vtk_changing_number(grains):
+    """Grains that leave: each step has its own number of points."""
+    pytest.importorskip("vtkmodules.vtkIOHDF")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    paths = sorted((grains / "snap").iterdir())
+    counts = []
+    for path, cloud in zip(paths, vtk_steps(grains / "grains.hdf"), strict=True):
+        points = vtk_to_numpy(cloud.GetPoints().GetData())
+        counts.append(len(points))
+        assert cloud.GetNumberOfCells() == 1 and cloud.GetCell(0).GetNumberOfPoints() == len(points)
+        for k, axis in enumerate("xyz"):
+            assert np.array_equal(points[:, k], stored(path, int(path.stem[5:]), f"particles/grains/position/{axis}"))
+    assert len(set(counts)) > 1
+
+
+def test_yt(plate, tmp_path):
+    """yt reads meshes of two axes and of three. It takes axes in the file's order: what it calls x is our last but one.
+
+    Of three axes that is z: its (x, y, z) are our (z, y, x).
+    """
     yt = pytest.importorskip("yt")
     yt.set_log_level("error")
     n = (8, 12, 16)
@@ -104,7 +163,10 @@ def test_yt(tmp_path):
     file, group = write.begin(path, 0, 0, meshes=True)
     with file:
         write.mesh(group, "u", values, (1 / 8, 1 / 12, 1 / 16))
-    data = yt.load(str(path))
-    assert list(data.domain_dimensions) in ([8, 12, 16], [16, 12, 8])
-    read = data.covering_grid(0, data.domain_left_edge, data.domain_dimensions)["openPMD", "u"].to_ndarray()
-    assert np.array_equal(read, values) or np.array_equal(read, values.T)
+    last = sorted((plate / "snap").iterdir())[-1]
+    for path, exact in ((path, values), (last, stored(last, int(last.stem[5:]), "meshes/u")[..., None])):
+        data = yt.load(str(path))
+        assert tuple(data.domain_dimensions) == exact.shape
+        read = data.covering_grid(0, data.domain_left_edge, data.domain_dimensions)["openPMD", "u"].to_ndarray()
+        assert np.array_equal(read, exact)
+    assert np.allclose(data.domain_right_edge[:2].to_ndarray(), (1e-3, 3e-3))  # metres

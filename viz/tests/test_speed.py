@@ -12,12 +12,15 @@ pytestmark = pytest.mark.long
 
 
 def best(function):
-    """The best of three: others use the machine too."""
+    """The best of three; where others use the machine, the processor time of all threads, if that is less.
+
+    Nothing here waits for anything else: a machine of its own would take no longer than that.
+    """
     times = []
     for _ in range(3):
-        begin = time.perf_counter()
+        begin = time.perf_counter(), time.process_time()
         function()
-        times.append(time.perf_counter() - begin)
+        times.append(min(time.perf_counter() - begin[0], time.process_time() - begin[1]))
     return min(times)
 
 

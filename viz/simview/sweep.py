@@ -1,0 +1,162 @@
+"""A folder of `sim sweep`: one run for each combination of parameters."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from simview.errors import DamagedError, NotFoundError
+from simview.run import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def is_sweep(path: str | os.PathLike[str]) -> bool:
+    """Whether a folder is one of `sim sweep`."""
+    return any((Path(path) / name).is_file() for name in ("sweep.csv", "sweep.txt"))
+
+
+def open_sweep(path: str | os.PathLike[str]) -> Sweep:
+    """Opens the folder of a sweep. No run is read before it is needed.
+
+    Parameters
+    ----------
+    path
+        The folder that ``sim sweep`` writes, such as ``galaxy.sweep``. The sweep may still be going.
+
+    Returns
+    -------
+    Sweep
+
+    Raises
+    ------
+    NotFoundError
+        There is no such folder, or no sweep has written it.
+    """
+    return Sweep(Path(path))
+
+
+class Sweep(Sequence[Run]):
+    """The runs of a sweep in their order, and what came of them in one frame."""
+
+    def __init__(self, path: Path) -> None:
+        if not path.exists():
+            raise NotFoundError(f"{path}: no such folder")
+        if not is_sweep(path):
+            raise NotFoundError(f"{path}: no sweep of sim (no sweep.csv in it)")
+        self.path = path
+        self._frame: pd.DataFrame | None = None
+        self._stamp: tuple[int, int] | None = None
+        self._parameters: tuple[str, ...] = ()
+        self._runs: dict[str, Run] = {}
+
+    @property
+    def name(self) -> str:
+        """The folder's name without '.sweep'."""
+        return self.path.resolve().name.removesuffix(".sweep").removesuffix(".out")
+
+    @property
+    def title(self) -> str:
+        """The title of the scenario; the folder's name where no run tells it."""
+        for run in self:
+            return run.title
+        return self.name
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row a run, by name: its parameters, ``state``, ``exit``, ``digest``, and the last row of each table.
+
+        Columns of tables are named 'TABLE.COLUMN'. Read anew once the sweep has replaced ``sweep.csv``.
+        """
+        path = self.path / "sweep.csv"
+        try:
+            about = path.stat()
+        except OSError:
+            raise NotFoundError(f"{path}: not there yet: the sweep is still going or was killed; its command goes on") from None
+        stamp = (about.st_mtime_ns, about.st_size)
+        if self._frame is None or stamp != self._stamp:
+            self._frame, self._parameters = _read(path)
+            self._stamp = stamp
+        return self._frame
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters that the sweep goes over, in the order of its command."""
+        _ = self.frame
+        return self._parameters
+
+    def select(self, **parameters: Any) -> list[Run]:
+        """The runs with these values, such as ``select(F=0.03)``.
+
+        Raises
+        ------
+        NotFoundError
+            No such parameter.
+        """
+        found = self.frame
+        for name, value in parameters.items():
+            if name not in self.parameters:
+                raise NotFoundError(f"{self.path}: no parameter '{name}'; there are: {', '.join(self.parameters)}")
+            found = found[found[name] == value]
+        return [self[str(name)] for name in found.index if self._written(str(name))]
+
+    def _written(self, name: str) -> bool:
+        return (self.path / name).is_dir()
+
+    def __len__(self) -> int:
+        return sum(1 for name in self.frame.index if self._written(str(name)))
+
+    @overload
+    def __getitem__(self, index: int | str) -> Run: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Run]: ...
+    def __getitem__(self, index: int | str | slice) -> Run | list[Run]:
+        names = [str(name) for name in self.frame.index if self._written(str(name))]
+        if isinstance(index, slice):
+            return [self[name] for name in names[index]]
+        if isinstance(index, str):
+            if index not in names:
+                raise NotFoundError(f"{self.path}: no run '{index}'; there are {len(names)}, such as {', '.join(names[:1])}")
+            name = index
+        else:
+            if not -len(names) <= index < len(names):
+                raise IndexError(f"{self.path}: run {index} of {len(names)}")
+            name = names[index]
+        if name not in self._runs:
+            self._runs[name] = Run(self.path / name)
+        return self._runs[name]
+
+    def __repr__(self) -> str:
+        return f"<sweep {self.path}: {len(self)} runs over {', '.join(self.parameters)}>"
+
+
+def _number(value: str) -> float:
+    """As Python reads it: pandas' own way may be off in the last digit."""
+    return int(value) if value.lstrip("-").isdigit() else float(value or "nan")
+
+
+def _read(path: Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    import pandas as pd
+
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise DamagedError(f"{path}: cut short or damaged") from None
+    if not rows or rows[0][:1] != ["run"] or "state" not in rows[0]:
+        raise DamagedError(f"{path}: cut short or damaged, or not as sim writes it")
+    head, *body = rows
+    for number, row in enumerate(body, 2):
+        if len(row) != len(head):
+            raise DamagedError(f"{path}: cut short or damaged: line {number} has {len(row)} values, not {len(head)}")
+    frame = pd.DataFrame(body, columns=head).set_index("run")
+    for name in frame.columns:
+        if name not in ("state", "digest"):
+            with suppress(ValueError):  # a parameter that is a word stays one
+                frame[name] = [_number(value) for value in frame[name]]
+    return frame, tuple(head[1 : head.index("state")])

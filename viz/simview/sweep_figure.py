@@ -1,0 +1,192 @@
+"""Figures of a sweep: a sheet of its last snapshots, and what came out against the parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simview.errors import NotFoundError, SimviewError
+from simview.pictures import Look, Map, pictures
+from simview.snapshot import Snapshot
+from simview.style import COLOURS, DASHES, SETTINGS, WIDTHS
+from simview.sweep import Sweep
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = 64  # pictures on a sheet
+_MARKERS = "os^Dv<>"
+_FIRST = ("price.price", "prices.", "price.", "energy.error", "gas.temperature", "flow.removed", "observe.", "fields.")
+_LAST = ("step", "time", "_error", "mass", "balance", "reference", "paths")
+
+
+def draw_sweep(sweep: Sweep, *, only: Sequence[str] | None = None, look: Look | None = None, width: str = "page") -> Figure:
+    """Draws a sweep.
+
+    Parameters
+    ----------
+    sweep
+        The sweep.
+    only
+        'pictures', or columns such as 'fields.v_mean'; None: the pictures where at most two parameters of at most 64
+        runs with fields vary, else the columns that differ from run to run.
+    look
+        Field, limits and colours.
+    width
+        'column' (86 mm) or 'page' (178 mm).
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    import matplotlib
+
+    frame = sweep.frame
+    varying = [name for name in sweep.parameters if frame[name].nunique() > 1] or list(sweep.parameters[:1])
+    results = [name for name in frame.columns if "." in name and name not in sweep.parameters]
+    with matplotlib.rc_context(SETTINGS):
+        if only == ["pictures"] or (only is None and len(varying) <= 2 and 1 < len(frame) <= MOST):
+            last = [_last(sweep, str(name)) for name in frame.index]
+            if any(snapshot is not None for snapshot in last) and (only or any(s is not None and s.fields for s in last)):
+                return _sheet(sweep, last, varying, look or Look(), width)
+            if only:
+                raise NotFoundError(f"{sweep.path}: no snapshots in its runs")
+        for name in only or ():
+            if name not in results:
+                raise NotFoundError(f"{sweep.path}: no column '{name}'; there are: pictures, {', '.join(results)}")
+        chosen = list(only) if only else _telling(sweep, results)
+        if not chosen:
+            raise NotFoundError(f"{sweep.path}: nothing to draw: no run has written a table yet")
+        return _curves(sweep, chosen, varying, width)
+
+
+def _last(sweep: Sweep, name: str) -> Snapshot | None:
+    try:
+        run = sweep[name]
+        return run[-1] if len(run) else None
+    except NotFoundError:
+        return None
+
+
+def _telling(sweep: Sweep, results: Sequence[str]) -> list[str]:
+    frame = sweep.frame
+    numeric = [name for name in results if frame[name].dtype.kind in "if" and frame[name].nunique() > 1]
+    kept = [name for name in numeric if not name.endswith(_LAST) and not name.startswith("errors.")] or numeric
+    if "price.price" in kept and "prices.payoff_1" in kept:  # the same
+        kept.remove("price.price")
+
+    def rank(name: str) -> int:
+        return next((i for i, first in enumerate(_FIRST) if name.startswith(first)), len(_FIRST))
+
+    return sorted(kept, key=rank)[:4]
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, (int, float, np.number)) else str(value)
+
+
+def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str], look: Look, width: str) -> Figure:
+    """One parameter to the right, the other one up; all pictures with the same colours."""
+    from matplotlib.figure import Figure
+
+    frame = sweep.frame
+    across = varying[-1]
+    columns = sorted(frame[across].unique())
+    down = varying[0] if len(varying) == 2 else None
+    rows = sorted(frame[down].unique(), reverse=True) if down else [None]
+    wrapped = down is None and len(columns) > 4
+    if wrapped:  # one parameter of many values: lines of text
+        per = math.ceil(math.sqrt(len(columns)))
+        shape = math.ceil(len(columns) / per), per
+    else:
+        shape = len(rows), len(columns)
+    held = [snapshot for snapshot in last if snapshot is not None]
+    first = held[-1]
+    if look.fields is None and first.fields:
+        look = copy(look)
+        look.fields = first.fields[-1:]
+    base = pictures(held, look)[0]
+    wide = WIDTHS[width]
+    figure = Figure(figsize=(wide, min(9.0, 0.5 + (wide - 0.9) / shape[1] * shape[0] + 0.12 * shape[0])))
+    grid = figure.add_gridspec(*shape)
+    drawn: Any = None
+    for snapshot, (_, row) in zip(last, frame.iterrows()):
+        number = columns.index(row[across])
+        place = divmod(number, shape[1]) if wrapped else (rows.index(row[down]) if down else 0, number)
+        axes = figure.add_subplot(grid[place])
+        axes.set_box_aspect(1)
+        if snapshot is None:
+            axes.text(0.5, 0.5, str(row["state"]), ha="center", va="center", transform=axes.transAxes)
+        else:
+            picture = copy(base)
+            picture.draw(axes, None)
+            picture.show(snapshot)
+            drawn = picture
+        axes.set(title="", xlabel="", ylabel="", xticks=[], yticks=[])
+        if wrapped or place[0] == shape[0] - 1:
+            axes.set_xlabel(f"{across} = {_text(row[across])}", labelpad=2)
+        if down and place[1] == 0:
+            axes.set_ylabel(f"{down} = {_text(row[down])}", labelpad=2)
+    image = getattr(drawn, "image", None) or getattr(drawn, "colours", None) or getattr(drawn, "artist", None)
+    if isinstance(base, Map) and image is not None:
+        label = first.units.label(base.name, first.field(base.name).unit)
+        figure.colorbar(image, ax=figure.axes, shrink=0.6, pad=0.01, aspect=30).set_label(label)
+    figure.suptitle(f"{sweep.title}, t = {first.time:.6g}", fontsize=9)
+    return figure
+
+
+def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: str) -> Figure:
+    """Columns against the parameter with the most values; a line for each value of another one."""
+    from matplotlib.figure import Figure
+
+    frame = sweep.frame
+    numeric = [name for name in varying if frame[name].dtype.kind in "if"]
+    others_first = [name for name in numeric if name != "seed"] or numeric
+    along = max(others_first, key=lambda name: int(frame[name].nunique()), default=None)
+    parts = [name for name in varying if name not in (along, "seed")]
+    columns = 1 if width == "column" or len(chosen) == 1 else 2
+    lines = math.ceil(len(chosen) / columns)
+    wide = WIDTHS[width] if columns == 2 or width == "column" else 4.6
+    figure = Figure(figsize=(wide, 0.3 + 2.4 * lines))
+    grid = figure.add_gridspec(lines, columns)
+    for i, name in enumerate(chosen):
+        axes = figure.add_subplot(grid[i // columns, i % columns])
+        groups = list(frame.groupby(parts, sort=True)) if parts else [((), frame)]
+        for k, (values, group) in enumerate(groups[:14]):
+            values = values if isinstance(values, tuple) else (values,)
+            label = ", ".join(f"{part} = {_text(value)}" for part, value in zip(parts, values))
+            style: dict[str, Any] = {"color": COLOURS[k % 7], "marker": _MARKERS[k % 7], "ms": 3, "label": label or None}
+            if along is None:
+                axes.plot(range(len(group)), group[name], ls="none", **style)
+                continue
+            axes.plot(group[along], group[name], **{**style, "label": None}, ls="none")
+            mean = group.groupby(along)[name].mean()  # over seeds
+            axes.plot(mean.index, mean, color=COLOURS[k % 7], ls=DASHES[k % 7], marker=_MARKERS[k % 7], ms=3, label=label or None)
+            if along != "seed" and min(mean.index) > 0 and max(mean.index) > 30 * min(mean.index):
+                axes.set_xscale("log")
+        if axes.get_xscale() == "linear":
+            axes.locator_params(axis="x", nbins=5)
+        axes.set(xlabel=along or "run", ylabel=name.split(".", 1)[1] if name.startswith("fields.") else name)
+        if parts and i == 0:
+            axes.legend()
+    figure.suptitle(sweep.title, fontsize=9)
+    return figure
+
+
+def sweep_summary(sweep: Sweep) -> str:
+    """A sweep in a few lines of text."""
+    frame = sweep.frame
+    states = ", ".join(f"{count} {state}" for state, count in frame["state"].value_counts().items())
+    try:
+        title = sweep.title
+    except SimviewError:
+        title = sweep.name
+    lines = [f"{sweep.path}: {title}", f"  runs        {len(frame)}: {states}"]
+    for name in sweep.parameters:
+        values = list(dict.fromkeys(_text(value) for value in frame[name]))
+        lines.append(f"  {name:<10}  {', '.join(values[:12])}{', ...' if len(values) > 12 else ''}")
+    return "\n".join(lines)

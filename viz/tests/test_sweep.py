@@ -1,0 +1,60 @@
+"""Sweeps: one frame, its runs, pictures, and one clear line for what is wrong."""
+
+import shutil
+
+import pytest
+
+import simview
+from simview.sweep_figure import draw_sweep
+
+
+def test_frame(sweep):
+    found = simview.open_sweep(sweep)
+    frame = found.frame
+    assert found.parameters == ("F", "k") and len(found) == len(frame) == 6
+    assert list(frame["F"]) == [0.03] * 3 + [0.04] * 3 and list(frame["k"]) == [0.05, 0.06, 0.07] * 2
+    assert set(frame["state"]) == {"done"} and (frame["exit"] == 0).all()
+    for name, row in frame.iterrows():
+        run = found[name]
+        assert run.status["digest"] == row["digest"]
+        assert run.tables.fields["v_mean"].iloc[-1] == row["fields.v_mean"]
+        # The parameter is in the scenario's rates: the run was made with it.
+        assert f"{row['F']:g}" in str(run.parameters["rates"])
+    assert [run.path.name for run in found.select(F=0.04, k=0.06)] == ["run_0005"]
+    assert found[-1].path.name == "run_0006" and len(found[1:3]) == 2
+    with pytest.raises(simview.NotFoundError, match="no parameter 'g'; there are: F, k"):
+        found.select(g=1)
+    with pytest.raises(simview.NotFoundError, match="no run 'run_0007'"):
+        found["run_0007"]
+
+
+def test_figures(sweep, simview, tmp_path):
+    from simview import open_sweep
+
+    sheet = draw_sweep(open_sweep(sweep))
+    pictures = [axes for axes in sheet.axes if axes.images]
+    assert len(pictures) == 6 and len({image.get_clim() for axes in pictures for image in axes.images}) == 1
+    assert [axes.get_xlabel() for axes in pictures if axes.get_xlabel()] == ["k = 0.05", "k = 0.06", "k = 0.07"]
+    curves = draw_sweep(open_sweep(sweep), only=["fields.v_mean", "fields.u_min"])
+    assert [axes.get_ylabel() for axes in curves.axes] == ["v_mean", "u_min"]
+    assert simview("plot", sweep, "-o", "a.png", "--width", "column", "--dpi", "60") == (0, "a.png\n", "")
+    code, said, _ = simview("summary", sweep)
+    assert code == 0 and "6: 6 done" in said and "0.05, 0.06, 0.07" in said
+
+
+def test_bad(sweep, simview, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(sweep, copy)
+    shutil.rmtree(copy / "run_0002")
+    assert simview("plot", copy, "-o", "a.png", "--dpi", "60")[0] == 0  # a run that is not there is left open
+    code, _, fault = simview("plot", copy, "--only", "fields.w_mean")
+    assert code == 66 and "no column 'fields.w_mean'; there are: pictures, fields.step" in fault
+    whole = (copy / "sweep.csv").read_text()
+    for text in ("", "abc", whole[: len(whole) // 2]):
+        (copy / "sweep.csv").write_text(text)
+        for command in ("plot", "summary"):
+            code, _, fault = simview(command, copy)
+            assert code == 65 and "sweep.csv: cut short or damaged" in fault and fault.count("\n") == 1
+    (copy / "sweep.csv").unlink()
+    code, _, fault = simview("plot", copy)
+    assert code == 66 and "sweep.csv: not there yet" in fault

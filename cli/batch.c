@@ -15,7 +15,7 @@ typedef struct script {
   char name[128];            /* of the job */
   char sim[4096];            /* the program */
   char time[32], memory[32]; /* HH:MM:SS, MiB */
-  char array[64];            /* tasks; "": none */
+  char array[1024];          /* tasks; "": none */
   size_t sweep;              /* runs; 0: a single one, or one for each seed */
   int cpus, gpus;
   bool pbs;
@@ -87,7 +87,7 @@ static void fill(const cli_job *job, size_t sweep, script *s) {
   if (sweep > 0)
     snprintf(s->array, sizeof s->array, "1-%zu", sweep);
   else if (options->array)
-    snprintf(s->array, sizeof s->array, "%.63s", options->array);
+    snprintf(s->array, sizeof s->array, "%s", options->array);
   ssize_t n = readlink("/proc/self/exe", s->sim, sizeof s->sim - 1);
   if (n <= 0) snprintf(s->sim, sizeof s->sim, "sim");
   long long whole = (long long)ceil(job_seconds(job));
@@ -192,14 +192,15 @@ static void print_requeue(const script *s) {
   printf("[ \"$code\" -eq 75 ] || { rm -f \"$out.idle\"; exit \"$code\"; }\n\n"
          "idle=0\n"
          "[ \"$(step)\" != \"$before\" ] || idle=$(($(cat \"$out.idle\" 2>/dev/null || echo 0) + 1))\n"
-         "echo \"$idle\" >\"$out.idle\"\n"
+         "echo \"$idle\" >\"$out.idle\" || exit 75\n"
          "if [ \"$idle\" -ge %d ]; then\n"
          "  echo \"no new checkpoint in %d jobs in a row: not requeued\" >&2\n"
          "  exit 75\n"
          "fi\n",
          REQUEUES_WITHOUT_PROGRESS, REQUEUES_WITHOUT_PROGRESS);
   if (!s->pbs)
-    printf("scontrol requeue \"$SLURM_JOB_ID\"\n");
+    printf("scontrol requeue \"%s\"\n", *s->array ? "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
+                                                  : "$SLURM_JOB_ID"); /* the last task has the array's id */
   else
     printf("sed '/^#PBS -J/d' \"$0\" >\"$out.job\"\nqsub%s \"$out.job\"\n",
            *s->array ? " -v PBS_ARRAY_INDEX=\"$PBS_ARRAY_INDEX\"" : "");
@@ -211,6 +212,10 @@ sim_status cli_script_print(const cli_job *job, size_t sweep) {
   if (o->scheduler && strcmp(o->scheduler, "slurm") != 0 && strcmp(o->scheduler, "pbs") != 0)
     return sim_fail(SIM_ERR_USAGE, "--scheduler '%s': expected slurm or pbs", o->scheduler);
   if (o->array) SIM_TRY(check_array(o->array));
+  if (o->array && strlen(o->array) >= sizeof s.array)
+    return sim_fail(SIM_ERR_USAGE, "--array: longer than %zu letters", sizeof s.array - 1);
+  if (strchr(o->target, '\n') || strchr(job->output, '\n'))
+    return sim_fail(SIM_ERR_USAGE, "a name with a line break cannot stand in a job script");
   if (o->array && o->seed_given)
     return sim_fail(SIM_ERR_USAGE, "--array gives each task its number as the seed: it does not go with --seed");
   fill(job, sweep, &s);

@@ -97,6 +97,9 @@ static double wall_limit(session *s) {
     else if (isnan(left))
       sim_log(SIM_LOG_WARN, "--wall auto: %s's job %s: %s says no time: no limit", scheduler->name, scheduler->job,
               how);
+    else if (left <= 0)
+      sim_log(SIM_LOG_WARN, "%s's job %s is over its limit (%s): one step, and a checkpoint", scheduler->name,
+              scheduler->job, how);
     else if (!isfinite(left))
       cli_say("  --wall auto: %s's job %s has no limit", scheduler->name, scheduler->job);
     else

@@ -55,7 +55,7 @@ static const struct {
      {"SLURM_CPUS_PER_TASK"},
      {"SLURM_LOCALID"},
      {"SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS", "SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_TASK"}},
-    {"PBS", "PBS_JOBID", NULL, NULL, {NULL}, {"NCPUS", "PBS_NUM_PPN"}, {"PBS_VNODENUM"}, {"PBS_GPUFILE", "PBS_NGPUS"}},
+    {"PBS", "PBS_JOBID", NULL, NULL, {NULL}, {"NCPUS", "PBS_NUM_PPN"}, {"PBS_VNODENUM"}, {"PBS_NGPUS"}},
     {"LSF", "LSB_JOBID", "LSB_JOBID", "LSB_JOBINDEX", {NULL}, {"LSB_DJOB_NUMPROC"}, {NULL}, {"LSB_GPU_ALLOC_INFO"}},
     {"Grid Engine", "JOB_ID", "JOB_ID", "SGE_TASK_ID", {NULL}, {"NSLOTS"}, {NULL}, {"SGE_HGR_gpu", "SGE_HGR_GPU"}},
 };
@@ -77,7 +77,8 @@ cli_scheduler cli_scheduler_find(void) {
     found.cores = number(systems[i].cores, 1, 0);
     found.local = number(systems[i].local, 0, -1);
     const char *gpu = first_set(systems[i].gpu), *visible = set("CUDA_VISIBLE_DEVICES");
-    found.gpu = (gpu && strcmp(gpu, "0") != 0) || (visible && strcmp(visible, "NoDevFiles") != 0);
+    found.gpu =
+        (gpu && strcmp(gpu, "0") != 0) || (visible && strcmp(visible, "NoDevFiles") != 0 && strcmp(visible, "-1") != 0);
   }
   return found;
 }

@@ -251,7 +251,11 @@ static sim_status start(const sweep *s, size_t run, size_t slot, pid_t *child) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0666);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  int error = posix_spawn(child, "/proc/self/exe", &actions, NULL, (char *const *)(uintptr_t)argv, environ);
+  posix_spawnattr_t attributes; /* a process group of its own: Ctrl-C is for us, who tell the runs to stop */
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  int error = posix_spawn(child, "/proc/self/exe", &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error ? sim_fail(SIM_ERR_IO, "cannot start a run: %s", strerror(error)) : SIM_OK;
 }
@@ -314,7 +318,8 @@ static void put_row(const sweep *s, FILE *file, size_t run, csv *columns) {
     put_cell(file, value_at(s, run, i));
   }
   fprintf(file, ",%s,", status.state);
-  if (status.exit_code >= 0) fprintf(file, "%d", status.exit_code);
+  bool over = strcmp(status.state, "running") != 0 && strcmp(status.state, "lost") != 0;
+  if (over && status.exit_code >= 0) fprintf(file, "%d", status.exit_code);
   fprintf(file, ",%s", status.digest);
   for (size_t i = 0; i < columns->count; i++) fprintf(file, columns->set[i] ? ",%.17g" : ",", columns->value[i]);
   putc('\n', file);
@@ -353,7 +358,7 @@ static sim_status write_csv(const sweep *s) {
   return good ? SIM_OK : SIM_ERR_IO;
 }
 
-/* The grid stands in sweep.txt, so that a folder holds one sweep. */
+/* The grid and the scenario stand in sweep.txt, so that a folder holds one sweep. */
 static sim_status open_folder(const sweep *s) {
   char path[4200];
   sim_bytes grid = {0}, there = {0};
@@ -363,6 +368,10 @@ static sim_status open_folder(const sweep *s) {
     for (size_t k = 0; k < s->axes[i].count; k++) sim_bytes_format(&grid, " %s", s->axes[i].value[k]);
     sim_bytes_text(&grid, "\n");
   }
+  const cli_options *o = s->job->options;
+  sim_bytes_format(&grid, "precision %s, isa %s\n\n", o->precision ? o->precision : "as the scenario's",
+                   o->isa_given ? sim_isa_name(o->isa) : "auto");
+  sim_bytes_add(&grid, s->job->source.text, s->job->source.size);
   snprintf(path, sizeof path, "%.4000s/logs", s->folder);
   if ((mkdir(s->folder, 0777) != 0 && errno != EEXIST) || (mkdir(path, 0777) != 0 && errno != EEXIST)) {
     sim_bytes_free(&grid);
@@ -377,8 +386,13 @@ static sim_status open_folder(const sweep *s) {
     fclose(file);
     if (there.size != grid.size || memcmp(there.data, grid.data, grid.size) != 0)
       status = sim_fail(SIM_ERR_CANT_CREATE, "%s: holds another sweep (see its sweep.txt)", s->folder);
-  } else if (!(file = fopen(path, "we")) || fwrite(grid.data, 1, grid.size, file) != grid.size || fclose(file) != 0) {
-    status = sim_fail(SIM_ERR_CANT_CREATE, "%s: %s", path, strerror(errno));
+  } else {
+    char temporary[4264];
+    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
+    file = fopen(temporary, "we");
+    bool good = file && fwrite(grid.data, 1, grid.size, file) == grid.size;
+    if (file) good = fclose(file) == 0 && good;
+    if (!good || rename(temporary, path) != 0) status = sim_fail(SIM_ERR_CANT_CREATE, "%s: %s", path, strerror(errno));
   }
   sim_bytes_free(&grid);
   sim_bytes_free(&there);
@@ -424,6 +438,14 @@ static void collect(const sweep *s, slot *slots, tally *t, size_t *running) {
   }
 }
 
+/* A run that a sweep before this one left behind, when it was killed itself. */
+static void wait_for_other(const sweep *s, size_t run) {
+  char folder[4200];
+  run_folder(s, run, folder);
+  if (io_folder_held(folder)) cli_say("run_%04zu is still under way from before: waits for it", run + 1);
+  while (io_folder_held(folder) && !cli_requests.stop) nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+}
+
 static sim_status run_all(const sweep *s, size_t first, size_t last, tally *t) {
   slot *slots = calloc(s->jobs, sizeof *slots);
   if (!slots) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu runs at once", s->jobs);
@@ -435,6 +457,7 @@ static sim_status run_all(const sweep *s, size_t first, size_t last, tally *t) {
       if (slots[k].child != 0) continue;
       while (next < last && is_done(s, next)) next++, t->skipped++;
       if (next == last) break;
+      wait_for_other(s, next);
       slots[k] = (slot){0, next++, sim_wall_clock()};
       status = start(s, slots[k].run, k, &slots[k].child);
       if (status == SIM_OK) running++;
@@ -457,6 +480,8 @@ static sim_status summary(const sweep *s, const tally *t) {
     sim_status status = SIM_ERR_INTERNAL;
     for (sim_status i = 0; i < SIM_STATUS_COUNT; i++)
       if (sim_status_exit_code(i) == t->code) status = i;
+    if (t->code > 128)
+      return sim_fail(SIM_ERR_STOPPED, "%s: %zu of the runs were killed; the same line goes on", s->folder, t->failed);
     return sim_fail(status, "%s: %zu of the runs failed, the first with exit %d", s->folder, t->failed, t->code);
   }
   if (t->stopped > 0 || cli_requests.stop) return sim_fail(SIM_ERR_STOPPED, "%s: the same line goes on", s->folder);

@@ -5,7 +5,7 @@
 start_slurm
 trap 'stop_slurm; cleanup' EXIT
 scenario s.lua
-form=${1:-short} steps=20000
+form=${1:-short} steps=30000
 [ "$form" = short ] || steps=220000
 args=(--set n=700 --set "steps=$steps" --set "every=every 2 s")
 
@@ -16,7 +16,7 @@ args=(--set n=700 --set "steps=$steps" --set "every=every 2 s")
 "$SIM" batch s.lua "${args[@]}" -o chain --cpus 1 --time 00:01:00 >chain.sh
 expect 0 "" sbatch --test-only chain.sh
 if [ "$form" = short ]; then
-  sed -i 's/^set -u$/set -u\nexport SLURM_JOB_END_TIME=$(($(date +%s) + 4))/' chain.sh
+  sed -i 's/^set -u$/set -u\nexport SLURM_JOB_END_TIME=$(($(date +%s) + 3))/' chain.sh
 fi
 finish_job "$(submit chain.sh)" 840
 [ "$(key state chain)" = done ] || fail "chain: $(scontrol show job; tail -n 30 "$scratch/slurm/slurmctld.log")"

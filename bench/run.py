@@ -52,7 +52,7 @@ def json_rate(label):
 
 
 class Comparison:
-    """Programs that are run in turn, each with {label: pattern of its figure}; 'ours' is one of the labels."""
+    """Programs that are run in turn, each with {label: pattern of its figure, or with a factor}; 'ours' is one of the labels."""
 
     def __init__(self, device, name, unit, programs, lower=False):
         self.device, self.name, self.unit, self.programs, self.lower = device, name, unit, programs, lower
@@ -101,11 +101,15 @@ def comparisons(folder):
                       ("fft", "complex transform of 8192 points")):
         yield Comparison("gpu", name, "us", [(command, {label: patterns[key]}) for command, label, patterns in rows],
                          lower=True)
-    yield Comparison("gpu", "gas of 10^6 spheres", "ms a step", [
-        (ours("bench_collision_cuda", "--n", "1000000"), {"ours": rf": {NUMBER} ms a step"}),
-        (peer("collision_numba_cuda.py", "1000000"), {"Numba": rf": {NUMBER} ms a step"}),
-        (peer("peers/collision_torch.py", "1000000", "100"), {"PyTorch": rf": {NUMBER} ms a step"})], lower=True)
-    yield nbody_gpu(16384, "single", [("numba", "Numba"), ("torch", "PyTorch"), ("cupy", "CuPy"),
+    for n, name in (1000000, "10^6"), (10000000, "10^7"):
+        torch = [(peer("peers/collision_torch.py", str(n), "100"), {"PyTorch": rf": {NUMBER} ms a step"})]
+        yield Comparison("gpu", f"gas of {name} spheres", "ms a step", [
+            (ours("bench_collision_cuda", "--n", str(n)), {"ours": rf": {NUMBER} ms a step"}),
+            (peer("collision_numba_cuda.py", str(n)), {"Numba": rf": {NUMBER} ms a step"}),
+            (peer("peers/collision_warp.py", str(n)), {"Warp": rf": {NUMBER} ms a step"})]
+            + (torch if n == 1000000 else []), lower=True)
+    yield nbody_gpu(16384, "single", [("numba", "Numba"), ("torch", "PyTorch"), ("compiled", "PyTorch, compiled"),
+                                      ("jax", "JAX"), ("cupy", "CuPy"),
                                       ("openmm-cuda", "OpenMM")])
     yield nbody_gpu(65536, "single", [("numba", "Numba"), ("compiled", "PyTorch, compiled"), ("openmm-cuda", "OpenMM")])
     yield nbody_gpu(65536, "double", [("numba", "Numba"), ("openmm-cuda", "OpenMM")])
@@ -113,11 +117,22 @@ def comparisons(folder):
         yield Comparison("gpu", f"cubic reaction, {n}^3", "ms a step", [
             (ours("bench_diffusion_cuda", "--n", str(n), "--steps", "3", "--file", field),
              {"ours": rf"two passes +{NUMBER} ms", "cuFFT, separate kernels": rf"(?m)^ *cuFFT +{NUMBER} ms"}),
-            (peer("diffusion_cupy.py", str(n), field), {"CuPy": rf": {NUMBER} ms a step"})], lower=True)
+            (peer("diffusion_cupy.py", str(n), field), {"CuPy": rf": {NUMBER} ms a step"}),
+            *((peer("peers/diffusion.py", library, str(n), field), {label: rf": {NUMBER} ms a step"})
+              for library, label in (("torch", "PyTorch"), ("compiled", "PyTorch, compiled"), ("jax", "JAX")))], lower=True)
+    yield Comparison("gpu", "Gray-Scott, 4096^2, etdrk4", "ms a step", [
+        (ours("bench_diffusion_cuda", "--gray-scott", "4096", "--file", field), {"ours": rf"(?s)Gray-Scott.*? {NUMBER} ms"}),
+        (peer("diffusion_jax.py", "4096", field), {"JAX": rf": {NUMBER} ms a step"})], lower=True)
+    by_libraries = [("torch", "PyTorch"), ("compiled", "PyTorch, compiled"), ("cupy", "CuPy")]
     yield Comparison("gpu", "Asian call, 252 dates", "10^9 path-steps/s", [
         (peer("option_gpu.py", ours("bench_option")[0], ours("bench_option_curand")[0], "--rounds", "1"),
          {"ours": rf"ours {NUMBER}", "cuRAND, one kernel": rf"cuRAND {NUMBER}", "Numba": rf"Numba {NUMBER}",
-          "JAX": rf"JAX {NUMBER}"})])
+          "JAX": rf"JAX {NUMBER}"}),
+        *((peer("peers/option.py", library, "asian"), json_rate(label)) for library, label in by_libraries)])
+    yield Comparison("gpu", "European call", "10^9 paths/s", [
+        (ours("bench_option", "--device", "cuda", "--work", "european", "--rate-only", "--seconds", "0.3"),
+         {"ours": (rf"^{NUMBER}", 1e-9)}),
+        *((peer("peers/option.py", library, "european"), json_rate(label)) for library, label in by_libraries)])
 
 
 # ---- runs ----
@@ -143,9 +158,10 @@ def measure(comparison):
                 continue
             text, reason = run(tuple(command), number)
             for label, pattern in labels.items():
+                pattern, factor = pattern if isinstance(pattern, tuple) else (pattern, 1)
                 found = re.search(pattern, text) if text else None
                 if found:
-                    values.setdefault(label, []).append(float(found.group(1)))
+                    values.setdefault(label, []).append(factor * float(found.group(1)))
                 elif label not in values:
                     missing[label] = reason or "not run"
     result = {"unit": comparison.unit, "lower is better": comparison.lower, "values": values, "missing": missing}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Direct sums with softening as users of other libraries write or run them: 10^9 interactions a second.
 
-usage: nbody.py torch|compiled|cupy|numba|openmm-cuda|openmm-cpu|rebound [--n N] [--precision single|double]
+usage: nbody.py torch|compiled|jax|cupy|numba|openmm-cuda|openmm-cpu|rebound [--n N] [--precision single|double]
 
 Each is checked first against the same sums in float64 by NumPy, for some of the bodies. Prints {"rate": ...}, the best of
 some repeats; exit 77: not installed, or no GPU. REBOUND is double always and uses one thread.
@@ -12,7 +12,7 @@ import sys
 import time
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("library", choices=["torch", "compiled", "cupy", "numba", "openmm-cuda", "openmm-cpu", "rebound"])
+parser.add_argument("library", choices=["torch", "compiled", "jax", "cupy", "numba", "openmm-cuda", "openmm-cpu", "rebound"])
 parser.add_argument("--n", type=int, default=16384)
 parser.add_argument("--precision", choices=["single", "double"], default="single")
 arguments = parser.parse_args()
@@ -80,6 +80,29 @@ def of_torch(compiled):
         torch.cuda.synchronize()
 
     return best(call)
+
+
+def of_jax():
+    import os
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+    import jax
+    import jax.numpy as jnp
+    if jax.default_backend() != "gpu":
+        raise ImportError("no GPU")
+    jax.config.update("jax_enable_x64", REAL is np.float64)
+    m, x = (jnp.asarray(a) for a in bodies())
+
+    @jax.jit
+    def run(m, x):
+        def of_one(at):
+            d = x - at
+            f = m * jax.lax.rsqrt((d * d).sum(1) + REAL(EPS2)) ** 3
+            return (f[:, None] * d).sum(0)
+
+        return jax.lax.map(of_one, x, batch_size=1024)
+
+    check(np.asarray(run(m, x)))
+    return best(lambda: run(m, x).block_until_ready())
 
 
 def of_cupy():
@@ -201,8 +224,8 @@ def of_rebound():
 
 try:
     name = arguments.library
-    rate = (of_torch(name == "compiled") if name in ("torch", "compiled") else of_cupy() if name == "cupy" else
-            of_numba() if name == "numba" else of_rebound() if name == "rebound" else
+    rate = (of_torch(name == "compiled") if name in ("torch", "compiled") else of_jax() if name == "jax" else
+            of_cupy() if name == "cupy" else of_numba() if name == "numba" else of_rebound() if name == "rebound" else
             of_openmm("CUDA" if name == "openmm-cuda" else "CPU"))
 except ImportError as reason:
     print("skipped:", reason)

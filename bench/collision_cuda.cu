@@ -2,11 +2,14 @@
  * take.
  *
  *   bench_collision_cuda [--n N] [--ratio R] [--warm STEPS] [--steps STEPS] [--restitution E] [--check] [--bed]
+ *                        [--sizes R] [--packing P]
  *
  * The gas of docs/performance.md: packing 0.3, unit mass and diameter, stiffness 1000, temperature 0.1, dt 0.0014, in a
  * periodic box, from a lattice, with all searching in the time. R: radii uniform within 1 to R, unit mean volume.
+ * --sizes: the same gas, but of two sizes, 1 and R, of equal volume each, by the form for any grains (R up to 20).
  * --bed: Hertz-Mindlin with friction and its history, a simple cubic packing pressed together a little, six contacts
  * each, that moves as a whole, so that lists are made anew every 125 steps.
+ * --packing: 0.3 unless said; above 0.52 all touch at the start.
  * --check: every contact and move of some steps against a plain loop over cells on the host, bit by bit. */
 #include "engine/cuda.h"
 #include "kernels/collision/cuda/ops.h"
@@ -44,6 +47,8 @@ template <typename T> static T *some(int64_t count) {
   return out;
 }
 
+static double packing = 0.3;
+
 typedef struct problem {
   collision_options options;
   collision_state state;
@@ -51,7 +56,7 @@ typedef struct problem {
 
 static problem make(int64_t n, double ratio, double restitution) {
   problem p = {};
-  const double pi = 3.14159265358979323846, side = cbrt((double)n * pi / 6 / 0.3);
+  const double pi = 3.14159265358979323846, side = cbrt((double)n * pi / 6 / packing);
   collision_options *o = &p.options;
   o->n = n;
   o->threads = 2;
@@ -95,6 +100,45 @@ static problem make(int64_t n, double ratio, double restitution) {
     mass[i] = ratio > 1 ? (float)pow(2 * (double)radius[i], 3) : 1;
     for (int c = 0; c < 3; c++) v[c * n + i] = (float)(((double)v[c * n + i] - sum[c]) / sqrt((double)mass[i]));
   }
+  return p;
+}
+
+/* Large ones on a lattice, small ones on a finer one around them. */
+static problem make_sizes(int64_t n, double large) {
+  const double pi = 3.14159265358979323846, part = packing / 2;
+  const int64_t across = (int64_t)fmax(1, round(cbrt((double)n / (1 + large * large * large))));
+  const double spacing = large * cbrt(pi / 6 / part), side = (double)across * spacing;
+  const int64_t sites = (int64_t)(side / cbrt(pi / 6 / part * (large > 1 ? 1 - 1.3 * part : 1)));
+  double *place = some<double>(3 * (sites * sites * sites + across * across * across));
+  int64_t count = 0;
+  for (; count < across * across * across; count++) {
+    const int64_t at[3] = {count / across / across, count / across % across, count % across};
+    for (int c = 0; c < 3; c++) place[3 * count + c] = ((double)at[c] + 0.5) * spacing;
+  }
+  const int64_t few = count;
+  for (int64_t i = 0; i < sites * sites * sites; i++) {
+    const int64_t at[3] = {i / sites / sites, i / sites % sites, i % sites};
+    double square = 0;
+    for (int c = 0; c < 3; c++) {
+      const double x = ((double)at[c] + 0.5) * side / (double)sites, away = fmod(x, spacing) - 0.5 * spacing;
+      place[3 * count + c] = x;
+      square += away * away;
+    }
+    if (square > 0.26 * (large + 1) * (large + 1)) count++;
+  }
+  problem p = make(count, 1, 1);
+  float *x = (float *)p.state.position, *v = (float *)p.state.velocity;
+  for (int c = 0; c < 3; c++) p.options.size[c] = side;
+  for (int64_t i = 0; i < count; i++) {
+    const double size = i < few ? large : 1;
+    ((float *)p.state.radius)[i] = (float)(0.5 * size);
+    ((float *)p.state.mass)[i] = (float)(size * size * size);
+    for (int c = 0; c < 3; c++) {
+      x[c * count + i] = (float)place[3 * i + c];
+      v[c * count + i] /= (float)sqrt(size * size * size);
+    }
+  }
+  free(place);
   return p;
 }
 
@@ -248,6 +292,7 @@ static void time_it(int64_t n, double ratio, double restitution, int warm, int s
   problem p = make(n, ratio, restitution);
   collision_work *w;
   collision_sums s0, s1, s2;
+  printf("%.0f bytes a grain; ", collision_gas_ops_cuda.bytes(&p.options) / (double)n);
   must(collision_gas_ops_cuda.create(&p.options, &p.state, &w));
   must(collision_gas_ops_cuda.load(w));
   collision_gas_ops_cuda.begin(w, 0);
@@ -329,8 +374,34 @@ static void time_bed(int64_t n, int warm, int steps) {
   collision_ops_cuda_f32.destroy(&w);
 }
 
+static void time_sizes(int64_t n, double large, int warm, int steps) {
+  problem p = make_sizes(n, large);
+  collision_state *s = &p.state;
+  n = s->n;
+  s->spin = some<float>(3 * n), s->acceleration = some<float>(3 * n), s->twirl = some<float>(3 * n);
+  s->material = some<uint64_t>(n);
+  p.options.n = n;
+  collision_work *w;
+  collision_sums s0, s1;
+  must(collision_ops_cuda_f32.create(&p.options, s, &w));
+  must(collision_ops_cuda_f32.load(w));
+  collision_ops_cuda_f32.begin(w, 0);
+  must(collision_ops_cuda_f32.sums(w, 0, &s0));
+  for (int k = 0; k < warm; k++) must(collision_ops_cuda_f32.step(w, 0, p.options.dt));
+  must(sim_backend_cuda.finish());
+  const double start = now();
+  for (int k = 0; k < steps; k++) must(collision_ops_cuda_f32.step(w, 0, p.options.dt));
+  must(sim_backend_cuda.finish());
+  const double seconds = now() - start;
+  must(collision_ops_cuda_f32.sums(w, 0, &s1));
+  printf("sizes 1 and %g, n %lld: %.4f ms a step, %.3g particle-steps/s; contacts each %.4f, change of energy %.2g\n",
+         large, (long long)n, 1e3 * seconds / steps, (double)n * steps / seconds, s1.touching / 2 / (double)n,
+         (s1.kinetic + s1.elastic) / (s0.kinetic + s0.elastic) - 1);
+  collision_ops_cuda_f32.destroy(&w);
+}
+
 int main(int count, char **arguments) {
-  double n = 0, ratio = 1, restitution = 1, warm = 1500, steps = 500;
+  double n = 0, ratio = 1, restitution = 1, warm = 1500, steps = 500, sizes = 0;
   bool checked = false, packed = false;
   for (int k = 1; k < count; k++) {
     const char *key = arguments[k];
@@ -340,6 +411,8 @@ int main(int count, char **arguments) {
     const double value = atof(arguments[k + 1]);
     if (!strcmp(key, "--n")) n = value;
     if (!strcmp(key, "--ratio")) ratio = value;
+    if (!strcmp(key, "--sizes")) sizes = value;
+    if (!strcmp(key, "--packing")) packing = value;
     if (!strcmp(key, "--warm")) warm = value;
     if (!strcmp(key, "--steps")) steps = value;
     if (!strcmp(key, "--restitution")) restitution = value;
@@ -351,6 +424,10 @@ int main(int count, char **arguments) {
   }
   if (packed) {
     time_bed(n > 0 ? (int64_t)n : 10077696, (int)warm, (int)steps);
+    return 0;
+  }
+  if (sizes >= 1) {
+    time_sizes(n > 0 ? (int64_t)n : 1000000, sizes, (int)warm, (int)steps);
     return 0;
   }
   const double copy = copy_rate();

@@ -1,11 +1,13 @@
 /* Simulated paths: path-steps a second of whole samples (random numbers, paths, payoffs, sums).
  *
- *   bench_option [--work asian|antithetic|strikes|greeks|european|accuracy]... [--device cpu|cuda]
+ *   bench_option [--work asian|antithetic|strikes|greeks|european|accuracy|heston|american]... [--device cpu|cuda]
  *                [--precision single|double] [--isa plain|avx2|avx512] [--threads T] [--seconds S] [--rate-only]
  *
  * All are of one asset at 100, volatility 20 %, rate 5 %, over a year. asian: a call on 252 prices; antithetic: the
  * same in pairs; strikes: 64 of them on the same paths; greeks: delta, vega and rho with it; european: one step;
- * accuracy: the time that asian takes to a standard error of 1e-4 with the geometric control. */
+ * accuracy: the time that asian takes to a standard error of 1e-4 with the geometric control; heston: a call after 252
+ * steps of variance 0.09, kappa 2, theta 0.09, sigma 1, rho -0.3; american: the time of a put at 36 on 40, 6 %, on 50
+ * dates, 200 chunks of 1024 paths each for its rule and its price, from the scenario to the price. */
 #include "engine/run.h"
 #include "kernels/option/option.h"
 
@@ -17,8 +19,9 @@
 
 const sim_model *const sim_models[] = {&option_model, NULL};
 
-enum { WORKS = 6, STRIKES = 64 };
-static const char *const works[WORKS] = {"asian", "antithetic", "strikes", "greeks", "european", "accuracy"};
+enum { WORKS = 8, STRIKES = 64 };
+static const char *const works[WORKS] = {"asian",    "antithetic", "strikes", "greeks",
+                                         "european", "accuracy",   "heston",  "american"};
 
 typedef struct settings {
   bool want[WORKS], any, rate_only;
@@ -46,22 +49,35 @@ static sim_status measure(const settings *of, int work) {
   sim_item items[STRIKES], asset_item = {.data = &asset};
   sim_faults faults = {0};
   const bool european = strcmp(works[work], "european") == 0, strikes = strcmp(works[work], "strikes") == 0;
+  const bool heston = strcmp(works[work], "heston") == 0, american = strcmp(works[work], "american") == 0;
   memset(&p, 0, sizeof p);
-  SIM_TRY(constant(0.2, &asset.vol));
+  if (heston)
+    asset.heston = (option_heston){true, 0.09, 2, 0.09, 1, -0.3};
+  else
+    SIM_TRY(constant(0.2, &asset.vol));
+  if (american) asset.spot = 36;
   SIM_TRY(constant(0, &asset.dividend));
-  SIM_TRY(constant(0.05, &p.rate));
+  SIM_TRY(constant(american ? 0.06 : 0.05, &p.rate));
   p.common.precision = of->precision;
   p.maturity = 1;
-  p.steps = european ? 1 : 252;
+  p.steps = european ? 1 : american ? 50 : 252;
   p.assets = (sim_list){&asset_item, 1};
   p.payoffs = (sim_list){items, strikes ? STRIKES : 1};
   for (int k = 0; k < STRIKES; k++) {
     payoff[k] = (option_payoff){.asset = 1, .strike = strikes ? 68 + k : 100};
-    items[k] = (sim_item){.schema = european ? &option_european_schema : &option_asian_schema, .data = &payoff[k]};
+    items[k] = (sim_item){.schema = european || heston ? &option_european_schema
+                                    : american         ? &option_american_schema
+                                                       : &option_asian_schema,
+                          .data = &payoff[k]};
   }
   p.sampling =
       (option_sampling){.paths = 0x1p40, .standard_error = NAN, .antithetic = strcmp(works[work], "antithetic") == 0};
   const bool accuracy = strcmp(works[work], "accuracy") == 0;
+  if (american) {
+    payoff[0] = (option_payoff){
+        .asset = 1, .strike = 40, .type = OPTION_PUT, .every = 1, .degree = 5, .fit_paths = 200 * OPTION_CHUNK};
+    p.sampling.paths = 200 * OPTION_CHUNK;
+  }
   if (accuracy) {
     p.sampling.standard_error = 1e-4;
     p.sampling.control = OPTION_CONTROL_GEOMETRIC;
@@ -76,16 +92,19 @@ static sim_status measure(const settings *of, int work) {
   double best = 0, least = INFINITY, spent = 0, values[SIM_COLUMNS_MAX];
   sim_status status = SIM_OK;
   /* A GPU works ahead of the step that is asked for: the time of several counts. */
-  const int together = of->backend->kind == SIM_BACKEND_CPU || accuracy ? 1 : 16;
+  const int together = of->backend->kind == SIM_BACKEND_CPU || accuracy || american ? 1 : 16;
   for (int k = 0; status == SIM_OK && (spent < of->seconds || k < 2); k++) {
-    if (accuracy) { /* from the start each time */
+    double begin = sim_wall_clock();
+    if (accuracy || american) { /* from the start each time */
       option_model.destroy(&self);
+      if (american) begin = sim_wall_clock();
       SIM_TRY(option_model.create(&p, &setup, &clock, &self));
+      if (accuracy) begin = sim_wall_clock();
     }
-    const double from = clock.t, begin = sim_wall_clock();
+    const double from = clock.t;
     int steps = 0;
     do status = option_model.step(self, &clock);
-    while (status == SIM_OK && (accuracy ? clock.t < clock.t_end : ++steps < together));
+    while (status == SIM_OK && (accuracy || american ? clock.t < clock.t_end : ++steps < together));
     const double taken = sim_wall_clock() - begin;
     best = fmax(best, (clock.t - from) * (double)p.steps / taken);
     least = fmin(least, taken);

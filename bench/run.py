@@ -123,6 +123,9 @@ def comparisons(folder):
     yield Comparison("gpu", "Gray-Scott, 4096^2, etdrk4", "ms a step", [
         (ours("bench_diffusion_cuda", "--gray-scott", "4096", "--file", field), {"ours": rf"(?s)Gray-Scott.*? {NUMBER} ms"}),
         (peer("diffusion_jax.py", "4096", field), {"JAX": rf": {NUMBER} ms a step"})], lower=True)
+    yield Comparison("gpu", "Gray-Scott, 256 members of 128^2, etdrk2", "ms a step of all", [
+        (ours("bench_diffusion_cuda", "--n", "128", "--ensemble", "256"),
+         {"ours": rf"in one batch {NUMBER} ms", "one after the other": rf"one after the other {NUMBER} ms"})], lower=True)
     by_libraries = [("torch", "PyTorch"), ("compiled", "PyTorch, compiled"), ("cupy", "CuPy")]
     yield Comparison("gpu", "Asian call, 252 dates", "10^9 path-steps/s", [
         (peer("option_gpu.py", ours("bench_option")[0], ours("bench_option_curand")[0], "--rounds", "1"),

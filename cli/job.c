@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SINKS = 3 };
+enum { SINKS = 3 + SIM_SLICES_MAX };
 
 typedef struct session {
   cli_job *job;
@@ -181,6 +181,12 @@ static sim_status open_sinks(session *s) {
   }
   SIM_TRY(io_snapshot_sink(s->folder, &s->provenance, output->snapshots, &s->sinks[s->sink_count]));
   s->sink_count++;
+  for (size_t i = 0; i < output->slices.count; i++) {
+    const sim_slice *slice = output->slices.items[i].data;
+    if (slice->when.kind == SIM_NEVER) continue;
+    SIM_TRY(io_slice_sink(s->folder, &s->provenance, slice, &s->sinks[s->sink_count]));
+    s->sink_count++;
+  }
   SIM_TRY(io_checkpoint_sink(s->folder, &s->provenance, tables, output->checkpoint, &s->sinks[s->sink_count]));
   s->sink_count++;
   return SIM_OK;
@@ -430,24 +436,40 @@ static void check_items(const cli_job *job, sim_space space) {
   if (host) cli_say("  %-24s %s", "program and libraries", text);
 }
 
+/* Files of one cadence, of so many bytes each beside what all have; `slice` "": snapshots. */
+static void check_files(const sim_plan *plan, const sim_cadence *cadence, const char *slice, double bytes) {
+  const double count = cli_times_due(cadence, plan), size = bytes + snapshot_overhead;
+  const char *what = *slice ? "slices      " : "snapshots   ", *colon = *slice ? ": " : "";
+  char text[64], more[64];
+  cli_bytes(size, text, sizeof text);
+  cli_bytes(size * count, more, sizeof more);
+  if (isfinite(count))
+    cli_say("%s%s%s%.0f of %s: %s", what, slice, colon, count, text, more);
+  else
+    cli_say("%s%s%sof %s each", what, slice, colon, text);
+}
+
+static void check_slices(const cli_job *job) {
+  const sim_list *slices = &cli_common(job)->output.slices;
+  for (size_t i = 0; i < slices->count; i++) {
+    const sim_slice *slice = slices->items[i].data;
+    check_files(&job->plan, &slice->when, slice->name, cli_slice_bytes(job, i));
+  }
+}
+
 static sim_status check_job(cli_job *job) {
   SIM_TRY(cli_prepare_scenario(job));
   SIM_TRY(cli_prepare_output(job, ".out"));
   SIM_TRY(cli_prepare_device(job));
   const sim_plan *plan = &job->plan;
   const sim_output *output = &cli_common(job)->output;
-  char text[64], more[64];
+  char text[64];
   cli_say("%s: no faults", job->options->target);
   cli_say("device      %s", job->device);
   if (job->setup.backend->space == SIM_SPACE_DEVICE) check_items(job, SIM_SPACE_DEVICE);
   check_items(job, SIM_SPACE_HOST);
-  double snapshots = cli_times_due(&output->snapshots, plan), size = plan->snapshot_bytes + snapshot_overhead;
-  cli_bytes(size, text, sizeof text);
-  cli_bytes(size * snapshots, more, sizeof more);
-  if (isfinite(snapshots))
-    cli_say("snapshots   %.0f of %s: %s", snapshots, text, more);
-  else
-    cli_say("snapshots   of %s each", text);
+  check_files(plan, &output->snapshots, "", plan->snapshot_bytes);
+  check_slices(job);
   cli_bytes(cli_row_bytes(job), text, sizeof text);
   if (output->tables.kind == SIM_NEVER)
     cli_say("tables      none");

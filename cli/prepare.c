@@ -290,6 +290,7 @@ sim_status cli_prepare_device(cli_job *job) {
     sim_log(SIM_LOG_DEBUG, "%d thread%s by %s", cores, cores == 1 ? "" : "s", limit);
   setup->read_particles = io_read_particles;
   setup->count_particles = io_count_particles;
+  setup->read_grid = io_read_grid;
   char name[224];
   setup->backend->describe(name, sizeof name);
   if (setup->backend->kind == SIM_BACKEND_CPU)
@@ -304,6 +305,9 @@ sim_status cli_prepare_device(cli_job *job) {
   sim_stage_plan(setup->backend, &job->plan);
   double rows = cli_row_bytes(job);
   if (rows > 0) sim_plan_add_host(&job->plan, "rows of tables", rows);
+  double slices = 0;
+  for (size_t i = 0; i < cli_common(job)->output.slices.count; i++) slices += cli_slice_bytes(job, i);
+  if (slices > 0) sim_plan_add_host(&job->plan, "slices", slices);
   return SIM_OK;
 }
 
@@ -326,6 +330,12 @@ double cli_row_bytes(const cli_job *job) {
     for (const sim_field *column = (*table)->columns; column->name; column++) columns++;
   }
   return isnan(rows) ? 0 : rows * columns * (double)sizeof(double);
+}
+
+double cli_slice_bytes(const cli_job *job, size_t index) {
+  sim_extent extent;
+  job->model->extent(job->parameters, &extent);
+  return sim_slice_share(cli_common(job)->output.slices.items[index].data, &extent) * job->plan.snapshot_bytes;
 }
 
 /* What the threads' stacks take of a limited address space. */

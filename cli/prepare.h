@@ -59,6 +59,8 @@ void cli_say_profile(io_folder *folder, const sim_backend *backend);
 double cli_times_due(const sim_cadence *cadence, const sim_plan *plan);
 /* Of all tables at the end of the run, in memory and about as much in tables.h5; 0 where it is not known. */
 double cli_row_bytes(const cli_job *job);
+/* Of one file of a slice, from 0, without what all files have. Its values take no more in memory. */
+double cli_slice_bytes(const cli_job *job, size_t index);
 
 const sim_common *cli_common(const cli_job *job);
 

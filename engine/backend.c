@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -55,8 +56,16 @@ static sim_status cpu_alloc(size_t bytes, void **out) {
   *out = NULL;
   size_t rounded = (bytes + 63) & ~(size_t)63;
   if (rounded < bytes) rounded = SIZE_MAX & ~(size_t)63;
-  void *data = aligned_alloc(64, rounded ? rounded : 64);
+  /* Large arrays begin on large pages where the system has them: strided access needs few of its page table's entries.
+   */
+  enum { LARGE_PAGE = 1 << 21 };
+  const bool large = rounded >= 4 * (size_t)LARGE_PAGE && rounded <= SIZE_MAX - LARGE_PAGE;
+  if (large) rounded = (rounded + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+  void *data = aligned_alloc(large ? LARGE_PAGE : 64, rounded ? rounded : 64);
   if (!data) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for an array of %zu bytes", bytes);
+#ifdef MADV_HUGEPAGE
+  if (large) (void)madvise(data, rounded, MADV_HUGEPAGE);
+#endif
   memset(data, 0, rounded);
   *out = data;
   return SIM_OK;

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 16, OPTIONS_MAX = 8, LOG_LINES = 3 };
+enum { FILES_MAX = 24, OPTIONS_MAX = 8, LOG_LINES = 3 };
 
 /* What it has of the C library: numbers. Functions are built in. */
 static const char math_name[] = "math.h";
@@ -34,7 +34,8 @@ static const char math_text[] = "#define INFINITY __longlong_as_double(0x7ff0000
   X(GetProgramLogSize)                                                                                                 \
   X(GetNumSupportedArchs)                                                                                              \
   X(GetSupportedArchs)                                                                                                 \
-  X(GetErrorString)
+  X(GetErrorString)                                                                                                    \
+  X(Version)
 
 static struct {
   pthread_mutex_t lock;
@@ -226,9 +227,13 @@ static sim_status compile(const sim_source *source, options *o, int capability, 
                     capability / 10, capability % 10);
   snprintf(o->text[o->count++], sizeof o->text[0], "--gpu-architecture=%s_%d", known == capability ? "sm" : "compute",
            known);
+  int major = 0, minor = 0; /* which of them knows it is sure from 13 on */
+  if (nvrtc.Version(&major, &minor) == NVRTC_SUCCESS && major >= 13) add_option(o, "--split-compile=0"); /* all cores */
   const char *headers[FILES_MAX] = {math_text}, *includes[FILES_MAX] = {math_name}, *arguments[OPTIONS_MAX];
   int count = 1;
-  for (const sim_source_file *file = source->files; file && file->name && count < FILES_MAX; file++) {
+  for (const sim_source_file *file = source->files; file && file->name; file++) {
+    if (count == FILES_MAX)
+      return sim_fail(SIM_ERR_INTERNAL, "%s: more than %d files to compile", source->name, FILES_MAX - 1);
     headers[count] = file->text;
     includes[count++] = file->name;
   }

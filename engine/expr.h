@@ -189,6 +189,9 @@ typedef struct sim_expr_emission {
   const char *powers;
   int input;
   double *shift; /* not NULL, with powers: what the argument for `input` must have had added to it already */
+  /* NULL, or what the names of two functions begin with: with a number as second operand max and min are PREFIXmax(a,
+   * b) and PREFIXmin(a, b), which are to be NaN where a is. */
+  const char *extremes;
 } sim_expr_emission;
 /* Text that the functions below need before them, once a file: constants and the few helpers that C lacks. It takes the
  * names SIM_EXPR_INFINITY, SIM_EXPR_NAN, sim_expr_mod(f) and sim_expr_sign(f). A host compiler needs <math.h> first. */

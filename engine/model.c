@@ -17,6 +17,7 @@ static const sim_field units_fields[] = {
 static const sim_schema units_schema = {
     .name = "units", .doc = "units of all numbers", .fields = units_fields, .size = sizeof(sim_units)};
 
+static const sim_schema *const slice_variants[] = {&sim_slice_schema, NULL};
 static const sim_field output_fields[] = {{"snapshots", SIM_CADENCE,
                                            "when the particles or grids are written (openPMD)",
                                            offsetof(sim_output, snapshots), .initial = "ends"},
@@ -24,6 +25,8 @@ static const sim_field output_fields[] = {{"snapshots", SIM_CADENCE,
                                            offsetof(sim_output, tables), .initial = "every 100 steps"},
                                           {"checkpoint", SIM_CADENCE, "when the whole state is saved for a restart",
                                            offsetof(sim_output, checkpoint), .initial = "every 5 min"},
+                                          {"slices", SIM_LIST, "parts of the grid, each with a cadence of its own",
+                                           offsetof(sim_output, slices), .variants = slice_variants},
                                           {0}};
 static const sim_schema output_schema = {
     .name = "output", .doc = "cadences", .fields = output_fields, .size = sizeof(sim_output)};
@@ -140,8 +143,13 @@ sim_status sim_model_decode(const sim_model *model, const sim_value *value, void
   if (status == SIM_OK) status = sim_schema_decode(model->parameters, value, &units.units, *out, faults);
   faults->root = value;
   if (status == SIM_OK && faults->count == 0 && model->validate) status = model->validate(*out, faults);
-  faults->root = NULL;
   sim_common *common = *out;
+  if (status == SIM_OK && faults->count == 0) {
+    sim_extent extent;
+    if (model->extent) model->extent(*out, &extent);
+    sim_slices_place(&common->output.slices, model->name, model->extent ? &extent : NULL, faults);
+  }
+  faults->root = NULL;
   if (status == SIM_OK && faults->count == 0 && common->stop_when)
     status = bind_stop(model, common, value, *out, faults);
   return status;

@@ -5,6 +5,7 @@
 #include "engine/backend.h"
 #include "engine/frame.h"
 #include "engine/schema.h"
+#include "engine/slice.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@ const char *sim_precision_name(sim_precision precision);
 
 typedef struct sim_output {
   sim_cadence snapshots, tables, checkpoint;
+  sim_list slices; /* of sim_slice */
 } sim_output;
 
 /* First member of every model's parameters; its schema is the `base` of theirs. */
@@ -50,6 +52,19 @@ typedef sim_status sim_particle_reader(const char *path, const char *species, co
 /* Only how many there are. */
 typedef sim_status sim_particle_counter(const char *path, const char *species, int64_t *count);
 
+/* Values on a grid from a file: an image, or an array in HDF5. */
+typedef enum sim_channel { SIM_GREY, SIM_RED, SIM_GREEN, SIM_BLUE, SIM_ALPHA } sim_channel;
+typedef struct sim_grid_source {
+  const char *path;
+  const char *dataset; /* of HDF5: its path, or the name of a mesh of the last iteration of an openPMD file */
+  int channel;         /* of an image: sim_channel */
+  int rank;
+  int64_t n[3]; /* along x, y, z, which the file is to have */
+} sim_grid_source;
+/* values[nz][ny][nx]; those of an image from 0 to 1, its lowest row first. NULL: whether they are there is looked at
+ * alone. SIM_ERR_SCENARIO where they are not, or not finite. */
+typedef sim_status sim_grid_reader(const sim_grid_source *source, double *values);
+
 /* What a run is made with. */
 typedef struct sim_setup {
   const sim_backend *backend;
@@ -58,6 +73,7 @@ typedef struct sim_setup {
   const char *folder; /* the scenario's: relative paths start here; "" is the current one */
   sim_particle_reader *read_particles;
   sim_particle_counter *count_particles;
+  sim_grid_reader *read_grid;
   const sim_frame *saved; /* NULL at a fresh start; else a checkpoint's state, checked to be finite */
 } sim_setup;
 
@@ -100,6 +116,9 @@ typedef struct sim_model {
   /* The tables of one run, where the scenario adds some: those above first. They live as long as the validated
    * parameters. NULL: always those above. */
   const sim_table *const *(*tables_of)(const void *parameters);
+  /* The grid that all fields of SIM_OUTPUT stand on, once the parameters are valid. NULL: there is none, and so are no
+   * slices. */
+  void (*extent)(const void *parameters, sim_extent *out);
   sim_status (*plan)(const void *parameters, const sim_setup *setup, sim_plan *plan);
   /* All memory is taken here. Fills clock (t_end always; the rest unless setup->saved is given, then from there). */
   sim_status (*create)(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self);

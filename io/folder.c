@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define SLICES "slices"
+
 static const char *const own_files[] = {"tables.h5", "tables.h5.bad", "run.pmd",      "status.json",
                                         "run.log",   "run.jsonl",     "scenario.lua", "trace.json"};
 
@@ -131,17 +133,22 @@ static int sweep(int folder, picker *chosen, bool *found) {
   return error;
 }
 
-static sim_status open_inner(io_folder *folder, const char *name, char *path, size_t capacity, int *fd, bool *made) {
-  snprintf(path, capacity, "%s/%s", folder->path, name);
-  *made = mkdirat(folder->root, name, 0777) == 0;
+/* A folder in `parent`, made where it is not there; `path` is its own. */
+static sim_status open_below(int parent, const char *name, const char *path, int *fd, bool *made) {
+  *made = mkdirat(parent, name, 0777) == 0;
   if (!*made && errno != EEXIST) return cannot(path, errno);
-  *fd = openat(folder->root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  *fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (*fd >= 0) return SIM_OK;
   struct stat info;
   int error = errno;
-  if (fstatat(folder->root, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode))
+  if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode))
     return sim_fail(SIM_ERR_CANT_CREATE, "%s: is a symbolic link, and outputs never follow one", path);
   return cannot(path, error);
+}
+
+static sim_status open_inner(io_folder *folder, const char *name, char *path, size_t capacity, int *fd, bool *made) {
+  snprintf(path, capacity, "%s/%s", folder->path, name);
+  return open_below(folder->root, name, path, fd, made);
 }
 
 static sim_status open_root(io_folder *folder, io_folder_mode mode) {
@@ -216,10 +223,57 @@ static sim_status open_all(io_folder *folder, io_folder_mode mode) {
   return open_locked(folder, mode);
 }
 
+/* ---- slices ---- */
+
+sim_status io_folder_slice(io_folder *folder, const char *name, char *path, size_t capacity, int *fd) {
+  bool made[2];
+  int all;
+  SIM_TRY(open_inner(folder, SLICES, path, capacity, &all, &made[0]));
+  snprintf(path, capacity, "%s/" SLICES "/%s", folder->path, name);
+  sim_status status = open_below(all, name, path, fd, &made[1]);
+  int error = status == SIM_OK ? sweep(*fd, is_stale_snapshot, NULL) : 0;
+  if (error == 0 && status == SIM_OK && made[1]) error = io_sys_sync(all);
+  if (error == 0 && made[0]) error = io_sys_sync(folder->root);
+  (void)close(all);
+  if (error && status == SIM_OK) {
+    (void)close(*fd);
+    status = cannot(path, error);
+  }
+  return status;
+}
+
+/* Snapshots of slices go; files that are not ours stay, and the folders that they are in. */
+static int clear_slices(int slices) {
+  int copy = openat(slices, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
+  DIR *list = copy < 0 ? NULL : fdopendir(copy);
+  if (!list) {
+    error = errno;
+    if (copy >= 0) (void)close(copy);
+    return error;
+  }
+  for (const struct dirent *entry; error == 0 && (entry = readdir(list));) {
+    if (entry->d_name[0] == '.') continue;
+    int fd = openat(slices, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) continue;
+    error = sweep(fd, is_snapshot, NULL);
+    if (error == 0) error = sweep(fd, is_stale_snapshot, NULL);
+    (void)close(fd);
+    if (error == 0) (void)unlinkat(slices, entry->d_name, AT_REMOVEDIR);
+  }
+  (void)closedir(list);
+  return error;
+}
+
 sim_status io_folder_clear(io_folder *folder) {
   int error = sweep(folder->root, is_output, NULL);
   if (error == 0) error = sweep(folder->snap, is_snapshot, NULL);
   if (error == 0) error = sweep(folder->ckpt, is_checkpoint, NULL);
+  int slices = openat(folder->root, SLICES, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (slices >= 0) {
+    if (error == 0) error = clear_slices(slices);
+    (void)close(slices);
+    (void)unlinkat(folder->root, SLICES, AT_REMOVEDIR); /* stays where it holds anything else */
+  }
   return error ? cannot(folder->path, error) : SIM_OK;
 }
 

@@ -13,6 +13,9 @@ struct io_folder {
   io_lock lock;
 };
 
+/* Opens slices/NAME, made where it is not there; stale temporary files in it go. path[capacity] is for messages. */
+sim_status io_folder_slice(io_folder *folder, const char *name, char *path, size_t capacity, int *fd) SIM_MUST_CHECK;
+
 /* Step of a file named PREFIX<digits>.h5, or -1 where the name is another. */
 int64_t io_name_step(const char *name, const char *prefix);
 /* Steps of all such files, the latest first; owned by the caller. `path` is only for messages. */

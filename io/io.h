@@ -59,6 +59,9 @@ int io_folder_append(io_folder *folder, const char *name);
 typedef struct io_tables io_tables;
 sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, sim_cadence cadence,
                             sim_sink *out) SIM_MUST_CHECK;
+/* Of the part of each field that a slice keeps, in slices/NAME; it borrows the slice too. */
+sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, const sim_slice *slice,
+                         sim_sink *out) SIM_MUST_CHECK;
 sim_status io_table_sink(io_folder *folder, const io_provenance *provenance, const sim_table *const *tables,
                          sim_cadence cadence, sim_sink *out) SIM_MUST_CHECK;
 /* `table_sink` NULL: no tables. Writes its row counts beside the state, and the rows that are not durable yet. Its
@@ -107,5 +110,8 @@ sim_status io_read_particles(const char *path, const char *species, const sim_un
                              sim_particles *out) SIM_MUST_CHECK;
 /* How many there are, without reading them. */
 sim_status io_count_particles(const char *path, const char *species, int64_t *count) SIM_MUST_CHECK;
+
+/* A PNG image, or a dataset of an HDF5 file. A sim_grid_reader. */
+sim_status io_read_grid(const sim_grid_source *source, double *values) SIM_MUST_CHECK;
 
 #endif

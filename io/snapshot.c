@@ -9,12 +9,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct writer {
   io_folder *folder;
   const io_provenance *provenance;
-  io_index *index;
-  bool described; /* run.pmd is there */
+  io_index *index;        /* NULL: of a slice */
+  bool described;         /* run.pmd is there */
+  const sim_slice *slice; /* NULL: all particles and fields */
+  int slice_folder;
+  char slice_path[4200];
+  void *values; /* [value_bytes]: what a slice keeps of one field */
+  size_t value_bytes;
 } writer;
 
 static const char *const axes[] = {"x", "y", "z"};
@@ -184,8 +190,8 @@ static bool has_meshes(const sim_frame *frame) {
 }
 
 /* A scalar record of one component: it carries the attributes of both. */
-static sim_status write_mesh_attributes(hid_t mesh, const writer *self, const sim_array *array) {
-  static const char *const labels[] = {"z", "y", "x"};
+static sim_status write_mesh_attributes(hid_t mesh, const writer *self, const sim_array *array,
+                                        const char *const *labels) {
   const sim_mesh *grid = array->mesh;
   const sim_units *units = self->provenance->units;
   const hsize_t rank = (hsize_t)array->rank;
@@ -194,7 +200,7 @@ static sim_status write_mesh_attributes(hid_t mesh, const writer *self, const si
   SIM_TRY(write_record_attributes(mesh, array->field->dimension));
   SIM_TRY(io_h5_attr_text(mesh, "geometry", "cartesian"));
   SIM_TRY(io_h5_attr_text(mesh, "dataOrder", "C"));
-  SIM_TRY(io_h5_attr_texts(mesh, "axisLabels", labels + 3 - array->rank, (size_t)rank));
+  SIM_TRY(io_h5_attr_texts(mesh, "axisLabels", labels, (size_t)rank));
   SIM_TRY(io_h5_attr(mesh, "gridSpacing", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, grid->spacing));
   SIM_TRY(io_h5_attr(mesh, "gridGlobalOffset", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, offset));
   SIM_TRY(io_h5_attr_f64(mesh, "gridUnitSI", sim_units_si(units, (sim_dimension){1, 0, 0})));
@@ -202,29 +208,85 @@ static sim_status write_mesh_attributes(hid_t mesh, const writer *self, const si
   return io_h5_attr_f64(mesh, "unitSI", sim_units_si(units, array->field->dimension));
 }
 
-static sim_status write_mesh(hid_t meshes, const writer *self, const sim_array *array) {
+static const char *const labels_of_all[] = {"z", "y", "x"};
+
+static sim_status write_mesh(hid_t meshes, const writer *self, const sim_array *array, const char *const *labels,
+                             hid_t *out) {
   hsize_t shape[SIM_RANK_MAX];
   hid_t dataset;
   for (int a = 0; a < array->rank; a++) shape[a] = (hsize_t)array->shape[a];
   SIM_TRY(io_h5_dataset(meshes, array->field->name, io_h5_file_type(array->dtype), io_h5_memory_type(array->dtype),
                         array->rank, shape, NULL, array->data, &dataset));
-  sim_status status = write_mesh_attributes(dataset, self, array);
+  sim_status status = write_mesh_attributes(dataset, self, array, labels);
+  if (status == SIM_OK)
+    *out = dataset;
+  else
+    H5Dclose(dataset);
+  return status;
+}
+
+/* Where the planes lie that were cut out: openPMD has no words for that, and allows others. */
+static sim_status write_planes(hid_t mesh, const sim_slice *slice, const sim_mesh *grid) {
+  const char *axis_names[3];
+  double at[3];
+  size_t count = 0;
+  for (int a = 0; a < slice->rank; a++) {
+    if (!slice->cut[a]) continue;
+    axis_names[count] = labels_of_all[3 - slice->rank + a];
+    at[count++] = grid->offset[a] + ((double)slice->first[a] + grid->position[a]) * grid->spacing[a];
+  }
+  if (count == 0) return SIM_OK;
+  SIM_TRY(io_h5_attr_texts(mesh, "sliceAxes", axis_names, count));
+  return io_h5_attr(mesh, "slicePosition", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, count, at);
+}
+
+/* What a slice keeps of a field. */
+static sim_status write_part(hid_t meshes, writer *self, const sim_array *array) {
+  const sim_slice *slice = self->slice;
+  const char *labels[3];
+  sim_mesh mesh;
+  sim_array part;
+  hid_t dataset;
+  int rank = 0;
+  if (array->rank != slice->rank) return sim_fail(SIM_ERR_INTERNAL, "%s is not on the grid", array->field->name);
+  sim_slice_shape(slice, array, &part, &mesh);
+  for (int a = 0; a < slice->rank; a++)
+    if (!slice->cut[a]) labels[rank++] = labels_of_all[3 - slice->rank + a];
+  const size_t bytes = sim_array_bytes(&part);
+  if (bytes > self->value_bytes) {
+    free(self->values);
+    self->values = malloc(bytes);
+    self->value_bytes = self->values ? bytes : 0;
+    if (!self->values) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  }
+  sim_slice_gather(slice, array, self->values);
+  part.data = self->values;
+  SIM_TRY(write_mesh(meshes, self, &part, labels, &dataset));
+  sim_status status = write_planes(dataset, slice, array->mesh);
   H5Dclose(dataset);
   return status;
 }
 
-static sim_status write_meshes(hid_t iteration, const writer *self, const sim_frame *frame) {
+static sim_status write_whole(hid_t meshes, const writer *self, const sim_array *array) {
+  hid_t dataset;
+  SIM_TRY(write_mesh(meshes, self, array, labels_of_all + 3 - array->rank, &dataset));
+  H5Dclose(dataset);
+  return SIM_OK;
+}
+
+static sim_status write_meshes(hid_t iteration, writer *self, const sim_frame *frame) {
   hid_t meshes;
   if (!has_meshes(frame)) return SIM_OK;
   SIM_TRY(io_h5_group(iteration, "meshes", &meshes));
   sim_status status = SIM_OK;
   for (size_t i = 0; status == SIM_OK && i < frame->array_count; i++)
-    if (io_record_is_mesh(&frame->arrays[i])) status = write_mesh(meshes, self, &frame->arrays[i]);
+    if (io_record_is_mesh(&frame->arrays[i]))
+      status = self->slice ? write_part(meshes, self, &frame->arrays[i]) : write_whole(meshes, self, &frame->arrays[i]);
   H5Gclose(meshes);
   return status;
 }
 
-static sim_status write_iteration(hid_t data, const writer *self, const sim_frame *frame) {
+static sim_status write_iteration(hid_t data, writer *self, const sim_frame *frame) {
   char name[32];
   hid_t group, particles = -1;
   sim_status status;
@@ -245,7 +307,7 @@ done:
   return status;
 }
 
-static sim_status write_all(hid_t root, const writer *self, const sim_frame *frame) {
+static sim_status write_all(hid_t root, writer *self, const sim_frame *frame) {
   const io_provenance *from = self->provenance;
   const uint32_t extension = 0;
   char date[32];
@@ -321,5 +383,49 @@ sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, 
                     .write = snapshot_write,
                     .flush = snapshot_flush,
                     .destroy = snapshot_destroy};
+  return SIM_OK;
+}
+
+/* ---- slices ---- */
+
+static sim_status slice_write(void *opaque, const sim_frame *frame) {
+  writer *self = opaque;
+  sim_frame part = *frame;
+  char name[64];
+  io_h5_file file;
+  part.species_count = 0;
+  snprintf(name, sizeof name, IO_SNAPSHOT_NAME, (long long)frame->clock.step);
+  SIM_TRY(io_h5_begin(self->slice_folder, self->slice_path, name, false, &file));
+  return io_h5_finish(&file, write_all(file.id, self, &part));
+}
+
+static void slice_destroy(void **opaque) {
+  writer *self = *opaque;
+  if (self) {
+    (void)close(self->slice_folder);
+    free(self->values);
+  }
+  free(self);
+  *opaque = NULL;
+}
+
+sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, const sim_slice *slice, sim_sink *out) {
+  writer *self = calloc(1, sizeof *self);
+  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  self->folder = folder;
+  self->provenance = provenance;
+  self->slice = slice;
+  sim_status status =
+      io_folder_slice(folder, slice->name, self->slice_path, sizeof self->slice_path, &self->slice_folder);
+  if (status != SIM_OK) {
+    free(self);
+    return status;
+  }
+  *out = (sim_sink){.name = "slice",
+                    .kind = SIM_SINK_SNAPSHOT,
+                    .cadence = slice->when,
+                    .self = self,
+                    .write = slice_write,
+                    .destroy = slice_destroy};
   return SIM_OK;
 }

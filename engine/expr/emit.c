@@ -91,6 +91,11 @@ static bool is_power(const sim_expr_powers *p, int i) {
   return p->powers[i].is && p->powers[i].base >= 0 && p->powers[i].base != i;
 }
 
+static bool is_extreme(const sim_expr *expr, int i) {
+  const sim_expr_node *node = &expr->nodes[i];
+  return (node->op == SIM_EXPR_MIN || node->op == SIM_EXPR_MAX) && expr->nodes[node->args[1]].op == SIM_EXPR_NUMBER;
+}
+
 static void add_statements(const sim_expr *expr, const sim_expr_emission *emission, const sim_expr_powers *p,
                            sim_bytes *out) {
   const char *real = emission->single ? "float" : "double";
@@ -100,6 +105,9 @@ static void add_statements(const sim_expr *expr, const sim_expr_emission *emissi
     sim_bytes_format(out, "  const %s t%d = ", sim_expr_rules[node->op].gives == SIM_EXPR_C ? "int" : real, i);
     if (is_power(p, i))
       add_power(out, p, i, emission);
+    else if (emission->extremes && is_extreme(expr, i))
+      sim_bytes_format(out, "%s%s(t%d, t%d)", emission->extremes, node->op == SIM_EXPR_MIN ? "min" : "max",
+                       node->args[0], node->args[1]);
     else if (emission->shift && i == p->shifted)
       sim_bytes_format(out, "i%d", emission->input);
     else

@@ -21,7 +21,7 @@ static const gas_lanes *const *const all_lanes[SIM_ISA_COUNT] = {&plain_lanes};
 
 static double bytes(const collision_options *o) {
   /* Two sets of at most 4 + 4 + 2 words, order and cell; 4 outer and 1 inner pairs; cells and events. */
-  return (double)o->n * (2 * 10 * 4 + 8 + 5 * sizeof(gas_pair) + 8 + 8);
+  return (double)o->n * (2 * 10 * 4 + 8 + 5 * 2 * sizeof(uint32_t) + 8 + 8);
 }
 
 static void free_grains(gas_grains *g) {
@@ -84,6 +84,7 @@ static sim_status create(const collision_options *options, const collision_state
   const char *missing = collision_gas_fits(options, options->n, state->mass, state->radius, &w->gas);
   if (missing != NULL) return sim_fail(SIM_ERR_INTERNAL, "the gas has no %s", missing);
   w->before = options->dt;
+  w->levels = 2;
   w->stride = w->gas.equal ? 3 : 4;
   lay_cells(w);
   int isa = options->isa < sim_isa_best() ? (int)options->isa : (int)sim_isa_best();
@@ -108,107 +109,34 @@ static sim_status create(const collision_options *options, const collision_state
 
 /* ---- the step ---- */
 
+/* A contact may begin within half a step. */
+float collision_gas_trial(const collision_work *w, double fastest, double before) {
+  const double touch = 2 * w->gas.radius[1], slack = 1e-5 * touch + (w->gas.damped ? fastest * before : 0);
+  return (float)((w->gas.equal ? touch : 0) + slack);
+}
+
 gas_rules collision_gas_rules(const collision_work *w, double before, double dt, bool start) {
-  const double touch = 2 * w->gas.radius[1], slack = 1e-5 * touch + collision_gas_margin(w);
   return (gas_rules){.equal = w->gas.equal,
                      .damped = w->gas.damped,
                      .start = start,
                      .reach = (float)w->gas.radius[0] + (float)w->gas.radius[0],
-                     .trial = (float)((w->gas.equal ? touch : 0) + slack),
+                     .trial = collision_gas_trial(w, w->fastest, before),
                      .numbers = collision_gas_step(&w->gas, before, dt)};
 }
 
-/* Events of slab s: three buffers for itself, one for the next. */
-static void meet(collision_work *w, const gas_rules *rules, int64_t s, gas_team *team, int buffer, int carried,
-                 size_t count[2]) {
-  const gas_slab *slab = &w->slab[s];
-  gas_event *const *e = team->event + buffer;
-  const gas_slab *later = &w->slab[collision_gas_next(w, collision_gas_next(w, s))];
-  gas_sides sides = collision_gas_sides(w, s, GAS_OWN);
-  const size_t ahead_bytes = (size_t)(later->count * w->stride) * sizeof(uint32_t);
-  sides.ahead_bytes = ahead_bytes;
-  sides.ahead = (const char *)(w->now.x + later->first * w->stride);
-  const gas_list *list = &slab->inner[GAS_OWN];
-  count[0] = w->lanes->meet(rules, list->pair, list->count, &sides, e[0], e[1], &team->tally);
-  sides = collision_gas_sides(w, s, GAS_NEXT);
-  sides.ahead_bytes = ahead_bytes;
-  sides.ahead = (const char *)(w->now.p + later->first * w->stride);
-  list = &slab->inner[GAS_NEXT];
-  count[1] =
-      w->lanes->meet(rules, list->pair, list->count, &sides, e[2], team->event[GAS_CARRIED + carried], &team->tally);
-  team->carried[carried] = count[1];
+double collision_gas_speed(const collision_work *w, double square) {
+  return sqrt(square) * w->gas.quantum / w->gas.mass * (1 + 1e-6);
 }
 
-static void take_and_move(collision_work *w, const gas_rules *rules, int64_t s, gas_team *team, int buffer,
-                          const size_t count[2], const gas_event *from_last, size_t from_last_count) {
-  const int64_t first = w->slab[s].first, slots = (w->slab[s].count + GAS_GROUP) / GAS_GROUP * GAS_GROUP;
-  int32_t *p = w->now.p + first * w->stride;
-  uint32_t *collisions = w->now.collisions + first;
-  const gas_lanes *lanes = w->lanes;
-  lanes->take(p, collisions, w->stride, from_last, from_last_count);
-  lanes->take(p, collisions, w->stride, team->event[buffer], count[0]);
-  lanes->take(p, collisions, w->stride, team->event[buffer + 1], count[0]);
-  lanes->take(p, collisions, w->stride, team->event[buffer + 2], count[1]);
-  const float most = lanes->move(rules, slots, w->now.x + first * w->stride, p);
-  team->fastest = most > team->fastest ? most : team->fastest;
+double collision_gas_stride_most(const collision_work *w, double dt) {
+  return COLLISION_GAS_SPEED_MOST * w->gas.quantum / w->gas.mass * dt;
 }
 
-/* Slab s moves once s - 1 and s have met; a thread's first slab when all threads are done. */
-static void sweep(collision_work *w, const gas_rules *rules) {
-#pragma omp parallel num_threads(w->threads)
-  {
-#pragma omp for schedule(static, 1)
-    for (int t = 0; t < w->threads; t++) {
-      gas_team *team = &w->team[t];
-      int64_t first, end;
-      size_t count[2];
-      team->tally = (gas_tally){0};
-      team->fastest = 0;
-      collision_gas_share(w, t, &first, &end);
-      meet(w, rules, first, team, GAS_FIRST, (int)(first & 1), team->first);
-      for (int64_t s = first + 1; s < end; s++) {
-        const int from = (int)((s - 1) & 1);
-        meet(w, rules, s, team, GAS_NOW, 1 - from, count);
-        take_and_move(w, rules, s, team, GAS_NOW, count, team->event[GAS_CARRIED + from], team->carried[from]);
-      }
-    }
-#pragma omp for schedule(static, 1)
-    for (int t = 0; t < w->threads; t++) {
-      gas_team *team = &w->team[t];
-      const gas_team *last = &w->team[t > 0 ? t - 1 : w->threads - 1];
-      int64_t first, end;
-      collision_gas_share(w, t, &first, &end);
-      const int from = (int)(((first > 0 ? first : (int64_t)w->cells[0]) - 1) & 1);
-      take_and_move(w, rules, first, team, GAS_FIRST, team->first, last->event[GAS_CARRIED + from],
-                    last->carried[from]);
-    }
-  }
-}
-
+/* Steps are made some at a time, or when somebody looks. */
 static sim_status step(collision_work *w, double t, double dt) {
   SIM_TRY(w->failed);
-  SIM_TRY(collision_gas_lists(w));
-  const gas_rules rules = collision_gas_rules(w, w->before, dt, false);
-  sweep(w, &rules);
-  double most = 0;
-  gas_tally tally = {0};
-  for (int k = 0; k < w->threads; k++) {
-    most = fmax(most, (double)w->team[k].fastest);
-    tally.virial += w->team[k].tally.virial;
-    tally.lost += w->team[k].tally.lost;
-  }
-  if (!(sqrt(most) < COLLISION_GAS_SPEED_MOST))
-    return sim_fail(SIM_ERR_DIVERGED,
-                    "a grain moves by more than a thirty-second of a radius in a step at t = %.9g: contacts are too "
-                    "stiff or grains too fast for this step",
-                    t);
-  w->virial += (double)tally.virial * w->gas.virial_unit;
-  w->lost += (double)tally.lost * w->gas.lost_unit;
-  w->fastest = sqrt(most) * w->gas.quantum / w->gas.mass * (1 + 1e-6);
-  w->since_outer += 2 * w->fastest * dt;
-  w->since_inner += 2 * w->fastest * dt;
-  w->before = dt;
-  return SIM_OK;
+  w->due[w->dues++] = (gas_step){t, dt};
+  return w->dues < w->levels ? SIM_OK : collision_gas_sweep(w);
 }
 
 /* ---- state ---- */
@@ -245,8 +173,9 @@ static sim_status load(collision_work *w) {
     w->virial += s->virial[i];
     w->lost += s->dissipated[i];
   }
-  w->fastest = sqrt(fastest) * w->gas.quantum / w->gas.mass * (1 + 1e-6);
+  w->fastest = collision_gas_speed(w, fastest);
   w->listed = false;
+  w->dues = 0;
   return SIM_OK;
 }
 

@@ -12,25 +12,27 @@
 
 /* ---- which pairs are near ---- */
 
+/* What belongs to `count` pairs from the at-th on of what will be wanted, into the second cache. A few lines at a time:
+ * there are only so many misses that a core can wait for. */
+INLINE void fetch(const gas_sides *sides, size_t at, size_t count) {
+  const size_t end = (at + count) * sides->ahead_step;
+  for (size_t k = at * sides->ahead_step; k < end; k += 64) __builtin_prefetch(sides->ahead + k, 0, 2);
+}
+
 #if GAS_ISA > 0
-INLINE size_t within_lanes(const gas_reach *reach, bool equal, const gas_pair *list, size_t count,
-                           const gas_sides *sides, gas_pair *out) {
+INLINE size_t within_lanes(const gas_reach *reach, bool equal, const uint32_t *a, const uint32_t *b, size_t at,
+                           size_t count, const gas_sides *sides, uint32_t *out_a, uint32_t *out_b) {
   const vf length[3] = {V(set1_ps)(reach->length[0]), V(set1_ps)(reach->length[1]), V(set1_ps)(reach->length[2])};
   const vf limit = V(set1_ps)(reach->reach), square = V(mul_ps)(limit, limit);
+  const uint32_t *xa = sides->xa, *xb = sides->xb;
   size_t found = 0;
   for (size_t k = 0; k < count; k += LANES) {
-    gas_pair rest[LANES];
-    const size_t left = count - k;
-    const gas_pair *at = list + k;
-    if (left < LANES) {
-      for (size_t l = 0; l < LANES; l++) rest[l] = at[l < left ? l : 0];
-      at = rest;
-    }
+    fetch(sides, at + k, LANES);
     vf d[4];
     for (int q = 0; q < 4; q++) {
-      const vi a = rows(sides->xa, at, q, 0), b = rows(sides->xb, at, q, 1);
-      d[q] = V(cvtepi32_ps)(V(sub_epi32)(a, b));
-      if (!equal) d[q] = fourth_sum(d[q], a, b);
+      const vi ra = rows(xa, a + k, q), rb = rows(xb, b + k, q);
+      d[q] = V(cvtepi32_ps)(V(sub_epi32)(ra, rb));
+      if (!equal) d[q] = fourth_sum(d[q], ra, rb);
     }
     turn(d, equal ? 3 : 4);
     vf sum = V(setzero_ps)();
@@ -40,51 +42,61 @@ INLINE size_t within_lanes(const gas_reach *reach, bool equal, const gas_pair *l
     }
     const vf far = V(add_ps)(d[3], limit);
     lanes near = less(sum, equal ? square : V(mul_ps)(far, far));
-    if (left < LANES) near = near & ((1u << left) - 1);
-    found += keep_pairs(near, at, out + found);
+    if (count - k < LANES) near = (lanes)(near & ((1u << (count - k)) - 1));
+    const vi kept_a = V_LOAD(a + k), kept_b = V_LOAD(b + k);
+    const size_t more = keep(near, kept_a, out_a + found);
+    (void)keep(near, kept_b, out_b + found);
+    found += more;
   }
   return found;
 }
 #else
-INLINE size_t within_lanes(const gas_reach *reach, bool equal, const gas_pair *list, size_t count,
-                           const gas_sides *sides, gas_pair *out) {
+INLINE size_t within_lanes(const gas_reach *reach, bool equal, const uint32_t *a, const uint32_t *b, size_t at,
+                           size_t count, const gas_sides *sides, uint32_t *out_a, uint32_t *out_b) {
   size_t found = 0;
   for (size_t k = 0; k < count; k++) {
-    const uint32_t *a = sides->xa + list[k].a, *b = sides->xb + list[k].b;
+    fetch(sides, at + k, 1);
+    const uint32_t *xa = sides->xa + a[k], *xb = sides->xb + b[k];
     float sum = 0, radius[2] = {0, 0};
     for (int c = 0; c < 3; c++) {
-      const float x = (float)(int32_t)(a[c] - b[c]) * reach->length[c];
+      const float x = (float)(int32_t)(xa[c] - xb[c]) * reach->length[c];
       sum += x * x;
     }
     if (!equal) {
-      memcpy(&radius[0], a + 3, sizeof *radius);
-      memcpy(&radius[1], b + 3, sizeof *radius);
+      memcpy(&radius[0], xa + 3, sizeof *radius);
+      memcpy(&radius[1], xb + 3, sizeof *radius);
     }
     const float limit = radius[0] + radius[1] + reach->reach;
-    out[found] = list[k];
+    out_a[found] = a[k];
+    out_b[found] = b[k];
     found += sum < limit * limit;
   }
   return found;
 }
 #endif
 
-static size_t within(const gas_reach *reach, const gas_pair *list, size_t count, const gas_sides *sides,
-                     gas_pair *out) {
-  return reach->equal ? within_lanes(reach, true, list, count, sides, out)
-                      : within_lanes(reach, false, list, count, sides, out);
+static void within(const gas_reach *reach, const gas_list *list, const gas_sides *sides, gas_list *out) {
+  out->count = reach->equal ? within_lanes(reach, true, list->a, list->b, 0, list->count, sides, out->a, out->b)
+                            : within_lanes(reach, false, list->a, list->b, 0, list->count, sides, out->a, out->b);
+  memset(out->a + out->count, 0, GAS_GROUP * sizeof *out->a);
+  memset(out->b + out->count, 0, GAS_GROUP * sizeof *out->b);
 }
 
 /* ---- contacts ---- */
 
 #if GAS_ISA > 0
+typedef struct gas_wholes {
+  whole virial, lost;
+} gas_wholes;
+
 /* LANES contacts (those of `valid`) into as many events a side. */
-INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const gas_pair *at, lanes valid,
-                       const gas_sides *sides, gas_event *on_a, gas_event *on_b, gas_tally *tally) {
+INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const uint32_t *a, const uint32_t *b, lanes valid,
+                       const gas_sides *sides, gas_event *on_a, gas_event *on_b, gas_wholes *tally) {
   const collision_gas_numbers *g = &r->numbers;
   vf f[4], u[4];
   for (int q = 0; q < 4; q++) {
-    const vi xa = rows(sides->xa, at, q, 0), xb = rows(sides->xb, at, q, 1);
-    const vi pa = rows((const uint32_t *)sides->pa, at, q, 0), pb = rows((const uint32_t *)sides->pb, at, q, 1);
+    const vi xa = rows(sides->xa, a, q), xb = rows(sides->xb, b, q);
+    const vi pa = rows((const uint32_t *)sides->pa, a, q), pb = rows((const uint32_t *)sides->pb, b, q);
     f[q] = V(cvtepi32_ps)(V(sub_epi32)(xa, xb));
     if (equal) {
       u[q] = V(sub_ps)(V(cvtepi32_ps)(pa), V(cvtepi32_ps)(pb));
@@ -138,9 +150,10 @@ INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const gas_pa
     q[c] = V(cvtps_epi32)(pick(hit, V(mul_ps)(scale, f[c]), zero));
   }
   const lanes begun = hit & less(zero, overlap) & less(speed, zero) & not_less(then, V(mul_ps)(reach, reach));
-  put_events(at, begun, q, on_a, on_b);
-  tally->virial += whole_sum(pick(hit, V(mul_ps)(V(mul_ps)(along, distance), V(set1_ps)(g->virial)), zero));
-  if (damped) tally->lost += whole_sum(lost);
+  put_events(V_LOAD(a), V_LOAD(b), begun, q, on_a, on_b);
+  tally->virial =
+      whole_add(tally->virial, pick(hit, V(mul_ps)(V(mul_ps)(along, distance), V(set1_ps)(g->virial)), zero));
+  if (damped) tally->lost = whole_add(tally->lost, lost);
 }
 #endif
 
@@ -148,11 +161,15 @@ INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const gas_pa
 #if GAS_ISA == 0
 enum { LANES = 1, ALL_LANES = 1 };
 typedef unsigned lanes;
-INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const gas_pair *at, lanes valid,
-                       const gas_sides *sides, gas_event *on_a, gas_event *on_b, gas_tally *tally) {
+typedef int64_t whole;
+typedef gas_tally gas_wholes;
+INLINE whole whole_zero(void) { return 0; }
+INLINE int64_t whole_total(whole sum) { return sum; }
+INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const uint32_t *a, const uint32_t *b, lanes valid,
+                       const gas_sides *sides, gas_event *on_a, gas_event *on_b, gas_wholes *tally) {
   const collision_gas_numbers *g = &r->numbers;
-  const uint32_t *xa = sides->xa + at->a, *xb = sides->xb + at->b;
-  const int32_t *pa = sides->pa + at->a, *pb = sides->pb + at->b;
+  const uint32_t *xa = sides->xa + *a, *xb = sides->xb + *b;
+  const int32_t *pa = sides->pa + *a, *pb = sides->pb + *b;
   float f[3], reach = r->reach, wa = 1, wb = 1, radius[2];
   if (!equal) {
     memcpy(&wa, pa + 3, sizeof wa);
@@ -163,8 +180,8 @@ INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const gas_pa
   }
   collision_gas_contact m;
   const float square = collision_gas_apart(g, xa, xb, f);
-  *on_a = (gas_event){{0, 0, 0}, at->a};
-  *on_b = (gas_event){{0, 0, 0}, at->b};
+  *on_a = (gas_event){{0, 0, 0}, *a};
+  *on_b = (gas_event){{0, 0, 0}, *b};
   if (!valid || !collision_gas_meet(g, equal, damped, r->start, f, square, reach, pa, pb, wa, wb, &m)) return;
   if (!damped && !(m.overlap > 0)) return;
   for (int c = 0; c < 3; c++) {
@@ -182,50 +199,44 @@ INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const gas_pa
 
 enum { TRIED = 128 }; /* pairs at a time */
 
-/* What belongs to these pairs of what will be wanted, into the second cache. */
-INLINE void fetch(const gas_sides *sides, size_t from, size_t to, size_t count) {
-  const size_t end = sides->ahead_bytes * to / count;
-  for (size_t k = sides->ahead_bytes * from / count; k < end; k += 64) __builtin_prefetch(sides->ahead + k, 0, 2);
-}
-
-INLINE size_t meet_lanes(const gas_rules *r, bool equal, bool damped, const gas_pair *list, size_t count,
-                         const gas_sides *sides, gas_event *on_a, gas_event *on_b, gas_tally *tally) {
+INLINE size_t meet_lanes(const gas_rules *r, bool equal, bool damped, const gas_list *list, const gas_sides *sides,
+                         gas_event *on_a, gas_event *on_b, gas_tally *tally) {
   /* Rounding of the trial's own operations, and the reach of contacts that are about to begin. */
   gas_reach reach = {.equal = equal, .reach = r->trial};
   memcpy(reach.length, r->numbers.length, sizeof reach.length);
-  gas_pair near[TRIED + 2 * 16];
+  uint32_t a[TRIED + 2 * 16], b[TRIED + 2 * 16];
+  const size_t count = list->count;
   size_t waiting = 0, events = 0;
+  gas_wholes sum = {whole_zero(), whole_zero()};
   for (size_t k = 0; k < count; k += TRIED) {
     const size_t here = count - k < TRIED ? count - k : TRIED;
-    fetch(sides, k, k + here, count);
-    waiting += within_lanes(&reach, equal, list + k, here, sides, near + waiting);
+    waiting += within_lanes(&reach, equal, list->a + k, list->b + k, k, here, sides, a + waiting, b + waiting);
     size_t done = 0;
     for (; waiting - done >= LANES; done += LANES, events += LANES)
-      meet_group(r, equal, damped, near + done, (lanes)ALL_LANES, sides, on_a + events, on_b + events, tally);
-    for (size_t l = done; l < waiting; l++) near[l - done] = near[l];
+      meet_group(r, equal, damped, a + done, b + done, (lanes)ALL_LANES, sides, on_a + events, on_b + events, &sum);
+    for (size_t l = done; l < waiting; l++) {
+      a[l - done] = a[l];
+      b[l - done] = b[l];
+    }
     waiting -= done;
   }
   if (waiting > 0) {
-    for (size_t l = waiting; l < LANES; l++) near[l] = near[0];
-    meet_group(r, equal, damped, near, (lanes)((1u << waiting) - 1), sides, on_a + events, on_b + events, tally);
+    for (size_t l = waiting; l < LANES; l++) a[l] = b[l] = 0;
+    meet_group(r, equal, damped, a, b, (lanes)((1u << waiting) - 1), sides, on_a + events, on_b + events, &sum);
     events += LANES;
   }
+  tally->virial += whole_total(sum.virial);
+  tally->lost += whole_total(sum.lost);
   return events;
 }
 
-static size_t meet(const gas_rules *r, const gas_pair *list, size_t count, const gas_sides *sides, gas_event *on_a,
-                   gas_event *on_b, gas_tally *tally) {
-  gas_tally sum = {0};
-  size_t events;
+static size_t meet(const gas_rules *r, const gas_list *list, const gas_sides *sides, gas_event *on_a, gas_event *on_b,
+                   gas_tally *tally) {
   if (r->equal)
-    events = r->damped ? meet_lanes(r, true, true, list, count, sides, on_a, on_b, &sum)
-                       : meet_lanes(r, true, false, list, count, sides, on_a, on_b, &sum);
-  else
-    events = r->damped ? meet_lanes(r, false, true, list, count, sides, on_a, on_b, &sum)
-                       : meet_lanes(r, false, false, list, count, sides, on_a, on_b, &sum);
-  tally->virial += sum.virial;
-  tally->lost += sum.lost;
-  return events;
+    return r->damped ? meet_lanes(r, true, true, list, sides, on_a, on_b, tally)
+                     : meet_lanes(r, true, false, list, sides, on_a, on_b, tally);
+  return r->damped ? meet_lanes(r, false, true, list, sides, on_a, on_b, tally)
+                   : meet_lanes(r, false, false, list, sides, on_a, on_b, tally);
 }
 
 /* ---- moving ---- */
@@ -305,59 +316,67 @@ static float move(const gas_rules *r, int64_t count, uint32_t *x, int32_t *p) {
 
 /* ---- searching ---- */
 
+/* Grain `word` at x, with `own` reach, and grains from ... end of a row. */
 #if GAS_ISA > 0
-INLINE size_t search_lanes(const gas_reach *reach, bool equal, const gas_cell *cell, int stride, gas_pair *out) {
-  const vf length[3] = {V(set1_ps)(reach->length[0]), V(set1_ps)(reach->length[1]), V(set1_ps)(reach->length[2])};
-  const vi by_lane = V(mullo_epi32)(first_lanes(), V(set1_epi32)(stride));
-  size_t found = 0;
-  for (int64_t i = cell->from; i < cell->to; i++) {
-    vi x[3];
-    for (int c = 0; c < 3; c++) x[c] = V(set1_epi32)((int32_t)cell->a[c][i]);
-    const vf own = equal ? V(set1_ps)(reach->reach)
-                         : V(add_ps)(V(set1_ps)(reach->reach), as_float(V(set1_epi32)((int32_t)cell->a[3][i])));
-    for (int range = 0; range < cell->count; range++) {
-      const int64_t end = cell->range[range][1];
-      for (int64_t k = cell->self && range == 0 ? i + 1 : cell->range[range][0]; k < end; k += LANES) {
-        vf sum = V(setzero_ps)();
-        for (int c = 0; c < 3; c++) {
-          const vf d = V(mul_ps)(V(cvtepi32_ps)(V(sub_epi32)(x[c], V_LOAD(cell->b[c] + k))), length[c]);
-          sum = V(fmadd_ps)(d, d, sum);
-        }
-        const vf limit = equal ? own : V(add_ps)(own, as_float(V_LOAD(cell->b[3] + k)));
-        lanes near = less(sum, V(mul_ps)(limit, limit));
-        if (end - k < LANES) near = (lanes)(near & ((1u << (end - k)) - 1));
-        found += put_pairs(near, (uint32_t)(i * stride), V(add_epi32)(by_lane, V(set1_epi32)((int32_t)(k * stride))),
-                           out + found);
-      }
+INLINE void search_row(const gas_row *row, bool equal, uint32_t word, const float x[3], float own, size_t from,
+                       size_t end, gas_list *out) {
+  const vf at[3] = {V(set1_ps)(x[0] - row->shift[0]), V(set1_ps)(x[1] - row->shift[1]), V(set1_ps)(x[2])};
+  const vf reach = V(set1_ps)(own), square = V(mul_ps)(reach, reach);
+  for (size_t k = from; k < end; k += LANES) {
+    vf d = V(sub_ps)(at[0], V(loadu_ps)(row->x[0] + k)), sum = V(mul_ps)(d, d);
+    for (int c = 1; c < 3; c++) {
+      d = V(sub_ps)(at[c], V(loadu_ps)(row->x[c] + k));
+      sum = V(fmadd_ps)(d, d, sum);
     }
+    lanes near;
+    if (equal) {
+      near = less(sum, square);
+    } else {
+      const vf limit = V(add_ps)(reach, V(loadu_ps)(row->x[3] + k));
+      near = less(sum, V(mul_ps)(limit, limit));
+    }
+    if (end - k < LANES) near = (lanes)(near & ((1u << (end - k)) - 1));
+    V_STORE(out->a + out->count, V(set1_epi32)((int32_t)word));
+    out->count += keep(near, V_LOAD(row->word + k), out->b + out->count);
   }
-  return found;
 }
 #else
-INLINE size_t search_lanes(const gas_reach *reach, bool equal, const gas_cell *cell, int stride, gas_pair *out) {
-  size_t found = 0;
-  for (int64_t i = cell->from; i < cell->to; i++)
-    for (int range = 0; range < cell->count; range++)
-      for (int64_t k = cell->self && range == 0 ? i + 1 : cell->range[range][0]; k < cell->range[range][1]; k++) {
-        float sum = 0, radius[2] = {0, 0};
-        for (int c = 0; c < 3; c++) {
-          const float d = (float)(int32_t)(cell->a[c][i] - cell->b[c][k]) * reach->length[c];
-          sum += d * d;
-        }
-        if (!equal) {
-          memcpy(&radius[0], cell->a[3] + i, sizeof *radius);
-          memcpy(&radius[1], cell->b[3] + k, sizeof *radius);
-        }
-        const float limit = radius[0] + radius[1] + reach->reach;
-        out[found] = (gas_pair){(uint32_t)(i * stride), (uint32_t)(k * stride)};
-        found += sum < limit * limit;
-      }
-  return found;
+INLINE void search_row(const gas_row *row, bool equal, uint32_t word, const float x[3], float own, size_t from,
+                       size_t end, gas_list *out) {
+  const float at[3] = {x[0] - row->shift[0], x[1] - row->shift[1], x[2]};
+  for (size_t k = from; k < end; k++) {
+    const float limit = equal ? own : own + row->x[3][k];
+    float sum = 0;
+    for (int c = 0; c < 3; c++) sum += (at[c] - row->x[c][k]) * (at[c] - row->x[c][k]);
+    out->a[out->count] = word;
+    out->b[out->count] = row->word[k];
+    out->count += sum < limit * limit;
+  }
 }
 #endif
 
-static size_t search(const gas_reach *reach, const gas_cell *cell, gas_pair *out) {
-  return reach->equal ? search_lanes(reach, true, cell, 3, out) : search_lanes(reach, false, cell, 4, out);
+INLINE void search_lanes(const gas_reach *reach, bool equal, const gas_row row[GAS_ROWS], uint32_t cells,
+                         gas_list out[2]) {
+  gas_list own_list = out[0], next_list = out[1];
+  const gas_row *own = &row[0];
+  for (uint32_t z = 0; z < cells; z++)
+    for (size_t i = own->first[z + 1]; i < own->first[z + 2]; i++) {
+      const float x[3] = {own->x[0][i], own->x[1][i], own->x[2][i]};
+      const float limit = equal ? reach->reach : reach->reach + own->x[3][i];
+      search_row(own, equal, own->word[i], x, limit, i + 1, own->first[z + 3], &own_list);
+      for (int k = 1; k < GAS_ROWS; k++)
+        search_row(&row[k], equal, own->word[i], x, limit, row[k].first[z], row[k].first[z + 3],
+                   k < GAS_OWN_ROWS ? &own_list : &next_list);
+    }
+  out[0].count = own_list.count;
+  out[1].count = next_list.count;
+}
+
+static void search(const gas_reach *reach, const gas_row row[GAS_ROWS], uint32_t cells, gas_list out[2]) {
+  if (reach->equal)
+    search_lanes(reach, true, row, cells, out);
+  else
+    search_lanes(reach, false, row, cells, out);
 }
 
 extern const gas_lanes COLLISION_GAS_LANES;

@@ -35,42 +35,30 @@ INLINE lanes not_less(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ);
 INLINE vf pick(lanes m, vf yes, vf no) { return _mm512_mask_blend_ps(m, no, yes); }
 INLINE vi flag(lanes m, uint32_t bit) { return _mm512_maskz_set1_epi32(m, (int32_t)bit); }
 INLINE vf size_of(vf a) { return _mm512_abs_ps(a); }
-INLINE vi rows(const uint32_t *base, const gas_pair *at, int q, int side) {
-  const gas_pair *a = at + q;
-  vi out = _mm512_castsi128_si512(quad(base + (side ? a[0].b : a[0].a)));
-  out = _mm512_inserti32x4(out, quad(base + (side ? a[4].b : a[4].a)), 1);
-  out = _mm512_inserti32x4(out, quad(base + (side ? a[8].b : a[8].a)), 2);
-  return _mm512_inserti32x4(out, quad(base + (side ? a[12].b : a[12].a)), 3);
+INLINE vi rows(const uint32_t *base, const uint32_t *at, int q) {
+  vi out = _mm512_castsi128_si512(quad(base + at[q]));
+  out = _mm512_inserti32x4(out, quad(base + at[q + 4]), 1);
+  out = _mm512_inserti32x4(out, quad(base + at[q + 8]), 2);
+  return _mm512_inserti32x4(out, quad(base + at[q + 12]), 3);
 }
 /* The fourth of each quad: of a and b, in place of d's. */
 INLINE vf fourth_sum(vf d, vi a, vi b) {
   return _mm512_mask_add_ps(d, 0x8888, _mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
 }
-INLINE vi words_of(const gas_pair *at, int side) {
-  const vi even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-  return _mm512_permutex2var_epi32(V_LOAD(at), _mm512_add_epi32(even, _mm512_set1_epi32(side)), V_LOAD(at + 8));
-}
-INLINE size_t keep_pairs(lanes m, const gas_pair *at, gas_pair *out) {
-  const size_t low = (size_t)__builtin_popcount(m & 0xffu);
-  V_STORE(out, _mm512_maskz_compress_epi64((__mmask8)m, V_LOAD(at)));
-  V_STORE(out + low, _mm512_maskz_compress_epi64((__mmask8)(m >> 8), V_LOAD(at + 8)));
-  return low + (size_t)__builtin_popcount((unsigned)m >> 8);
-}
-/* Pairs of a with those of words `b` that m names. */
-INLINE size_t put_pairs(lanes m, uint32_t a, vi b, gas_pair *out) {
-  const vi kept = _mm512_maskz_compress_epi32(m, b), with = _mm512_set1_epi64((int64_t)a);
-  const vi low = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(kept));
-  const vi high = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(kept, 1));
-  V_STORE(out, _mm512_or_si512(_mm512_slli_epi64(low, 32), with));
-  V_STORE(out + 8, _mm512_or_si512(_mm512_slli_epi64(high, 32), with));
+/* Words that m names, at the front; how many they are. */
+INLINE size_t keep(lanes m, vi words, uint32_t *out) {
+  V_STORE(out, _mm512_maskz_compress_epi32(m, words));
   return (size_t)__builtin_popcount(m);
 }
-INLINE int64_t whole_sum(vf a) {
+/* Sums of whole numbers. */
+typedef vi whole;
+INLINE whole whole_zero(void) { return V_ZERO(); }
+INLINE whole whole_add(whole sum, vf a) {
   const vi low = _mm512_cvtps_epi64(_mm512_castps512_ps256(a));
   const vi high = _mm512_cvtps_epi64(_mm512_extractf32x8_ps(a, 1));
-  return _mm512_reduce_add_epi64(_mm512_add_epi64(low, high));
+  return _mm512_add_epi64(sum, _mm512_add_epi64(low, high));
 }
-INLINE vi first_lanes(void) { return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
+INLINE int64_t whole_total(whole sum) { return _mm512_reduce_add_epi64(sum); }
 INLINE float greatest(vf a) { return _mm512_reduce_max_ps(a); }
 #else
 #define V_LOAD(address) _mm256_loadu_si256((const __m256i *)(const void *)(address))
@@ -88,39 +76,28 @@ INLINE lanes not_less(vf a, vf b) { return (lanes)_mm256_movemask_ps(_mm256_cmp_
 INLINE vf pick(lanes m, vf yes, vf no) { return _mm256_blendv_ps(no, yes, _mm256_castsi256_ps(spread(m))); }
 INLINE vi flag(lanes m, uint32_t bit) { return _mm256_and_si256(spread(m), _mm256_set1_epi32((int32_t)bit)); }
 INLINE vf size_of(vf a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
-INLINE vi rows(const uint32_t *base, const gas_pair *at, int q, int side) {
-  const gas_pair *a = at + q;
-  return _mm256_inserti128_si256(_mm256_castsi128_si256(quad(base + (side ? a[0].b : a[0].a))),
-                                 quad(base + (side ? a[4].b : a[4].a)), 1);
+INLINE vi rows(const uint32_t *base, const uint32_t *at, int q) {
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(quad(base + at[q])), quad(base + at[q + 4]), 1);
 }
 INLINE vf fourth_sum(vf d, vi a, vi b) {
   return _mm256_blend_ps(d, _mm256_add_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)), 0x88);
 }
-INLINE vi words_of(const gas_pair *at, int side) {
-  const vf low = _mm256_castsi256_ps(V_LOAD(at)), high = _mm256_castsi256_ps(V_LOAD(at + 4));
-  const vf both = side ? _mm256_shuffle_ps(low, high, 0xdd) : _mm256_shuffle_ps(low, high, 0x88);
-  return _mm256_permute4x64_epi64(_mm256_castps_si256(both), 0xd8);
-}
-INLINE size_t keep_pairs(lanes m, const gas_pair *at, gas_pair *out) {
-  size_t found = 0;
-  for (; m != 0; m &= m - 1) out[found++] = at[__builtin_ctz(m)];
-  return found;
-}
-INLINE size_t put_pairs(lanes m, uint32_t a, vi b, gas_pair *out) {
+INLINE size_t keep(lanes m, vi words, uint32_t *out) {
   uint32_t word[LANES];
   size_t found = 0;
-  V_STORE(word, b);
-  for (; m != 0; m &= m - 1) out[found++] = (gas_pair){a, word[__builtin_ctz(m)]};
+  V_STORE(word, words);
+  for (; m != 0; m &= m - 1) out[found++] = word[__builtin_ctz(m)];
   return found;
 }
-INLINE int64_t whole_sum(vf a) {
+typedef int64_t whole;
+INLINE whole whole_zero(void) { return 0; }
+INLINE whole whole_add(whole sum, vf a) {
   float value[LANES];
-  int64_t sum = 0;
   _mm256_storeu_ps(value, a);
   for (int l = 0; l < LANES; l++) sum += llrintf(value[l]);
   return sum;
 }
-INLINE vi first_lanes(void) { return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7); }
+INLINE int64_t whole_total(whole sum) { return sum; }
 INLINE float greatest(vf a) {
   float value[LANES], most = 0;
   _mm256_storeu_ps(value, a);
@@ -148,12 +125,12 @@ INLINE void put_side(vi q[3], vi at, gas_event *out) {
   turn(e, 4);
   for (int k = 0; k < 4; k++) V_STORE(out + k * (LANES / 4), as_whole(e[k]));
 }
-INLINE void put_events(const gas_pair *at, lanes begun, vi q[3], gas_event *on_a, gas_event *on_b) {
+INLINE void put_events(vi a, vi b, lanes begun, vi q[3], gas_event *on_a, gas_event *on_b) {
   const vi mark = flag(begun, GAS_BEGUN), zero = V_ZERO();
   vi back[3];
   for (int c = 0; c < 3; c++) back[c] = V(sub_epi32)(zero, q[c]);
-  put_side(q, V_OR(words_of(at, 0), mark), on_a);
-  put_side(back, V_OR(words_of(at, 1), mark), on_b);
+  put_side(q, V_OR(a, mark), on_a);
+  put_side(back, V_OR(b, mark), on_b);
 }
 
 /* Three vectors of squares, components in turn. */

@@ -24,16 +24,16 @@ static void add_slab(collision_work *w, const gas_rules *rules, int64_t s, gas_t
     const gas_sides sides = collision_gas_sides(w, s, which);
     const int64_t other = which == GAS_OWN ? s : collision_gas_next(w, s);
     const size_t count =
-        w->lanes->meet(rules, list->pair, list->count, &sides, team->event[0], team->event[1], &team->tally);
-    add_events(w->spare.p + w->slab[s].first * w->stride, team->event[0], count);
-    add_events(w->spare.p + w->slab[other].first * w->stride, team->event[1], count);
+        w->lanes->meet(rules, list, &sides, team->now.event[0], team->now.event[1], &team->level[0].tally);
+    add_events(w->spare.p + w->slab[s].first * w->stride, team->now.event[0], count);
+    add_events(w->spare.p + w->slab[other].first * w->stride, team->now.event[1], count);
   }
 }
 
 void collision_gas_impulses(collision_work *w, bool start, gas_tally *tally) {
   const gas_rules rules = collision_gas_rules(w, w->before, w->before, start);
   memset(w->spare.p, 0, (size_t)(w->slots * w->stride) * sizeof *w->spare.p);
-  for (int t = 0; t < w->threads; t++) w->team[t].tally = (gas_tally){0};
+  for (int t = 0; t < w->threads; t++) w->team[t].level[0].tally = (gas_tally){0};
 #pragma omp parallel num_threads(w->threads)
   for (int phase = 0; phase < 3; phase++) {
 #pragma omp for schedule(static, 1)
@@ -46,8 +46,8 @@ void collision_gas_impulses(collision_work *w, bool start, gas_tally *tally) {
   }
   *tally = (gas_tally){0};
   for (int t = 0; t < w->threads; t++) {
-    tally->virial += w->team[t].tally.virial;
-    tally->lost += w->team[t].tally.lost;
+    tally->virial += w->team[t].level[0].tally.virial;
+    tally->lost += w->team[t].level[0].tally.lost;
   }
 }
 
@@ -66,10 +66,10 @@ typedef struct scale {
 } scale;
 
 static void look(const collision_work *w, const gas_rules *rules, const scale *unit, const gas_sides *sides,
-                 const gas_pair *pair, const uint32_t *id_a, const uint32_t *id_b, looked *at) {
+                 uint32_t word_a, uint32_t word_b, const uint32_t *id_a, const uint32_t *id_b, looked *at) {
   const collision_gas_numbers *g = &rules->numbers;
-  const uint32_t *xa = sides->xa + pair->a, *xb = sides->xb + pair->b;
-  const int32_t *pa = sides->pa + pair->a, *pb = sides->pb + pair->b;
+  const uint32_t *xa = sides->xa + word_a, *xb = sides->xb + word_b;
+  const int32_t *pa = sides->pa + word_a, *pb = sides->pb + word_b;
   float f[3], radius[2] = {(float)w->gas.radius[0], (float)w->gas.radius[0]}, heavy[2] = {1, 1};
   if (!rules->equal)
     for (int k = 0; k < 2; k++) {
@@ -105,8 +105,8 @@ static void look_at_slab(const collision_work *w, const gas_rules *rules, const 
     const uint32_t *id_a = w->now.id + w->slab[s].first;
     const uint32_t *id_b = which == GAS_OWN ? id_a : w->now.id + w->slab[collision_gas_next(w, s)].first;
     for (size_t k = 0; k < list->count; k++)
-      look(w, rules, unit, &sides, &list->pair[k], id_a + list->pair[k].a / (uint32_t)w->stride,
-           id_b + list->pair[k].b / (uint32_t)w->stride, at);
+      look(w, rules, unit, &sides, list->a[k], list->b[k], id_a + list->a[k] / (uint32_t)w->stride,
+           id_b + list->b[k] / (uint32_t)w->stride, at);
   }
 }
 

@@ -143,12 +143,17 @@ static sim_status step(void *self, sim_clock *clock) {
 
 static void describe(const void *self, char *out, size_t capacity) {
   const collision_run *run = self;
-  snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g", run->n, run->n == 1 ? "grain" : "grains",
+  collision_gas gas;
+  const char *missing =
+      run->ops->exact || run->ops->dtype != SIM_F32 ? NULL : collision_gas_fits(&run->options, 0, NULL, NULL, &gas);
+  snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s", run->n,
+           run->n == 1 ? "grain" : "grains",
            run->options.force == COLLISION_HERTZ ? "Hertz"
            : run->options.force == COLLISION_OWN ? "own"
                                                  : "linear",
            run->options.springs > 0 ? " with friction" : "", run->options.walls,
-           run->options.walls == 1 ? "wall" : "walls", run->dt);
+           run->options.walls == 1 ? "wall" : "walls", run->dt, run->ops->exact ? ", as a gas in whole numbers" : "",
+           missing != NULL ? ", not as a gas: " : "", missing != NULL ? missing : "");
 }
 
 static const char *const references[] = {

@@ -98,7 +98,7 @@ void collision_motion_destroy(collision_run *run);
 /* Walls to where they are at t, from t - dt. */
 sim_status collision_motion_step(collision_run *run, double t, double dt) SIM_MUST_CHECK;
 
-/* flow.c. All that ever may be there, beside `n` at the start; whether grains come or go. */
+/* flow.c, inlet.c. All that ever may be there, beside `n` at the start; whether grains come or go. */
 double collision_flow_limit(const collision_parameters *p, double n);
 bool collision_flow_varies(const collision_parameters *p);
 double collision_flow_bytes(const collision_parameters *p, double limit, int real);

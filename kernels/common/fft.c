@@ -335,7 +335,8 @@ void fft_rows_store(const fft_plan *plan, const void *column, void *rows, ptrdif
 }
 
 int64_t fft_row_points(int64_t n, fft_packing packing, bool single) {
-  const int64_t lanes = fft_group(single) * (packing == FFT_TWO_REAL ? 2 : 1), length = packing ? n : n / 2 + 1;
+  const int64_t lanes = fft_group(single) * (packing == FFT_TWO_REAL ? 2 : 1);
+  const int64_t length = packing == FFT_HALF ? n / 2 + 1 : packing == FFT_HALF_PAIRED ? n / 2 : n;
   return (length + lanes - 1) / lanes;
 }
 
@@ -343,16 +344,16 @@ static ptrdiff_t reals(const fft_plan *plan) { return 2 * fft_group(plan->single
 
 void fft_rows_split(const fft_plan *plan, fft_packing packing, const void *column, void *rows, ptrdiff_t row,
                     int64_t count) {
-  if (packing == FFT_HALF)
-    plan->lanes->half_store(column, plan->n, plan->at, rows, row * reals(plan), count);
+  if (packing == FFT_HALF || packing == FFT_HALF_PAIRED)
+    plan->lanes->half_store(column, plan->n, plan->at, packing == FFT_HALF_PAIRED, rows, row * reals(plan), count);
   else
     plan->lanes->real_store(column, plan->n, plan->at, packing == FFT_TWO_REAL, rows, row * reals(plan), count);
 }
 
 void fft_rows_join(const fft_plan *plan, fft_packing packing, const void *rows, ptrdiff_t row, int64_t count,
                    void *column) {
-  if (packing == FFT_HALF)
-    plan->lanes->half_load(rows, row * reals(plan), count, plan->n, plan->at, column);
+  if (packing == FFT_HALF || packing == FFT_HALF_PAIRED)
+    plan->lanes->half_load(rows, row * reals(plan), count, plan->n, plan->at, packing == FFT_HALF_PAIRED, column);
   else
     plan->lanes->real_load(rows, row * reals(plan), count, plan->n, plan->at, packing == FFT_TWO_REAL, column);
 }

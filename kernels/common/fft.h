@@ -61,13 +61,14 @@ void fft_rows_store(const fft_plan *plan, const void *column, void *rows, ptrdif
 
 /* How a row's coefficients are stored, in groups of G lanes of successive wavenumbers: */
 typedef enum fft_packing {
-  FFT_HALF,    /* k = 0 ... n/2 of FFT_PERIODIC, complex */
-  FFT_REAL,    /* real ones of FFT_COSINE and FFT_SINE, with zero in im */
-  FFT_TWO_REAL /* the same, 2G of them a point */
+  FFT_HALF,        /* k = 0 ... n/2 of FFT_PERIODIC, complex */
+  FFT_HALF_PAIRED, /* of even n, k = 0 ... n/2 - 1: what is real at n/2 stands in im of what is real at 0 */
+  FFT_REAL,        /* real ones of FFT_COSINE and FFT_SINE, with zero in im */
+  FFT_TWO_REAL     /* the same, 2G of them a point */
 } fft_packing;
 int64_t fft_row_points(int64_t n, fft_packing packing, bool single); /* that a row takes */
-/* Coefficients of a transformed column's rows to rows of points, `row` points apart, and back. FFT_HALF stores twice
- * the coefficients; loading wants them as they are. Unused lanes are zeros. */
+/* Coefficients of a transformed column's rows to rows of points, `row` points apart, and back. The halves are stored as
+ * twice the coefficients; loading wants them as they are. Unused lanes are zeros. */
 void fft_rows_split(const fft_plan *plan, fft_packing packing, const void *column, void *rows, ptrdiff_t row,
                     int64_t count);
 void fft_rows_join(const fft_plan *plan, fft_packing packing, const void *rows, ptrdiff_t row, int64_t count,

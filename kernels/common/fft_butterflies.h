@@ -21,26 +21,42 @@ FFT_INLINE void dft3(complex_lanes *a, complex_lanes *b, complex_lanes *c) {
   *c = (complex_lanes){v_fnma(root, d.im, m.re), v_fma(root, d.re, m.im)};
 }
 
-FFT_INLINE void dft4(complex_lanes *a, complex_lanes *b, complex_lanes *c, complex_lanes *d) {
-  dft2(a, c);
-  dft2(b, d);
-  dft2(a, b);
+/* The last step of dft4. */
+FFT_INLINE void dft4_end(complex_lanes *b, complex_lanes *c, complex_lanes *d) {
   complex_lanes even = *c, odd = *d, second = *b;
   *b = (complex_lanes){even.re + odd.im, even.im - odd.re};
   *d = (complex_lanes){even.re - odd.im, even.im + odd.re};
   *c = second;
 }
 
-/* Times exp(-2 pi i k/8). */
-FFT_INLINE void turn_eighth(complex_lanes *a) {
-  const vreal root = v_set((real)0.707106781186547524400844362104849039);
-  *a = (complex_lanes){root * (a->re + a->im), root * (a->im - a->re)};
+FFT_INLINE void dft4(complex_lanes *a, complex_lanes *b, complex_lanes *c, complex_lanes *d) {
+  dft2(a, c);
+  dft2(b, d);
+  dft2(a, b);
+  dft4_end(b, c, d);
 }
+
+/* a + root b and a - root b, root = sqrt(1/2) */
+FFT_INLINE void dft2_root(complex_lanes *a, complex_lanes *b) {
+  const vreal root = v_set((real)0.707106781186547524400844362104849039);
+  complex_lanes t = {v_fnma(root, b->re, a->re), v_fnma(root, b->im, a->im)};
+  *a = (complex_lanes){v_fma(root, b->re, a->re), v_fma(root, b->im, a->im)};
+  *b = t;
+}
+
+/* The last step of dft4 where the odd ones lack the factor root. */
+FFT_INLINE void dft4_root_end(complex_lanes *b, complex_lanes *c, complex_lanes *d) {
+  const vreal root = v_set((real)0.707106781186547524400844362104849039);
+  complex_lanes even = *c, odd = *d, second = *b;
+  *b = (complex_lanes){v_fma(root, odd.im, even.re), v_fnma(root, odd.re, even.im)};
+  *d = (complex_lanes){v_fnma(root, odd.im, even.re), v_fma(root, odd.re, even.im)};
+  *c = second;
+}
+
+/* Times exp(-2 pi i k/8), and those of odd k without their factor root. */
+FFT_INLINE void turn_eighth(complex_lanes *a) { *a = (complex_lanes){a->re + a->im, a->im - a->re}; }
 FFT_INLINE void turn_quarter(complex_lanes *a) { *a = (complex_lanes){a->im, -a->re}; }
-FFT_INLINE void turn_three_eighths(complex_lanes *a) {
-  const vreal root = v_set((real)0.707106781186547524400844362104849039);
-  *a = (complex_lanes){root * (a->im - a->re), -(root * (a->re + a->im))};
-}
+FFT_INLINE void turn_three_eighths(complex_lanes *a) { *a = (complex_lanes){a->im - a->re, -(a->re + a->im)}; }
 FFT_INLINE void turn(complex_lanes *a, double cosine, double sine) {
   *a = c_times(*a, v_set((real)cosine), v_set((real)-sine));
 }
@@ -57,9 +73,9 @@ FFT_INLINE void dft8(complex_lanes *x) {
   turn_quarter(&x[5]);
   turn_three_eighths(&x[7]);
   dft2(&x[0], &x[1]); /* X0 X4, X1 X5, X2 X6, X3 X7 */
-  dft2(&x[2], &x[3]);
+  dft2_root(&x[2], &x[3]);
   dft2(&x[4], &x[5]);
-  dft2(&x[6], &x[7]);
+  dft2_root(&x[6], &x[7]);
   complex_lanes y[8] = {x[0], x[2], x[4], x[6], x[1], x[3], x[5], x[7]};
   x[0] = y[0], x[1] = y[1], x[2] = y[2], x[3] = y[3], x[4] = y[4], x[5] = y[5], x[6] = y[6], x[7] = y[7];
 }
@@ -96,9 +112,18 @@ FFT_INLINE void dft16(complex_lanes *x) {
   turn_three_eighths(&x[14]);
   turn(&x[15], -c, -s);
   dft4(&x[0], &x[1], &x[2], &x[3]); /* X0 X4 X8 X12, X1 ... */
-  dft4(&x[4], &x[5], &x[6], &x[7]);
-  dft4(&x[8], &x[9], &x[10], &x[11]);
-  dft4(&x[12], &x[13], &x[14], &x[15]);
+  dft2_root(&x[4], &x[6]);
+  dft2(&x[5], &x[7]);
+  dft2(&x[4], &x[5]);
+  dft4_end(&x[5], &x[6], &x[7]);
+  dft2(&x[8], &x[10]);
+  dft2(&x[9], &x[11]);
+  dft2_root(&x[8], &x[9]);
+  dft4_root_end(&x[9], &x[10], &x[11]);
+  dft2_root(&x[12], &x[14]);
+  dft2(&x[13], &x[15]);
+  dft2(&x[12], &x[13]);
+  dft4_end(&x[13], &x[14], &x[15]);
   exchange(&x[1], &x[4]);
   exchange(&x[2], &x[8]);
   exchange(&x[3], &x[12]);

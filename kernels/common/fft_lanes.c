@@ -263,11 +263,10 @@ FFT_INLINE vreal interleave(vreal a, vreal b, int high) {
 /* Users' rows begin anywhere. */
 typedef real loose __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
-/* Each round brings rows i and i + WIDTH/2 together, number by number; after log2(WIDTH) of them rows are columns. */
-FFT_INLINE void transpose_block(const real *from, ptrdiff_t from_row, real *to, ptrdiff_t to_row) {
-  vreal a[WIDTH], b[WIDTH];
-#pragma GCC unroll 16
-  for (int i = 0; i < WIDTH; i++) a[i] = (vreal) * (const loose *)(from + i * from_row);
+/* A square of WIDTH vectors. Each round brings rows i and i + WIDTH/2 together, number by number; after log2(WIDTH) of
+ * them rows are columns. */
+FFT_INLINE void turn_square(vreal *a) {
+  vreal b[WIDTH];
 #pragma GCC unroll 16
   for (int round = 1; round < WIDTH; round *= 2) {
 #pragma GCC unroll 16
@@ -278,6 +277,31 @@ FFT_INLINE void transpose_block(const real *from, ptrdiff_t from_row, real *to, 
 #pragma GCC unroll 16
     for (int i = 0; i < WIDTH; i++) a[i] = b[i];
   }
+}
+
+/* Rows of a square from four bases and a step, for the compiler's sake, as elements of a butterfly. */
+#define BASES(name, type, from, row)                                                                                   \
+  type *name[4] = {from, (from) + 4 * (row), (from) + 8 * (row), (from) + 12 * (row)};                                 \
+  HIDE(name[0]);                                                                                                       \
+  HIDE(name[1]);                                                                                                       \
+  HIDE(name[2]);                                                                                                       \
+  HIDE(name[3])
+FFT_INLINE void square_store(vreal *a, real *to, ptrdiff_t row) {
+  BASES(base, real, to, row);
+  turn_square(a);
+#pragma GCC unroll 16
+  for (int i = 0; i < WIDTH; i++) *(loose *)(base[i / 4] + i % 4 * row) = (loose)a[i];
+}
+FFT_INLINE void square_load(const real *from, ptrdiff_t row, vreal *a) {
+  BASES(base, const real, from, row);
+#pragma GCC unroll 16
+  for (int i = 0; i < WIDTH; i++) a[i] = (vreal) * (const loose *)(base[i / 4] + i % 4 * row);
+  turn_square(a);
+}
+
+FFT_INLINE void transpose_block(const real *from, ptrdiff_t from_row, real *to, ptrdiff_t to_row) {
+  vreal a[WIDTH];
+  square_load(from, from_row, a);
 #pragma GCC unroll 16
   for (int i = 0; i < WIDTH; i++) *(loose *)(to + i * to_row) = (loose)a[i];
 }
@@ -329,56 +353,108 @@ static void rows_store(const void *buffer, int64_t n, void *rows, ptrdiff_t row,
 }
 
 /* Z = A + i B of two real rows, so 2 A_k = Z_k + conj Z_(n-k) and 2 B_k = -i (Z_k - conj Z_(n-k)). */
-static void half_store(const void *buffer, int64_t n, const int32_t *at, void *rows, ptrdiff_t row, int64_t count) {
-  const real *points = buffer;
-  const int64_t last = n / 2;
-  for (int64_t first = 0; first <= last; first += LANES) {
-    tile part[2][2]; /* [row A or B][re or im] */
-    for (int64_t i = 0; i < LANES; i++) {
-      const int64_t k = first + i;
-      const real *low = points + at[k <= last ? k : 0] * REALS;
-      const real *high = points + at[k <= last && k > 0 ? n - k : 0] * REALS;
-      const vreal keep = v_set(k <= last ? 1 : 0);
-      for (int lane = 0; lane < LANES; lane += WIDTH) {
-        const complex_lanes p = {*(const vreal *)(low + lane), *(const vreal *)(low + lane + LANES)};
-        const complex_lanes q = {*(const vreal *)(high + lane), *(const vreal *)(high + lane + LANES)};
-        *(vreal *)(part[0][0].x[i] + lane) = keep * (p.re + q.re);
-        *(vreal *)(part[0][1].x[i] + lane) = keep * (p.im - q.im);
-        *(vreal *)(part[1][0].x[i] + lane) = keep * (p.im + q.im);
-        *(vreal *)(part[1][1].x[i] + lane) = keep * (q.re - p.re);
-      }
-    }
-    real *to = (real *)rows + first * 2;
-    for (int half = 0; half < 2; half++)
-      for (int im = 0; im < 2; im++)
-        tile_store(part[half][im].x[0], LANES, count - half * LANES, LANES, to + half * LANES * row + im * LANES, row);
+enum { A_RE, A_IM, B_RE, B_IM };
+FFT_INLINE vreal half_of(int which, const real *low, const real *high) {
+  switch (which) {
+  case A_RE: return *(const vreal *)low + *(const vreal *)high;
+  case A_IM: return *(const vreal *)(low + LANES) - *(const vreal *)(high + LANES);
+  case B_RE: return *(const vreal *)(low + LANES) + *(const vreal *)(high + LANES);
+  default: return *(const vreal *)high - *(const vreal *)low;
   }
 }
 
-static void half_load(const void *rows, ptrdiff_t row, int64_t count, int64_t n, const int32_t *at, void *buffer) {
-  real *points = buffer;
-  const int64_t last = n / 2;
-  for (int64_t first = 0; first <= last; first += LANES) {
-    tile part[2][2], scratch;
-    const real *from = (const real *)rows + first * 2;
-    for (int half = 0; half < 2; half++)
-      for (int im = 0; im < 2; im++)
-        tile_load(from + half * LANES * row + im * LANES, row, count - half * LANES, LANES, &scratch, LANES,
-                  part[half][im].x[0]);
-    for (int64_t i = 0; i < LANES && first + i <= last; i++) {
-      const int64_t k = first + i, mirror = k > 0 ? n - k : 0;
-      real *low = points + at[k] * REALS, *high = points + at[mirror] * REALS;
-      /* Of a wavenumber that is its own mirror the row's coefficient is real; what rounding left in im goes. */
-      const vreal keep = v_set(mirror == k ? 0 : 1);
-      for (int lane = 0; lane < LANES; lane += WIDTH) {
-        const complex_lanes a = {*(vreal *)(part[0][0].x[i] + lane), keep * *(vreal *)(part[0][1].x[i] + lane)};
-        const complex_lanes b = {*(vreal *)(part[1][0].x[i] + lane), keep * *(vreal *)(part[1][1].x[i] + lane)};
-        *(vreal *)(low + lane) = a.re - b.im;
-        *(vreal *)(low + lane + LANES) = a.im + b.re;
-        *(vreal *)(high + lane) = a.re + b.im;
-        *(vreal *)(high + lane + LANES) = b.re - a.im;
+/* One of the four for LANES wavenumbers and the rows of one half; to[row of the half][LANES]. */
+FFT_INLINE void half_tile(int which, const real *const *low, const real *const *high, real *to, ptrdiff_t row) {
+  for (int lane = 0; lane < LANES; lane += WIDTH)
+    for (int first = 0; first < LANES; first += WIDTH) {
+      vreal a[WIDTH];
+#pragma GCC unroll 16
+      for (int i = 0; i < WIDTH; i++) a[i] = half_of(which, low[first + i] + lane, high[first + i] + lane);
+      square_store(a, to + lane * row + first, row);
+    }
+}
+
+static void half_tiles(const real *const *low, const real *const *high, real *to, ptrdiff_t row) {
+  half_tile(A_RE, low, high, to, row);
+  half_tile(A_IM, low, high, to + LANES, row);
+  half_tile(B_RE, low, high, to + LANES * row, row);
+  half_tile(B_IM, low, high, to + LANES * row + LANES, row);
+}
+
+/* The last wavenumber, n/2, `paired` with 0: both are real, and it takes the place of the other's imaginary part. */
+static void half_store(const void *buffer, int64_t n, const int32_t *at, int paired, void *rows, ptrdiff_t row,
+                       int64_t count) {
+  static const real nothing[REALS] __attribute__((aligned(64)));
+  const real *points = buffer, *low[LANES], *high[LANES];
+  const int64_t stored = n / 2 + !paired;
+  for (int64_t first = 0; first < stored; first += LANES) {
+    for (int64_t i = 0; i < LANES; i++) {
+      const int64_t k = first + i;
+      low[i] = k < stored ? points + at[k] * REALS : nothing;
+      high[i] = k < stored ? points + at[k ? n - k : 0] * REALS : nothing;
+    }
+    real *to = (real *)rows + first * 2;
+    if (count == 2 * LANES) {
+      half_tiles(low, high, to, row);
+      continue;
+    }
+    real all[2 * LANES][2 * LANES] __attribute__((aligned(64)));
+    half_tiles(low, high, all[0], 2 * LANES);
+    for (int64_t r = 0; r < count; r++) memcpy(to + r * row, all[r], sizeof all[r]);
+  }
+  const real *last = points + at[n / 2] * REALS;
+  for (int64_t r = 0; paired && r < count; r++) ((real *)rows)[r * row + LANES] = 2 * last[r];
+}
+
+/* Two of the four bring re, or im, of k and n - k: sum and difference. */
+FFT_INLINE void half_untile(int im, const real *from, ptrdiff_t row, real *const *low, real *const *high) {
+  const real *first_tile = from + (im ? LANES : 0), *second_tile = from + LANES * row + (im ? 0 : LANES);
+  for (int lane = 0; lane < LANES; lane += WIDTH)
+    for (int first = 0; first < LANES; first += WIDTH) {
+      vreal a[WIDTH], other[WIDTH];
+      square_load(first_tile + lane * row + first, row, a);
+#pragma GCC unroll 16
+      for (int i = 0; i < WIDTH; i++) other[i] = a[i];
+      vreal *in_memory = other;
+      HIDE(in_memory);
+      square_load(second_tile + lane * row + first, row, a);
+#pragma GCC unroll 16
+      for (int i = 0; i < WIDTH; i++) {
+        const vreal x = in_memory[i];
+        *(vreal *)(low[first + i] + lane + (im ? LANES : 0)) = im ? x + a[i] : x - a[i];
+        *(vreal *)(high[first + i] + lane + (im ? LANES : 0)) = im ? a[i] - x : x + a[i];
       }
     }
+}
+
+static void half_load(const void *rows, ptrdiff_t row, int64_t count, int64_t n, const int32_t *at, int paired,
+                      void *buffer) {
+  real unused[REALS] __attribute__((aligned(64))), *points = buffer, *low[LANES], *high[LANES];
+  const int64_t stored = n / 2 + !paired;
+  for (int64_t first = 0; first < stored; first += LANES) {
+    for (int64_t i = 0; i < LANES; i++) {
+      const int64_t k = first + i;
+      low[i] = k < stored ? points + at[k] * REALS : unused;
+      high[i] = k < stored && k && 2 * k != n ? points + at[n - k] * REALS : unused;
+    }
+    const real *from = (const real *)rows + first * 2;
+    real all[2 * LANES][2 * LANES] __attribute__((aligned(64)));
+    if (count < 2 * LANES) {
+      memset(all, 0, sizeof all);
+      for (int64_t r = 0; r < count; r++) memcpy(all[r], from + r * row, sizeof all[r]);
+    }
+    const real *tiles = count < 2 * LANES ? all[0] : from;
+    const ptrdiff_t tiles_row = count < 2 * LANES ? 2 * LANES : row;
+    half_untile(0, tiles, tiles_row, low, high);
+    half_untile(1, tiles, tiles_row, low, high);
+  }
+  /* Of a wavenumber that is its own mirror the row's coefficient is real; what rounding left in im goes. */
+  real *zero = points + at[0] * REALS, *last = points + at[n / 2] * REALS;
+  const real *from = rows;
+  for (int64_t r = 0; r < 2 * LANES; r++) {
+    zero[r] = r < count ? from[r * row] : 0;
+    if (n % 2 == 0)
+      last[r] = r >= count ? 0 : from[r * row + (paired ? LANES : n / 2 / LANES * 2 * LANES + n / 2 % LANES)];
   }
 }
 

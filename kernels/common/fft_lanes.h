@@ -36,8 +36,10 @@ typedef struct fft_lanes {
   /* Rows and lanes: see fft.h. */
   void (*rows_load)(const void *rows, ptrdiff_t row, int64_t count, int64_t n, void *buffer);
   void (*rows_store)(const void *buffer, int64_t n, void *rows, ptrdiff_t row, int64_t count);
-  void (*half_store)(const void *buffer, int64_t n, const int32_t *at, void *rows, ptrdiff_t row, int64_t count);
-  void (*half_load)(const void *rows, ptrdiff_t row, int64_t count, int64_t n, const int32_t *at, void *buffer);
+  void (*half_store)(const void *buffer, int64_t n, const int32_t *at, int paired, void *rows, ptrdiff_t row,
+                     int64_t count);
+  void (*half_load)(const void *rows, ptrdiff_t row, int64_t count, int64_t n, const int32_t *at, int paired,
+                    void *buffer);
   void (*real_store)(const void *buffer, int64_t n, const int32_t *at, int pair, void *rows, ptrdiff_t row,
                      int64_t count);
   void (*real_load)(const void *rows, ptrdiff_t row, int64_t count, int64_t n, const int32_t *at, int pair,

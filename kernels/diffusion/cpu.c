@@ -2,7 +2,7 @@
  *
  * Between two stages array [0] of every field is mixed (spectral.h). Split steps keep it alone, and it is the state;
  * the others keep the coefficients of all axes in array [1], from which array [0] is made again. */
-#include "kernels/diffusion/diffusion.h"
+#include "kernels/diffusion/coupled.h"
 
 #include "engine/reduce.h"
 
@@ -18,6 +18,11 @@ struct diffusion_work {
   diffusion_arrays arrays;
   sim_buffer array[DIFFUSION_ARRAYS], gradients, table[DIFFUSION_TABLES], real;
   double *partial;
+  diffusion_coupled *coupled; /* where fields diffuse across each other: matrices, in place of tables */
+  sim_buffer column;          /* and what columns are transformed to */
+  int slot;
+  diffusion_norm *norm; /* where steps adapt: then there are tables in DIFFUSION_SLOTS, for steps of length[slot] */
+  double length[DIFFUSION_SLOTS];
   int64_t cells;
   int threads, fields;
   bool single;
@@ -25,7 +30,7 @@ struct diffusion_work {
 
 static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
   const diffusion_grid grid = diffusion_grid_of(p);
-  const diffusion_method *method = &diffusion_methods[p->integrate.scheme];
+  const diffusion_method *method = diffusion_method_of(p);
   const double fields = (double)p->fields.count, number = diffusion_single(p) ? sizeof(float) : sizeof(double);
   const double array = fields * number * diffusion_field_numbers(&grid, diffusion_single(p));
   const double table = fields * number * diffusion_table_numbers(&grid, diffusion_single(p), diffusion_unfolded(p));
@@ -33,7 +38,13 @@ static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan
   sim_plan_add(out, "transformed fields", array);
   sim_plan_add(out, "arrays of the scheme", array * method->arrays);
   if (gradients > 0) sim_plan_add(out, "derivatives of fields", array / fields * gradients);
-  sim_plan_add(out, "tables of the scheme", table * method->tables);
+  const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
+  if (diffusion_crossed(p)) {
+    sim_plan_add(out, "matrices of the scheme", diffusion_coupled_bytes(p, slots));
+    sim_plan_add(out, "columns", array);
+  } else {
+    sim_plan_add(out, "tables of the scheme", table * method->tables * slots);
+  }
   sim_plan_add(out, "transforms",
                diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, diffusion_single(p), setup->threads));
   sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
@@ -46,6 +57,9 @@ static void destroy(diffusion_work **work) {
   if (!w) return;
   diffusion_spectral_destroy(&w->spectral);
   diffusion_rates_destroy(&w->rates);
+  diffusion_norm_destroy(&w->norm);
+  diffusion_coupled_destroy(&w->coupled);
+  sim_buffer_destroy(&w->column);
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&w->array[a]);
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
   sim_buffer_destroy(&w->gradients);
@@ -71,10 +85,15 @@ static sim_status take(const diffusion_work *w, const sim_setup *setup, int coun
 static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
   const int gradients = diffusion_gradients_of(w->p).count;
   const bool unfolded = diffusion_unfolded(w->p);
+  const int slots = diffusion_adaptive(w->p) ? DIFFUSION_SLOTS : 1;
   for (int a = 0; a <= w->method.arrays; a++)
     SIM_TRY(take(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[a]));
-  for (int t = 0; t < w->method.tables; t++)
-    SIM_TRY(take(w, setup, w->fields, diffusion_table_numbers(&w->grid, w->single, unfolded), &w->table[t]));
+  if (diffusion_crossed(w->p)) {
+    SIM_TRY(diffusion_coupled_create(w->p, w->spectral, slots, &w->coupled));
+    SIM_TRY(take(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->column));
+  }
+  for (int t = 0; t < w->method.tables && !w->coupled; t++)
+    SIM_TRY(take(w, setup, w->fields * slots, diffusion_table_numbers(&w->grid, w->single, unfolded), &w->table[t]));
   SIM_TRY(take(w, setup, w->fields, (double)w->cells, &w->real));
   if (gradients > 0) {
     SIM_TRY(take(w, setup, gradients, diffusion_field_numbers(&w->grid, w->single), &w->gradients));
@@ -85,12 +104,13 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
   w->arrays.complex = unfolded;
   for (int f = 0; f < w->fields; f++) {
     for (int a = 0; a <= w->method.arrays; a++) w->arrays.array[f][a] = part(&w->array[a], f);
-    for (int t = 0; t < w->method.tables; t++) w->arrays.table[f][t] = part(&w->table[t], f);
+    for (int t = 0; t < w->method.tables && !w->coupled; t++) w->arrays.table[f][t] = part(&w->table[t], f);
   }
   return SIM_OK;
 }
 
 static sim_status make_tables(diffusion_work *w, double dt) {
+  if (w->coupled) return diffusion_coupled_fill(w->coupled, w->slot, dt);
   for (int f = 0; f < w->fields; f++) {
     diffusion_filling filling;
     SIM_TRY(diffusion_filling_begin(w->p, f, dt, diffusion_scale(&w->grid), &filling));
@@ -115,13 +135,14 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   w->single = diffusion_single(p);
   w->threads = setup->threads;
   w->cells = w->grid.n[0] * w->grid.n[1] * w->grid.n[2];
-  w->method = diffusion_method_for(p->integrate.scheme, diffusion_scale(&w->grid));
+  w->method = diffusion_method_with(p, diffusion_scale(&w->grid));
   const diffusion_gradients gradients = diffusion_gradients_of(p);
   sim_status status =
       diffusion_spectral_create(&w->grid, w->fields, &gradients, w->single, setup->isa, w->threads, &w->spectral);
   if (status == SIM_OK) status = create_arrays(w, setup);
   if (status == SIM_OK) status = create_rates(w, setup);
-  if (status == SIM_OK && w->method.stages > 0) status = make_tables(w, diffusion_dt(&p->integrate));
+  if (status == SIM_OK && diffusion_adaptive(p)) status = diffusion_norm_create(w->spectral, &w->norm);
+  if (status == SIM_OK && w->method.stages > 0 && !w->norm) status = make_tables(w, diffusion_dt(&p->integrate));
   if (status != SIM_OK) destroy(out);
   return status;
 }
@@ -131,6 +152,21 @@ static void visit(diffusion_work *w, int forward, int inverse, int target, int s
   diffusion_stage stage = {forward, inverse, 1, {{target, 1, {{factor, table, source}}}}};
   if (target != 0 && inverse) stage.set[stage.sets++] = (diffusion_set){0, 1, {{1, -1, target}}};
   diffusion_columns(w->spectral, &stage, &w->arrays);
+}
+
+/* The sums of a stage with matrices, between transforms of all columns. */
+static void sum_coupled(diffusion_work *w, const diffusion_stage *stage) {
+  static const diffusion_stage forward = {1, 0, 1, {{1, 1, {{1, -1, 0}}}}}, inverse = {0, 1, 1, {{0, 1, {{1, -1, 1}}}}};
+  diffusion_arrays columns = w->arrays;
+  void *arrays[DIFFUSION_FIELDS][DIFFUSION_ARRAYS];
+  memcpy(arrays, w->arrays.array, sizeof arrays);
+  for (int f = 0; f < w->fields; f++) {
+    columns.array[f][1] = arrays[f][0] = part(&w->column, f);
+    for (int a = 2; a < DIFFUSION_ARRAYS; a++) columns.array[f][a] = NULL;
+  }
+  if (stage->forward) diffusion_columns(w->spectral, &forward, &columns);
+  diffusion_coupled_apply(w->coupled, w->slot, stage, arrays);
+  if (stage->inverse) diffusion_columns(w->spectral, &inverse, &columns);
 }
 
 static int state_array(const diffusion_work *w) { return w->method.arrays > 0 ? 1 : 0; }
@@ -178,14 +214,20 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_moment *mo
   each_field(w, &w->array[0], mixed);
   memcpy(mixed + w->fields, w->arrays.gradient, sizeof w->arrays.gradient);
   diffusion_rates_set(w->rates, moment);
-  diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
-  diffusion_columns(w->spectral, &w->method.stage[index], &w->arrays);
+  if (w->method.stage[index].forward) diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
+  if (w->coupled)
+    sum_coupled(w, &w->method.stage[index]);
+  else
+    diffusion_columns(w->spectral, &w->method.stage[index], &w->arrays);
   return SIM_OK;
 }
 
 static sim_status jump(diffusion_work *w, double t) {
   SIM_TRY(make_tables(w, t));
-  visit(w, 0, 1, 0, 1, 0, 1);
+  if (w->coupled)
+    sum_coupled(w, &(diffusion_stage){0, 1, 1, {{0, 1, {{1, 0, 1}}}}});
+  else
+    visit(w, 0, 1, 0, 1, 0, 1);
   return SIM_OK;
 }
 
@@ -205,6 +247,34 @@ static sim_status measure(diffusion_work *w, int field, double cell, diffusion_s
   return SIM_OK;
 }
 
+static sim_status use(diffusion_work *w, double h, int slot) {
+  w->slot = slot;
+  for (int f = 0; f < w->fields; f++)
+    for (int t = 0; t < w->method.tables && !w->coupled; t++)
+      w->arrays.table[f][t] = part(&w->table[t], slot * w->fields + f);
+  if (w->length[slot] == h) return SIM_OK;
+  w->length[slot] = h;
+  return make_tables(w, h);
+}
+
+static sim_status error(diffusion_work *w, double *errors, double *sizes) {
+  for (int f = 0; f < w->fields; f++) {
+    errors[f] = diffusion_norm_of(w->norm, w->arrays.array[f][DIFFUSION_ERROR]);
+    sizes[f] = diffusion_norm_of(w->norm, w->arrays.array[f][DIFFUSION_NEXT]);
+  }
+  return SIM_OK;
+}
+
+static void accept(diffusion_work *w) {
+  const sim_buffer old = w->array[1];
+  w->array[1] = w->array[DIFFUSION_NEXT];
+  w->array[DIFFUSION_NEXT] = old;
+  for (int f = 0; f < w->fields; f++) {
+    w->arrays.array[f][1] = part(&w->array[1], f);
+    w->arrays.array[f][DIFFUSION_NEXT] = part(&w->array[DIFFUSION_NEXT], f);
+  }
+}
+
 static const char *name(const diffusion_work *w) {
   (void)w;
   return "two passes";
@@ -221,4 +291,7 @@ const diffusion_ops diffusion_ops_cpu = {.plan = plan,
                                          .jump = jump,
                                          .show = show,
                                          .measure = measure,
-                                         .name = name};
+                                         .name = name,
+                                         .use = use,
+                                         .error = error,
+                                         .accept = accept};

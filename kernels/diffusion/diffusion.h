@@ -8,16 +8,26 @@
 
 extern const sim_model diffusion_model;
 
+/* Values of a file that a field begins with: 0 becomes range[0], and 1, of an image full white, range[1]. */
+typedef struct diffusion_file {
+  bool given;
+  char *path, *dataset;
+  int channel; /* sim_channel */
+  double range[2];
+} diffusion_file;
+
 /* One field: L_k = -D sum_a axes_a k_a^2 - 2 (tensor_0 k_x k_y + tensor_1 k_x k_z + tensor_2 k_y k_z) - hyper |k|^4
  * - decay - i drift . k + linear(k); u_t = L u + N, or L u + lap N where it is conserved. */
 typedef struct diffusion_species {
   char *name;
   double D, axes[3], tensor[3], hyper, decay, drift[3], walls[2];
-  sim_expr *linear; /* of k2, kx, ky, kz -> real part, or real and imaginary parts; NULL: none */
+  sim_expr *linear;  /* of k2, kx, ky, kz -> real part, or real and imaginary parts; NULL: none */
+  sim_doubles cross; /* diffusivities of the other fields in this one: -cross_j sum_a axes_a k_a^2 of field j */
   bool conserved;
   double fluctuation;
-  sim_expr *initial; /* of x, y, z; NULL: 0 */
-  double noise;      /* standard deviation of what is added to each cell at the start */
+  sim_expr *initial; /* of x, y, z and the file's value; NULL: 0 */
+  diffusion_file file;
+  double noise; /* standard deviation of what is added to each cell at the start */
 } diffusion_species;
 extern const sim_schema diffusion_species_schema;
 
@@ -45,7 +55,8 @@ typedef struct diffusion_grid_parameters {
 
 typedef struct diffusion_integrate {
   int scheme;
-  double dt, t_end; /* dt NaN: chosen, for DIFFUSION_EXACT */
+  double dt, t_end; /* dt NaN: chosen, for DIFFUSION_EXACT; with rates, by the error of each step */
+  double rtol, atol;
   bool dealias;
 } diffusion_integrate;
 
@@ -55,6 +66,7 @@ enum { DIFFUSION_STATISTICS = 5 };  /* mean, variance, min, max, mass */
 typedef struct diffusion_parameters {
   sim_common common;
   diffusion_grid_parameters grid;
+  int64_t members;
   sim_list fields; /* of diffusion_species */
   sim_expr
       *rates; /* of the fields, x, y, z, t, and all fields' derivatives by x, y, z -> one number a field; or NULL */
@@ -63,17 +75,21 @@ typedef struct diffusion_parameters {
   sim_doubles probes;       /* [count][rank] */
   int64_t spectrum;         /* bins of |k| */
   /* filled by validate: tables and their columns, and the state's fields, by the names of the scenario */
-  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[2][SIM_COLUMNS_MAX][96];
-  sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[3][SIM_COLUMNS_MAX + 1],
+  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[3][SIM_COLUMNS_MAX][96];
+  sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[4][SIM_COLUMNS_MAX + 1],
       state[DIFFUSION_FIELDS];
-  sim_table table[4];
-  const sim_table *tables[5];
-  int kinds[4]; /* of the tables: diffusion_tables_kind */
+  sim_table table[5];
+  const sim_table *tables[6];
+  int kinds[5]; /* of the tables: diffusion_tables_kind */
 } diffusion_parameters;
 extern const sim_schema diffusion_schema;
 
 const diffusion_species *diffusion_species_of(const diffusion_parameters *p, int field);
 diffusion_grid diffusion_grid_of(const diffusion_parameters *p);
+/* The member of an ensemble that a row [z][y] of the grid belongs to, 1 without one; functions of the fields take it
+ * after x, y, z, t and all derivatives. */
+double diffusion_member(const diffusion_grid *grid, int64_t row);
+static inline int diffusion_member_input(int fields) { return 4 * fields + 4; }
 /* The tables distinguish k from -k: L is complex, or is not the same at both. */
 bool diffusion_unfolded(const diffusion_parameters *p);
 /* A field between walls that hold it at values is v + low + slope * place along that axis: v, which is transformed, is
@@ -88,6 +104,9 @@ diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p);
 bool diffusion_single(const diffusion_parameters *p);
 int64_t diffusion_steps(const diffusion_integrate *integrate);
 double diffusion_dt(const diffusion_integrate *integrate);
+bool diffusion_crossed(const diffusion_parameters *p); /* fields diffuse across each other */
+/* Steps are as long as their error lets them be. */
+bool diffusion_adaptive(const diffusion_parameters *p);
 
 /* sim_model.validate and its tables_of */
 sim_status diffusion_validate(void *parameters, sim_faults *faults);
@@ -97,7 +116,7 @@ const sim_table *const *diffusion_tables_of(const void *parameters);
 
 /* What a scheme needs: arrays beside [0], tables, and its stages; before each stage the rates are taken at t + at dt.
  */
-enum { DIFFUSION_STAGES = 4 };
+enum { DIFFUSION_STAGES = 6 };
 typedef struct diffusion_method {
   const char *name;
   int arrays, tables, stages, order;
@@ -107,6 +126,21 @@ typedef struct diffusion_method {
 extern const diffusion_method diffusion_methods[DIFFUSION_SCHEMES];
 /* The method's stages with the grid's scale in them. */
 diffusion_method diffusion_method_for(diffusion_scheme scheme, double scale);
+
+/* With a step's error. Stage 0 takes the rates of a state that are not known yet, and the others make a step: array
+ * [DIFFUSION_NEXT] is the new state then, and [DIFFUSION_ERROR] what it differs by from the embedded scheme, whose
+ * order is one less. */
+enum { DIFFUSION_NEXT = 3, DIFFUSION_ERROR = 4 };
+typedef struct diffusion_embedded {
+  diffusion_method method;
+  bool kept;    /* the last stage has left the rates of the new state, and those of the old one are lost */
+  double power; /* of dt, as which the error grows */
+} diffusion_embedded;
+/* Of DIFFUSION_ETDRK2 and DIFFUSION_ETDRK4. */
+const diffusion_embedded *diffusion_embedded_of(diffusion_scheme scheme);
+/* What the parameters ask for. */
+const diffusion_method *diffusion_method_of(const diffusion_parameters *p);
+diffusion_method diffusion_method_with(const diffusion_parameters *p, double scale);
 /* What fills the tables of one field for a step dt, `scale` being that of the transforms; context for
  * diffusion_method_fill. */
 typedef struct diffusion_filling {
@@ -121,6 +155,9 @@ sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, dou
                                    diffusion_filling *out) SIM_MUST_CHECK;
 void diffusion_filling_end(diffusion_filling *filling);
 diffusion_fill diffusion_method_fill;
+void diffusion_filling_linear(const diffusion_filling *filling, const double k[3], const int64_t mode[3],
+                              double out[2]);                                          /* the species' own L: re, im */
+bool diffusion_filling_keeps(const diffusion_filling *filling, const int64_t mode[3]); /* not dealiased */
 
 /* ---- rates.c: the scenario's function over pieces of planes ---- */
 
@@ -150,7 +187,13 @@ void diffusion_rates_apply(void *rates, const diffusion_piece *piece);          
 
 /* ---- fields.c ---- */
 
-/* The first state, real[fields] of [nz][ny][nx] numbers. */
+/* Puts the values of files into real_fields[fields]; NULL: whether they can be read is looked at alone. */
+sim_status diffusion_read_files(const diffusion_parameters *p, const sim_setup *setup,
+                                void *const *real_fields) SIM_MUST_CHECK;
+bool diffusion_has_files(const diffusion_parameters *p);
+/* Whether a field's `initial` says what becomes of its file's values; else they are added. */
+bool diffusion_takes_file(const diffusion_species *species);
+/* The first state, real[fields] of [nz][ny][nx] numbers, with those of files in it. */
 sim_status diffusion_initial(const diffusion_parameters *p, sim_isa isa, void *const *real_fields) SIM_MUST_CHECK;
 /* SIM_ERR_SCENARIO where the rates of that state are not finite. */
 sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa,
@@ -165,12 +208,23 @@ typedef struct diffusion_statistics {
 diffusion_statistics diffusion_measure(const void *values, bool single, int64_t count, double cell, double *partial,
                                        int threads);
 
+/* ---- adapt.c: steps of powers of two, as long as their error allows ---- */
+
+typedef struct diffusion_controller {
+  int level;  /* a step is 2^level */
+  bool known; /* the rates of the state are there */
+} diffusion_controller;
+typedef struct diffusion_ops diffusion_ops;
+typedef struct diffusion_work diffusion_work;
+int diffusion_first_level(const diffusion_integrate *integrate);
+/* SIM_ERR_DIVERGED where no step is short enough. */
+sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
+                                   diffusion_controller *controller, sim_clock *clock) SIM_MUST_CHECK;
+
 /* ---- the operations of a backend ---- */
 
-typedef struct diffusion_work diffusion_work;
-
 /* Where there is a queue, what gives no numbers to the host is only queued. */
-typedef struct diffusion_ops {
+struct diffusion_ops {
   void (*plan)(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out);
   /* With tables for steps of diffusion_dt, where there are steps. */
   sim_status (*create)(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out);
@@ -186,7 +240,14 @@ typedef struct diffusion_ops {
   sim_status (*show)(diffusion_work *work, const diffusion_moment *half);
   sim_status (*measure)(diffusion_work *work, int field, double cell, diffusion_statistics *out); /* of the real one */
   const char *(*name)(const diffusion_work *work); /* how it transforms */
-} diffusion_ops;
+  /* Where steps adapt; NULL: they cannot here. Tables for steps of h, in one of DIFFUSION_SLOTS that hold the last h
+   * they were asked for. */
+  sim_status (*use)(diffusion_work *work, double h, int slot);
+  /* Root mean squares over the grid of each field's error, and of the new state. */
+  sim_status (*error)(diffusion_work *work, double *errors, double *sizes);
+  void (*accept)(diffusion_work *work); /* the new state is the state */
+};
+enum { DIFFUSION_SLOTS = 4 };
 extern const diffusion_ops diffusion_ops_cpu, diffusion_ops_cuda;
 
 #endif

@@ -10,6 +10,7 @@
 enum { X, Y, Z };
 
 static double centre(const diffusion_grid *grid, int axis, int64_t i) {
+  if (axis > 0 && axis == grid->apart) return 0;
   return ((double)i + 0.5) * grid->size[axis] / (double)grid->n[axis];
 }
 
@@ -50,18 +51,25 @@ static sim_status rows_begin(const sim_expr *expr, const bool *uniform, sim_isa 
 static sim_status initial_field(const diffusion_parameters *p, const diffusion_grid *grid, int field, sim_isa isa,
                                 void *out) {
   const diffusion_species *s = diffusion_species_of(p, field);
-  const bool single = diffusion_single(p), uniform[] = {false, true, true};
+  const bool single = diffusion_single(p), uniform[] = {false, true, true, false, true},
+             takes = diffusion_takes_file(s);
   rows r = {0};
-  if (s->initial) SIM_TRY(rows_begin(s->initial, uniform, isa, grid, 1, &r));
+  if (s->initial) SIM_TRY(rows_begin(s->initial, uniform, isa, grid, 2, &r));
   for (int64_t z = 0; z < grid->n[Z]; z++)
     for (int64_t y = 0; y < grid->n[Y]; y++) {
       const double at[2] = {grid->rank > 1 ? centre(grid, Y, y) : 0, grid->rank > 2 ? centre(grid, Z, z) : 0};
+      const double member = diffusion_member(grid, z * grid->n[Y] + y);
+      double *of_file = s->initial ? r.buffers + grid->n[X] : NULL;
+      for (int64_t x = 0; of_file && s->file.given && x < grid->n[X]; x++)
+        of_file[x] = get(out, single, (z * grid->n[Y] + y) * grid->n[X] + x);
       if (s->initial)
-        sim_expr_program_run(r.program, (size_t)grid->n[X], (const void *const[]){r.x, &at[0], &at[1]},
-                             (void *const[]){r.buffers}, r.scratch);
+        sim_expr_program_run(r.program, (size_t)grid->n[X],
+                             (const void *const[]){r.x, &at[0], &at[1], of_file, &member}, (void *const[]){r.buffers},
+                             r.scratch);
       for (int64_t x = 0; x < grid->n[X]; x++) {
         const int64_t cell = (z * grid->n[Y] + y) * grid->n[X] + x;
         double value = s->initial ? r.buffers[x] : 0;
+        if (s->file.given && !takes) value += get(out, single, cell);
         if (s->noise > 0) {
           double normal[2];
           sim_rng_normal(p->common.seed, (uint64_t)cell, 0, (uint32_t)field, normal);
@@ -93,8 +101,9 @@ sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, con
   const diffusion_grid grid = diffusion_grid_of(p);
   const int fields = (int)p->fields.count;
   const bool single = diffusion_single(p);
-  bool uniform[4 * DIFFUSION_FIELDS + PLACES] = {false};
+  bool uniform[4 * DIFFUSION_FIELDS + PLACES + 1] = {false};
   for (int i = 1; i < PLACES; i++) uniform[fields + i] = true;
+  uniform[diffusion_member_input(fields)] = true;
   const double zero = 0;
   rows r;
   sim_status status = SIM_OK;
@@ -102,8 +111,8 @@ sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, con
   SIM_TRY(rows_begin(p->rates, uniform, isa, &grid, 2 * fields, &r));
   for (int64_t row = 0; status == SIM_OK && row < grid.n[Z] * grid.n[Y]; row++) {
     const double y = grid.rank > 1 ? centre(&grid, Y, row % grid.n[Y]) : 0;
-    const double z = grid.rank > 2 ? centre(&grid, Z, row / grid.n[Y]) : 0;
-    const void *in[4 * DIFFUSION_FIELDS + PLACES] = {NULL};
+    const double z = grid.rank > 2 ? centre(&grid, Z, row / grid.n[Y]) : 0, member = diffusion_member(&grid, row);
+    const void *in[4 * DIFFUSION_FIELDS + PLACES + 1] = {NULL};
     void *out[DIFFUSION_FIELDS];
     for (int f = 0; f < fields; f++) {
       double *u = r.buffers + f * grid.n[X];
@@ -115,6 +124,7 @@ sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, con
     in[fields + 1] = &y;
     in[fields + 2] = &z;
     in[fields + 3] = &zero;
+    in[diffusion_member_input(fields)] = &member;
     sim_expr_program_run(r.program, (size_t)grid.n[X], in, out, r.scratch);
     for (int64_t i = 0; status == SIM_OK && i < fields * grid.n[X]; i++)
       if (!isfinite(((const double *)out[0])[i]))
@@ -129,7 +139,7 @@ sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, con
 /* The sum of each rate's derivative by its own field: of the rates' inputs. */
 static sim_status trace_graph(const diffusion_parameters *p, sim_expr **out) {
   sim_expr_builder *b;
-  sim_expr_ref in[4 * DIFFUSION_FIELDS + 4], results[DIFFUSION_FIELDS], sum = 0;
+  sim_expr_ref in[4 * DIFFUSION_FIELDS + 5], results[DIFFUSION_FIELDS], sum = 0;
   const int inputs = sim_expr_input_count(p->rates);
   *out = NULL;
   SIM_TRY(sim_expr_builder_create(&b));
@@ -164,15 +174,16 @@ sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, cons
   const diffusion_grid grid = diffusion_grid_of(p);
   const int fields = (int)p->fields.count;
   const double h = diffusion_dt(&p->integrate), limit = limits[p->integrate.scheme], zero = 0;
-  bool uniform[4 * DIFFUSION_FIELDS + PLACES] = {false};
+  bool uniform[4 * DIFFUSION_FIELDS + PLACES + 1] = {false};
   for (int i = 1; i < PLACES; i++) uniform[fields + i] = true;
+  uniform[diffusion_member_input(fields)] = true;
   for (int axis = 0; axis < grid.rank; axis++)
     if (grid.kind[axis] == FFT_SINE) return SIM_OK;
   for (int f = 0; f < fields; f++) {
     const diffusion_species *s = diffusion_species_of(p, f);
     if (s->decay > 0 || s->linear || s->conserved) return SIM_OK;
   }
-  if (diffusion_gradients_of(p).count > 0) return SIM_OK;
+  if (diffusion_gradients_of(p).count > 0 || diffusion_adaptive(p)) return SIM_OK;
   sim_expr *trace;
   rows r;
   if (trace_graph(p, &trace) != SIM_OK) return SIM_OK; /* too large a graph */
@@ -182,8 +193,8 @@ sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, cons
   double sum = 0;
   for (int64_t row = 0; row < grid.n[Z] * grid.n[Y]; row++) {
     const double y = grid.rank > 1 ? centre(&grid, Y, row % grid.n[Y]) : 0;
-    const double z = grid.rank > 2 ? centre(&grid, Z, row / grid.n[Y]) : 0;
-    const void *in[4 * DIFFUSION_FIELDS + PLACES] = {NULL};
+    const double z = grid.rank > 2 ? centre(&grid, Z, row / grid.n[Y]) : 0, member = diffusion_member(&grid, row);
+    const void *in[4 * DIFFUSION_FIELDS + PLACES + 1] = {NULL};
     double *out = r.buffers + fields * grid.n[X];
     for (int f = 0; f < fields; f++) {
       double *u = r.buffers + f * grid.n[X];
@@ -194,6 +205,7 @@ sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, cons
     in[fields + 1] = &y;
     in[fields + 2] = &z;
     in[fields + 3] = &zero;
+    in[diffusion_member_input(fields)] = &member;
     sim_expr_program_run(r.program, (size_t)grid.n[X], in, (void *const[]){out}, r.scratch);
     for (int64_t x = 0; x < grid.n[X]; x++) sum += out[x];
   }

@@ -21,13 +21,17 @@ typedef struct diffusion_run {
   diffusion_grid grid;
   const diffusion_method *method;
   sim_mesh mesh;
-  int64_t cells, shown; /* step whose fields are shown; -1: none */
-  double jumped;        /* DIFFUSION_EXACT: the time that it is at; NaN: none */
+  int64_t cells, shown;            /* step whose fields are shown; -1: none */
+  diffusion_controller controller; /* where steps adapt */
+  double level;                    /* its level, as a checkpoint has it */
+  double jumped;                   /* DIFFUSION_EXACT: the time that it is at; NaN: none */
   int fields;
 } diffusion_run;
 
 static const sim_field state_fields[] = {
-    {.name = "spectrum", .type = SIM_REAL, .doc = "coefficients of the fields, as the scheme keeps them"},
+    /* named anew when their order changes: older checkpoints are then refused */
+    {.name = "coefficients", .type = SIM_REAL, .doc = "coefficients of the fields, as the scheme keeps them"},
+    {.name = "level", .type = SIM_REAL, .doc = "where dt = \"auto\": the next step is 2^level"},
     {.name = NULL},
 };
 
@@ -35,12 +39,29 @@ static const sim_table *const no_tables[] = {NULL};
 
 static const diffusion_ops *ops_of(const sim_setup *setup) { return diffusion_model.ops[setup->backend->kind]; }
 
+/* Whether it is the axis of members. */
+static bool is_apart(const diffusion_grid *grid, int axis) { return axis > 0 && axis == grid->apart; }
+
+static void extent(const void *parameters, sim_extent *out) {
+  const diffusion_grid grid = diffusion_grid_of(parameters);
+  *out = (sim_extent){.rank = grid.rank, .apart = -1};
+  for (int axis = 0; axis < grid.rank; axis++) {
+    const int a = grid.rank - 1 - axis; /* slowest first */
+    out->n[a] = grid.n[axis];
+    out->mesh.spacing[a] = grid.size[axis] / (double)grid.n[axis];
+    out->mesh.position[a] = is_apart(&grid, axis) ? 1 : 0.5; /* member m at m */
+    if (is_apart(&grid, axis)) out->apart = a;
+  }
+}
+
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const diffusion_parameters *p = parameters;
   const diffusion_grid grid = diffusion_grid_of(p);
   const double fields = (double)p->fields.count, number = diffusion_single(p) ? sizeof(float) : sizeof(double);
   const double cells = (double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2];
+  if (!setup->saved) SIM_TRY(diffusion_read_files(p, setup, NULL));
   ops_of(setup)->plan(p, setup, out);
+  if (!setup->saved && diffusion_has_files(p)) sim_plan_add_host(out, "values of a file", sizeof(double) * cells);
   sim_plan_add(out, "fields for outputs", fields * number * cells);
   if (out->space != SIM_SPACE_HOST) sim_plan_add_host(out, "fields at the start", fields * number * cells);
   if (diffusion_observer_bytes(p, setup->threads) > 0)
@@ -49,7 +70,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
                           (out->space == SIM_SPACE_HOST ? 0 : fields * number * cells));
   out->snapshot_bytes = out->staged_bytes = fields * number * cells;
   out->work_per_step = cells * fields;
-  out->steps = (double)diffusion_steps(&p->integrate);
+  out->t_end = p->integrate.t_end;
+  out->steps = diffusion_adaptive(p) ? NAN : (double)diffusion_steps(&p->integrate);
   return SIM_OK;
 }
 
@@ -75,9 +97,12 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   const bool there = real->space != SIM_SPACE_HOST;
   if (there) SIM_TRY(sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &host));
   for (int f = 0; f < run->fields; f++) fields[f] = part(&host, f);
-  sim_status status = diffusion_initial(run->p, setup->isa, fields);
+  sim_status status = diffusion_read_files(run->p, setup, fields);
+  if (status == SIM_OK) status = diffusion_initial(run->p, setup->isa, fields);
   if (status == SIM_OK && run->p->rates)
     status = diffusion_check_rates(run->p, setup->isa, (const void *const *)fields);
+  if (status == SIM_OK && run->p->rates)
+    status = diffusion_check_derived(run->p, setup->isa, setup->threads, (const void *const *)fields);
   if (status == SIM_OK && run->p->rates) status = diffusion_check_step(run->p, setup->isa, (const void *const *)fields);
   if (status == SIM_OK && there) status = setup->backend->copy(real->data, host.data, sim_buffer_bytes(real));
   if (there) sim_buffer_destroy(&host);
@@ -88,11 +113,22 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
 static sim_status restore(diffusion_run *run, const sim_setup *setup) {
   const sim_buffer *buffer = run->ops->state(run->work);
   const sim_array *array = sim_frame_array(setup->saved, state_fields[0].name);
-  bool fits = array && array->dtype == buffer->dtype && array->rank == buffer->rank;
+  if (!array)
+    return sim_fail(SIM_ERR_INCOMPATIBLE,
+                    "the checkpoint lacks %s: it was made by another version, which goes on with it",
+                    state_fields[0].name);
+  bool fits = array->dtype == buffer->dtype && array->rank == buffer->rank;
   for (int i = 0; fits && i < buffer->rank; i++) fits = array->shape[i] == buffer->shape[i];
   if (!fits)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's %s is not in the form of %s on %s: go on where it began",
                     state_fields[0].name, run->ops->name(run->work), setup->backend->name);
+  if (diffusion_adaptive(run->p)) {
+    const sim_array *level = sim_frame_array(setup->saved, state_fields[1].name);
+    if (!level || level->dtype != SIM_F64 || level->rank != 1 || level->shape[0] != 1)
+      return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint lacks the length of the next step");
+    run->level = *(const double *)level->data;
+    run->controller.level = (int)fmax(-1100, fmin(1100, run->level));
+  }
   SIM_TRY(setup->backend->copy(buffer->data, array->data, sim_array_bytes(array)));
   return run->ops->resume(run->work);
 }
@@ -110,15 +146,15 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->cells = run->grid.n[0] * run->grid.n[1] * run->grid.n[2];
   run->shown = -1;
   run->jumped = NAN;
-  run->method = &diffusion_methods[p->integrate.scheme];
-  for (int axis = 0; axis < run->grid.rank; axis++) {
-    const int a = run->grid.rank - 1 - axis; /* slowest first */
-    run->mesh.spacing[a] = run->grid.size[axis] / (double)run->grid.n[axis];
-    run->mesh.position[a] = 0.5;
-    if (!fft_smooth(run->grid.n[axis]))
+  run->method = diffusion_method_of(p);
+  run->controller.level = diffusion_first_level(&p->integrate);
+  sim_extent whole;
+  extent(p, &whole);
+  run->mesh = whole.mesh;
+  for (int axis = 0; axis < run->grid.rank; axis++)
+    if (!is_apart(&run->grid, axis) && !fft_smooth(run->grid.n[axis]))
       sim_log(SIM_LOG_WARN, "grid.n: %lld has a prime factor above 13, which makes transforms several times slower",
               (long long)run->grid.n[axis]);
-  }
   clock->t_end = p->integrate.t_end;
   sim_status status = run->ops->create(p, setup, &run->work);
   if (status == SIM_OK) status = diffusion_observer_create(p, setup->isa, setup->threads, &run->observer);
@@ -127,7 +163,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
     status = sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &run->host);
   }
   if (status == SIM_OK) status = setup->saved ? restore(run, setup) : begin(run, setup);
-  if (status == SIM_OK && !setup->saved) clock->dt = diffusion_dt(&p->integrate);
+  if (status == SIM_OK && !setup->saved)
+    clock->dt = diffusion_adaptive(p) ? ldexp(1, run->controller.level) : diffusion_dt(&p->integrate);
   if (status != SIM_OK) destroy(self);
   return status;
 }
@@ -137,6 +174,7 @@ static sim_status step(void *self, sim_clock *clock) {
   const diffusion_integrate *i = &run->p->integrate;
   const double h = diffusion_dt(i);
   const int64_t steps = diffusion_steps(i);
+  if (diffusion_adaptive(run->p)) return diffusion_adaptive_step(run->p, run->ops, run->work, &run->controller, clock);
   for (int s = 0; s < run->method->stages; s++) {
     diffusion_moment moment = {clock->t + run->method->at[s] * h, h, 1, clock->step};
     if (i->scheme == DIFFUSION_STRANG)
@@ -156,6 +194,7 @@ static sim_status show(diffusion_run *run, const sim_clock *clock) {
   if (run->p->integrate.scheme == DIFFUSION_EXACT && run->jumped != clock->t)
     SIM_TRY(run->ops->jump(run->work, clock->t));
   run->jumped = clock->t;
+  if (run->controller.known) SIM_TRY(run->ops->resume(run->work)); /* array [0] has been used up by the error */
   SIM_TRY(run->ops->show(run->work, half ? &(diffusion_moment){clock->t - clock->dt / 2, clock->dt / 2, 1} : NULL));
   run->shown = clock->step;
   return SIM_OK;
@@ -212,6 +251,16 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
       array->shape[axis] = array->global[axis] = run->grid.n[run->grid.rank - 1 - axis];
   }
   frame->array_count = (size_t)run->fields + 1;
+  if (diffusion_adaptive(run->p)) {
+    run->level = run->controller.level;
+    arrays[frame->array_count++] = (sim_array){.field = &state_fields[1],
+                                               .dtype = SIM_F64,
+                                               .rank = 1,
+                                               .shape = {1},
+                                               .global = {1},
+                                               .data = &run->level,
+                                               .space = SIM_SPACE_HOST};
+  }
   frame->species_count = 0;
   return SIM_OK;
 }
@@ -220,15 +269,27 @@ static void describe(const void *self, char *out, size_t capacity) {
   const diffusion_run *run = self;
   int used = snprintf(out, capacity, "%d field%s on ", run->fields, run->fields > 1 ? "s" : "");
   for (int axis = 0; axis < run->grid.rank && used > 0 && (size_t)used < capacity; axis++)
-    used += snprintf(out + used, capacity - (size_t)used, "%s%lld", axis ? " x " : "", (long long)run->grid.n[axis]);
+    if (axis == 0 || axis != run->grid.apart)
+      used += snprintf(out + used, capacity - (size_t)used, "%s%lld", axis ? " x " : "", (long long)run->grid.n[axis]);
+  if (run->grid.apart && used > 0 && (size_t)used < capacity)
+    used += snprintf(out + used, capacity - (size_t)used, " cells of %lld members",
+                     (long long)run->grid.n[run->grid.apart]);
   if (used > 0 && (size_t)used < capacity)
-    (void)snprintf(out + used, capacity - (size_t)used, " cells, scheme %s, %s", run->method->name,
-                   run->ops->name(run->work));
+    (void)snprintf(out + used, capacity - (size_t)used, "%s, scheme %s, %s", run->grid.apart ? "" : " cells",
+                   run->method->name, run->ops->name(run->work));
 }
 
-/* Lifts are the CPU's alone. */
+/* Lifts, matrices of diffusivities, and steps that adapt are the CPU's alone. */
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const diffusion_parameters *p = parameters;
+  if (backend != SIM_BACKEND_CPU && diffusion_adaptive(p)) {
+    (void)snprintf(lacks, capacity, "steps that adapt (integrate.dt = \"auto\") are");
+    return false;
+  }
+  if (backend != SIM_BACKEND_CPU && diffusion_crossed(p)) {
+    (void)snprintf(lacks, capacity, "fields that diffuse across each other (cross) are");
+    return false;
+  }
   for (int f = 0; backend != SIM_BACKEND_CPU && f < (int)p->fields.count; f++)
     if (diffusion_lift_of(p, f).axis >= 0) {
       (void)snprintf(lacks, capacity, "fields[%d].walls are", f + 1);
@@ -274,6 +335,7 @@ const sim_model diffusion_model = {
         },
     .validate = diffusion_validate,
     .supports = supports,
+    .extent = extent,
     .plan = plan,
     .create = create,
     .step = step,

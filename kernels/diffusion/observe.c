@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { X, Y, Z, PLACES = 4, INPUTS = 4 * DIFFUSION_FIELDS + PLACES };
+enum { X, Y, Z, PLACES = 4, INPUTS = 4 * DIFFUSION_FIELDS + PLACES + 1 };
 
 struct diffusion_observer {
   const diffusion_parameters *p;
@@ -24,6 +24,7 @@ struct diffusion_observer {
 };
 
 static double centre(const diffusion_grid *grid, int axis, int64_t i) {
+  if (axis > 0 && axis == grid->apart) return 0;
   return axis < grid->rank ? ((double)i + 0.5) * grid->size[axis] / (double)grid->n[axis] : 0;
 }
 
@@ -53,7 +54,7 @@ static diffusion_gradients slopes(const diffusion_grid *grid, bool any) {
 }
 
 static bool is_needed(const diffusion_parameters *p) {
-  return p->observe.count > 0 || p->spectrum > 0 || p->probes.rows > 0;
+  return p->observe.count > 0 || p->spectrum > 0 || p->probes.rows > 0 || p->members > 1;
 }
 
 static size_t row_bytes(int64_t n) { return ((size_t)n * sizeof(double) + 63) / 64 * 64; }
@@ -89,6 +90,7 @@ static sim_status create_spectral(diffusion_observer *o, sim_isa isa) {
 static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
   bool uniform[INPUTS] = {false};
   for (int i = Y; i < PLACES; i++) uniform[o->fields + i] = true;
+  uniform[diffusion_member_input(o->fields)] = true;
   o->functions = calloc(o->p->observe.count + 1, sizeof(sim_expr_program *));
   if (!o->functions) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   for (size_t i = 0; i < o->p->observe.count; i++) {
@@ -174,6 +176,7 @@ static void differentiate(diffusion_observer *o) {
 static double over_row(const diffusion_observer *o, size_t function, int64_t row, double t, char *room) {
   const int64_t n = o->grid.n[X];
   const double y = centre(&o->grid, Y, row % o->grid.n[Y]), z = centre(&o->grid, Z, row / o->grid.n[Y]);
+  const double member = diffusion_member(&o->grid, row);
   double *x = (double *)(void *)(room + o->scratch), *out = (double *)(void *)(room + o->scratch + row_bytes(n));
   const void *in[INPUTS] = {NULL};
   for (int f = 0; f < o->fields; f++) in[f] = o->real[f] + row * n;
@@ -181,6 +184,7 @@ static double over_row(const diffusion_observer *o, size_t function, int64_t row
   in[o->fields + 1] = &y;
   in[o->fields + 2] = &z;
   in[o->fields + 3] = &t;
+  in[diffusion_member_input(o->fields)] = &member;
   for (int g = 0; g < o->gradients.count; g++)
     in[o->fields + PLACES + 3 * o->gradients.of[g].field + o->gradients.of[g].axis] = o->real[o->fields + g] + row * n;
   for (int64_t i = 0; i < n; i++) x[i] = centre(&o->grid, X, i);
@@ -217,11 +221,36 @@ static double value_at(const diffusion_observer *o, int field, const double *pla
   int64_t cell = 0;
   for (int axis = o->grid.rank - 1; axis >= 0; axis--) {
     const int64_t n = o->grid.n[axis];
-    int64_t i = (int64_t)floor(place[axis] * (double)n / o->grid.size[axis]);
+    const double at = axis > 0 && axis == o->grid.apart ? place[axis] - 1 : place[axis]; /* member m is number m */
+    int64_t i = (int64_t)floor(at * (double)n / o->grid.size[axis]);
     if (i >= n) i = n - 1; /* at the far wall */
     cell = cell * n + i;
   }
   return o->real[field][cell];
+}
+
+/* Mean over members and variance over members, of each one's mean over the grid and of its variance over it. */
+static void over_members(const diffusion_observer *o, int field, double *values) {
+  const int64_t members = o->grid.n[o->grid.apart], cells = o->cells / members;
+  double sums[DIFFUSION_OVER_MEMBERS] = {0}, first[2] = {0};
+  for (int64_t m = 0; m < members; m++) {
+    const double *u = o->real[field] + m * cells;
+    double own[2] = {0};
+    for (int64_t i = 0; i < cells; i++) own[0] += u[i];
+    own[0] /= (double)cells;
+    for (int64_t i = 0; i < cells; i++) own[1] += (u[i] - own[0]) * (u[i] - own[0]);
+    own[1] /= (double)cells;
+    for (int k = 0; k < 2; k++) { /* about the first one's, which is near */
+      if (m == 0) first[k] = own[k];
+      sums[2 * k] += own[k] - first[k];
+      sums[2 * k + 1] += (own[k] - first[k]) * (own[k] - first[k]);
+    }
+  }
+  for (int k = 0; k < 2; k++) {
+    const double mean = sums[2 * k] / (double)members;
+    values[2 * k] = first[k] + mean;
+    values[2 * k + 1] = fmax(0, sums[2 * k + 1] / (double)members - mean * mean);
+  }
 }
 
 void diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind table, const void *const *real_fields,
@@ -236,6 +265,8 @@ void diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind table, 
       transform(o, f);
       diffusion_power(o->spectral, o->coefficients, (int)p->spectrum, values + f * p->spectrum);
     }
+  } else if (table == DIFFUSION_ENSEMBLE) {
+    for (int f = 0; f < o->fields; f++) over_members(o, f, values + f * DIFFUSION_OVER_MEMBERS);
   } else {
     for (int f = 0; f < o->fields; f++)
       for (size_t i = 0; i < p->probes.rows; i++)

@@ -9,8 +9,12 @@ typedef enum diffusion_tables_kind {
   DIFFUSION_FIELD_TABLE,
   DIFFUSION_FUNCTIONS,
   DIFFUSION_SPECTRA,
-  DIFFUSION_PROBES
+  DIFFUSION_PROBES,
+  DIFFUSION_ENSEMBLE
 } diffusion_tables_kind;
+
+/* Columns of each field in the table of an ensemble: over members, of what each of them has over the grid. */
+enum { DIFFUSION_OVER_MEMBERS = 4 };
 
 typedef struct diffusion_observer diffusion_observer;
 /* *out is NULL where there is nothing to observe. */
@@ -23,5 +27,9 @@ diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p);
 /* A row of that table; real_fields[fields] on the host, of the run's precision. */
 void diffusion_observer_row(diffusion_observer *observer, diffusion_tables_kind table, const void *const *real_fields,
                             double t, double *values);
+
+/* SIM_ERR_SCENARIO where rates that take derivatives are not finite; of grids of 2^22 cells at most. */
+sim_status diffusion_check_derived(const diffusion_parameters *p, sim_isa isa, int threads,
+                                   const void *const *real_fields) SIM_MUST_CHECK;
 
 #endif

@@ -40,10 +40,43 @@ static const sim_field grid_fields[] = {
 static const sim_schema grid_schema = {
     .doc = "cells; values stand at their centres", .fields = grid_fields, .size = sizeof(diffusion_grid_parameters)};
 
-static const sim_signature initial_signature = {
-    .inputs = (const char *const[]){"x", "y", "z", NULL}, .outputs = {1}, .returns = "the field at the start"};
+static const sim_signature initial_signature = {.inputs = (const char *const[]){"x", "y", "z", "file", "member", NULL},
+                                                .outputs = {1},
+                                                .returns = "the field at the start"};
 
-static const sim_signature linear_signature = {.inputs = (const char *const[]){"k2", "kx", "ky", "kz", NULL},
+static const char *const channels[] = {"grey", "red", "green", "blue", "alpha", NULL};
+
+static const sim_field file_fields[] = {
+    {.name = "path",
+     .type = SIM_STRING,
+     .doc = "a PNG image of a pixel for each cell, its lowest row at y = 0, or an HDF5 file; relative to the "
+            "scenario's folder",
+     .offset = offsetof(diffusion_file, path),
+     .flags = SIM_REQUIRED},
+    {.name = "dataset",
+     .type = SIM_STRING,
+     .doc = "of HDF5: the path of a dataset of [nz][ny][nx] numbers, or the name of a field in a snapshot; none: the "
+            "field's own name",
+     .offset = offsetof(diffusion_file, dataset),
+     .initial = ""},
+    {.name = "channel",
+     .type = SIM_CHOICE,
+     .doc = "of an image",
+     .choices = channels,
+     .offset = offsetof(diffusion_file, channel),
+     .initial = "grey"},
+    {.name = "range",
+     .type = SIM_REAL,
+     .doc = "what 0 and 1 in the file, of an image black and full, become",
+     .components = 2,
+     .offset = offsetof(diffusion_file, range),
+     .initial = "{0, 1}"},
+    {.name = NULL},
+};
+static const sim_schema file_schema = {
+    .doc = "values from a file", .fields = file_fields, .size = sizeof(diffusion_file)};
+
+static const sim_signature linear_signature = {.inputs = (const char *const[]){"k2", "kx", "ky", "kz", "member", NULL},
                                                .outputs = {1, 2},
                                                .returns =
                                                    "the rate of growth of a mode, or its real and imaginary parts"};
@@ -78,6 +111,13 @@ static const sim_field species_fields[] = {
      .components = 3,
      .offset = offsetof(diffusion_species, tensor),
      .initial = "{0, 0, 0}",
+     .dimension = {2, 0, -1}},
+    {.name = "cross",
+     .type = SIM_ARRAY,
+     .doc =
+         "cross-diffusion: a diffusivity for each field, in their order, by which its Laplacian (times axes) is added "
+         "here; 0 for the field itself. Together with D the matrix of the fluxes",
+     .offset = offsetof(diffusion_species, cross),
      .dimension = {2, 0, -1}},
     {.name = "hyper",
      .type = SIM_REAL,
@@ -127,11 +167,17 @@ static const sim_field species_fields[] = {
      .initial = "0"},
     {.name = "initial",
      .type = SIM_FUNCTION,
-     .doc = "the field at the start",
+     .doc = "the field at the start; the values of `file` are added to it, unless it takes them: function(file, x)",
      .offset = offsetof(diffusion_species, initial),
      .flags = SIM_OR_NUMBER,
      .initial = "0",
      .signature = &initial_signature},
+    {.name = "file",
+     .type = SIM_TABLE,
+     .doc = "values at the start from a PNG image or an HDF5 file",
+     .offset = offsetof(diffusion_species, file),
+     .flags = SIM_OPTIONAL,
+     .table = &file_schema},
     {.name = "noise",
      .type = SIM_REAL,
      .doc = "standard deviation of normal noise that is added to each cell at the start",
@@ -156,7 +202,9 @@ static const sim_field integrate_fields[] = {
      .offset = offsetof(diffusion_integrate, scheme)},
     {.name = "dt",
      .type = SIM_REAL,
-     .doc = "time step; shortened so that whole steps fill t_end. auto: a hundredth of t_end, without rates",
+     .doc =
+         "time step; shortened so that whole steps fill t_end. auto: a hundredth of t_end without rates, else powers "
+         "of two as long as rtol and atol allow (etdrk2, etdrk4)",
      .keyword = "auto",
      .initial = "auto",
      .offset = offsetof(diffusion_integrate, dt),
@@ -172,6 +220,22 @@ static const sim_field integrate_fields[] = {
      .min = 0,
      .max = INFINITY,
      .dimension = {0, 0, 1}},
+    {.name = "rtol",
+     .type = SIM_REAL,
+     .doc = "dt = \"auto\": a step's error, as root mean square over the grid, is below atol + rtol times the field's",
+     .offset = offsetof(diffusion_integrate, rtol),
+     .flags = SIM_RANGE,
+     .min = 0,
+     .max = 1,
+     .initial = "1e-5"},
+    {.name = "atol",
+     .type = SIM_REAL,
+     .doc = "see rtol",
+     .offset = offsetof(diffusion_integrate, atol),
+     .flags = SIM_RANGE,
+     .min = 0,
+     .max = INFINITY,
+     .initial = "1e-8"},
     {.name = "dealias",
      .type = SIM_BOOL,
      .doc = "rates keep the lower two thirds of the wavenumbers along each axis alone",
@@ -193,6 +257,16 @@ static const sim_field parameter_fields[] = {
      .offset = offsetof(diffusion_parameters, grid),
      .flags = SIM_REQUIRED,
      .table = &grid_schema},
+    {.name = "members",
+     .type = SIM_INT,
+     .doc =
+         "members of an ensemble of grids of one or two axes, all in one batch: functions take the value `member`, 1 "
+         "to members",
+     .offset = offsetof(diffusion_parameters, members),
+     .flags = SIM_RANGE,
+     .min = 1,
+     .max = FFT_LENGTH_MAX,
+     .initial = "1"},
     {.name = "fields",
      .type = SIM_LIST,
      .doc = "1 to 8 fields",
@@ -254,7 +328,17 @@ diffusion_grid diffusion_grid_of(const diffusion_parameters *p) {
     grid.size[axis] = p->grid.size.data[axis];
     grid.kind[axis] = kinds[own == DIFFUSION_AS_OTHERS ? p->grid.boundary : own];
   }
+  if (p->members > 1) { /* member m stands at m - 1/2 of a further axis; its coefficients are not mixed */
+    grid.apart = grid.rank++;
+    grid.n[grid.apart] = p->members;
+    grid.size[grid.apart] = (double)p->members;
+    grid.kind[grid.apart] = FFT_COSINE;
+  }
   return grid;
+}
+
+double diffusion_member(const diffusion_grid *grid, int64_t row) {
+  return grid->apart == 0 ? 1 : 1 + (double)(grid->apart == 1 ? row % grid->n[1] : row / grid->n[1]);
 }
 
 diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field) {
@@ -294,6 +378,15 @@ diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p) {
 }
 
 bool diffusion_single(const diffusion_parameters *p) { return p->common.precision == SIM_SINGLE; }
+
+bool diffusion_crossed(const diffusion_parameters *p) {
+  for (int f = 0; f < (int)p->fields.count; f++)
+    for (size_t i = 0; i < diffusion_species_of(p, f)->cross.rows; i++)
+      if (diffusion_species_of(p, f)->cross.data[i] != 0) return true;
+  return false;
+}
+
+bool diffusion_adaptive(const diffusion_parameters *p) { return p->rates && isnan(p->integrate.dt); }
 
 int64_t diffusion_steps(const diffusion_integrate *integrate) {
   if (isnan(integrate->dt)) return 100;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { X, Y, Z, T, PLACES };
-enum { INPUTS = 4 * DIFFUSION_FIELDS + PLACES + 1 };
+enum { INPUTS = 4 * DIFFUSION_FIELDS + PLACES + 1 }; /* the last one is h, or of the rates the member */
 
 struct diffusion_rates {
   sim_expr_program *program;
@@ -65,6 +65,13 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
   }
   /* of the rates: the fields, x, y, z, t, all derivatives */
   for (int i = 0; i < INPUTS; i++) of[i] = i < fields + PLACES ? in[i] : h;
+  const int apart = diffusion_grid_of(p).apart; /* where member m stands at m - 1/2 */
+  sim_expr_ref *member = &of[diffusion_member_input(fields)];
+  SIM_TRY(sim_expr_builder_number(b, apart ? 0.5 : 1, member));
+  if (apart) {
+    SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){in[fields + apart], *member}, member));
+    SIM_TRY(sim_expr_builder_number(b, 0, &of[fields + apart]));
+  }
   for (int g = 0; g < gradients.count; g++)
     of[fields + PLACES + 3 * gradients.of[g].field + gradients.of[g].axis] = in[fields + PLACES + 1 + g];
   for (int f = 0; f < fields; f++) {

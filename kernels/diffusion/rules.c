@@ -1,4 +1,5 @@
 /* Rules between parameters, and what is filled in from them. */
+#include "kernels/diffusion/coupled.h"
 #include "kernels/diffusion/observe.h"
 
 #include <ctype.h>
@@ -12,7 +13,7 @@ static bool takes(const sim_expr *expr, int input) {
   return false;
 }
 
-static const char *const taken[] = {"x", "y", "z", "t", "h", "spectrum"};
+static const char *const taken[] = {"x", "y", "z", "t", "h", "coefficients", "level", "member"};
 
 static bool good_name(const char *name) {
   if (!name || !(isalpha((unsigned char)name[0]) || name[0] == '_')) return false;
@@ -26,6 +27,8 @@ static bool good_name(const char *name) {
 static bool check_grid(const diffusion_parameters *p, sim_faults *faults) {
   const sim_doubles *n = &p->grid.n, *size = &p->grid.size;
   const size_t before = faults->count;
+  if (n->rows == 3 && p->members > 1)
+    sim_faults_add(faults, 0, "members", "expected 1, for the grid has three axes, got %lld", (long long)p->members);
   if (n->rows < 1 || n->rows > 3)
     sim_faults_add(faults, 0, "grid.n", "expected 1 to 3 numbers of cells, got %zu", n->rows);
   if (size->rows != n->rows)
@@ -76,7 +79,8 @@ static void check_walls(const diffusion_grid *grid, const diffusion_species *s, 
 
 /* A real field stays real where L(-k) is the conjugate of L(k): tried at a few k. */
 static void check_linear(const diffusion_grid *grid, const diffusion_species *s, sim_faults *faults, int line, int f) {
-  const bool uniform[] = {true, true, true, true};
+  const bool uniform[] = {true, true, true, true, true};
+  const double member = 1;
   sim_expr_program *program;
   char path[64];
   _Alignas(64) char scratch[DIFFUSION_SCRATCH];
@@ -96,9 +100,9 @@ static void check_linear(const diffusion_grid *grid, const diffusion_species *s,
       back[a] = -k[a];
       k2 += k[a] * k[a];
     }
-    sim_expr_program_run(program, 1, (const void *const[]){&k2, &k[0], &k[1], &k[2]},
+    sim_expr_program_run(program, 1, (const void *const[]){&k2, &k[0], &k[1], &k[2], &member},
                          (void *const[]){&here[0], &here[1]}, scratch);
-    sim_expr_program_run(program, 1, (const void *const[]){&k2, &back[0], &back[1], &back[2]},
+    sim_expr_program_run(program, 1, (const void *const[]){&k2, &back[0], &back[1], &back[2], &member},
                          (void *const[]){&there[0], &there[1]}, scratch);
     odd = odd || fabs(here[0] - there[0]) > 1e-12 * fabs(here[0]) || fabs(here[1] + there[1]) > 1e-12 * fabs(here[1]);
   }
@@ -109,6 +113,37 @@ static void check_linear(const diffusion_grid *grid, const diffusion_species *s,
                    "changes its sign, as a real field has");
 }
 
+static void check_cross(const diffusion_parameters *p, const diffusion_grid *grid, sim_faults *faults) {
+  const int n = (int)p->fields.count;
+  char path[64];
+  bool damped = true; /* by something else */
+  for (int f = 0; f < n; f++) {
+    const diffusion_species *s = diffusion_species_of(p, f);
+    snprintf(path, sizeof path, "fields[%d].cross", f + 1);
+    damped = damped && (s->hyper > 0 || s->linear);
+    if (s->cross.rows == 0) continue;
+    if (s->cross.rows != (size_t)n) {
+      sim_faults_add(faults, p->fields.items[f].line, path, "expected a number for each field, %d, got %zu", n,
+                     s->cross.rows);
+      return;
+    }
+    if (s->cross.data[f] != 0)
+      sim_faults_add(faults, p->fields.items[f].line, path, "expected 0 for the field itself, whose diffusivity is D");
+  }
+  for (int axis = 0; axis < grid->rank && !damped && diffusion_crossed(p); axis++) {
+    diffusion_matrix d = {{{0}}, {{0}}};
+    for (int f = 0; f < n; f++) {
+      const diffusion_species *s = diffusion_species_of(p, f);
+      for (int j = 0; j < n; j++)
+        d.re[f][j] = s->axes[axis] * (f == j ? s->D : s->cross.rows > 0 ? s->cross.data[j] : 0);
+    }
+    if (diffusion_matrix_stable(n, &d)) continue;
+    sim_faults_add(faults, p->fields.items[0].line, "fields",
+                   "D and cross make a matrix that has an eigenvalue with a negative real part: modes would grow");
+    return;
+  }
+}
+
 static void check_species(const diffusion_parameters *p, sim_faults *faults) {
   char path[64];
   const diffusion_grid grid = diffusion_grid_of(p);
@@ -117,7 +152,8 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
     const int line = p->fields.items[f].line;
     snprintf(path, sizeof path, "fields[%d].name", f + 1);
     if (!good_name(s->name))
-      sim_faults_add(faults, line, path, "expected a name of letters, digits and _ other than x, y, z, t, h, spectrum");
+      sim_faults_add(faults, line, path,
+                     "expected a name of letters, digits and _ other than x, y, z, t, h, coefficients, level, member");
     for (int other = 0; other < f; other++)
       if (s->name && diffusion_species_of(p, other)->name && !strcmp(s->name, diffusion_species_of(p, other)->name))
         sim_faults_add(faults, line, path, "expected a name of its own, got that of fields[%d]", other + 1);
@@ -132,16 +168,19 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
     for (int axis = 0; axis < 3; axis++)
       if (s->drift[axis] != 0 && !periodic(&grid, axis))
         sim_faults_add(faults, line, path, "expected 0 along %c, which is not a periodic axis", "xyz"[axis]);
+    snprintf(path, sizeof path, "fields[%d].initial", f + 1);
+    if (diffusion_takes_file(s) && !s->file.given)
+      sim_faults_add(faults, line, path, "takes `file`, and the field has none");
     check_tensor(&grid, s, faults, line, f);
     check_walls(&grid, s, faults, line, f);
     if (s->linear) check_linear(&grid, s, faults, line, f);
   }
 }
 
-/* Binds a function of the fields, x, y, z, t and, where allowed, derivatives, in this order. */
+/* Binds a function of the fields, x, y, z, t and, where allowed, derivatives, and the member, in this order. */
 static sim_status bind(const diffusion_parameters *p, sim_expr **expr, bool derivatives, int outputs,
                        const char *returns, sim_faults *faults, int line, const char *path) {
-  const char *inputs[4 * DIFFUSION_FIELDS + 5];
+  const char *inputs[4 * DIFFUSION_FIELDS + 6];
   char names[3 * DIFFUSION_FIELDS][SIM_EXPR_NAME_MAX];
   const int fields = (int)p->fields.count;
   int count = 0;
@@ -151,7 +190,8 @@ static sim_status bind(const diffusion_parameters *p, sim_expr **expr, bool deri
     snprintf(names[i], sizeof names[i], "%.*s_%c", SIM_EXPR_NAME_MAX - 3, inputs[i / 3], "xyz"[i % 3]);
     inputs[count++] = names[i];
   }
-  inputs[count] = NULL;
+  inputs[count] = "member";
+  inputs[count + 1] = NULL;
   const sim_signature signature = {.inputs = inputs, .outputs = {outputs}, .returns = returns};
   return sim_function_bind(expr, &signature, faults, line, path);
 }
@@ -196,7 +236,11 @@ static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
   for (size_t i = 0; i < p->probes.rows; i++)
     for (int axis = 0; axis < 3; axis++) {
       const double at = p->probes.data[3 * i + (size_t)axis], size = axis < grid.rank ? grid.size[axis] : 0;
-      if (!(at >= 0 && at <= size))
+      if (axis > 0 && axis == grid.apart) {
+        if (!(at >= 1 && at <= size && at == floor(at)))
+          sim_faults_add(faults, 0, "probes", "point %zu: expected the member, 1 to %g, after the places, got %g",
+                         i + 1, size, at);
+      } else if (!(at >= 0 && at <= size))
         sim_faults_add(faults, 0, "probes", "point %zu: expected %c from 0 to %g, got %g", i + 1, "xyz"[axis], size,
                        at);
     }
@@ -214,8 +258,11 @@ static void check_steps(const diffusion_parameters *p, sim_faults *faults) {
   if (!p->rates && i->scheme != DIFFUSION_EXACT)
     sim_faults_add(faults, 0, "integrate.scheme", "expected exact, for there are no rates, got %s",
                    diffusion_methods[i->scheme].name);
-  if (p->rates && isnan(i->dt))
-    sim_faults_add(faults, 0, "integrate.dt", "expected a number, for there are rates, got \"auto\"");
+  if (diffusion_adaptive(p) && i->scheme != DIFFUSION_EXACT && !diffusion_embedded_of(i->scheme))
+    sim_faults_add(faults, 0, "integrate.dt", "expected a number, or the scheme etdrk2 or etdrk4, got \"auto\" with %s",
+                   diffusion_methods[i->scheme].name);
+  if (diffusion_adaptive(p) && i->rtol == 0 && i->atol == 0)
+    sim_faults_add(faults, 0, "integrate.rtol", "expected rtol or atol above 0");
   for (int f = 0; f < (int)p->fields.count; f++) {
     const diffusion_species *s = diffusion_species_of(p, f);
     const bool split = i->scheme == DIFFUSION_LIE || i->scheme == DIFFUSION_STRANG;
@@ -223,6 +270,9 @@ static void check_steps(const diffusion_parameters *p, sim_faults *faults) {
       sim_faults_add(faults, p->fields.items[f].line, "integrate.scheme",
                      "expected etd1, etdrk2 or etdrk4, for fields[%d] is conserved, got %s", f + 1,
                      diffusion_methods[i->scheme].name);
+    if (s->fluctuation > 0 && diffusion_adaptive(p))
+      sim_faults_add(faults, p->fields.items[f].line, "integrate.dt", "expected a number, for fields[%d] fluctuates",
+                     f + 1);
     if (s->fluctuation > 0 && (!p->rates || i->scheme == DIFFUSION_STRANG))
       sim_faults_add(
           faults, p->fields.items[f].line, "integrate.scheme",
@@ -269,6 +319,21 @@ static void numbered(diffusion_parameters *p, int which, int64_t each, int64_t f
   column->name = NULL;
 }
 
+static void over_members(diffusion_parameters *p) {
+  static const char *const kinds[DIFFUSION_OVER_MEMBERS] = {"mean", "mean_variance", "variance", "variance_variance"};
+  static const char *const docs[DIFFUSION_OVER_MEMBERS] = {
+      "mean over members of their means over the grid", "variance over members of their means over the grid",
+      "mean over members of their variances over the grid", "variance over members of their variances over the grid"};
+  sim_field *column = p->more[3];
+  for (int f = 0; f < (int)p->fields.count; f++)
+    for (int k = 0; k < DIFFUSION_OVER_MEMBERS; k++, column++) {
+      char *name = p->extra[2][column - p->more[3]];
+      snprintf(name, sizeof p->extra[2][0], "%s_%s", diffusion_species_of(p, f)->name, kinds[k]);
+      *column = (sim_field){.name = name, .type = SIM_REAL, .doc = docs[k]};
+    }
+  column->name = NULL;
+}
+
 static void name_tables(diffusion_parameters *p) {
   static const char *const docs[] = {"integral over the box", "mean over the grid", "least of the grid",
                                      "greatest of the grid"};
@@ -284,6 +349,10 @@ static void name_tables(diffusion_parameters *p) {
   if (p->spectrum > 0) add_table(p, &count, DIFFUSION_SPECTRA, "spectrum", "power by |k|", p->more[0]);
   numbered(p, 1, (int64_t)p->probes.rows, 1, "value in the cell of this point");
   if (p->probes.rows > 0) add_table(p, &count, DIFFUSION_PROBES, "probes", "fields at points", p->more[1]);
+  if (p->members > 1) {
+    over_members(p);
+    add_table(p, &count, DIFFUSION_ENSEMBLE, "ensemble", "statistics over members", p->more[3]);
+  }
 }
 
 sim_status diffusion_validate(void *parameters, sim_faults *faults) {
@@ -294,6 +363,8 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
   }
   if (!check_grid(p, faults)) return SIM_OK;
   check_species(p, faults);
+  const diffusion_grid grid = diffusion_grid_of(p);
+  check_cross(p, &grid, faults);
   check_steps(p, faults);
   if (faults->count == 0) SIM_TRY(check_rates(p, faults));
   if (faults->count == 0) SIM_TRY(check_observed(p, faults));

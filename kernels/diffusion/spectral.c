@@ -13,6 +13,12 @@ static fft_packing packing_of(const diffusion_grid *grid) {
   return FFT_TWO_REAL;
 }
 
+/* Where that spares a point of each row. */
+static bool is_paired(const diffusion_grid *grid, bool single) {
+  return grid->rank == 3 && packing_of(grid) == FFT_HALF && grid->kind[Y] == FFT_PERIODIC && grid->apart != Y &&
+         grid->n[X] % (2 * fft_group(single)) == 0;
+}
+
 static int64_t row_stride(const diffusion_grid *grid, bool single) {
   return odd(fft_row_points(grid->n[X], packing_of(grid), single));
 }
@@ -37,7 +43,8 @@ double diffusion_table_numbers(const diffusion_grid *grid, bool single, bool com
 
 double diffusion_scale(const diffusion_grid *grid) {
   double scale = packing_of(grid) == FFT_HALF ? 0.5 : 1;
-  for (int axis = 0; axis < grid->rank; axis++) scale /= (double)grid->n[axis];
+  for (int axis = 0; axis < grid->rank; axis++)
+    if (axis == 0 || axis != grid->apart) scale /= (double)grid->n[axis];
   return scale;
 }
 
@@ -64,7 +71,7 @@ static double thread_size(const diffusion_grid *grid, int fields, int inputs, bo
 double diffusion_spectral_bytes(const diffusion_grid *grid, int fields, int gradients, bool single, int threads) {
   double bytes = threads * thread_size(grid, fields, fields + gradients, single);
   for (int axis = 0; axis < grid->rank; axis++)
-    bytes += fft_plan_bytes(grid->n[axis], grid->kind[axis], single) + 8.0 * (double)grid->n[axis];
+    bytes += fft_plan_bytes(grid->n[axis], grid->kind[axis], single) + 12.0 * (double)grid->n[axis];
   return bytes;
 }
 
@@ -81,6 +88,18 @@ static diffusion_combine *combine_for(bool single, sim_isa isa) {
   return all[isa][single];
 }
 
+static bool make_mirror(diffusion_spectral *s) {
+  const int64_t n = s->grid.n[Y];
+  const int32_t *order = fft_order(s->plan[Y]);
+  int32_t *at = malloc((size_t)n * sizeof(int32_t));
+  s->mirror = malloc((size_t)n * sizeof(int32_t));
+  for (int64_t p = 0; at && s->mirror && p < n; p++) at[order[p]] = (int32_t)p;
+  for (int64_t p = 0; at && s->mirror && p < n; p++) s->mirror[p] = at[order[p] ? n - order[p] : 0];
+  const bool good = at && s->mirror;
+  free(at);
+  return good;
+}
+
 static bool make_slots(diffusion_spectral *s) {
   const int64_t most = s->middle > s->back ? s->middle : s->back;
   s->position = malloc((size_t)most * sizeof(int32_t));
@@ -91,7 +110,7 @@ static bool make_slots(diffusion_spectral *s) {
     s->slots[axis] = 1;
     if (axis >= s->grid.rank) continue;
     const int64_t n = s->grid.n[axis];
-    const int32_t *order = fft_order(s->plan[axis]);
+    const int32_t *order = s->plan[axis] ? fft_order(s->plan[axis]) : s->position;
     s->slots[axis] = slot_count(&s->grid, axis, false);
     s->slot[i] = malloc((size_t)n * sizeof(int32_t));
     if (!s->slot[i]) return false;
@@ -117,6 +136,7 @@ sim_status diffusion_spectral_create(const diffusion_grid *grid, int fields, con
   s->single = single;
   s->group = fft_group(single);
   s->packing = packing_of(grid);
+  s->paired = is_paired(grid, single);
   s->combine = combine_for(single, isa);
   s->middle = grid->rank == 3 ? grid->n[Y] : 1;
   s->back = grid->rank == 1 ? 1 : grid->n[grid->rank - 1];
@@ -129,10 +149,12 @@ sim_status diffusion_spectral_create(const diffusion_grid *grid, int fields, con
   s->thread_bytes = (size_t)thread_size(grid, fields, s->inputs, single);
   sim_status status = SIM_OK;
   for (int axis = 0; status == SIM_OK && axis < grid->rank; axis++)
-    status = fft_plan_create(grid->n[axis], grid->kind[axis], single, isa, &s->plan[axis]);
+    if (axis == 0 || axis != grid->apart)
+      status = fft_plan_create(grid->n[axis], grid->kind[axis], single, isa, &s->plan[axis]);
   if (status == SIM_OK) {
     s->memory = aligned_alloc(64, (size_t)threads * s->thread_bytes);
-    if (!s->memory || !make_slots(s)) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for transforms of the grid");
+    if (!s->memory || !make_slots(s) || (s->paired && !make_mirror(s)))
+      status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for transforms of the grid");
   }
   if (status != SIM_OK) diffusion_spectral_destroy(out);
   return status;
@@ -145,6 +167,7 @@ void diffusion_spectral_destroy(diffusion_spectral **spectral) {
   free(s->slot[0]);
   free(s->slot[1]);
   free(s->position);
+  free(s->mirror);
   free(s->memory);
   free(s);
   *spectral = NULL;

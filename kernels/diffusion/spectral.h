@@ -5,7 +5,8 @@
  *
  * Between the passes a field is mixed: transformed along x and y, not along z. Of two axes, planes have x and columns
  * y; of one, there is x alone. Fields in memory are points of kernels/common/fft.h: [z][y][row points], rows and planes
- * an odd number of points apart, so that columns spread over the cache's sets. */
+ * an odd number of points apart, so that columns spread over the cache's sets. Wavenumber n/2 of rows may stand in
+ * points of its own (spectral_pairs.c). */
 #ifndef DIFFUSION_SPECTRAL_H
 #define DIFFUSION_SPECTRAL_H
 
@@ -19,6 +20,7 @@ typedef struct diffusion_grid {
   int64_t n[3];     /* x, y, z; 1 beyond the rank */
   double size[3];   /* cells are size / n wide; values stand at their centres */
   fft_kind kind[3]; /* boundaries */
+  int apart;        /* y or z: grids beside each other along it, of which none sees the others; 0: there are none */
 } diffusion_grid;
 
 /* Derivatives of fields along periodic axes, which the planes get beside the fields. */
@@ -76,6 +78,11 @@ void diffusion_tables(diffusion_spectral *spectral, int tables, void *const *tab
 /* power[bins] of a field's coefficients: the sum over wavenumbers of |k| in [b - 1/2, b + 1/2) times the least one of
  * the longest axis, the last bin taking all above; together the mean of the field's square (Parseval). */
 void diffusion_power(const diffusion_spectral *spectral, const void *coefficients, int bins, double *power);
+/* Root mean squares of fields from their coefficients. */
+typedef struct diffusion_norm diffusion_norm;
+sim_status diffusion_norm_create(const diffusion_spectral *spectral, diffusion_norm **out) SIM_MUST_CHECK;
+void diffusion_norm_destroy(diffusion_norm **norm);
+double diffusion_norm_of(const diffusion_norm *norm, const void *coefficients);
 /* The factor that makes a transformed field coefficients, of which the inverse passes make the field again. */
 double diffusion_scale(const diffusion_grid *grid);
 

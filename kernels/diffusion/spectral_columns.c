@@ -18,7 +18,10 @@ static void derive(const diffusion_spectral *s, int axis, int64_t middle, int64_
   double k[16];
   for (int64_t p = 0; p < s->back; p++) {
     for (int64_t lane = 0; lane < G && (p == 0 || back); lane++) {
-      const int64_t mode = axis == X ? group * G + lane : mode_of(s, axis, back ? p : middle, true);
+      const int64_t along_y = is_last(s, group) && middle + lane < s->middle ? middle + lane : middle;
+      const int64_t mode = axis != X           ? mode_of(s, axis, back ? p : along_y, true)
+                           : is_last(s, group) ? n / 2
+                                               : group * G + lane;
       k[lane] = 2 * mode == n ? 0 : wavenumber(&s->grid, axis, mode);
     }
     for (int64_t lane = 0; lane < G; lane++) {
@@ -34,6 +37,12 @@ static void derive(const diffusion_spectral *s, int axis, int64_t middle, int64_
   }
 }
 
+/* Points that are not transformed along their column. */
+static void copy_points(int64_t count, const void *source, int64_t source_stride, void *target, int64_t target_stride) {
+  for (int64_t p = 0; p < count; p++)
+    memcpy((char *)target + p * target_stride * 128, (const char *)source + p * source_stride * 128, 128);
+}
+
 static bool has_gradients(const diffusion_spectral *s, int f) {
   for (int g = 0; g < s->gradients.count; g++)
     if (s->gradients.of[g].field == f) return true;
@@ -46,7 +55,10 @@ static void one_column(const diffusion_spectral *s, const diffusion_stage *stage
   char *mixed = point(arrays->array[f][0], offset);
   diffusion_column column = {.n = s->back, .stride = s->plane_stride};
   const int64_t slots = arrays->complex ? s->back : s->slots[s->grid.rank > 1 ? s->grid.rank - 1 : Y];
-  const int64_t row = s->grid.rank < 3 ? 0 : arrays->complex ? middle : s->slot[0][middle];
+  const int64_t row = s->grid.rank < 3    ? 0
+                      : is_last(s, group) ? middle / s->group
+                      : arrays->complex   ? middle
+                                          : s->slot[0][middle];
   column.factor = arrays->complex ? DIFFUSION_COMPLEX : s->packing == FFT_TWO_REAL ? DIFFUSION_EACH : DIFFUSION_ALIKE;
   const size_t entry = column.factor == DIFFUSION_ALIKE ? 64 : 128;
   for (int t = 0; t < DIFFUSION_TABLES; t++)
@@ -66,7 +78,7 @@ static void one_column(const diffusion_spectral *s, const diffusion_stage *stage
     if (plan)
       fft_forward(plan, mixed, s->plane_stride, column.array[0], 1, b->work, next);
     else
-      memcpy(column.array[0], mixed, 128);
+      copy_points(s->back, mixed, s->plane_stride, column.array[0], 1);
   }
   s->combine(stage, &column);
   if (!stage->inverse) return;
@@ -77,18 +89,20 @@ static void one_column(const diffusion_spectral *s, const diffusion_stage *stage
     if (plan)
       fft_inverse(plan, b->spare[0], 1, to, s->plane_stride, b->work, NULL);
     else
-      memcpy(to, b->spare[0], 128);
+      copy_points(s->back, b->spare[0], 1, to, s->plane_stride);
   }
   if (plan)
     fft_inverse(plan, column.array[0], 1, mixed, s->plane_stride, b->work, next);
   else
-    memcpy(mixed, column.array[0], 128);
+    copy_points(s->back, column.array[0], 1, mixed, s->plane_stride);
 }
 
 /* The i-th of the pieces that rows are cut into. */
 static columns_of piece_at(const diffusion_spectral *s, int64_t i, int64_t pieces) {
   const int64_t part = i % pieces;
-  return (columns_of){i / pieces, s->row_points * part / pieces, s->row_points * (part + 1) / pieces};
+  const int64_t first = s->row_points * part / pieces, end = s->row_points * (part + 1) / pieces;
+  const int64_t columns = columns_in_row(s, i / pieces);
+  return (columns_of){i / pieces, first < columns ? first : columns, end < columns ? end : columns};
 }
 
 void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays) {

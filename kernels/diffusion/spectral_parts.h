@@ -12,6 +12,7 @@ struct diffusion_spectral {
   int fields, inputs, threads, group; /* inputs: fields and gradients */
   bool single;
   fft_packing packing;
+  bool paired; /* the last wavenumber of rows, n/2, apart: see spectral_pairs.c */
   fft_plan *plan[3];
   diffusion_combine *combine;
   int64_t middle, back;                         /* points along the axes of planes (y of three) and of columns */
@@ -19,6 +20,7 @@ struct diffusion_spectral {
   int64_t slots[3];                             /* different entries of tables along an axis */
   int32_t *slot[2];                             /* [n of Y, Z]: entry of a position */
   int32_t *position;                            /* 0, 1, ...: entries of complex tables */
+  int32_t *mirror;                              /* [n of Y], where paired: the position of -k */
   size_t thread_bytes, column_bytes, work_bytes, plane_bytes;
   void *memory; /* [threads][thread_bytes]: columns of inputs and fields, work, planes for output */
 };
@@ -41,6 +43,17 @@ static inline bench bench_of(const diffusion_spectral *s, int thread) {
 
 static inline char *point(const void *field, int64_t offset) { return (char *)(uintptr_t)field + offset * 128; }
 
+/* Points of a row that are columns: of paired rows the last one is there once for each group of rows. */
+static inline int64_t columns_in_row(const diffusion_spectral *s, int64_t middle) {
+  return s->row_points - (s->paired && middle % s->group != 0);
+}
+/* The last point of a paired row: its lanes are positions along y. */
+static inline bool is_last(const diffusion_spectral *s, int64_t group) {
+  return s->paired && group == s->row_points - 1;
+}
+void diffusion_pair(const diffusion_spectral *s, void *plane);
+void diffusion_unpair(const diffusion_spectral *s, void *plane);
+
 /* Threads for a pass of so many pieces: no more than pieces, nor than a small grid is worth. */
 static inline int team(const diffusion_spectral *s, int64_t pieces) {
   enum { WORTH = 1024 }; /* points of a thread: 128 kB, some 20 microseconds */
@@ -51,6 +64,7 @@ static inline int team(const diffusion_spectral *s, int64_t pieces) {
 
 static inline double wavenumber(const diffusion_grid *grid, int axis, int64_t mode) {
   const double pi = 3.14159265358979323846;
+  if (axis > 0 && axis == grid->apart) return 0;
   return (grid->kind[axis] == FFT_PERIODIC ? 2 * pi : pi) * (double)mode / grid->size[axis];
 }
 
@@ -58,11 +72,22 @@ static inline double wavenumber(const diffusion_grid *grid, int axis, int64_t mo
 static inline int64_t mode_of(const diffusion_spectral *s, int axis, int64_t entry, bool complex) {
   const int64_t n = s->grid.n[axis];
   if (axis >= s->grid.rank) return 0;
-  if (complex) {
+  if (complex && s->plan[axis]) {
     const int64_t k = fft_order(s->plan[axis])[entry];
     return s->grid.kind[axis] == FFT_PERIODIC && 2 * k > n ? k - n : k;
   }
   return entry + (s->grid.kind[axis] == FFT_SINE);
+}
+
+/* How often a mode counts in the mean of squares: what is stored once for k and -k, and cos^2 and sin^2. */
+static inline double diffusion_weight(const diffusion_spectral *s, int axis, int64_t mode) {
+  const int64_t n = s->grid.n[axis];
+  if (axis > 0 && axis == s->grid.apart) return 1 / (double)n; /* the mean over grids */
+  switch (s->grid.kind[axis]) {
+  case FFT_COSINE: return mode == 0 ? 1 : 2;
+  case FFT_SINE: return mode == n ? 1 : 2;
+  default: return axis != X || mode == 0 || 2 * mode == n ? 1 : 2;
+  }
 }
 
 #endif

@@ -20,13 +20,17 @@ static rows_of strip_at(const diffusion_spectral *s, int64_t i) {
 
 static void middle_transforms(const diffusion_spectral *s, bool inverse, char *plane, void *work) {
   if (s->grid.rank < 3) return;
-  for (int64_t g = 0; g < s->row_points; g++) {
+  if (s->paired && inverse) diffusion_pair(s, plane);
+  for (int64_t g = 0; g < s->row_points - s->paired; g++) {
     if (inverse)
       fft_inverse(s->plan[Y], plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
     else
       fft_forward(s->plan[Y], plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
   }
+  if (s->paired && !inverse) diffusion_unpair(s, plane);
 }
+
+static fft_packing packing(const diffusion_spectral *s) { return s->paired ? FFT_HALF_PAIRED : s->packing; }
 
 /* Lanes without a row repeat the first one: what is computed there must stay finite. */
 static void fill_lanes(const diffusion_spectral *s, int64_t rows, void *column) {
@@ -73,13 +77,13 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
                             .step = s->row_stride * 64,
                             .lines = (int)s->row_stride,
                             .left = more ? 2 * (int)count : 0};
-      fft_rows_join(s->plan[X], s->packing, rows[f] + at * s->row_stride * 128, s->row_stride, count, b->columns[f]);
+      fft_rows_join(s->plan[X], packing(s), rows[f] + at * s->row_stride * 128, s->row_stride, count, b->columns[f]);
       fft_inverse(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, &next[f]);
     }
     each_piece(s, &strip, at, b, thread, work, context, count);
     for (int f = 0; f < s->fields; f++) {
       fft_forward(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, &next[f]);
-      fft_rows_split(s->plan[X], s->packing, b->columns[f], rows[f] + at * s->row_stride * 128, s->row_stride, count);
+      fft_rows_split(s->plan[X], packing(s), b->columns[f], rows[f] + at * s->row_stride * 128, s->row_stride, count);
     }
   }
   for (int f = 0; f < s->fields; f++) middle_transforms(s, false, rows[f], b->work);
@@ -119,7 +123,7 @@ void diffusion_planes_load(diffusion_spectral *s, const void *const *real_fields
           const int64_t count = rows_left(s, &strip, at);
           fft_rows_load(s->plan[X], real_rows(s, real_fields[f], &strip, at), s->grid.n[X], count, b.columns[f]);
           fft_forward(s->plan[X], b.columns[f], 1, b.columns[f], 1, b.work, NULL);
-          fft_rows_split(s->plan[X], s->packing, b.columns[f], rows + at * s->row_stride * 128, s->row_stride, count);
+          fft_rows_split(s->plan[X], packing(s), b.columns[f], rows + at * s->row_stride * 128, s->row_stride, count);
         }
         middle_transforms(s, false, rows, b.work);
       }
@@ -141,7 +145,7 @@ static void store_strip(const diffusion_spectral *s, rows_of strip, bench *b, co
   for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
     const int64_t count = rows_left(s, &strip, at);
     for (int f = 0; f < s->fields; f++) {
-      fft_rows_join(s->plan[X], s->packing, rows[f] + at * s->row_stride * 128, s->row_stride, count, b->columns[f]);
+      fft_rows_join(s->plan[X], packing(s), rows[f] + at * s->row_stride * 128, s->row_stride, count, b->columns[f]);
       fft_inverse(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, NULL);
     }
     each_piece(s, &strip, at, b, thread, work, context, count);

@@ -1,21 +1,22 @@
 /* When to exercise early: least squares of what waiting brings, date by date from the last one backwards, on paths
  * where an exercise pays (Longstaff and Schwartz 2001). */
 #include "engine/reduce.h"
-#include "kernels/option/option.h"
+#include "kernels/option/exercise.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Paths of the fit, far from all others. */
-#define FIT_FIRST (UINT64_C(3) << 61)
-enum { MOMENTS = 2 * OPTION_DEGREE_MAX + 1, SUMS = MOMENTS + OPTION_DEGREE_MAX + 1, UNKNOWN = OPTION_DEGREE_MAX + 1 };
+enum { MOMENTS = OPTION_FIT_MOMENTS, SUMS = OPTION_FIT_SUMS, UNKNOWN = OPTION_DEGREE_MAX + 1 };
 
+/* The paths on the CPU. */
 typedef struct fit {
+  const option_parameters *p;
   const option_market *market;
   option_rule rule;
-  int chunks, paths, threads;
+  int chunks, threads;
+  sim_isa isa;
   double *price, *cash; /* [dates][chunks * OPTION_CHUNK], [chunks * OPTION_CHUNK] */
   double *sums;         /* [chunks][SUMS] */
   double *column;       /* [chunks] */
@@ -87,28 +88,28 @@ static void walk(fit *f, const option_parameters *p, const walker *w, option_pat
     const size_t thread = (size_t)omp_get_thread_num();
     void **mine = w->out + thread * dates;
     for (size_t d = 0; d < dates; d++) mine[d] = f->price + d * row + (size_t)c * OPTION_CHUNK;
-    kernel(&paths, FIT_FIRST + (uint64_t)c * OPTION_CHUNK, OPTION_CHUNK, mine, w->room + thread * w->scratch);
+    kernel(&paths, OPTION_FIT_FIRST + (uint64_t)c * OPTION_CHUNK, OPTION_CHUNK, mine, w->room + thread * w->scratch);
   }
 }
 
 static double pays(const option_rule *r, double price) { return r->sign * (price - r->strike); }
 
 /* Sum k of all chunks, by the tree. */
-static double total(fit *f, int k) {
+static double total(const fit *f, int k) {
   for (int c = 0; c < f->chunks; c++) f->column[c] = f->sums[(size_t)c * SUMS + (size_t)k];
   return sim_reduce_tree(f->column, (size_t)f->chunks);
 }
 
 /* Powers of x, and x^k cash, of the paths of one chunk that would be paid at the date. */
-static void chunk_sums(const fit *f, const double *price, const double *cash, int count, double *sums) {
+static void chunk_sums(const option_rule *r, const double *price, const double *cash, int count, double *sums) {
   memset(sums, 0, SUMS * sizeof *sums);
   for (int i = 0; i < count; i++) {
-    if (!(pays(&f->rule, price[i]) > 0)) continue;
-    const double x = (price[i] - f->rule.centre) * f->rule.scale;
+    if (!(pays(r, price[i]) > 0)) continue;
+    const double x = (price[i] - r->centre) * r->scale;
     double power = 1;
-    for (int k = 0; k <= 2 * f->rule.degree; k++, power *= x) {
+    for (int k = 0; k <= 2 * r->degree; k++, power *= x) {
       sums[k] += power;
-      if (k <= f->rule.degree) sums[MOMENTS + k] += power * cash[i];
+      if (k <= r->degree) sums[MOMENTS + k] += power * cash[i];
     }
   }
 }
@@ -141,82 +142,103 @@ static int solve(const double *sum, int unknowns, double *beta) {
   return n;
 }
 
-/* Prices near the middle of those that pay, in units of twice their deviation: well-conditioned powers. */
-static void set_scale(fit *f) {
-  const size_t row = (size_t)f->chunks * OPTION_CHUNK;
-  double n = 0, mean = 0, square = 0;
-  f->rule.centre = f->rule.strike;
-  f->rule.scale = 1 / f->rule.strike;
-  const int degree = f->rule.degree;
-  f->rule.degree = 1;
-  for (int d = 0; d < f->rule.dates; d++) {
-    for (int c = 0; c < f->chunks; c++) {
-      const double *price = f->price + (size_t)d * row + (size_t)c * OPTION_CHUNK;
-      chunk_sums(f, price, price, OPTION_CHUNK, f->sums + (size_t)c * SUMS);
-    }
-    n += total(f, 0);
-    mean += total(f, 1);
-    square += total(f, 2);
-  }
-  f->rule.degree = degree;
-  if (n < 2) return;
-  mean /= n;
-  const double variance = square / n - mean * mean;
-  f->rule.centre += mean * f->rule.strike;
-  if (variance > 0) f->rule.scale = 1 / (2 * sqrt(variance) * f->rule.strike);
+/* ---- on the CPU ---- */
+
+static void end_on_cpu(void *self) {
+  fit *f = self;
+  free(f->price);
+  f->price = NULL;
 }
 
-static void go_back(fit *f, double *beta) {
-  const size_t row = (size_t)f->chunks * OPTION_CHUNK;
-  const option_rule *r = &f->rule;
-  for (int date = r->dates - 1; date >= 0; date--) {
-    double *mine = beta + (size_t)date * UNKNOWN, sum[SUMS];
-    const double *price = f->price + (size_t)date * row;
-    const double *bond = f->market->bond;
-    const int step = (date + 1) * r->every - 1;
-    const double step_discount = date + 1 < r->dates ? bond[step + r->every] / bond[step] : 1;
-    const bool last = date + 1 == r->dates;
-#pragma omp parallel for schedule(static) num_threads(f->threads)
-    for (int c = 0; c < f->chunks; c++) {
-      double *cash = f->cash + (size_t)c * OPTION_CHUNK;
-      for (int i = 0; i < OPTION_CHUNK; i++) cash[i] *= step_discount;
-      chunk_sums(f, price + (size_t)c * OPTION_CHUNK, cash, OPTION_CHUNK, f->sums + (size_t)c * SUMS);
-    }
-    for (int k = 0; k < SUMS; k++) sum[k] = total(f, k);
-    /* With fewer than 20 paths a number nothing is known: it is not exercised then. */
-    const int most = (int)fmin(r->degree + 1, sum[0] / 20);
-    if (!last && solve(sum, most, mine) == 0) mine[0] = 1e30;
-#pragma omp parallel for schedule(static) num_threads(f->threads)
-    for (int c = 0; c < f->chunks; c++)
-      for (int i = c * OPTION_CHUNK; i < (c + 1) * OPTION_CHUNK; i++) {
-        const double x = (price[i] - r->centre) * r->scale, payoff = pays(r, price[i]);
-        double hold = 0;
-        for (int k = r->degree; k >= 0 && !last; k--) hold = hold * x + mine[k];
-        if (payoff > 0 && payoff >= hold) f->cash[i] = payoff;
-      }
-  }
-}
-
-static sim_status make_rule(fit *f, const option_parameters *p, int asset, sim_isa isa, double *beta) {
-  const size_t all = (size_t)f->chunks * OPTION_CHUNK;
-  const size_t numbers = all * ((size_t)f->rule.dates + 1) + (size_t)f->chunks * (SUMS + 1);
+static sim_status walk_on_cpu(void *self, const option_rule *rule, int asset, int chunks) {
+  fit *f = self;
+  const size_t all = (size_t)chunks * OPTION_CHUNK;
+  const size_t numbers = all * ((size_t)rule->dates + 1) + (size_t)chunks * (SUMS + 1);
+  f->rule = *rule;
+  f->chunks = chunks;
   f->price = aligned_alloc(64, (numbers * sizeof(double) + 63) / 64 * 64);
   if (f->price == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
-  f->cash = f->price + all * (size_t)f->rule.dates;
+  f->cash = f->price + all * (size_t)rule->dates;
   f->sums = f->cash + all;
-  f->column = f->sums + (size_t)f->chunks * SUMS;
+  f->column = f->sums + (size_t)chunks * SUMS;
   memset(f->cash, 0, all * sizeof *f->cash);
   walker *w = calloc(1, sizeof *w);
-  sim_status status =
-      w != NULL ? make_walker(f, p, asset, isa, w) : sim_fail(SIM_ERR_NO_MEMORY, "no memory for a walk");
-  if (status == SIM_OK) {
-    walk(f, p, w, option_path_find(false, isa));
-    set_scale(f);
-    go_back(f, beta);
-  }
+  const sim_status status =
+      w != NULL ? make_walker(f, f->p, asset, f->isa, w) : sim_fail(SIM_ERR_NO_MEMORY, "no memory for a walk");
+  if (status == SIM_OK) walk(f, f->p, w, option_path_find(false, f->isa));
   if (w != NULL) free_walker(w);
   free(w);
-  free(f->price);
+  return status;
+}
+
+static void exercise_chunk(const option_rule *r, const double *price, const double *beta, double *cash) {
+  for (int i = 0; i < OPTION_CHUNK; i++) {
+    const double x = (price[i] - r->centre) * r->scale, payoff = pays(r, price[i]);
+    double hold = 0;
+    for (int k = r->degree; k >= 0; k--) hold = hold * x + beta[k];
+    if (payoff > 0 && payoff >= hold) cash[i] = payoff;
+  }
+}
+
+static sim_status sums_on_cpu(void *self, const option_rule *rule, int date, const double *beta, double discount,
+                              double *sum) {
+  const fit *f = self;
+  const size_t row = (size_t)f->chunks * OPTION_CHUNK;
+  const double *price = f->price + (size_t)date * row;
+#pragma omp parallel for schedule(static) num_threads(f->threads)
+  for (int c = 0; c < f->chunks; c++) {
+    const size_t at = (size_t)c * OPTION_CHUNK;
+    double *cash = f->cash + at;
+    if (beta != NULL) exercise_chunk(rule, price + row + at, beta, cash);
+    for (int i = 0; i < OPTION_CHUNK; i++) cash[i] *= discount;
+    chunk_sums(rule, price + at, cash, OPTION_CHUNK, f->sums + (size_t)c * SUMS);
+  }
+  for (int k = 0; k < SUMS; k++) sum[k] = total(f, k);
+  return SIM_OK;
+}
+
+/* ---- anywhere ---- */
+
+/* Prices near the middle of those that pay, in units of twice their deviation: well-conditioned powers. */
+static sim_status set_scale(const option_fitter *fitter, option_rule *rule) {
+  double n = 0, mean = 0, square = 0, sum[SUMS];
+  option_rule line = *rule;
+  line.centre = rule->centre = rule->strike;
+  line.scale = rule->scale = 1 / rule->strike;
+  line.degree = 1;
+  for (int d = 0; d < rule->dates; d++) {
+    SIM_TRY(fitter->sums(fitter->self, &line, d, NULL, 1, sum));
+    n += sum[0];
+    mean += sum[1];
+    square += sum[2];
+  }
+  if (n < 2) return SIM_OK;
+  mean /= n;
+  const double variance = square / n - mean * mean;
+  rule->centre += mean * rule->strike;
+  if (variance > 0) rule->scale = 1 / (2 * sqrt(variance) * rule->strike);
+  return SIM_OK;
+}
+
+/* At the last date waiting brings nothing. */
+static sim_status go_back(const option_fitter *fitter, const option_rule *r, const double *bond, double *beta) {
+  for (int date = r->dates - 2; date >= 0; date--) {
+    double *mine = beta + (size_t)date * UNKNOWN, sum[SUMS];
+    const int step = (date + 1) * r->every - 1;
+    SIM_TRY(fitter->sums(fitter->self, r, date, mine + UNKNOWN, bond[step + r->every] / bond[step], sum));
+    /* With fewer than 20 paths a number nothing is known: it is not exercised then. */
+    const int most = (int)fmin(r->degree + 1, sum[0] / 20);
+    if (solve(sum, most, mine) == 0) mine[0] = 1e30;
+  }
+  return SIM_OK;
+}
+
+static sim_status make_rule(const option_fitter *fitter, const double *bond, int asset, int chunks, option_rule *rule,
+                            double *beta) {
+  sim_status status = fitter->walk(fitter->self, rule, asset, chunks);
+  if (status == SIM_OK) status = set_scale(fitter, rule);
+  if (status == SIM_OK) status = go_back(fitter, rule, bond, beta);
+  fitter->end(fitter->self);
   return status;
 }
 
@@ -224,8 +246,8 @@ static size_t numbers_of(const sim_item *item, int64_t steps) {
   return (size_t)(steps / ((const option_payoff *)item->data)->every) * UNKNOWN;
 }
 
-sim_status option_policy_create(const option_parameters *p, const option_market *market, const sim_setup *setup,
-                                option_policy *out) {
+sim_status option_policy_fit(const option_parameters *p, const option_market *market, const option_fitter *fitter,
+                             option_policy *out) {
   size_t numbers = 0;
   *out = (option_policy){.count = (int)p->payoffs.count};
   for (size_t i = 0; i < p->payoffs.count; i++)
@@ -239,24 +261,30 @@ sim_status option_policy_create(const option_parameters *p, const option_market 
     const sim_item *item = &p->payoffs.items[i];
     if (item->schema != &option_american_schema) continue;
     const option_payoff *o = item->data;
-    fit f = {.market = market, .threads = setup->threads};
-    f.rule = (option_rule){.single = p->common.precision != SIM_DOUBLE,
-                           .every = (int)o->every,
-                           .dates = (int)(p->steps / o->every),
-                           .degree = (int)o->degree,
-                           .strike = o->strike,
-                           .sign = o->type == OPTION_CALL ? 1 : -1,
-                           .beta = beta,
-                           .beta_single = single};
-    f.chunks = (int)((o->fit_paths + OPTION_CHUNK - 1) / OPTION_CHUNK);
-    SIM_TRY(make_rule(&f, p, (int)o->asset - 1, setup->isa, beta));
-    out->rule[i] = f.rule;
+    option_rule *rule = &out->rule[i];
+    *rule = (option_rule){.single = p->common.precision != SIM_DOUBLE,
+                          .every = (int)o->every,
+                          .dates = (int)(p->steps / o->every),
+                          .degree = (int)o->degree,
+                          .strike = o->strike,
+                          .sign = o->type == OPTION_CALL ? 1 : -1,
+                          .beta = beta,
+                          .beta_single = single};
+    const int chunks = (int)((o->fit_paths + OPTION_CHUNK - 1) / OPTION_CHUNK);
+    SIM_TRY(make_rule(fitter, market->bond, (int)o->asset - 1, chunks, rule, beta));
     const size_t count = numbers_of(item, p->steps);
     for (size_t k = 0; k < count; k++) single[k] = (float)beta[k];
     beta += count;
     single += count;
   }
   return SIM_OK;
+}
+
+sim_status option_policy_create(const option_parameters *p, const option_market *market, const sim_setup *setup,
+                                option_policy *out) {
+  fit f = {.p = p, .market = market, .threads = setup->threads, .isa = setup->isa};
+  return option_policy_fit(
+      p, market, &(option_fitter){.self = &f, .walk = walk_on_cpu, .sums = sums_on_cpu, .end = end_on_cpu}, out);
 }
 
 double option_policy_bytes(const option_parameters *p) {

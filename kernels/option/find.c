@@ -35,6 +35,10 @@ size_t option_path_scratch(int assets, int variants, size_t program) {
 
 size_t option_bridge_scratch(int assets, int steps) { return (size_t)assets * ((size_t)steps + 1) * 64; }
 
+size_t option_match_scratch(int assets, int steps) {
+  return ((size_t)assets * (size_t)steps * 2 * sizeof(double) + 63) / 64 * 64;
+}
+
 size_t option_tangent_scratch(int tangents, int variants) { return (size_t)tangents * (size_t)variants * 5 * 64; }
 
 option_sum_kernel *option_sum_find(bool single, sim_isa isa) {

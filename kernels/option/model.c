@@ -20,6 +20,7 @@ typedef struct option_run {
   option_sampler *sampler;
   int quantities, pair, batch; /* pair: paths of a sample; batch: of OPTION_BLOCK samples, of a step at most */
   int groups, block;           /* scrambles, each of which has means of its own; samples of a logical block */
+  int unit;                    /* samples whose mean counts as one */
   double begin;                /* by the wall clock */
   double *mean, *squares, *block_mean, *block_squares;
 } option_run;
@@ -32,8 +33,10 @@ static double mean_of(const option_run *run, int q) {
   return sum / run->groups;
 }
 
-/* Standard error of a mean; NaN while there is none. Of scrambles, which are independent, from their means. */
+/* Standard error of a mean of n samples; NaN while there is none. Of scrambles, which are independent, from their
+ * means. */
 static double error_of(const option_run *run, double n, int q) {
+  n /= run->unit;
   if (run->groups == 1) return n > 1 ? sqrt(run->squares[q] / (n - 1) / n) : NAN;
   const double mean = mean_of(run, q);
   double squares = 0;
@@ -100,8 +103,8 @@ static sim_status step(void *self, sim_clock *clock) {
     const int group = (int)fmod(whole, run->groups);
     const double *mean = run->block_mean + b * run->quantities, *squares = run->block_squares + b * run->quantities;
     SIM_TRY(check_finite(run, mean, squares, first + done, here));
-    add_block(run, group, run->groups > 1 ? floor(whole / run->groups) * run->block : first + done, here, mean,
-              squares);
+    const double before = run->groups > 1 ? floor(whole / run->groups) * run->block : first + done;
+    add_block(run, group, before / run->unit, here / run->unit, mean, squares);
     done += here;
     if (isnan(sampling->standard_error) || (b + 1) % (OPTION_GROUP * run->groups) != 0) continue;
     const double t = clock->t + done * run->pair;
@@ -196,6 +199,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->quantities = option_quantities(p, NULL);
   run->pair = p->sampling.antithetic ? 2 : 1;
   run->groups = option_groups(p);
+  run->unit = option_unit(p);
   run->block = run->groups > 1 ? option_block_samples(p) : OPTION_BLOCK;
   const size_t q = (size_t)run->quantities, all = q * (size_t)run->groups;
   run->ops = option_model.ops[setup->backend->kind];

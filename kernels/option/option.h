@@ -71,7 +71,7 @@ enum { OPTION_BRIDGE, OPTION_PCA };
 typedef struct option_sampling {
   int sequence, construction;
   int64_t scrambles;
-  bool antithetic;
+  bool antithetic, moment_matching;
   int control;           /* option_control */
   double paths;          /* NaN: auto */
   double standard_error; /* NaN: none */
@@ -182,17 +182,27 @@ static inline int option_groups(const option_parameters *p) {
   return p->sampling.sequence == OPTION_SOBOL ? (int)p->sampling.scrambles : 1;
 }
 
+/* Samples whose mean counts as one: those of a chunk with matched moments depend on each other. */
+static inline int option_unit(const option_parameters *p) { return p->sampling.moment_matching ? OPTION_CHUNK : 1; }
+
 /* ---- payoffs as graphs ---- */
 
 typedef struct option_parameter {
   int greek, asset;
 } option_parameter;
 
+/* A payoff max(sign (feature - strike), 0). */
+typedef struct option_plain {
+  int feature;
+  double sign, strike; /* sign 0: it is something else */
+} option_plain;
+
 /* All payoffs of a run as one graph of path features, not discounted. */
 typedef struct option_graph {
   sim_expr *expr; /* owned; inputs: features; outputs: first payoffs, then the rest below */
   option_feature feature[OPTION_FEATURES_MAX];
   int features, payoffs;
+  option_plain plain[OPTION_PAYOFFS_MAX];
   int control[OPTION_PAYOFFS_MAX];                                                                /* output, or -1 */
   int delta[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX], gamma[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX]; /* output, or -1 */
   /* Of the graph as it was made with tangents: what a payoff's derivative is made of. */
@@ -234,8 +244,8 @@ typedef struct option_ops {
   sim_status (*create)(const option_parameters *p, const sim_setup *setup, option_sampler **out);
   void (*destroy)(option_sampler **sampler);
   /* Means and sums of squared deviations of `count` samples from number `first` (a multiple of OPTION_BLOCK) on, block
-   * by block: mean[blocks][quantities], squares likewise. The same bits whatever the count, the number of threads and
-   * the size of the device. */
+   * by block: mean[blocks][quantities], squares likewise, those of the means of option_unit samples. The same bits
+   * whatever the count, the number of threads and the size of the device. */
   sim_status (*sample)(option_sampler *sampler, int64_t first, int64_t count, double *mean, double *squares);
   const char *(*name)(const option_sampler *sampler); /* "one path a lane (avx512)" */
 } option_ops;

@@ -106,6 +106,8 @@ static const sim_field sampling_fields[] = {
      .doc = "of paths from Sobol's points: a Brownian bridge, or principal components (work as steps^2)"},
     {FIELD(option_sampling, antithetic), .type = SIM_BOOL, .doc = "each path also with its normals' signs changed",
      .initial = "false"},
+    {FIELD(option_sampling, moment_matching), .type = SIM_BOOL, .initial = "false",
+     .doc = "normals of every 1024 samples are shifted and scaled to mean 0 and variance 1"},
     {FIELD(option_sampling, control), .type = SIM_CHOICE, .choices = controls, .initial = "none",
      .doc =
          "control variate of prices: on the geometric mean, on the last price with the same strike, or the last price"},
@@ -295,6 +297,17 @@ static void check_sobol(option_parameters *p, sim_faults *faults) {
       pair * (samples <= OPTION_BLOCK ? each * (double)s->scrambles : OPTION_BLOCK * ceil(samples / OPTION_BLOCK));
 }
 
+/* Whole chunks, and enough of them for an error bar from their means. */
+static void check_matching(option_parameters *p, sim_faults *faults) {
+  enum { LEAST = 32 };
+  option_sampling *s = &p->sampling;
+  const double chunk = OPTION_CHUNK * (s->antithetic ? 2.0 : 1.0);
+  if (s->sequence == OPTION_SOBOL)
+    sim_faults_add(faults, 0, "sampling.moment_matching",
+                   "expected sequence = \"philox\": Sobol's points are even without it");
+  s->paths = chunk * fmax(ceil(s->paths / chunk), LEAST);
+}
+
 sim_status option_validate(void *parameters, sim_faults *faults) {
   option_parameters *p = parameters;
   const size_t before = faults->count;
@@ -322,6 +335,7 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   if (p->sampling.antithetic) p->sampling.paths = 2 * ceil(p->sampling.paths / 2);
   p->sampling.paths = floor(p->sampling.paths);
   if (p->sampling.sequence == OPTION_SOBOL) check_sobol(p, faults);
+  if (p->sampling.moment_matching) check_matching(p, faults);
   if (p->common.output.snapshots.kind > SIM_ENDS)
     sim_faults_add(faults, 0, "output.snapshots", "a price has no snapshots: expected \"never\"");
   p->common.output.snapshots.kind = SIM_NEVER;

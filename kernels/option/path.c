@@ -1,4 +1,5 @@
 /* The kernel of path.h, compiled once for each instruction set and precision. */
+#include "kernels/option/match.h"
 #include "kernels/option/quasi.h"
 
 /* ---- any number of assets and variants ---- */
@@ -13,7 +14,7 @@ typedef struct workspace {
 _Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE && sizeof(track) <= OPTION_SCRATCH_TRACK,
                "the scratch is large enough");
 
-/* Behind the tracks: the slopes [variants][tangents], the bridges, a program's room. */
+/* Behind the tracks: the slopes [variants][tangents], the bridges or the moments, a program's room. */
 static inline slope *slopes(const option_paths *p, workspace *w) {
   return (slope *)(void *)((char *)w + OPTION_SCRATCH_BASE + p->assets * p->variants * OPTION_SCRATCH_TRACK);
 }
@@ -22,8 +23,11 @@ static inline vreal *bridges(const option_paths *p, workspace *w) {
   return (vreal *)(void *)((char *)slopes(p, w) + option_tangent_scratch(p->tangents, p->variants));
 }
 
+static inline match *matches(const option_paths *p, workspace *w) { return (match *)(void *)bridges(p, w); }
+
 static inline void *program_room(const option_paths *p, workspace *w) {
-  return (char *)bridges(p, w) + (p->quasi != NULL ? option_bridge_scratch(p->assets, p->steps) : 0);
+  const size_t points = p->quasi != NULL ? option_bridge_scratch(p->assets, p->steps) : 0;
+  return (char *)bridges(p, w) + (p->matched ? option_match_scratch(p->assets, p->steps) : points);
 }
 
 /* Of the four steps from 4 * group on. */
@@ -49,6 +53,15 @@ static void draw_group(const option_paths *p, const stream *s, uint32_t group, u
     if (p->quasi == NULL && p->variant[0].mover != NULL && p->variant[0].mover[a].motion == OPTION_HESTON)
       memcpy(w->variance[a], random_words(s, group, OPTION_DRAW_VARIANCE + a).word, sizeof w->variance[a]);
   }
+}
+
+/* Of the four steps from `first` on. */
+static void match_normals(const option_paths *p, int first, workspace *w) {
+  for (int a = 0; a < p->assets; a++)
+    for (int i = 0; i < 4 && first + i < p->steps; i++) {
+      vreal *z = &w->z[a][(w->turn + i) & 3];
+      *z = matched(&matches(p, w)[(first + i) * p->assets + a], *z);
+    }
 }
 
 static void any_slope(const option_paths *p, int v, int g, int step, int at, const track *t, vreal next, vreal normal,
@@ -95,12 +108,12 @@ static void any_paths(const option_paths *p, uint64_t first, int count, unsigned
                       void *scratch) {
   workspace *w = scratch;
   const int share = option_share(p->steps);
+  if (p->matched) match_chunk(p, first, matches(p, w));
   for (int at = 0; at < count; at += LANES) {
     const uint64_t path = first + (uint64_t)at;
-    const int r = (int)(path / OPTION_SHARE_STRIDE) % share;
-    const stream own = begin_stream(p->seed, path);
-    const stream s = begin_stream(p->seed, path - (uint64_t)(OPTION_SHARE_STRIDE * r));
-    w->turn = share > 1 ? p->steps * r : 0;
+    const stream own = begin_stream(p->seed, path), s = share > 1 ? begin_shared(p->seed, path) : own;
+    const uint32_t shared = (uint32_t)path / OPTION_SHARE_STRIDE;
+    w->turn = share > 1 ? p->steps * (int)(shared % (uint32_t)share) : 0;
     const int scramble = (int)(first >> OPTION_SCRAMBLE_SHIFT);
     const uint32_t index = (uint32_t)first + (uint32_t)at;
     if (p->quasi != NULL) bridge_points(p->quasi, p->assets, p->steps, scramble, index, bridges(p, w));
@@ -112,8 +125,9 @@ static void any_paths(const option_paths *p, uint64_t first, int count, unsigned
       }
     memset(slopes(p, w), 0, option_tangent_scratch(p->tangents, p->variants));
     for (int step = 0; step < p->steps; step++) {
-      if (step % 4 == 0) draw_group(p, &s, (uint32_t)step / 4, need, w);
+      if (step % 4 == 0) draw_group(p, &s, share > 1 ? shared / (uint32_t)share : (uint32_t)step / 4, need, w);
       if (step % 4 == 0 && p->quasi != NULL) quasi_group(p, scramble, index, step / 4, w);
+      if (step % 4 == 0 && p->matched) match_normals(p, step, w);
       any_step(p, &own, step, at, need, w, out);
     }
     for (int v = 0; v < p->variants; v++)
@@ -173,9 +187,9 @@ LANES_INLINE void lean_sharing(const option_paths *p, uint64_t first, int count,
   const int all = option_share(p->steps) * OPTION_SHARE_STRIDE;
   for (int from = 0; from < count; from += all)
     for (int at = from; at < from + OPTION_SHARE_STRIDE && at < count; at += LANES) {
-      const stream s = begin_stream(p->seed, first + (uint64_t)at);
+      const stream s = begin_shared(p->seed, first + (uint64_t)at);
       vreal z[4];
-      four_normals(&s, 0, OPTION_DRAW_NORMAL, z);
+      four_normals(&s, (uint32_t)(first + (uint64_t)from) / (uint32_t)all, OPTION_DRAW_NORMAL, z);
       for (int r = 0; r * p->steps < 4 && at + r * OPTION_SHARE_STRIDE < count; r++) {
         track t[2] = {begin_track(), begin_track()};
         slope slopes_of[2][LEAN_TANGENTS];
@@ -230,7 +244,7 @@ void OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const 
   for (int f = 0; f < p->features; f++) need |= 1u << p->feature[f].kind;
   const bool two = p->variants == 2, logs = need & NEED_LOGS, sum = need & NEED_SUM;
   const bool lean = p->assets == 1 && p->variants <= 2 && p->variant[0].mover == NULL && p->quasi == NULL &&
-                    !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&
+                    !p->matched && !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&
                     lean_tangents(p, need, &curved, &flat);
   const int which = lean && p->tangents > 0 ? 2 * curved + flat : 0;
 #define LEAN(needs, curves, flats)                                                                                     \

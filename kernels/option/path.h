@@ -19,9 +19,10 @@ enum {
  * steps 2 and 3: radius from the upper 31 bits of the first word, angle from all 32 of the second, as a part of a turn
  * (Box and Muller). Word i of the other draws is of step i of the group.
  *
- * Paths of 1 or 2 steps share words, 4 or 2 of them: with share = 4 / steps, path p takes those of the path
- * p - OPTION_SHARE_STRIDE r, r = p / OPTION_SHARE_STRIDE mod share, from number steps * r on. Jumps are drawn by step,
- * step in place of group, and are each path's own. */
+ * Paths of 1 or 2 steps share words, 4 or 2 of them: with share = 4 / steps and l the path's lower word, it takes those
+ * of l mod OPTION_SHARE_STRIDE in place of l and of the group l / (share OPTION_SHARE_STRIDE), from number steps * r
+ * on, r = l / OPTION_SHARE_STRIDE mod share. Jumps are drawn by step, step in place of group, and are each path's own.
+ */
 enum { OPTION_SHARE_STRIDE = 256 };
 enum {
   OPTION_DRAW_NORMAL = 0,
@@ -135,6 +136,7 @@ typedef struct option_paths {
   int tangents;
   const option_tangent *tangent; /* those that are not flat first */
   const option_quasi *quasi;     /* NULL: words of Philox */
+  bool matched;                  /* the moments of each chunk's normals: then of whole chunks alone, without quasi */
   bool far;                      /* x may leave the range of exponents: prices are cut at its ends */
 } option_paths;
 
@@ -143,11 +145,12 @@ typedef struct option_paths {
  * option_path_scratch bytes, and each thread's own. */
 typedef void option_path_kernel(const option_paths *paths, uint64_t first, int count, void *const *out, void *scratch);
 enum { OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * 16 * 64 + 1024, OPTION_SCRATCH_TRACK = 8 * 64 };
-/* With room for a local volatility's program of `program` bytes, and for bridges of so many steps where there is quasi.
- */
+/* With room for a local volatility's program of `program` bytes, and for bridges of so many steps where there is quasi,
+ * or of all their moments where they are matched. */
 size_t option_path_scratch(int assets, int variants, size_t program);
 size_t option_tangent_scratch(int tangents, int variants);
 size_t option_bridge_scratch(int assets, int steps);
+size_t option_match_scratch(int assets, int steps);
 
 /* Paths that share words. */
 static inline int option_share(int steps) { return steps > 2 ? 1 : 4 / steps; }

@@ -120,13 +120,23 @@ static sim_expr_ref autocallable(option_maker *m, const option_payoff *o, int as
   return out;
 }
 
-static sim_expr_ref named(option_maker *m, const sim_item *item, int number) {
+static sim_expr_ref european(option_maker *m, const option_payoff *o, int asset, int payoff) {
+  sim_expr_ref last = see(m, OPTION_LAST, asset);
+  option_plain *as = &m->graph->plain[payoff];
+  while (as->feature < m->graph->features && m->feature[as->feature] != last) as->feature++;
+  as->sign = o->type == OPTION_CALL ? 1 : -1;
+  as->strike = o->strike;
+  return plain(m, last, o->strike, o->type);
+}
+
+/* `number`: among the named ones, `payoff`: among all. */
+static sim_expr_ref named(option_maker *m, const sim_item *item, int number, int payoff) {
   const option_payoff *o = item->data;
   const int asset = (int)o->asset - 1;
   if (item->schema == &option_american_schema)
     return option_see(m, (option_feature){.kind = OPTION_EARLY, .asset = asset, .step = number});
   if (item->schema == &option_autocallable_schema) return autocallable(m, o, asset);
-  if (item->schema == &option_european_schema) return plain(m, see(m, OPTION_LAST, asset), o->strike, o->type);
+  if (item->schema == &option_european_schema) return european(m, o, asset, payoff);
   if (item->schema == &option_digital_schema) {
     sim_expr_ref last = see(m, OPTION_LAST, asset), strike = option_number(m, o->strike);
     sim_expr_ref pays = o->type == OPTION_CALL ? below(m, strike, last) : below(m, last, strike);
@@ -265,7 +275,7 @@ static void make(option_maker *m, const option_parameters *p, sim_expr_ref *refs
     insert_function(m, p, refs);
   }
   for (size_t i = 0; i < p->payoffs.count && m->status == SIM_OK; i++)
-    refs[functions + (int)i] = named(m, &p->payoffs.items[i], (int)i);
+    refs[functions + (int)i] = named(m, &p->payoffs.items[i], (int)i, functions + (int)i);
   for (int k = 0; k < g->payoffs && m->status == SIM_OK; k++) {
     g->control[k] = -1;
     if (p->sampling.control == OPTION_NO_CONTROL) continue;

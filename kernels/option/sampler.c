@@ -31,6 +31,7 @@ struct option_sampler {
   option_tangent tangent[OPTION_TANGENTS_MAX];
   char *slopes;             /* their numbers, in the kernel's precision */
   int groups, block, chunk; /* samples of a block and of a chunk */
+  bool matched;             /* each chunk's mean is one sample */
   sim_expr_program *program;
   option_path_kernel *kernel;
   option_sum_kernel *sum;
@@ -241,7 +242,7 @@ static void pilot(option_sampler *s) {
     option_estimate_set(&s->estimate.combination[q], &moments[q], OPTION_PILOT);
 }
 
-/* Every sum of a block by the tree: [chunks][quantities][2] -> mean and squared deviations. */
+/* Every sum of a block by the tree: [chunks][quantities][2] -> mean and squared deviations of `count` samples. */
 static void close_block(const option_sampler *s, const double *sums, int chunks, int64_t count, double *mean,
                         double *squares) {
   for (int q = 0; q < s->estimate.quantities; q++) {
@@ -249,6 +250,10 @@ static void close_block(const option_sampler *s, const double *sums, int chunks,
     for (int c = 0; c < chunks; c++)
       for (int k = 0; k < 2; k++)
         part[k][c] = sums[2 * ((size_t)c * (size_t)s->estimate.quantities + (size_t)q) + (size_t)k];
+    for (int c = 0; c < chunks && s->matched; c++) {
+      part[0][c] /= OPTION_CHUNK;
+      part[1][c] = part[0][c] * part[0][c];
+    }
     const double first = sim_reduce_tree(part[0], (size_t)chunks), second = sim_reduce_tree(part[1], (size_t)chunks);
     mean[q] = s->estimate.combination[q].shift + first / (double)count;
     squares[q] = fmax(second - first * first / (double)count, 0);
@@ -274,8 +279,8 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
   }
   for (int b = 0; b * each < chunks; b++) {
     const int here = chunks - b * each < each ? chunks - b * each : each;
-    const int64_t left = count - (int64_t)b * s->block;
-    close_block(s, s->sums + (size_t)(b * each) * row, here, left < s->block ? left : s->block,
+    const int64_t left = count - (int64_t)b * s->block, size = left < s->block ? left : s->block;
+    close_block(s, s->sums + (size_t)(b * each) * row, here, s->matched ? here : size,
                 mean + b * s->estimate.quantities, squares + b * s->estimate.quantities);
   }
   return SIM_OK;
@@ -314,9 +319,12 @@ static sim_status make(option_sampler *s, const option_parameters *p, const sim_
     SIM_TRY(option_quasi_create(p, &s->quasi));
     s->local_scratch += option_bridge_scratch(s->paths.assets, s->paths.steps);
   }
+  s->matched = p->sampling.moment_matching;
+  if (s->matched) s->local_scratch += option_match_scratch(s->paths.assets, s->paths.steps);
   for (int t = 0; t < s->threads; t++) SIM_TRY(make_room(s, &s->rooms[t]));
   pilot(s);
   if (s->groups > 1) s->paths.quasi = &s->quasi;
+  s->paths.matched = s->matched;
   return SIM_OK;
 }
 
@@ -357,8 +365,9 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double variants = (p->sampling.antithetic ? 2 : 1) * (1 + 2 * fmin(quantities - payoffs, 5 * assets));
   const double shown = variants * (fmin(3 * assets + payoffs, OPTION_FEATURES_MAX) + quantities + payoffs);
   const double steps = (double)p->steps * assets * variants * 2 * (real + sizeof(double));
+  const double matches = p->sampling.moment_matching ? 2 * sizeof(double) * assets * (double)p->steps : 0;
   return option_quasi_bytes(p) + option_policy_bytes(p) + steps +
-         setup->threads * (shown * OPTION_CHUNK * real + 0x1p18) +
+         setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
          quantities * OPTION_BATCH * OPTION_CHUNKS * 2 * sizeof(double);
 }
 

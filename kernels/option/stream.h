@@ -35,6 +35,11 @@ static inline stream begin_stream(uint64_t seed, uint64_t first) {
   return s;
 }
 
+/* Where paths share words. */
+static inline stream begin_shared(uint64_t seed, uint64_t first) {
+  return begin_stream(seed, (first & ~UINT64_C(0xffffffff)) | (first & (OPTION_SHARE_STRIDE - 1)));
+}
+
 LANES_INLINE words random_words(const stream *s, uint32_t step, uint32_t draw) {
   /* The first round's second product is of the path's upper word alone, the second round's first of that and the step,
    * and the third round's first of the path alone: the compiler takes it out of loops over steps. */

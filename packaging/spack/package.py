@@ -16,6 +16,7 @@ class SimEngine(CMakePackage, CudaPackage):
     depends_on("ninja", type="build")
     depends_on("hdf5@1.10: ~mpi")
     depends_on("lua@5.4")
+    depends_on("libpng")
     depends_on("random123", type="build")
     depends_on("xxhash")
     depends_on("cuda@12.4:", when="+cuda")

@@ -33,3 +33,40 @@ return sim.diffusion {
 }
 LUA
 }
+
+# Grains; parameters law ("gas": whole numbers; "hertz": a hopper with friction, two materials and a floor that moves),
+# n, steps, every (of checkpoints).
+grains() {
+  cat >"$1" <<'LUA'
+local law   = sim.param("law", "gas", "gas or hertz")
+local n     = sim.param("n", 1500, "grains")
+local steps = sim.param("steps", 40, "steps")
+local every = sim.param("every", "every 10 steps", "cadence of checkpoints")
+local out   = { snapshots = "ends", tables = "every 10 steps", checkpoint = every }
+local r     = (0.6 / (4 * math.pi * n))^(1/3)
+if law == "gas" then
+  return sim.collision {
+    precision = "single",
+    box       = { size = {1, 1, 1}, boundary = "periodic" },
+    grains    = { sim.random_spheres { n = n, radius = r, density = 5 * n, temperature = 1 } },
+    contact   = { law = "linear", stiffness = 4e6, restitution = 0.9 },
+    integrate = { dt = 2e-5, t_end = steps * 2e-5 },
+    output    = out,
+  }
+end
+return sim.collision {
+  precision = "single",
+  box       = { size = {1, 1, 1}, boundary = "wall", x_low = "periodic", x_high = "periodic" },
+  grains    = { sim.random_spheres { n = n / 2, radius = r, density = 1000, material = "glass", temperature = 0.1,
+                                     low = {0, 0, 0.5} },
+                sim.random_spheres { n = n / 2, radius = 0.6 * r, density = 2000, temperature = 0.1,
+                                     low = {0, 0, 0.5} } },
+  walls     = { sim.plane { point = {0.5, 0.5, 0.1}, normal = {0, 0, 1}, velocity = {0, 0, 0.1} },
+                sim.cone { point = {0.5, 0.5, 0.2}, axis = {0, 0, 1}, length = 0.3, radius = 0.2, end_radius = 0.5 } },
+  gravity   = {0, 0, -10},
+  contact   = { law = "hertz", young = 1e7, poisson = 0.3, restitution = 0.7, friction = 0.5 },
+  integrate = { dt = 1e-4, t_end = steps * 1e-4 },
+  output    = out,
+}
+LUA
+}

@@ -28,9 +28,12 @@ run() { # run NAME OPTION...
   [ "$code" = 0 ] || fail "$tool: exit $code from the run $1"
   grep -q 'ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards' output || fail "$tool says no summary of 0"
 }
+grains grains.lua
 run single --set 'every=every 2 steps' --set steps=3 --set n=700 --set kind=single
 run mixed --set 'every=every 2 steps' --set steps=3 --set n=700 --set kind=mixed
 run double --set 'every=every 2 steps' --set steps=3 --set n=333 --set scheme=hermite4
 run symmetric --set 'every=every 2 steps' --set n=8200 --set kind=single --set steps=1
 file=d.lua run spectral --set steps=3 --set kind=single
 file=d.lua run jump --set scheme=exact --set steps=3
+file=grains.lua run gas --set steps=12 --set n=700
+file=grains.lua run hertz --set steps=3 --set n=300 --set law=hertz --set 'every=every 2 steps'

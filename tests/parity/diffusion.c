@@ -27,6 +27,10 @@ typedef struct side {
 
 static const char *current = "";
 
+/* Of all cases, in their order, every `shares`-th is this process's. */
+static int share, shares = 1, met;
+static bool is_mine(void) { return met++ % shares == share; }
+
 static void must(sim_status status, const char *what) {
   if (status != SIM_OK) fail_msg("%s: %s: %s", current, what, sim_error_last()->message);
 }
@@ -142,6 +146,7 @@ static double bound_of(bool single) { return single ? 2e-5 : 1e-12; }
 static void compare(int scheme, const int kind[3], shape s, bool single, bool drift, bool dealias) {
   char text[2048];
   side cpu, gpu;
+  if (!is_mine()) return;
   diffusion_parameters *p = scenario_of(scheme, kind, s, single, drift, dealias, text, sizeof text);
   begin(&cpu, p, &sim_backend_cpu, NULL);
   begin(&gpu, p, &sim_backend_cuda, NULL);
@@ -200,6 +205,7 @@ static void test_terms(void **state) {
       char text[2048];
       side cpu, gpu;
       const bool single = ((int)c + s) % 2;
+      if (!is_mine()) continue;
       snprintf(text, sizeof text,
                "return sim.diffusion { precision = '%s', seed = 12345678901, grid = { %s },\n"
                "fields = {{ name = 'u', D = 0.02, fluctuation = 0.1, initial = function(x, y, z) return\n"
@@ -227,6 +233,7 @@ static void test_terms(void **state) {
 static float *three_steps(const diffusion_ops *ops, const diffusion_parameters *p, const float *first, const char *name,
                           double *mean) {
   const sim_setup setup = {.backend = &sim_backend_cuda, .isa = sim_isa_best(), .threads = 2, .folder = ""};
+  const diffusion_method *method = &diffusion_methods[p->integrate.scheme];
   const bool strang = p->integrate.scheme == DIFFUSION_STRANG;
   const double h = diffusion_dt(&p->integrate);
   diffusion_work *work;
@@ -239,9 +246,12 @@ static float *three_steps(const diffusion_ops *ops, const diffusion_parameters *
   must(sim_backend_cuda.copy(real->data, first, bytes), "copy");
   must(ops->load(work), "load");
   for (int i = 0; i < 3; i++) {
-    const diffusion_moment moment = {.t = i * h, .h = h, .times = strang && i > 0 ? 2 : 1, .step = i};
-    must(ops->stage(work, 0, &moment), "stage");
-    must(ops->show(work, &moment), "show");
+    for (int stage = 0; stage < method->stages; stage++)
+      must(ops->stage(work, stage,
+                      &(diffusion_moment){
+                          .t = (i + method->at[stage]) * h, .h = h, .times = strang && i > 0 ? 2 : 1, .step = i}),
+           "stage");
+    must(ops->show(work, strang ? &(diffusion_moment){.t = i * h, .h = h, .times = 1} : NULL), "show");
   }
   must(ops->measure(work, 0, 1, &statistics), "measure");
   *mean = statistics.mean;
@@ -250,48 +260,155 @@ static float *three_steps(const diffusion_ops *ops, const diffusion_parameters *
   return out;
 }
 
+/* Three steps by cuFFT and, twice, by the form `name`, from a rough field; frees p. */
+static void compare_forms(diffusion_parameters *p, const char *name) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const int64_t count = grid.n[0] * grid.n[1] * grid.n[2] * (int64_t)p->fields.count;
+  float *first = malloc((size_t)count * sizeof *first);
+  for (int64_t i = 0; i < count; i++) {
+    const uint32_t word = (uint32_t)i * 2654435761u;
+    first[i] = (float)((word ^ word >> 15) * 2246822519u >> 8) * 0x1p-23f - 1;
+  }
+  double means[3];
+  float *by_cufft = three_steps(&diffusion_ops_cufft, p, first, "cuFFT", &means[0]);
+  float *fused = three_steps(&diffusion_ops_cuda, p, first, name, &means[1]);
+  float *again = three_steps(&diffusion_ops_cuda, p, first, name, &means[2]);
+  if (memcmp(fused, again, (size_t)count * sizeof *fused) != 0 || means[1] != means[2])
+    fail_msg("%s: other bits the second time", current);
+  for (int64_t i = 0; i < count; i++)
+    if (!(fabsf(by_cufft[i] - fused[i]) <= 2e-5f))
+      fail_msg("%s: number %lld: %.9g by cuFFT, %.9g by %s", current, (long long)i, (double)by_cufft[i],
+               (double)fused[i], name);
+  if (!(fabs(means[0] - means[1]) <= 1e-6)) fail_msg("%s: mean %.9g, %.9g", current, means[0], means[1]);
+  free(first), free(by_cufft), free(fused), free(again);
+  void *opaque = p;
+  sim_model_parameters_free(&diffusion_model, &opaque);
+}
+
 /* The fused passes against cuFFT, which the cases below hold against the CPU: place and time in the rates, boxes and
- * axes of different lengths. Fields stay below 2; fp32 transforms of 2^24 to 2^26 numbers have relative errors of about
- * 1e-6 in L2, and the greatest of so many errors is some six times their mean: 2e-5 is twice that. */
-static void test_two_passes(void **state) {
-  (void)state;
+ * axes of different lengths, all boundaries where there is one pass an axis. Fields stay below 2; fp32 transforms of
+ * 2^24 to 2^26 numbers have relative errors of about 1e-6 in L2, and the greatest of so many errors is some six times
+ * their mean: 2e-5 is twice that. */
+static void compare_fused(size_t first_case, size_t end) {
   static const struct {
     int n[3], fields;
-    const char *scheme, *dealias;
-  } cases[] = {{{256, 256, 256}, 1, "lie", "false"},
-               {{512, 256, 256}, 2, "strang", "true"},
-               {{256, 1024, 256}, 1, "lie", "false"}};
-  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    const char *scheme, *dealias, *name;
+    int kind[3];
+  } cases[] = {{{256, 256, 256}, 1, "lie", "false", "two passes", {0}},
+               {{512, 256, 256}, 2, "strang", "true", "two passes", {0}},
+               {{256, 1024, 256}, 1, "lie", "false", "two passes", {0}},
+               {{256, 512, 256}, 2, "strang", "true", "one pass an axis", {2, 1, 0}},
+               {{1024, 256, 256}, 1, "lie", "false", "one pass an axis", {1, 0, 2}},
+               {{256, 256, 256}, 1, "strang", "false", "one pass an axis", {1, 1, 1}},
+               {{256, 256, 256}, 1, "lie", "true", "one pass an axis", {2, 2, 2}},
+               {{256, 1024, 0}, 2, "lie", "false", "one pass an axis", {1, 2, 0}},
+               {{512, 256, 0}, 1, "strang", "true", "one pass an axis", {0, 1, 0}}};
+  for (size_t c = first_case; c < end; c++) {
     char text[2048];
-    const int *n = cases[c].n;
+    const int *n = cases[c].n, *kind = cases[c].kind;
+    char sizes[64], sides[64];
+    snprintf(sizes, sizeof sizes, n[2] ? "%d, %d, %d" : "%d, %d", n[0], n[1], n[2]);
+    snprintf(sides, sizeof sides, n[2] ? "1.5, 2.5, 3.5" : "1.5, 2.5");
     const bool two = cases[c].fields == 2;
+    if (!is_mine()) continue;
     snprintf(text, sizeof text,
-             "return sim.diffusion { precision = 'single', grid = { n = {%d, %d, %d}, size = {1.5, 2.5, 3.5} },\n"
+             "return sim.diffusion { precision = 'single', grid = { n = {%s}, size = {%s},\n"
+             "  x = '%s', y = '%s', z = '%s' },\n"
              "fields = {{ name = 'u', D = 1e-4, axes = {1, 2, 3}, decay = 0.1 } %s },\n"
              "rates = function(u, %s x, y, z, t) return u - u^3 + 0.1*x*z - y + math.sin(t) %s end,\n"
              "integrate = { scheme = '%s', dt = 0.02, t_end = 0.1, dealias = %s } }",
-             n[0], n[1], n[2], two ? ", { name = 'v', D = 2e-4 }" : "", two ? "v," : "", two ? "- v, u*v - 0.1*v" : "",
-             cases[c].scheme, cases[c].dealias);
+             sizes, sides, boundaries[kind[0]], boundaries[kind[1]], boundaries[kind[2]],
+             two ? ", { name = 'v', D = 2e-4 }" : "", two ? "v," : "", two ? "- v, u*v - 0.1*v" : "", cases[c].scheme,
+             cases[c].dealias);
+    current = text;
+    compare_forms(decode(text), cases[c].name);
+  }
+}
+
+static void test_two_passes(void **state) {
+  (void)state;
+  compare_fused(0, 3);
+}
+static void test_axes(void **state) {
+  (void)state;
+  compare_fused(3, 9);
+}
+
+/* The same of two passes a stage over two axes: every scheme, length of an axis and number of fields. Fields stay below
+ * 3, and transforms are of fewer numbers. */
+static void test_flat(void **state) {
+  (void)state;
+  static const struct {
+    int n[2], fields;
+    const char *scheme, *dealias;
+  } cases[] = {{{256, 256}, 1, "lie", "true"},     {{512, 256}, 2, "strang", "false"},
+               {{256, 1024}, 1, "etd1", "false"},  {{2048, 512}, 3, "etdrk2", "true"},
+               {{4096, 256}, 2, "etdrk4", "true"}, {{256, 4096}, 4, "etdrk4", "false"}};
+  static const char *const rates[] = {"u - u^3 + 0.1*x - y + math.sin(t)", "u*v - 0.1*v", "x - w*w*w", "u - v*q"};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    char text[2048], fields[512] = "", inputs[64] = "", results[256] = "";
+    if (!is_mine()) continue;
+    for (int f = 0; f < cases[c].fields; f++) {
+      const char name = "uvwq"[f];
+      snprintf(fields + strlen(fields), sizeof fields - strlen(fields),
+               "{ name = '%c', D = %g, axes = {1, %d, 1}, decay = 0.1, hyper = %g },", name, 1e-4 * (f + 1), f + 1,
+               f == 1 ? 1e-9 : 0);
+      snprintf(inputs + strlen(inputs), sizeof inputs - strlen(inputs), "%c,", name);
+      snprintf(results + strlen(results), sizeof results - strlen(results), "%s%s", f ? "," : "", rates[f]);
+    }
+    snprintf(text, sizeof text,
+             "return sim.diffusion { precision = 'single', grid = { n = {%d, %d}, size = {1.5, 2.5} },\n"
+             "fields = {%s}, rates = function(%s x, y, z, t) return %s end,\n"
+             "integrate = { scheme = '%s', dt = 0.02, t_end = 0.1, dealias = %s } }",
+             cases[c].n[0], cases[c].n[1], fields, inputs, results, cases[c].scheme, cases[c].dealias);
+    current = text;
+    compare_forms(decode(text), "two passes a stage");
+  }
+}
+
+/* Ensembles, whose rates, linear parts and starts take the member: with walls on the first axis another one is the fast
+ * one of transforms; one cell, where there is no transform. A run that goes on in the middle has the same bits. */
+static void test_ensemble(void **state) {
+  (void)state;
+  static const struct {
+    const char *grid, *scheme, *precision;
+  } cases[] = {{"n = {128, 128}, size = {1, 1}", "etdrk2", "single"},
+               {"n = {33}, size = {1}", "lie", "double"},
+               {"n = {12, 17}, size = {1, 2}, x = 'no_flux'", "strang", "double"},
+               {"n = {16, 10}, size = {1, 2}, boundary = 'fixed'", "etdrk4", "double"},
+               {"n = {24, 9}, size = {1, 2}, y = 'no_flux'", "exact", "single"},
+               {"n = {1, 1}, size = {1, 2}", "etd1", "double"}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    char text[2048];
+    side cpu, gpu, again;
+    const bool single = strcmp(cases[c].precision, "single") == 0;
+    if (!is_mine()) continue;
+    snprintf(
+        text, sizeof text,
+        "return sim.diffusion { precision = '%s', members = 7, grid = { %s }, fields = {\n"
+        "{ name = 'u', D = 0.02, noise = 0.1, initial = function(x, y, member) return math.cos(3*x + member)*y end },\n"
+        "{ name = 'v', D = 0.01, linear = function(k2, member) return -0.003*member*k2 end, initial = 0.5 }},\n"
+        "%s integrate = { scheme = '%s', dt = 0.02, t_end = 0.1 } }",
+        cases[c].precision, cases[c].grid,
+        strcmp(cases[c].scheme, "exact") == 0
+            ? ""
+            : "rates = function(u, v, x, t, member) return u*(1 - u) + 0.1*member*v*x, 0.2*u*member - v + t end,",
+        cases[c].scheme);
     current = text;
     diffusion_parameters *p = decode(text);
-    const int64_t count = (int64_t)n[0] * n[1] * n[2] * cases[c].fields;
-    float *first = malloc((size_t)count * sizeof *first);
-    for (int64_t i = 0; i < count; i++) {
-      const uint32_t word = (uint32_t)i * 2654435761u;
-      first[i] = (float)((word ^ word >> 15) * 2246822519u >> 8) * 0x1p-23f - 1;
-    }
-    double means[3];
-    float *by_cufft = three_steps(&diffusion_ops_cufft, p, first, "cuFFT", &means[0]);
-    float *fused = three_steps(&diffusion_ops_cuda, p, first, "two passes", &means[1]);
-    float *again = three_steps(&diffusion_ops_cuda, p, first, "two passes", &means[2]);
-    if (memcmp(fused, again, (size_t)count * sizeof *fused) != 0 || means[1] != means[2])
-      fail_msg("%s: other bits the second time", text);
-    for (int64_t i = 0; i < count; i++)
-      if (!(fabsf(by_cufft[i] - fused[i]) <= 2e-5f))
-        fail_msg("%s: number %lld: %.9g by cuFFT, %.9g by two passes", text, (long long)i, (double)by_cufft[i],
-                 (double)fused[i]);
-    if (!(fabs(means[0] - means[1]) <= 1e-6)) fail_msg("%s: mean %.9g, %.9g", text, means[0], means[1]);
-    free(first), free(by_cufft), free(fused), free(again);
+    begin(&cpu, p, &sim_backend_cpu, NULL);
+    begin(&gpu, p, &sim_backend_cuda, NULL);
+    steps(&cpu, 3), steps(&gpu, 3);
+    expect_near(&cpu, &gpu, p, bound_of(single));
+    sim_array saved = gpu.arrays[0];
+    saved.data = on_host(&gpu, 0);
+    saved.space = SIM_SPACE_HOST;
+    begin(&again, p, &sim_backend_cuda, &(sim_frame){.clock = gpu.clock, .arrays = &saved, .array_count = 1});
+    free((void *)(uintptr_t)saved.data);
+    steps(&cpu, INT64_MAX), steps(&gpu, INT64_MAX), steps(&again, INT64_MAX);
+    expect_near(&cpu, &gpu, p, bound_of(single));
+    expect_near(&gpu, &again, p, 0);
+    diffusion_model.destroy(&cpu.self), diffusion_model.destroy(&gpu.self), diffusion_model.destroy(&again.self);
     void *opaque = p;
     sim_model_parameters_free(&diffusion_model, &opaque);
   }
@@ -300,12 +417,13 @@ static void test_two_passes(void **state) {
 /* A run that is read back goes on with the same bits, and outputs change none. */
 static void test_restart(void **state) {
   (void)state;
-  for (int scheme = 0; scheme < DIFFUSION_SCHEMES; scheme++) {
+  for (int i = 0; i < 2 * DIFFUSION_SCHEMES; i++) { /* every other one by two passes a stage, where there are rates */
     char text[2048];
     side one, two, three;
-    const int kind[3] = {scheme % 3, 0, 1};
-    diffusion_parameters *p =
-        scenario_of(scheme, kind, (shape){{24, 15, 8}}, scheme % 2, false, false, text, sizeof text);
+    if (!is_mine()) continue;
+    const int scheme = i / 2, kind[3] = {i % 2 ? 0 : scheme % 3, 0, 1};
+    diffusion_parameters *p = scenario_of(scheme, kind, i % 2 ? (shape){{512, 256}} : (shape){{24, 15, 8}},
+                                          i % 2 || scheme % 2, false, false, text, sizeof text);
     begin(&one, p, &sim_backend_cuda, NULL);
     begin(&two, p, &sim_backend_cuda, NULL);
     steps(&two, 3);
@@ -331,20 +449,42 @@ static void test_restart(void **state) {
   }
 }
 
-/* test_parity_diffusion [NAME]: one test alone. */
+/* Most of the time NVRTC compiles: as many processes as there are processors, 16 at most, share the cases. */
+static int run_shared(const char *program) {
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  const int count = processors < 1 ? 1 : processors > 16 ? 16 : (int)processors;
+  FILE *processes[16];
+  int bad = 0;
+  for (int i = 0; i < count; i++) {
+    char command[4096];
+    snprintf(command, sizeof command, "'%s' '*' %d %d 2>&1", program, i, count);
+    processes[i] = popen(command, "r");
+  }
+  for (int i = 0; i < count; i++) {
+    char line[1024];
+    while (processes[i] && fgets(line, sizeof line, processes[i])) fputs(line, stdout);
+    if (!processes[i] || pclose(processes[i]) != 0) bad++;
+  }
+  return bad > 0;
+}
+
+/* test_parity_diffusion [NAME [SHARE SHARES]]: one test alone, or every SHARES-th of its cases. */
 int main(int argc, char **argv) {
   const char *reason = sim_backend_cuda.unavailable();
   if (reason != NULL) {
     printf("skipped: %s\n", reason);
     return 77;
   }
+  if (argc == 1) return run_shared(argv[0]);
   if (sim_backend_cuda.open(NULL) != SIM_OK) {
     fprintf(stderr, "%s\n", sim_error_last()->message);
     return 1;
   }
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_passes), cmocka_unit_test(test_restart),
-                                     cmocka_unit_test(test_terms), cmocka_unit_test(test_sizes),
-                                     cmocka_unit_test(test_boundaries)};
-  if (argc > 1) cmocka_set_test_filter(argv[1]);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_passes), cmocka_unit_test(test_flat),
+                                     cmocka_unit_test(test_axes),       cmocka_unit_test(test_restart),
+                                     cmocka_unit_test(test_ensemble),   cmocka_unit_test(test_terms),
+                                     cmocka_unit_test(test_sizes),      cmocka_unit_test(test_boundaries)};
+  cmocka_set_test_filter(argv[1]);
+  if (argc > 3) share = atoi(argv[2]), shares = atoi(argv[3]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

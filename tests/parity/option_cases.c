@@ -125,6 +125,52 @@ static void make_local(pricing *d) {
 
 static void make_far(pricing *d) { pricing_add(d, &option_asian_schema, 100, OPTION_PUT); }
 
+static void make_american(pricing *d) {
+  several(d, 2);
+  option_payoff *o = pricing_add(d, &option_american_schema, 100, OPTION_PUT);
+  o->fit_paths = 20000;
+  o = pricing_add(d, &option_american_schema, 97, OPTION_CALL);
+  o->asset = 2;
+  o->every = 2;
+  o->degree = 5;
+  o->fit_paths = 10000;
+  pricing_add(d, &option_european_schema, 100, OPTION_PUT);
+}
+
+static void make_american_heston(pricing *d) {
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  pricing_add(d, &option_american_schema, 110, OPTION_PUT)->fit_paths = 20000;
+}
+
+static void use_sobol(pricing *d, int construction) {
+  d->p.sampling.sequence = OPTION_SOBOL;
+  d->p.sampling.scrambles = 16;
+  d->p.sampling.construction = construction;
+}
+
+static void make_sobol(pricing *d) {
+  use_sobol(d, OPTION_BRIDGE);
+  make_asian(d);
+  pricing_add(d, &option_lookback_schema, NAN, OPTION_CALL)->monitoring = OPTION_CONTINUOUS;
+}
+
+static void make_sobol_heston(pricing *d) {
+  use_sobol(d, OPTION_BRIDGE);
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = (option_heston){true, 0.010201, 6.21, 0.019, 0.61, -0.7};
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_asian_schema, 100, OPTION_PUT);
+}
+
+static void make_components(pricing *d) {
+  use_sobol(d, OPTION_PCA);
+  several(d, 2);
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  pricing_add(d, &option_basket_schema, 98, OPTION_PUT);
+}
+
 const option_case option_cases[OPTION_CASES] = {
     {"european", make_european, 1, OPTION_CONTROL_UNDERLYING, false, true, OPTION_AUTO, 0.2, 1},
     {"european, bumped", make_european, 1, OPTION_NO_CONTROL, true, true, OPTION_BUMP, 0.2, 1, true},
@@ -141,6 +187,13 @@ const option_case option_cases[OPTION_CASES] = {
     {"Heston's greeks", make_heston, 6, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 2},
     {"jumps", make_jumps, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
     {"local volatility", make_local, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},
+    {"american", make_american, 12, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"american, Heston", make_american_heston, 2, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1},
+    {"Sobol", make_sobol, 13, OPTION_CONTROL_GEOMETRIC, true, false, OPTION_AUTO, 0.2, 1},
+    {"Sobol, components", make_components, 6, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
+    {"Sobol, one step", make_sobol, 1, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
+    {"Sobol, Heston", make_sobol_heston, 2, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
+    {"Sobol, Heston, one step", make_sobol_heston, 1, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
     {"far", make_far, 3, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 4, 30},
 };
 

@@ -176,6 +176,31 @@ static void heston_sobol(void) {
   pricing_free(&d);
 }
 
+/* Of 1 and 2 steps, whose paths share words elsewhere, Sobol's points make the law of plain paths; and the price itself
+ * has its mean, which it has for the right law of the variance alone. */
+static void test_short_heston(void **state) {
+  (void)state;
+  for (int steps = 1; steps <= 2; steps++) {
+    estimate got[2][2];
+    for (int sobol = 0; sobol < 2; sobol++) {
+      pricing d;
+      pricing_make(&d, precisions[steps - 1], 0.2, 0.0319, 1, steps);
+      pricing_set_motion(&d, 0);
+      d.assets[0].heston = (option_heston){true, 0.010201, 6.21, 0.019, 0.61, -0.7};
+      d.p.sampling.paths = 0x1p18;
+      d.p.sampling.sequence = sobol ? OPTION_SOBOL : OPTION_PHILOX;
+      d.p.sampling.scrambles = 32;
+      pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+      pricing_add(&d, &option_european_schema, 0, OPTION_CALL);
+      pricing_run(&d);
+      for (int k = 0; k < 2; k++) got[sobol][k] = pricing_price(&d, k);
+      pricing_free(&d);
+    }
+    near("the price itself", got[1][1], 100);
+    near("Heston in few steps", (estimate){got[1][0].value, hypot(got[0][0].error, got[1][0].error)}, got[0][0].value);
+  }
+}
+
 static double below(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
 
 /* Mean of what is paid at the second of two dates, half a year after a price s. */
@@ -341,11 +366,12 @@ static void test_sobol(void **state) {
 
 int main(int argc, char **argv) {
   (void)argv;
-  const struct CMUnitTest quick[] = {cmocka_unit_test(test_heston),       cmocka_unit_test(test_merton),
-                                     cmocka_unit_test(test_grid),         cmocka_unit_test(test_function),
-                                     cmocka_unit_test(test_american),     cmocka_unit_test(test_exercise_limits),
-                                     cmocka_unit_test(test_autocallable), cmocka_unit_test(test_sobol),
-                                     cmocka_unit_test(test_components),   cmocka_unit_test(test_slopes)};
+  const struct CMUnitTest quick[] = {cmocka_unit_test(test_heston),          cmocka_unit_test(test_short_heston),
+                                     cmocka_unit_test(test_merton),          cmocka_unit_test(test_grid),
+                                     cmocka_unit_test(test_function),        cmocka_unit_test(test_american),
+                                     cmocka_unit_test(test_exercise_limits), cmocka_unit_test(test_autocallable),
+                                     cmocka_unit_test(test_sobol),           cmocka_unit_test(test_components),
+                                     cmocka_unit_test(test_slopes)};
   const struct CMUnitTest thorough[] = {cmocka_unit_test(test_long_slope)};
   return argc > 1 ? cmocka_run_group_tests(thorough, NULL, NULL) : cmocka_run_group_tests(quick, NULL, NULL);
 }

@@ -20,6 +20,7 @@ typedef struct situation {
   int steps;
   double paths;
   bool accuracy; /* is what ends the run */
+  bool matched;  /* moments */
   bool rich;     /* Heston with jumps, local volatility and early exercise, on Sobol's points */
 } situation;
 
@@ -67,6 +68,7 @@ static void make(const situation *s, pricing *d) {
   d->p.sampling = (option_sampling){
       .paths = s->paths, .standard_error = NAN, .antithetic = true, .control = OPTION_CONTROL_GEOMETRIC};
   if (s->accuracy) d->p.sampling = (option_sampling){.paths = NAN, .standard_error = 0.02};
+  d->p.sampling.moment_matching = s->matched;
   pricing_add(d, &option_asian_schema, 100, OPTION_CALL);
   pricing_add(d, &option_best_of_schema, 100, OPTION_PUT);
   pricing_add(d, &option_lookback_schema, NAN, OPTION_PUT)->monitoring = OPTION_CONTINUOUS;
@@ -151,17 +153,36 @@ static void test_rich(void **state) {
   int64_t steps;
   const double paths = 0x1p19 + 0x1p17;
   for (sim_precision precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision += 2) {
-    situation s = {precision, sim_isa_best(), 1, 1, paths, false, true};
+    situation s = {precision, sim_isa_best(), 1, 1, paths, .rich = true};
     whole(&s, expected, &steps);
     assert_true(steps == 2);
     s.threads = 3;
     split(&s, 1, got);
     assert_string_equal(got, expected);
   }
-  whole(&(situation){SIM_DOUBLE, sim_isa_best(), 2, 3, 0x1p14, false, true}, expected, &steps);
+  whole(&(situation){SIM_DOUBLE, sim_isa_best(), 2, 3, 0x1p14, .rich = true}, expected, &steps);
   for (sim_isa isa = SIM_ISA_PLAIN; isa < sim_isa_best(); isa++) {
-    whole(&(situation){SIM_DOUBLE, isa, 1, 3, 0x1p14, false, true}, got, &steps);
+    whole(&(situation){SIM_DOUBLE, isa, 1, 3, 0x1p14, .rich = true}, got, &steps);
     assert_string_equal(got, expected);
+  }
+}
+
+/* Matched moments: the same after a stop, of any threads, and in double of any instruction set. */
+static void test_matched(void **state) {
+  (void)state;
+  char expected[33], got[33];
+  int64_t steps;
+  for (sim_precision precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision += 2) {
+    const double paths = precision == SIM_SINGLE ? 0x1p21 + 5e5 : few / 4;
+    situation s = {precision, sim_isa_best(), 1, precision == SIM_SINGLE ? 1 : 5, paths, .matched = true};
+    whole(&s, expected, &steps);
+    s.threads = 3;
+    split(&s, steps / 2, got);
+    assert_string_equal(got, expected);
+    for (s.isa = SIM_ISA_PLAIN; precision == SIM_DOUBLE && s.isa < sim_isa_best(); s.isa++) {
+      whole(&s, got, &steps);
+      assert_string_equal(got, expected);
+    }
   }
 }
 
@@ -187,8 +208,8 @@ static void test_unfit(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_restart), cmocka_unit_test(test_threads),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_restart),          cmocka_unit_test(test_threads),
                                      cmocka_unit_test(test_instruction_sets), cmocka_unit_test(test_rich),
-                                     cmocka_unit_test(test_unfit)};
+                                     cmocka_unit_test(test_matched),          cmocka_unit_test(test_unfit)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,8 +195,9 @@ static void check_rows(int64_t n, fft_kind kind, fft_packing packing, bool singl
   fft_forward(plan, column, 1, column, 1, work, NULL);
   memset(split, 255, (size_t)(count * points) * 128);
   fft_rows_split(plan, packing, column, split, points, count);
-  const double scale = packing == FFT_HALF ? 0.5 : 1, tolerance = 2 * bound(n, kind, single);
-  const int64_t stored = packing == FFT_HALF ? n / 2 + 1 : n;
+  const bool half = packing == FFT_HALF || packing == FFT_HALF_PAIRED;
+  const double scale = half ? 0.5 : 1, tolerance = 2 * bound(n, kind, single);
+  const int64_t stored = packing == FFT_HALF ? n / 2 + 1 : half ? n / 2 : n;
   for (int64_t r = 0; r < count; r++) {
     double error = 0, norm = 1e-300;
     for (int64_t i = 0; i < points * 2 * group; i++) {
@@ -214,6 +215,7 @@ static void check_rows(int64_t n, fft_kind kind, fft_packing packing, bool singl
           } else {
             re += a * sine(n, (n - k) * (2 * j + 1));
           }
+          if (packing == FFT_HALF_PAIRED && k == 0 && im) part += j % 2 ? -a : a; /* n/2 */
         }
       const double want = (double)(im && packing != FFT_TWO_REAL ? part : re);
       const double got = scale * get(split, single, r * points * 2 * group + i);
@@ -245,6 +247,7 @@ static void test_rows(void **state) {
         for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) {
           if (counts[c] > 2 * fft_group(single)) continue;
           check_rows(sizes[i], FFT_PERIODIC, FFT_HALF, single, counts[c], isa);
+          if (sizes[i] % 2 == 0) check_rows(sizes[i], FFT_PERIODIC, FFT_HALF_PAIRED, single, counts[c], isa);
           check_rows(sizes[i], FFT_COSINE, FFT_REAL, single, counts[c], isa);
           check_rows(sizes[i], FFT_COSINE, FFT_TWO_REAL, single, counts[c], isa);
           check_rows(sizes[i], FFT_SINE, FFT_TWO_REAL, single, counts[c], isa);

@@ -26,8 +26,9 @@ static double uniform(uint32_t word) { return ((double)(word >> 1) + 0.5) * 0x1p
 /* The words of a path's step: returns the place of the step's own. Of short paths 4 or 2 have them together. */
 static int words_of(uint64_t path, int step, int draw, uint32_t *out) {
   const int turn = steps == 1 ? (int)(path >> 8 & 3) : steps == 2 ? (int)(path >> 8 & 1) : 0;
-  const uint64_t from = path - 256 * (uint64_t)turn;
-  sim_rng_words(seed, (uint64_t)step / 4 << 32 | (uint32_t)from, from >> 32, (uint32_t)draw, out);
+  const uint64_t lower = steps > 2 ? (uint32_t)path : path & 255;
+  const uint64_t group = steps > 2 ? (uint64_t)step / 4 : (uint32_t)path >> (steps == 1 ? 10 : 9);
+  sim_rng_words(seed, group << 32 | lower, path >> 32, (uint32_t)draw, out);
   return (steps * turn + step) % 4;
 }
 

@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
     plot = commands.add_parser("plot", help="draw a run or a sweep", epilog=_CODES)
-    plot.add_argument("path", help="an output folder, such as galaxy.out, or that of a sweep")
+    plot.add_argument("path", help="an output folder, such as galaxy.out, one of its slices, or that of a sweep")
     plot.add_argument("-o", "--output", type=Path, help="picture to write: .png, .pdf or .svg (NAME.png)")
     plot.add_argument("--only", type=_names, metavar="P,Q", help="these panels: picture, spectrum, energy, ...; of a sweep: pictures, or TABLE.COLUMN")
     which = plot.add_mutually_exclusive_group()
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     _look_options(plot, 800)
 
     movie = commands.add_parser("movie", help="make a film of a run", epilog=_CODES)
-    movie.add_argument("path", help="an output folder")
+    movie.add_argument("path", help="an output folder, or one of its slices")
     movie.add_argument("-o", "--output", type=Path, help="film to write: .mp4 or .gif (NAME.mp4 where ffmpeg is)")
     movie.add_argument("--fps", type=_positive, default=24, help="frames a second (24)")
     movie.add_argument("--every", type=_count, default=1, metavar="N", help="take each N-th snapshot (1)")

@@ -38,7 +38,8 @@ def open(path: str | os.PathLike[str]) -> Run:  # noqa: A001
     Parameters
     ----------
     path
-        The folder that a run writes, such as ``galaxy.out``. The run may still be going.
+        The folder that a run writes, such as ``galaxy.out``, or that of one of its slices, ``heat.out/slices/middle``.
+        The run may still be going.
 
     Returns
     -------
@@ -49,24 +50,35 @@ def open(path: str | os.PathLike[str]) -> Run:  # noqa: A001
     NotFoundError
         There is no such folder, or no run has written it.
     """
-    return Run(Path(path))
+    folder = Path(path)
+    inside = folder.resolve()
+    if inside.is_dir() and inside.parent.name == "slices" and not _is_run(inside) and _is_run(inside.parent.parent):
+        return Run(inside.parent.parent, inside.name)
+    return Run(folder)
+
+
+def _is_run(path: Path) -> bool:
+    return any((path / name).exists() for name in ("status.json", "tables.h5", "snap", "ckpt"))
 
 
 class Run(Sequence[Snapshot]):
     """An output folder: a sequence of snapshots, with tables and the run's own notes beside it.
 
     The list of snapshots is that of the moment when the run was opened; `refresh` looks again. Tables and status are
-    always those of now.
+    always those of now. One of ``run.slices`` is a run too, whose snapshots are those of the slice.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, slice_name: str | None = None) -> None:
         if not path.exists():
             raise NotFoundError(f"{path}: no such folder")
         if not path.is_dir():
             raise NotFoundError(f"{path}: not a folder; simview wants what sim wrote, such as galaxy.out")
-        if not any((path / name).exists() for name in ("status.json", "tables.h5", "snap", "ckpt")):
+        if not _is_run(path):
             raise NotFoundError(f"{path}: no run of sim (no status.json, tables.h5 or snap in it)")
         self.path = path
+        self.slice_name = slice_name
+        self._folder = path / "snap" if slice_name is None else path / "slices" / slice_name
+        self._slices: dict[str, Run] = {}
         self._steps: list[tuple[int, str]] = []
         self._snapshots: dict[str, Snapshot] = {}
         self._provenance: dict[str, Any] | None = None
@@ -78,7 +90,7 @@ class Run(Sequence[Snapshot]):
         """Looks for snapshots that have come or gone since. Returns the run itself."""
         found = []
         try:
-            with os.scandir(self.path / "snap") as entries:
+            with os.scandir(self._folder) as entries:
                 for entry in entries:
                     match = _SNAPSHOT.match(entry.name)
                     if match:
@@ -86,14 +98,25 @@ class Run(Sequence[Snapshot]):
         except FileNotFoundError:
             pass
         except OSError as error:
-            raise NotFoundError(f"{self.path / 'snap'}: {error.strerror}") from None
+            raise NotFoundError(f"{self._folder}: {error.strerror}") from None
         self._steps = sorted(found)
         return self
 
     @property
     def name(self) -> str:
-        """The folder's name without '.out'."""
-        return self.path.resolve().name.removesuffix(".out")
+        """The folder's name without '.out', and that of the slice."""
+        name = self.path.resolve().name.removesuffix(".out")
+        return name if self.slice_name is None else f"{name}_{self.slice_name}"
+
+    @property
+    def slices(self) -> dict[str, Run]:
+        """Planes and thinned grids that the run writes beside its snapshots, by name."""
+        folder = self.path / "slices"
+        if self.slice_name is None and folder.is_dir():
+            for name in sorted(entry.name for entry in folder.iterdir() if entry.is_dir()):
+                if name not in self._slices:
+                    self._slices[name] = Run(self.path, name)
+        return dict(self._slices)
 
     @property
     def steps(self) -> NDArray[np.int64]:
@@ -135,7 +158,7 @@ class Run(Sequence[Snapshot]):
         ``parameters`` is a dict, ``scenario`` the text that was run.
         """
         if self._provenance is None:
-            candidates = [self.path / "tables.h5", *(self.path / "snap" / name for _, name in self._steps[-1:])]
+            candidates = [self.path / "tables.h5", *(self._folder / name for _, name in self._steps[-1:])]
             candidates += sorted((self.path / "ckpt").glob("ck_*.h5"))[-1:]
             fault: DamagedError | None = None
             for path in candidates:
@@ -210,7 +233,7 @@ class Run(Sequence[Snapshot]):
 
     def _snapshot(self, step: int, name: str) -> Snapshot:
         if name not in self._snapshots:
-            self._snapshots[name] = Snapshot(self.path / "snap" / name, step, self._units)
+            self._snapshots[name] = Snapshot(self._folder / name, step, self._units)
         return self._snapshots[name]
 
     def _why_none(self) -> str:
@@ -282,4 +305,5 @@ class Run(Sequence[Snapshot]):
             return list(pool.map(function, snapshots, chunksize=chunk))
 
     def __repr__(self) -> str:
-        return f"<run {self.path}: {len(self)} snapshots>"
+        part = "" if self.slice_name is None else f", slice {self.slice_name}"
+        return f"<run {self.path}{part}: {len(self)} snapshots>"

@@ -57,6 +57,8 @@ def summary(run: Run) -> str:
             tell("fields", ", ".join(f"{name} ({f.unit}) {' x '.join(map(str, f.shape))}" for name, f in sizes))
         else:
             tell("snapshots", "none yet")
+        for name, part in run.slices.items():
+            tell(f"slice {name}", f"{len(part)}, t = {part[0].time:g} to {part[-1].time:g}{unit}" if len(part) else "none yet")
     except SimviewError as error:
         faults.append(str(error))
     try:

@@ -44,7 +44,8 @@ return sim.diffusion {
   units     = { length = "mm", mass = "kg", time = "s" },
   spectrum  = 8,
   integrate = { dt = 0.1, t_end = 1 },
-  output    = { snapshots = "every 0.25", tables = "every 0.1", checkpoint = "never" },
+  output    = { snapshots = "every 0.25", tables = "every 0.1", checkpoint = "never",
+                slices = { { name = "thin", stride = 5, when = "every 1 steps" }, { name = "line", y = 0.5, when = "every 0.25" } } },
 }
 """
 GRAINS = """

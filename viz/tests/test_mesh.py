@@ -9,6 +9,7 @@ from simview.grains import Grains, outlines
 from simview.options import reference
 from simview.panels import haff, power
 from simview.pictures import Look
+from simview.run import open as simview_open
 
 
 def test_field(gray_scott):
@@ -54,6 +55,25 @@ def test_pictures(gray_scott, option, simview, tmp_path):
     code, said, _ = simview("summary", gray_scott, option)
     assert code == 0 and "u (mm^-3 kg) 24 x 32" in said and "table price" in said
     assert simview("movie", gray_scott, "-o", "u.gif", "--dpi", "50", "--field", "u")[0] == 0
+
+
+def test_slices(plate, simview, tmp_path):
+    """Cells of slices are those of the snapshots, at their places."""
+    run = simview_open(plate)
+    assert sorted(run.slices) == ["line", "thin"] and run.slices["thin"].steps.tolist() == list(range(11))
+    for name, cells in (("thin", np.s_[::5, ::5]), ("line", np.s_[8])):  # 0.5 is the face between cells 7 and 8
+        part = run.slices[name]
+        assert part.name == f"s_{name}" and part.slices == {} and part.parameters == run.parameters
+        for snapshot in run:
+            whole, u = snapshot.field("u"), part.at_step(snapshot.step).field("u")
+            assert np.array_equal(np.asarray(u), np.asarray(whole)[cells])
+            for axis in u.dims:
+                step = 5 if name == "thin" else 1
+                assert np.allclose(u.coords[axis], whole.coords[axis][::step], rtol=0, atol=1e-15)  # an ulp of 3
+    inside = simview_open(f"{plate}/slices/line")
+    assert inside.slice_name == "line" and inside[0].field("u").dims == ("x",)
+    assert "slice thin" in simview("summary", plate)[1]
+    assert simview("plot", f"{plate}/slices/thin", "--dpi", "60")[0] == 0 and (tmp_path / "s_thin.png").exists()
 
 
 def test_run_on_a_grid(plate):

@@ -39,8 +39,10 @@ static size_t place(bed_work *w) {
   size_t at = 0;
   for (int s = 0; s < 2; s++) {
     bed_grains *g = &a->grains[s];
-    four **const fours[] = {&g->place, &g->velocity, &g->spin, &g->acceleration, &g->twirl, &g->seen, &g->turned};
+    four **const fours[] = {&g->place, &g->velocity, &g->spin, &g->seen, &g->turned};
     for (size_t k = 0; k < sizeof fours / sizeof *fours; k++) take_array(w, &at, fours[k], n);
+    a->grains[1 - s].acceleration = g->seen;
+    a->grains[1 - s].twirl = g->turned;
     take_array(w, &at, &g->dissipated, n);
     take_array(w, &at, &g->virial, n);
     take_array(w, &at, &g->collisions, n);
@@ -57,7 +59,7 @@ static size_t place(bed_work *w) {
   take_array(w, &at, &a->cell_of, n);
   take_array(w, &at, &a->rank, n + 1);
   take_array(w, &at, &a->order, n);
-  take_array(w, &at, &a->slot, n);
+  a->slot = a->cell_of;
   take_array(w, &at, &a->partial, 4096);
   take_array(w, &at, &a->barrier, 2);
   take_array(w, &at, &a->control, 2);
@@ -170,6 +172,8 @@ static sim_status create(const collision_options *options, const collision_state
   b->damped = options->damped;
   b->skin = isnan(options->skin) ? usual_skin * smallest : options->skin;
   for (int c = 0; c < 3; c++) {
+    w->arrays.box.size[c] = (real)options->size[c];
+    w->arrays.box.half[c] = options->periodic[c] ? (real)0.5 * (real)options->size[c] : (real)INFINITY;
     b->low[c] = options->low[c];
     b->size[c] = options->size[c];
     b->gravity[c] = options->gravity[c];
@@ -230,13 +234,14 @@ static void move(bed_work *w, double dt) {
 
 static void touch(bed_work *w, double dt) {
   const double n = w->numbers.n;
-  void (*const of[])(bed_arrays, bed_poses, real, unsigned) = {contacts<0>, contacts<3>, contacts<7>};
-  const int s = w->options.springs;
-  collision_launch(&touching, n * 8 * sizeof(four), grid_of(w->numbers.n), BED_THREADS,
-                   of[s == 0   ? 0
-                      : s == 3 ? 1
-                               : 2],
-                   w->arrays, poses_of(w), (real)dt, w->launch++);
+  typedef void kernel(bed_arrays, bed_poses, real, unsigned);
+  static kernel *const of[][2] = {{contacts<0, -1, false>, contacts<0, -1, true>},
+                                  {contacts<3, COLLISION_LINEAR, false>, contacts<3, COLLISION_LINEAR, true>},
+                                  {contacts<3, COLLISION_HERTZ, false>, contacts<3, COLLISION_HERTZ, true>},
+                                  {contacts<7, -1, false>, contacts<7, -1, true>}};
+  const int s = w->options.springs, row = s == 0 ? 0 : s == 7 ? 3 : w->numbers.form == COLLISION_HERTZ ? 2 : 1;
+  collision_launch(&touching, n * 8 * sizeof(four), (w->numbers.n + BED_THREADS - 1) / BED_THREADS, BED_THREADS,
+                   of[row][w->numbers.walls > 0], w->arrays, poses_of(w), (real)dt, w->launch++);
 }
 
 static void begin(collision_work *work, double t) {
@@ -434,6 +439,7 @@ static sim_status store(collision_work *work) {
   SIM_TRY(copy_fours(g->spin, s->spin, NULL, n, true));
   SIM_TRY(copy_fours(g->acceleration, s->acceleration, NULL, n, true));
   SIM_TRY(copy_fours(g->twirl, s->twirl, NULL, n, true));
+  collision_launch(&observing, 0, grid_of((uint64_t)n), BED_THREADS, see_again, w->arrays, w->launch);
   SIM_TRY(sim_backend_cuda.copy(s->dissipated, g->dissipated, (size_t)n * sizeof(double)));
   SIM_TRY(sim_backend_cuda.copy(s->virial, g->virial, (size_t)n * sizeof(double)));
   SIM_TRY(get_words(g->collisions, s->collisions, n));

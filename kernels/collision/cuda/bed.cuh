@@ -23,7 +23,8 @@ struct alignas(4 * sizeof(real)) four {
   real x, y, z, w;
 };
 
-/* One grain's numbers, in the cells' order; two sets, for sorting. */
+/* One grain's numbers, in the cells' order; two sets, for sorting. What contacts see of one set and accelerations of
+ * the other share their memory: when a step sorts, accelerations are used up. */
 struct bed_grains {
   four *place;    /* and radius */
   four *velocity; /* and mass */
@@ -64,14 +65,21 @@ struct bed_numbers {
   bed_level level[BED_LEVELS];
 };
 
+/* Half of a side without images is infinite. */
+struct bed_box {
+  real size[3], half[3];
+};
+
 struct bed_arrays {
+  bed_box box;
   bed_grains grains[2];
   bed_list list[2];
-  uint32_t *cell, *cell_of, *rank, *order, *slot; /* cell [cells + 1] */
-  uint32_t *partial;                              /* of a scan: [blocks] */
-  unsigned *barrier;                              /* threads blocks that came, ever */
-  bed_control *control;                           /* [2] */
-  unsigned long long *motion;                     /* [4]: greatest square of a speed of the last launches, as bits */
+  uint32_t *cell, *cell_of, *rank, *order; /* cell [cells + 1] */
+  uint32_t *slot;                          /* of an id, when looked at; cell_of while lists are made */
+  uint32_t *partial;                       /* of a scan: [blocks] */
+  unsigned *barrier;                       /* threads blocks that came, ever */
+  bed_control *control;                    /* [2] */
+  unsigned long long *motion;              /* [4]: greatest square of a speed of the last launches, as bits */
   int *fault;
   const bed_numbers *numbers;
   const contact_law *law; /* [COLLISION_MATERIALS_MAX]^2 */

@@ -53,11 +53,9 @@ static __device__ double given_up(int form, const contact_law &law, real mass, r
 template <int SPRINGS> struct history {
   real *at;
   size_t stride;
-  __device__ bool get(real *spring) const {
-    bool any = false;
+  __device__ void get(real *spring) const {
 #pragma unroll
-    for (int k = 0; k < SPRINGS; k++) any = (spring[k] = at[(size_t)k * stride]) != 0 || any;
-    return any;
+    for (int k = 0; k < SPRINGS; k++) spring[k] = at[(size_t)k * stride];
   }
   __device__ void put(const real *spring) const {
 #pragma unroll
@@ -65,56 +63,147 @@ template <int SPRINGS> struct history {
   }
 };
 
+template <int SPRINGS> static __device__ bool any_of(const real *spring) {
+  bool any = false;
+#pragma unroll
+  for (int k = 0; k < SPRINGS; k++) any = spring[k] != 0 || any;
+  return any;
+}
+
 static __device__ void take_three(real out[3], const four &from) { out[0] = from.x, out[1] = from.y, out[2] = from.z; }
 
-/* Neighbours of grain i. dt 0: as they are, without bringing history up to date; LOOK: and what `at` wants. `most`: by
- * which any two may have come nearer in the step. */
-template <int SPRINGS, bool LOOK>
+/* What no thread of the launch writes. */
+static __device__ __forceinline__ four constant(const four *from) {
+  four out;
+  if constexpr (sizeof(real) == 4) {
+    const float4 v = __ldg((const float4 *)from);
+    out = {(real)v.x, (real)v.y, (real)v.z, (real)v.w};
+  } else {
+    const double2 v = __ldg((const double2 *)from), w = __ldg((const double2 *)from + 1);
+    out = {(real)v.x, (real)v.y, (real)w.x, (real)w.y};
+  }
+  return out;
+}
+
+/* Quotients of one divisor, rounded as the operator's: its own sequence for numbers far from the ends of the range,
+ * which `sound` says that these are, with the reciprocal taken once. */
+struct bed_divisor {
+  real of, inverse;
+  bool sound;
+};
+
+static __device__ __forceinline__ bed_divisor divisor(real of, bool sound) {
+  bed_divisor out = {of, 0, sound};
+  if constexpr (sizeof(real) == 4) {
+    float first;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(first) : "f"((float)of));
+    out.inverse = __fmaf_rn(first, __fmaf_rn(-(float)of, first, 1.0f), first);
+  }
+  return out;
+}
+
+static __device__ __forceinline__ real quotient(real a, const bed_divisor &by) {
+  if constexpr (sizeof(real) == 4) {
+    if (by.sound) {
+      const float first = __fmul_rn((float)a, (float)by.inverse);
+      return __fmaf_rn((float)by.inverse, __fmaf_rn(-(float)by.of, first, (float)a), first);
+    }
+  }
+  return a / by.of;
+}
+
+/* Whether this length is far from the ends of single precision's range. */
+static __device__ __forceinline__ bool middling(real x) { return x > (real)0x1p-30 && x < (real)0x1p30; }
+
+/* A grain as contacts see it. */
+template <int SPRINGS> struct seen_grain {
+  four place, velocity, spin;
+  __device__ __forceinline__ void read(const bed_grains &g, uint32_t i) {
+    place = constant(g.place + i);
+    if (SPRINGS == 0) return;
+    velocity = constant(g.seen + i);
+    spin = constant(g.turned + i);
+  }
+};
+
+/* Neighbours of grain i. FORM: of the law, -1: b.form. dt 0: as they are, without bringing history up to date; LOOK:
+ * and what `at` wants. `most`: by which any two may have come nearer in the step. */
+template <int SPRINGS, int FORM, bool LOOK>
 static __device__ void gather_pairs(const bed_numbers &b, const bed_arrays &a, int order, uint32_t i, real dt,
                                     real edge, real margin, real most, bed_sum *sum, bed_look *at) {
   const bed_grains &g = a.grains[order];
   const bed_list &list = a.list[order];
-  const four p = g.place[i], vi = g.seen[i];
-  const uint32_t base = list.base[i / 32] + i % 32, count = list.count[i];
+  const int form = FORM < 0 ? b.form : FORM;
+  const bool materials = b.materials > 1;
+  const uint32_t base = list.base[i / 32] + i % 32, count = list.count[i], room = b.room;
+  const uint32_t *const neighbour = list.neighbour + base;
+  seen_grain<SPRINGS> one, other;
+  one.read(g, i);
+  if (SPRINGS == 0) one.velocity = constant(g.seen + i);
+  const four p = one.place, vi = one.velocity;
+  const real own_mass = vi.w * vi.w / (vi.w + vi.w), own_radius = p.w * p.w / (p.w + p.w);
+  contact_law law = a.law[0];
+  /* Differences of this place and another are then 0 or above 2^-54. */
+  bool sound = middling(p.w);
+  const real at_once[3] = {p.x, p.y, p.z};
+  for (int s = 0; s < 3; s++) sound = sound && middling((real)fabs(at_once[s])) && middling(a.box.size[s]);
+  const bed_divisor own_both = divisor(p.w + p.w, sound);
+  uint32_t j, next = count > 0 ? __ldg(neighbour) : i;
 #pragma unroll 1
   for (uint32_t k = 0; k < count; k++) {
-    const uint32_t e = base + 32 * k, j = list.neighbour[e];
-    const four q = g.place[j];
-    contact_state c = {};
+    j = next;
     real d[3], spring[7] = {};
-    apart(b, p, q, d);
+    const history<SPRINGS> kept = {list.spring + base + 32 * k, room};
+    next = k + 1 < count ? __ldg(neighbour + 32 * (k + 1)) : i;
+    other.read(g, j);
+    kept.get(spring);
+    const four q = other.place;
+    contact_state c = {};
+    apart(a.box, p, q, d);
     const real square = contact_dot(d, d), both = p.w + q.w, reach = both + margin;
     const bool near = square < reach * reach;
-    if (SPRINGS == 0 && !near) continue;
-    const history<SPRINGS> kept = {list.spring + e, b.room};
-    const bool any = kept.get(spring);
+    const bool any = any_of<SPRINGS>(spring);
     if (!near && !any) continue;
-    const four vj = g.seen[j];
-    const contact_law &law = a.law[g.material[i] * COLLISION_MATERIALS_MAX + g.material[j]];
-    c.mass = vi.w * vj.w / (vi.w + vj.w);
-    c.radius = p.w * q.w / both;
+    const four vj = SPRINGS == 0 ? constant(g.seen + j) : other.velocity;
+    if (materials) law = a.law[g.material[i] * COLLISION_MATERIALS_MAX + g.material[j]];
+    c.mass = own_mass;
+    c.radius = own_radius;
+    if (vj.w != vi.w) c.mass = vi.w * vj.w / (vi.w + vj.w);
+    if (q.w != p.w) c.radius = p.w * q.w / both;
     real distance = 0, approach = 0;
     bool touch = false;
     if (near) {
       distance = (real)sqrt(square);
       c.overlap = both - distance;
-      for (int s = 0; s < 3; s++) c.normal[s] = distance > 0 ? d[s] / distance : 0;
+      if (sound && middling(distance)) {
+        const bed_divisor by = divisor(distance, true);
+        for (int s = 0; s < 3; s++) c.normal[s] = quotient(d[s], by);
+      } else {
+        for (int s = 0; s < 3; s++) c.normal[s] = distance > 0 ? d[s] / distance : 0;
+      }
       c.speed[0] = vi.x - vj.x, c.speed[1] = vi.y - vj.y, c.speed[2] = vi.z - vj.z;
       approach = contact_dot(c.speed, c.normal);
       touch = c.overlap > 0 || (edge > 0 && c.overlap > -(real)0.5 * edge * (real)fabs(approach));
     }
     if (!touch) {
       if (!any || !(dt > 0)) continue;
-      sum->dissipated += 0.5 * given_up<SPRINGS>(b.form, law, c.mass, c.radius, spring);
+      sum->dissipated += 0.5 * given_up<SPRINGS>(form, law, c.mass, c.radius, spring);
       const real none[7] = {};
       kept.put(none);
       continue;
     }
+    real arm = 0;
     if (SPRINGS > 0) {
-      const real part = distance / both;
-      real wi[3], wj[3];
-      take_three(wi, g.turned[i]);
-      take_three(wj, g.turned[j]);
+      real part, wi[3], wj[3];
+      if (sound && q.w == p.w && middling(distance)) {
+        part = quotient(distance, own_both);
+        arm = quotient(distance * p.w, own_both);
+      } else {
+        part = distance / both;
+        arm = distance * p.w / both;
+      }
+      take_three(wi, one.spin);
+      take_three(wj, other.spin);
       for (int s = 0; s < 3; s++) {
         c.surface[s] = part * (p.w * wi[s] + q.w * wj[s]);
         c.turning[s] = wi[s] - wj[s];
@@ -122,15 +211,15 @@ static __device__ void gather_pairs(const bed_numbers &b, const bed_arrays &a, i
     }
     real gone[3] = {0, 0, 0};
     const bool may_begin = dt > 0 && approach < 0 && c.overlap > 0 && c.overlap <= most;
-    if (may_begin || b.form != COLLISION_HERTZ) {
-      const four ui = g.velocity[i], uj = g.velocity[j];
+    if (may_begin || form != COLLISION_HERTZ) {
+      const four ui = constant(g.velocity + i), uj = constant(g.velocity + j);
       gone[0] = ui.x - uj.x, gone[1] = ui.y - uj.y, gone[2] = ui.z - uj.z;
     }
     c.halfway = contact_dot(gone, c.normal);
     contact_result r;
-    contact_force(&law, b.form, SPRINGS, &c, dt, edge, spring, &r);
+    contact_force(&law, form, SPRINGS, &c, dt, edge, spring, &r);
     if (dt > 0) kept.put(spring);
-    add_contact(sum, c, r, SPRINGS > 0, distance * p.w / both, (real)0.5);
+    add_contact(sum, c, r, SPRINGS > 0, arm, (real)0.5);
     if (LOOK && c.overlap > 0) look_at(at, c, r, distance, (double)(p.w < q.w ? p.w : q.w));
     if (dt == 0) continue;
     sum->virial += (double)((real)0.5 * distance * r.normal_force * dt);
@@ -163,7 +252,8 @@ static __device__ void gather_walls(const bed_numbers &b, const bed_arrays &a, c
     const contact_law &law = a.law[g.material[i] * COLLISION_MATERIALS_MAX + wall.material];
     const history<SPRINGS> kept = {g.wall_spring + (size_t)wall.first * b.n + i, b.n};
     real spring[7] = {}, gone[3];
-    const bool any = kept.get(spring);
+    kept.get(spring);
+    const bool any = any_of<SPRINGS>(spring);
     contact_state c = {};
     c.overlap = p.w - distance;
     c.mass = v.w;
@@ -256,8 +346,8 @@ static __global__ void __launch_bounds__(BED_THREADS) drift(bed_arrays a, real e
 }
 
 /* Accelerations; dt 0: contacts as they are. */
-template <int SPRINGS>
-static __global__ void __launch_bounds__(BED_THREADS)
+template <int SPRINGS, int FORM, bool WALLS>
+static __global__ void __launch_bounds__(BED_THREADS, WALLS || sizeof(real) > 4 ? 1 : 3)
     contacts(bed_arrays a, const __grid_constant__ bed_poses poses, real dt, unsigned k) {
   after_previous();
   const bed_numbers &b = *a.numbers;
@@ -271,8 +361,8 @@ static __global__ void __launch_bounds__(BED_THREADS)
   const real most = (real)(now.step * 1.001);
   for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < b.n; i += gridDim.x * BED_THREADS) {
     bed_sum sum = {};
-    gather_pairs<SPRINGS, false>(b, a, now.order, i, dt, edge, margin, most, &sum, nullptr);
-    if (b.walls > 0) gather_walls<SPRINGS, false>(b, a, poses, now.order, i, dt, edge, &sum, nullptr, nullptr);
+    gather_pairs<SPRINGS, FORM, false>(b, a, now.order, i, dt, edge, margin, most, &sum, nullptr);
+    if (WALLS) gather_walls<SPRINGS, false>(b, a, poses, now.order, i, dt, edge, &sum, nullptr, nullptr);
     const real m = g.seen[i].w, r = g.place[i].w, inverse = 1 / ((real)0.4 * m * r * r);
     const four acceleration = {sum.force[0] / m + (real)b.gravity[0], sum.force[1] / m + (real)b.gravity[1],
                                sum.force[2] / m + (real)b.gravity[2], 0};

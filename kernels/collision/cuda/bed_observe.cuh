@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(BED_THREADS)
       const uint32_t i = a.slot[id];
       bed_sum sum = {};
       bed_look at = {};
-      gather_pairs<SPRINGS, true>(b, a, order, i, 0, 0, 0, 0, &sum, &at);
+      gather_pairs<SPRINGS, -1, true>(b, a, order, i, 0, 0, 0, 0, &sum, &at);
       gather_walls<SPRINGS, true>(b, a, poses, order, i, 0, 0, &sum, &at, wall);
       const four place = g.place[i], velocity = g.velocity[i], spin = g.spin[i];
       const double m = (double)velocity.w, r = (double)place.w, inertia = 0.4 * m * r * r;
@@ -121,13 +121,21 @@ static __global__ void finish(bed_arrays a, real ended, unsigned k) {
   }
 }
 
-/* All numbers in the order of ids into the other set. */
+/* What the state keeps in the order of ids into the other set. */
 static __global__ void by_id(bed_arrays a, unsigned k) {
   after_previous();
   const bed_numbers &b = *a.numbers;
   const int order = a.control[k & 1].order;
   for (uint32_t id = blockIdx.x * BED_THREADS + threadIdx.x; id < b.n; id += gridDim.x * BED_THREADS)
-    move_grain(b, a.grains[order ^ 1], a.grains[order], id, a.slot[id]);
+    move_grain(b, a.grains[order ^ 1], a.grains[order], id, a.slot[id], false);
+}
+
+/* What by_id has written over. */
+static __global__ void see_again(bed_arrays a, unsigned k) {
+  after_previous();
+  const bed_grains &g = a.grains[a.control[k & 1].order];
+  const uint32_t n = a.numbers->n;
+  for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < n; i += gridDim.x * BED_THREADS) see_now(g, i);
 }
 
 /* History by ids, each contact once, into the other list; rank[id]: where those of an id begin. */

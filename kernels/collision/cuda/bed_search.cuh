@@ -36,15 +36,14 @@ static __device__ uint32_t cell_at(const bed_numbers &b, const four &p) {
 }
 
 /* Positions stand in the box, so that one image away is enough. Odd in d, to the bit. */
-static __device__ real nearest_image(real d, bool periodic, real size) {
-  if (!periodic) return d;
-  return d > (real)0.5 * size ? d - size : d < (real)-0.5 * size ? d + size : d;
+static __device__ real nearest_image(real d, real size, real half) {
+  return d > half ? d - size : d < -half ? d + size : d;
 }
 
-static __device__ void apart(const bed_numbers &b, const four &p, const four &q, real d[3]) {
-  d[0] = nearest_image(p.x - q.x, b.periodic[0], (real)b.size[0]);
-  d[1] = nearest_image(p.y - q.y, b.periodic[1], (real)b.size[1]);
-  d[2] = nearest_image(p.z - q.z, b.periodic[2], (real)b.size[2]);
+static __device__ void apart(const bed_box &b, const four &p, const four &q, real d[3]) {
+  d[0] = nearest_image(p.x - q.x, b.size[0], b.half[0]);
+  d[1] = nearest_image(p.y - q.y, b.size[1], b.half[1]);
+  d[2] = nearest_image(p.z - q.z, b.size[2], b.half[2]);
 }
 
 /* Calls found(j) for all neighbours of grain i. */
@@ -86,7 +85,7 @@ static __device__ void near_of(const bed_numbers &b, const bed_arrays &a, const 
           for (uint32_t j = a.cell[row + (uint32_t)z]; j < last; j++) {
             const four q = place[j];
             real d[3];
-            apart(b, p, q, d);
+            apart(a.box, p, q, d);
             const real square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], far = p.w + q.w + (real)cutoff;
             if (square < far * far && j != i) found(j);
           }
@@ -144,15 +143,19 @@ static __device__ void scan(uint32_t *data, uint32_t count, uint32_t *partial, u
   wait_for_all(barrier, round);
 }
 
+/* `step`: with what contacts see, which takes the place of accelerations; otherwise the other way round. */
 static __device__ void move_grain(const bed_numbers &b, const bed_grains &to, const bed_grains &from, uint32_t i,
-                                  uint32_t k) {
+                                  uint32_t k, bool step) {
   to.place[i] = from.place[k];
   to.velocity[i] = from.velocity[k];
   to.spin[i] = from.spin[k];
-  to.acceleration[i] = from.acceleration[k];
-  to.twirl[i] = from.twirl[k];
-  to.seen[i] = from.seen[k];
-  to.turned[i] = from.turned[k];
+  if (step) {
+    to.seen[i] = from.seen[k];
+    to.turned[i] = from.turned[k];
+  } else {
+    to.acceleration[i] = from.acceleration[k];
+    to.twirl[i] = from.twirl[k];
+  }
   to.dissipated[i] = from.dissipated[k];
   to.virial[i] = from.virial[k];
   to.collisions[i] = from.collisions[k];
@@ -195,6 +198,12 @@ static __device__ void make_row(const bed_numbers &b, const bed_arrays &a, const
   }
 }
 
+/* Contacts see what is. */
+static __device__ void see_now(const bed_grains &g, uint32_t i) {
+  g.seen[i] = g.velocity[i];
+  g.turned[i] = g.spin[i];
+}
+
 static __global__ void __launch_bounds__(BED_THREADS) search(bed_arrays a, real dt, unsigned k) {
   __shared__ uint32_t shared[33];
   const bed_numbers &b = *a.numbers;
@@ -235,8 +244,9 @@ static __global__ void __launch_bounds__(BED_THREADS) search(bed_arrays a, real 
   scan(a.cell, b.cells, a.partial, a.barrier, &round, shared);
   for (uint32_t i = first; i < b.n; i += all) a.order[a.cell[a.cell_of[i]] + a.rank[i]] = i;
   wait_for_all(a.barrier, &round);
-  for (uint32_t i = first; i < b.n; i += all) move_grain(b, to, from, i, a.order[i]);
+  for (uint32_t i = first; i < b.n; i += all) move_grain(b, to, from, i, a.order[i], dt > 0);
   wait_for_all(a.barrier, &round);
+  for (uint32_t i = first; i < b.n && !(dt > 0); i += all) see_now(to, i);
   for (uint32_t i = first; i < 32 * b.slices; i += all) {
     uint32_t count = 0;
     if (i < b.n) near_of(b, a, to.place, i, next.cutoff, [&](uint32_t) { count++; });

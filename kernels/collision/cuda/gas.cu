@@ -5,8 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gap up to which pairs stand in long lists, in radii of the least and the greatest grain together: measured. */
-static const double usual_skin = 0.36;
+/* Gap up to which pairs of the greatest grains may stand in long lists, in radii of the least and the greatest grain
+ * together; in a mix, of which large ones are slow, less: measured. */
+static const double usual_skin = 0.40, mixed_skin = 0.21;
+/* How often it is decided while lists last; a little above 2, so that they last for two times. */
+static const double decisions = 2.15;
+/* Volume in reach, over that of a grain with its share of the box: 12 neighbours, which lists have room for. */
+static const double crowd_most = 3.1;
 
 /* ---- memory ---- */
 
@@ -33,19 +38,22 @@ static size_t place(gas_work *w, uint64_t n, size_t grain) {
   a->place = (uint4 *)take(w, &at, all * 16);
   a->rank = (uint16_t *)take(w, &at, all * 2);
   a->cell = (uint32_t *)take(w, &at, (most_cells(n) + GAS_SCAN + 4) * 4);
-  a->scan = (uint32_t *)take(w, &at, (most_cells(n) / GAS_SCAN + 2) * 4);
+  a->row = (uint32_t *)take(w, &at, (most_cells(n) + GAS_SCAN + 4) * 4);
+  a->scan = (uint32_t *)take(w, &at, (most_cells(n) / GAS_SCAN + 2) * 8);
   a->inner = (uint16_t *)take(w, &at, tiles * GAS_INNER * 2);
   a->outer = (uint32_t *)take(w, &at, tiles * GAS_OUTER * 4);
   a->short_inner = (uint16_t *)take(w, &at, tiles * GAS_SHORT_INNER * 2);
   a->short_outer = (uint32_t *)take(w, &at, tiles * GAS_SHORT_OUTER * 4);
-  a->count = (int2 *)take(w, &at, tiles * 8);
-  a->short_count = (int2 *)take(w, &at, tiles * 8);
+  a->count = (uint32_t *)take(w, &at, tiles * 4);
+  a->short_count = (uint32_t *)take(w, &at, tiles * 4);
   a->control = (gas_control *)take(w, &at, 2 * sizeof(gas_control));
   a->motion = (unsigned *)take(w, &at, 16);
   a->fault = (int *)take(w, &at, 4);
   a->tally = (unsigned long long *)take(w, &at, 32);
+  a->classes = (gas_classes *)take(w, &at, grain == sizeof(gas_mixed_grain) ? sizeof(gas_classes) : 0);
+  if (grain != sizeof(gas_mixed_grain)) a->classes = NULL;
   w->looked = (long long *)take(w, &at, GAS_LOOKS * 8);
-  w->slot = (uint32_t *)take(w, &at, all * 4);
+  a->slot = (uint32_t *)take(w, &at, all * 4);
   w->partial = (double *)take(w, &at, (tiles + 1) * GAS_QUANTITIES * 8);
   w->staged = take(w, &at, sizeof(gas_piece));
   return at;
@@ -70,9 +78,12 @@ static void choose_cells(gas_work *w) {
   gas_cells *c = &a->cells;
   const collision_gas *g = &w->gas;
   const double most = 2 * g->radius[1];
-  double skin = isnan(w->options.skin) ? usual_skin * (g->radius[0] + g->radius[1]) : w->options.skin;
+  const double sum = g->radius[0] + g->radius[1], volume = g->size[0] * g->size[1] * g->size[2];
+  const double crowd = cbrt(crowd_most * volume / (double)a->n) - most;
+  double skin = w->options.skin;
+  if (isnan(skin)) skin = fmin((g->equal ? usual_skin : mixed_skin) * sum, fmax(crowd, 0.1 * sum));
   for (int k = 0; k < 3; k++) skin = fmin(skin, g->size[k] / 3 * (1 - 1e-6) - most);
-  const double volume = g->size[0] * g->size[1] * g->size[2], thin = cbrt(volume / (double)a->n);
+  const double thin = cbrt(volume / (double)a->n);
   const double edge = fmax((most + skin) * (1 + 1e-6), thin);
   for (int k = 0; k < 3; k++) {
     c->count[k] = cells_along(g->size[k], k == 2 ? edge / 2 : edge, k == 2 ? 80000 : 40000);
@@ -88,8 +99,10 @@ static void choose_cells(gas_work *w) {
   }
   const uint64_t all = (uint64_t)c->blocks[0] * c->block[1] * c->blocks[1] * c->block[2] * c->count[0];
   c->all = (uint32_t)((all + GAS_SCAN - 1) / GAS_SCAN * GAS_SCAN);
-  a->reach_long = (float)(skin * (1 - 1e-5));
+  a->skin = (float)(skin * (1 - 1e-5));
   a->radius = (float)g->radius[1];
+  a->rounding = 2 * (w->numbers.length[0] + w->numbers.length[1] + w->numbers.length[2]);
+  if (!g->equal) a->rounding /= GAS_SHARE_LEAST;
 }
 
 /* ---- beginning and end ---- */
@@ -204,6 +217,21 @@ static void first_words(gas_work *w) {
                              (double)((const float *)s->mass)[i] * (double)((const float *)s->velocity)[c * s->n + i]);
 }
 
+/* What of the classes never changes. */
+static sim_status put_classes(const gas_work *w) {
+  gas_classes classes = {};
+  const float *const mass = (const float *)w->state.mass, *const radius = (const float *)w->state.radius;
+  const double *const size = w->gas.size;
+  int64_t count[GAS_CLASSES] = {};
+  for (int64_t i = 0; i < w->state.n; i++) {
+    const uint32_t c = gas_class_of((float)(w->gas.mass / (double)mass[i]));
+    classes.radius[c] = fmaxf(classes.radius[c], radius[i]);
+    count[c]++;
+  }
+  for (int c = 0; c < GAS_CLASSES; c++) classes.density[c] = (float)((double)count[c] / (size[0] * size[1] * size[2]));
+  return sim_backend_cuda.copy(w->arrays.classes, &classes, sizeof classes);
+}
+
 static sim_status load(collision_work *work) {
   gas_work *w = (gas_work *)work;
   double fastest = 0;
@@ -214,12 +242,16 @@ static sim_status load(collision_work *work) {
   gas_control control[2] = {};
   for (int k = 0; k < 2; k++) {
     control[k].moved = control[k].moved_short = INFINITY;
+    control[k].reach_long = w->arrays.skin;
     control[k].step = (float)(w->numbers.way * sqrt(fastest) * 1.0001);
   }
+  if (!w->gas.equal) SIM_TRY(put_classes(w));
   unsigned long long tally[4] = {};
   put_tally(w->state.virial, w->state.n, w->gas.virial_unit, tally, true);
   put_tally(w->state.dissipated, w->state.n, w->gas.lost_unit, tally + 2, true);
   w->launch = w->since = 0;
+  w->chunk = GAS_CHUNK_LEAST;
+  w->seen = 0;
   w->wanted = 0;
   SIM_TRY(sim_backend_cuda.copy(w->arrays.control, control, sizeof control));
   SIM_TRY(sim_backend_cuda.copy(w->arrays.tally, tally, sizeof tally));
@@ -238,7 +270,7 @@ static void begin(collision_work *work, double t) {
 }
 
 static void queue(gas_work *w) {
-  if (w->since >= GAS_CHUNK) collision_cuda_rebuild(w);
+  if (w->since >= w->chunk) collision_cuda_rebuild(w);
   collision_cuda_step(w);
 }
 
@@ -260,11 +292,14 @@ static sim_status catch_up(gas_work *w) {
     SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
     SIM_TRY(sim_backend_cuda.copy(&fault, w->arrays.fault, sizeof fault));
     if (fault != 0) return fault_of(fault);
-    if (now.done == w->wanted) return SIM_OK;
+    if (now.done == w->wanted) break;
     if (now.done == done) return fault_of(GAS_FAST);
     done = now.done;
     for (long long k = done; k < w->wanted; k++) queue(w);
   }
+  const double last = now.step > 0 ? now.reach_long / (2 * now.step) : INFINITY;
+  w->chunk = (int)fmax(GAS_CHUNK_LEAST, fmin((last - 2) / decisions, 100));
+  return SIM_OK;
 }
 
 static sim_status step(collision_work *work, double t, double dt) {
@@ -274,6 +309,10 @@ static sim_status step(collision_work *work, double t, double dt) {
     SIM_TRY(catch_up(w));
     w->numbers = collision_gas_step(&w->gas, w->before, dt);
     w->before = dt;
+  }
+  if (w->wanted - w->seen >= 1024) {
+    SIM_TRY(catch_up(w));
+    w->seen = w->wanted;
   }
   queue(w);
   w->wanted++;

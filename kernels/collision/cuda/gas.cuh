@@ -15,15 +15,18 @@
 #include "kernels/collision/cuda/ops.h"
 #include "kernels/collision/gas.h"
 
+#include <string.h>
+
 enum {
   GAS_TILE = 256,
   GAS_INNER = 6 * GAS_TILE, /* entries of a tile's long lists: grains packed closely have 12.5 neighbours in reach */
   GAS_OUTER = 7 * GAS_TILE,
   GAS_SHORT_INNER = 4 * GAS_TILE, /* short: about 8 */
   GAS_SHORT_OUTER = 4 * GAS_TILE,
-  GAS_SCAN = 4096,     /* cells that a thread block sums over */
-  GAS_CHUNK = 10,      /* steps between two decisions whether to make lists anew */
-  GAS_SHORT_STEPS = 22 /* reach of short lists, in moves of the fastest: for half as many steps */
+  GAS_SCAN = 4096,      /* cells that a thread block sums over */
+  GAS_CHUNK_LEAST = 10, /* steps between two decisions whether to make lists anew */
+  GAS_SHORT_STEPS = 22, /* reach of short lists, in moves of the fastest: for half as many steps */
+  GAS_CLASSES = 32      /* of masses in a mix: two an octave */
 };
 
 /* A grain. In a mix, 32 bytes with its radius and inverse mass. */
@@ -43,13 +46,32 @@ struct alignas(16) gas_mixed_grain {
   __device__ float w() const { return weight; }
 };
 
+/* In a mix small grains are fast and large ones slow. What a list allows a grain to move is a share of its reach, by
+ * the class of its mass: the fastest of the class over the fastest of all when long lists are made. `moved` and `step`
+ * are in units of it: the most that any grain moves, each over its share. */
+struct gas_classes {
+  unsigned fastest[GAS_CLASSES]; /* greatest square of a velocity, as bits of a float */
+  float share[GAS_CLASSES];      /* of the reach; at least GAS_SHARE_LEAST */
+  float radius[GAS_CLASSES];     /* greatest; 0: there are none */
+  float density[GAS_CLASSES];    /* grains in a unit of volume */
+};
+#define GAS_SHARE_LEAST 0.0625f
+/* Of a weight of at least 1: its exponent and first digit. */
+__host__ __device__ inline uint32_t gas_class_of(float weight) {
+  uint32_t bits;
+  memcpy(&bits, &weight, sizeof bits);
+  const uint32_t above = (bits >> 22) - 254;
+  return above < GAS_CLASSES ? above : GAS_CLASSES - 1;
+}
+
 enum gas_fault { GAS_FAST = 1, GAS_CROWDED = 2, GAS_CROWDED_CELL = 4 };
 
 /* Written by each launch for the next; two, taken in turns. */
 struct gas_control {
   float moved, moved_short; /* length that any grain may have moved since long and short lists were made */
   float step;               /* in the last step */
-  float reach_short;        /* gap up to which pairs are in short lists */
+  float reach_long;         /* gap up to which pairs are in long lists, */
+  float reach_short;        /* and in short ones */
   int buffer, order;        /* which of two arrays hold the grains, and what is only moved by sorting */
   int rebuild;              /* lists are made anew now */
   int rebuilds, prunes;     /* lists made since the start */
@@ -70,17 +92,21 @@ struct gas_arrays {
   uint4 *place;                  /* floats while lists are made: position and radius; impulses when looked at */
   uint16_t *rank;                /* in its cell */
   uint32_t *cell;                /* [all + 1]: count, then first grain */
-  uint32_t *scan;                /* of blocks of GAS_SCAN cells */
+  uint32_t *row;                 /* the same of cells in rows along z, as places stand while lists are made */
+  uint32_t *scan;                /* of blocks of GAS_SCAN cells, of both */
+  uint32_t *slot;                /* of a place while lists are made; of an id when looked at */
   uint16_t *inner, *short_inner; /* [tiles][GAS_INNER] ... */
   uint32_t *outer, *short_outer;
-  int2 *count, *short_count; /* [tiles]: inner, outer */
-  gas_control *control;      /* [2] */
-  unsigned *motion;          /* [4]: greatest square of a velocity in the last launches, as bits of a float */
+  uint32_t *count, *short_count; /* [tiles]: inner, and 2^16 times outer */
+  gas_control *control;          /* [2] */
+  unsigned *motion;              /* [4]: greatest square of a velocity in the last launches, as bits of a float */
   int *fault;
   unsigned long long *tally; /* four times virial and loss: a word of 32 bits and what is above, each */
+  gas_classes *classes;      /* of a mix alone */
   gas_cells cells;
-  float reach_long; /* gap up to which pairs are in long lists */
-  float radius;     /* of all, where they are equal; of the largest */
+  float skin;     /* the edge of cells above the diameter of the largest */
+  float radius;   /* of all, where they are equal; of the largest */
+  float rounding; /* of moves to whole units, at most, over the least share */
 };
 
 /* What a look finds, as whole numbers. */
@@ -95,13 +121,12 @@ enum {
   GAS_LOOKS = GAS_MOMENTUM + 3
 };
 
-/* The control of launch k, from that before: with what the launch before has moved. Rounding to whole units is in the
- * bound. */
+/* The control of launch k, from that before: with what the launch before has moved. */
 __device__ inline gas_control gas_now(const gas_arrays &a, const collision_gas_numbers &g, unsigned k) {
   gas_control now = a.control[k & 1];
   const unsigned square = a.motion[(k - 1) & 3];
   if (square > 0) {
-    now.step = g.way * sqrtf(__uint_as_float(square)) * 1.0001f + 2 * (g.length[0] + g.length[1] + g.length[2]);
+    now.step = g.way * sqrtf(__uint_as_float(square)) * 1.0001f + a.rounding;
     now.moved += now.step;
     now.moved_short += now.step;
   }
@@ -128,19 +153,19 @@ struct gas_work {
   gas_arrays arrays;
   void *memory;
   long long *looked; /* [GAS_LOOKS] */
-  uint32_t *slot;    /* [n]: where an id stands, when looked at */
   double *partial;   /* [GAS_QUANTITIES][blocks of 256], then [GAS_QUANTITIES] of all */
   void *staged;      /* what leaves in pieces */
   unsigned launch;
-  int since;        /* steps queued since the last decision */
-  long long wanted; /* steps queued, in all */
+  int since, chunk; /* steps queued since the last decision; between two */
+  long long wanted; /* steps queued, in all, */
+  long long seen;   /* and when it was last looked how many of them were done */
   double before;    /* length of the last step */
 };
 
 /* ---- gas_observe.cu: after a look ---- */
 
 enum { GAS_MASS, GAS_KINETIC, GAS_ANGULAR, GAS_FLUX = GAS_ANGULAR + 3, GAS_COLLISIONS = GAS_FLUX + 6, GAS_QUANTITIES };
-enum { GAS_PIECE = 1 << 20 }; /* grains that leave at once */
+enum { GAS_PIECE = 1 << 17 }; /* grains that leave at once */
 struct gas_piece {
   unsigned long long word[3][GAS_PIECE], collisions[GAS_PIECE];
   float position[3][GAS_PIECE], velocity[3][GAS_PIECE];

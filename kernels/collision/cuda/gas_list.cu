@@ -4,7 +4,7 @@
  * Cells are as long as pairs reach along x and y, and half of it along z. They stand in blocks of a few cells along y
  * and z, x by x, so that a tile of 256 grains is near to a cube; within a block cells along z are neighbours in memory
  * too, and a grain looks at nine short rows. */
-#include "kernels/collision/cuda/gas.cuh"
+#include "kernels/collision/cuda/gas_classes.cuh"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 /* 1024 threads a multiprocessor */
 enum { BUILD_BLOCKS = 4 };
@@ -30,11 +30,17 @@ static __device__ uint32_t cell_of(const gas_cells &c, const uint32_t x[3], uint
          z_block * c.block[2];
 }
 
-static __global__ void decide(gas_arrays a, collision_gas_numbers g, bool damped, unsigned k) {
+/* The search has the same cells, in rows along z. */
+static __device__ uint32_t straight_cell_of(const gas_cells &c, const uint32_t x[3]) {
+  return (gas_cell_of(x[0], c.count[0]) * c.count[1] + gas_cell_of(x[1], c.count[1])) * c.count[2] +
+         gas_cell_of(x[2], c.count[2]);
+}
+
+static __global__ void decide(gas_arrays a, collision_gas_numbers g, bool damped, int chunk, unsigned k) {
   after_previous();
   gas_control now = gas_now(a, g, k);
   const float margin = damped ? now.step : 0;
-  now.rebuild = *a.fault == 0 && !gas_holds(now.moved + (GAS_CHUNK + 2) * now.step, margin, a.reach_long);
+  now.rebuild = *a.fault == 0 && !gas_holds(now.moved + (float)(chunk + 2) * now.step, margin, now.reach_long);
   if (now.rebuild) {
     now.moved = 0;
     now.rebuilds++;
@@ -53,23 +59,37 @@ static __global__ void decide(gas_arrays a, collision_gas_numbers g, bool damped
 static __global__ void clear(gas_arrays a, unsigned k) {
   after_previous();
   if (!a.control[k & 1].rebuild) return;
-  uint4 *const cell = (uint4 *)a.cell;
+  if (a.classes != NULL && blockIdx.x == 0 && threadIdx.x < GAS_CLASSES) a.classes->fastest[threadIdx.x] = 0;
+  uint4 *const cell = (uint4 *)a.cell, *const row = (uint4 *)a.row;
   for (uint32_t i = blockIdx.x * 256 + threadIdx.x; i <= a.cells.all / 4; i += gridDim.x * 256)
-    cell[i] = make_uint4(0, 0, 0, 0);
+    cell[i] = row[i] = make_uint4(0, 0, 0, 0);
 }
 
 template <typename Grain> static __global__ void count(gas_arrays a, unsigned k) {
+  __shared__ unsigned fastest[GAS_CLASSES];
   after_previous();
   const gas_control now = a.control[k & 1];
   if (!now.rebuild) return;
   const Grain *const grain = (const Grain *)a.grain[now.buffer ^ 1];
   const uint32_t magic_y = magic_of(a.cells.block[1]), magic_z = magic_of(a.cells.block[2]);
+  if (!Grain::equal && threadIdx.x < GAS_CLASSES) fastest[threadIdx.x] = 0;
+  __syncthreads();
   for (uint32_t i = blockIdx.x * 256 + threadIdx.x; i < a.n; i += gridDim.x * 256) {
-    const uint32_t x[3] = {grain[i].x[0], grain[i].x[1], grain[i].x[2]};
-    const uint32_t rank = atomicAdd(&a.cell[cell_of(a.cells, x, magic_y, magic_z)], 1u);
+    const Grain one = grain[i];
+    const uint32_t rank = atomicAdd(&a.cell[cell_of(a.cells, one.x, magic_y, magic_z)], 1u);
     if (rank > UINT16_MAX) atomicOr(a.fault, GAS_CROWDED_CELL);
     a.rank[i] = (uint16_t)rank;
+    atomicAdd(&a.row[straight_cell_of(a.cells, one.x)], 1u);
+    if (Grain::equal) continue;
+    const float v[3] = {(float)one.p[0] * one.w(), (float)one.p[1] * one.w(), (float)one.p[2] * one.w()};
+    const unsigned square = __float_as_uint(fmaf(v[2], v[2], fmaf(v[1], v[1], v[0] * v[0])));
+    unsigned *const most = &fastest[gas_class_of(one.w())];
+    if (square > *(volatile unsigned *)most) atomicMax(most, square);
   }
+  if (Grain::equal) return;
+  __syncthreads();
+  if (threadIdx.x < GAS_CLASSES && fastest[threadIdx.x] > 0)
+    atomicMax(&a.classes->fastest[threadIdx.x], fastest[threadIdx.x]);
 }
 
 /* Sum over the threads of a warp up to each. */
@@ -97,19 +117,17 @@ static __device__ uint32_t block_sums(uint32_t value, uint32_t *shared, uint32_t
   return shared[warp] + upto - value;
 }
 
-static __device__ uint4 cells_at(const gas_arrays &a, uint32_t at) {
-  return at < a.cells.all ? *(const uint4 *)&a.cell[at] : make_uint4(0, 0, 0, 0);
-}
-
+/* Of both tables, one after the other. */
 static __global__ void scan_blocks(gas_arrays a, unsigned k) {
   after_previous();
   if (!a.control[k & 1].rebuild) return;
   __shared__ uint32_t shared[33];
   const uint32_t blocks = a.cells.all / GAS_SCAN;
-  for (uint32_t b = blockIdx.x; b < blocks; b += gridDim.x) {
+  for (uint32_t b = blockIdx.x; b < 2 * blocks; b += gridDim.x) {
+    const uint32_t *const cell = b < blocks ? a.cell + b * GAS_SCAN : a.row + (b - blocks) * GAS_SCAN;
     uint32_t sum = 0, all;
-    for (uint32_t at = b * GAS_SCAN + 4 * threadIdx.x; at < (b + 1) * GAS_SCAN; at += 1024) {
-      const uint4 four = cells_at(a, at);
+    for (uint32_t at = 4 * threadIdx.x; at < GAS_SCAN; at += 1024) {
+      const uint4 four = *(const uint4 *)(cell + at);
       sum += four.x + four.y + four.z + four.w;
     }
     block_sums(sum, shared, &all);
@@ -117,11 +135,11 @@ static __global__ void scan_blocks(gas_arrays a, unsigned k) {
   }
 }
 
-static __global__ void scan_all(gas_arrays a, unsigned k) {
+static __global__ void scan_all(gas_arrays a, collision_gas_numbers g, unsigned k) {
   after_previous();
   if (!a.control[k & 1].rebuild) return;
   __shared__ uint32_t shared[33];
-  const uint32_t blocks = a.cells.all / GAS_SCAN;
+  const uint32_t blocks = 2 * (a.cells.all / GAS_SCAN);
   uint32_t before = 0;
   for (uint32_t first = 0; first < blocks; first += 1024) {
     const uint32_t b = first + threadIdx.x;
@@ -130,6 +148,7 @@ static __global__ void scan_all(gas_arrays a, unsigned k) {
     if (b < blocks) a.scan[b] = before + sum;
     before += all;
   }
+  if (a.classes != NULL && threadIdx.x < GAS_CLASSES) share_reach(a, g, &a.control[k & 1]);
 }
 
 static __global__ void scan_cells(gas_arrays a, unsigned k) {
@@ -137,10 +156,11 @@ static __global__ void scan_cells(gas_arrays a, unsigned k) {
   if (!a.control[k & 1].rebuild) return;
   __shared__ uint32_t shared[33];
   const uint32_t blocks = a.cells.all / GAS_SCAN;
-  for (uint32_t b = blockIdx.x; b < blocks; b += gridDim.x) {
-    uint32_t before = a.scan[b];
-    for (uint32_t at = b * GAS_SCAN + 4 * threadIdx.x; at < (b + 1) * GAS_SCAN; at += 1024) {
-      const uint4 four = cells_at(a, at);
+  for (uint32_t b = blockIdx.x; b < 2 * blocks; b += gridDim.x) {
+    uint32_t *const cell = b < blocks ? a.cell + b * GAS_SCAN : a.row + (b - blocks) * GAS_SCAN;
+    uint32_t before = a.scan[b] - (b < blocks ? 0 : a.n);
+    for (uint32_t at = 4 * threadIdx.x; at < GAS_SCAN; at += 1024) {
+      const uint4 four = *(const uint4 *)(cell + at);
       uint32_t all;
       uint32_t first = before + block_sums(four.x + four.y + four.z + four.w, shared, &all);
       uint4 out;
@@ -148,11 +168,11 @@ static __global__ void scan_cells(gas_arrays a, unsigned k) {
       out.y = first, first += four.y;
       out.z = first, first += four.z;
       out.w = first;
-      *(uint4 *)&a.cell[at] = out;
+      *(uint4 *)(cell + at) = out;
       before += all;
     }
   }
-  if (blockIdx.x == 0 && threadIdx.x == 0) a.cell[a.cells.all] = a.n;
+  if (blockIdx.x == 0 && threadIdx.x == 0) a.cell[a.cells.all] = a.row[a.cells.all] = a.n;
 }
 
 /* Which grain comes to each place; short lists are void now, and lend their room. */
@@ -168,12 +188,21 @@ template <typename Grain> static __global__ void put_in_order(gas_arrays a, unsi
   }
 }
 
+/* A grain's place in fp32, and its radius with its share of the reach. */
+template <typename Grain>
+static __device__ float4 sphere_of(const gas_arrays &a, const collision_gas_numbers &g, const Grain &one, float reach) {
+  const float share = Grain::equal ? 1 : a.classes->share[gas_class_of(one.w())];
+  return make_float4((float)one.x[0] * g.length[0], (float)one.x[1] * g.length[1], (float)one.x[2] * g.length[2],
+                     one.r(a.radius) + 0.5f * reach * share);
+}
+
 template <typename Grain> static __global__ void gather(gas_arrays a, collision_gas_numbers g, unsigned k) {
   after_previous();
   const gas_control now = a.control[k & 1];
   if (!now.rebuild) return;
   const Grain *const from = (const Grain *)a.grain[now.buffer ^ 1];
   Grain *const to = (Grain *)a.grain[now.buffer];
+  const uint32_t magic_y = magic_of(a.cells.block[1]), magic_z = magic_of(a.cells.block[2]);
   const uint32_t *const id = a.id[now.order ^ 1], *const collisions = a.collisions[now.order ^ 1];
   for (uint32_t slot = blockIdx.x * 256 + threadIdx.x; slot < a.n; slot += gridDim.x * 256) {
     const uint32_t i = a.short_outer[slot];
@@ -181,8 +210,10 @@ template <typename Grain> static __global__ void gather(gas_arrays a, collision_
     to[slot] = one;
     a.id[now.order][slot] = id[i];
     a.collisions[now.order][slot] = collisions[i];
-    ((float4 *)a.place)[slot] = make_float4((float)one.x[0] * g.length[0], (float)one.x[1] * g.length[1],
-                                            (float)one.x[2] * g.length[2], one.r(a.radius));
+    const uint32_t rank = slot - a.cell[cell_of(a.cells, one.x, magic_y, magic_z)];
+    const uint32_t at = a.row[straight_cell_of(a.cells, one.x)] + rank;
+    ((float4 *)a.place)[at] = sphere_of(a, g, one, now.reach_long);
+    a.slot[at] = slot;
   }
 }
 
@@ -201,22 +232,23 @@ static __device__ uint32_t wrapped(uint32_t at, uint32_t back, uint32_t cells) {
   return at < cells ? at : at - cells;
 }
 
-/* Partners that a thread has found and not yet put into lists, counted from the tile's first: [entry][thread]. */
-typedef int32_t gas_found[BUILD_FOUND][GAS_TILE];
+/* Where in rows a thread has found partners that are not yet in lists: [entry][thread]. */
+typedef uint32_t gas_found[BUILD_FOUND][GAS_TILE];
 
 struct gas_tile_lists {
   uint32_t inner, outer; /* entries */
 };
 
-static __device__ __forceinline__ void put_in_lists(const gas_arrays &a, const int32_t *found, const int32_t *end,
+/* Pairs within the tile once, and no grain with itself. */
+static __device__ __forceinline__ void put_in_lists(const gas_arrays &a, const uint32_t *found, const uint32_t *end,
                                                     uint32_t tile, gas_tile_lists *lists) {
 #pragma unroll 1
   for (; found < end; found += GAS_TILE) {
-    const uint32_t j = (uint32_t)*found;
+    const uint32_t slot = a.slot[*found], j = slot - tile * GAS_TILE;
     if (j >= GAS_TILE) {
       const uint32_t at = append(&lists->outer);
-      if (at < GAS_OUTER) a.outer[(size_t)tile * GAS_OUTER + at] = (tile * GAS_TILE + j) << 8 | threadIdx.x;
-    } else {
+      if (at < GAS_OUTER) a.outer[(size_t)tile * GAS_OUTER + at] = slot << 8 | threadIdx.x;
+    } else if (j > threadIdx.x) {
       const uint32_t at = append(&lists->inner);
       if (at < GAS_INNER) a.inner[(size_t)tile * GAS_INNER + at] = (uint16_t)(j << 8 | threadIdx.x);
     }
@@ -234,52 +266,48 @@ static __global__ void __launch_bounds__(GAS_TILE, BUILD_BLOCKS)
   const gas_control now = a.control[k & 1];
   if (!now.rebuild) return;
   const Grain *const grain = (const Grain *)a.grain[now.buffer];
+  const float4 *const place = (const float4 *)a.place;
   const gas_cells &c = a.cells;
-  const uint32_t magic_y = magic_of(c.block[1]), magic_z = magic_of(c.block[2]), t = threadIdx.x;
+  const uint32_t t = threadIdx.x;
   const float box[3] = {g.length[0] * 0x1p32f, g.length[1] * 0x1p32f, g.length[2] * 0x1p32f};
   const float slack = 0x1p-22f * (box[0] + box[1] + box[2]);
   for (uint32_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
-    const uint32_t first_of_tile = tile * GAS_TILE, i = first_of_tile + t;
-    const float4 *const place = (const float4 *)a.place + first_of_tile;
+    const uint32_t i = tile * GAS_TILE + t;
     if (t == 0) lists = {0, 0};
     __syncthreads();
     if (i < a.n) {
-      const float4 own = place[t];
-      const uint32_t cx = gas_cell_of(grain[i].x[0], c.count[0]), cy = gas_cell_of(grain[i].x[1], c.count[1]);
-      const uint32_t cz = gas_cell_of(grain[i].x[2], c.count[2]);
-      const float half = own.w + a.reach_long + slack, equal_reach = half + own.w;
-      int32_t *free = &found[0][t];
-      int32_t *const end = free + BUILD_FOUND * GAS_TILE;
+      const Grain one = grain[i];
+      const float4 own = sphere_of(a, g, one, now.reach_long);
+      const uint32_t cx = gas_cell_of(one.x[0], c.count[0]), cy = gas_cell_of(one.x[1], c.count[1]);
+      const uint32_t cz = gas_cell_of(one.x[2], c.count[2]);
+      const float half = own.w + slack;
+      uint32_t *free = &found[0][t];
+      uint32_t *const end = free + BUILD_FOUND * GAS_TILE;
 #pragma unroll 1
       for (uint32_t row = 0; row < 9; row++) {
         const uint32_t ahead_x = cx + row / 3, ahead_y = cy + row % 3;
         const uint32_t x = wrapped(ahead_x, 1, c.count[0]), y = wrapped(ahead_y, 1, c.count[1]);
         const float px = ahead_x < 1 ? own.x + box[0] : ahead_x > c.count[0] ? own.x - box[0] : own.x;
         const float py = ahead_y < 1 ? own.y + box[1] : ahead_y > c.count[1] ? own.y - box[1] : own.y;
+        const uint32_t *const cell = a.row + (x * c.count[1] + y) * c.count[2];
         float pz = cz < 2 ? own.z + box[2] : own.z;
         uint32_t z = wrapped(cz, 2, c.count[2]);
 #pragma unroll 1
         for (uint32_t left = 5; left > 0;) {
-          const uint32_t block = divided(z, magic_z), in = z - block * c.block[2];
-          const uint32_t cells = min(left, min(c.block[2] - in, c.count[2] - z));
-          const uint32_t cell = row_of(c, x, y, block, magic_y) + in;
-          const int32_t last = (int32_t)(a.cell[cell + cells] - first_of_tile);
+          const uint32_t cells = min(left, c.count[2] - z), last = cell[z + cells];
 #pragma unroll 1
-          for (int32_t j = (int32_t)(a.cell[cell] - first_of_tile); j < last; j++) {
+          for (uint32_t j = cell[z]; j < last; j++) {
             const float4 other = __ldg(place + j);
             const float dx = px - other.x, dy = py - other.y, dz = pz - other.z;
-            const float reach = Grain::equal ? equal_reach : half + other.w;
-            /* Those of the tile once, and not itself. */
-            const bool hit = fmaf(dz, dz, fmaf(dy, dy, dx * dx)) < reach * reach && (uint32_t)j > t;
+            const float reach = Grain::equal ? half + own.w : half + other.w;
             *free = j;
-            free += hit ? GAS_TILE : 0;
+            free += fmaf(dz, dz, fmaf(dy, dy, dx * dx)) < reach * reach ? GAS_TILE : 0;
             if (free < end) continue;
             put_in_lists(a, &found[0][t], free, tile, &lists);
             free = &found[0][t];
           }
           left -= cells;
-          z += cells;
-          if (z == c.count[2]) z = 0, pz -= box[2];
+          z = 0, pz -= box[2];
         }
       }
       put_in_lists(a, &found[0][t], free, tile, &lists);
@@ -287,7 +315,7 @@ static __global__ void __launch_bounds__(GAS_TILE, BUILD_BLOCKS)
     __syncthreads();
     if (t == 0) {
       if (lists.inner > GAS_INNER || lists.outer > GAS_OUTER) atomicOr(a.fault, GAS_CROWDED);
-      a.count[tile] = make_int2((int)min(lists.inner, GAS_INNER), (int)min(lists.outer, GAS_OUTER));
+      a.count[tile] = min(lists.inner, GAS_INNER) | min(lists.outer, GAS_OUTER) << 16;
     }
     __syncthreads();
   }
@@ -322,7 +350,7 @@ template <typename Grain> static void sort(gas_work *w, unsigned k) {
   collision_launch(&clearing, 0, cells, 256, clear, a, k);
   collision_launch(&counting, 0, grains, 256, count<Grain>, a, k);
   collision_launch(&scanning, 0, cells, 256, scan_blocks, a, k);
-  collision_launch(&scanning, 0, 1, 1024, scan_all, a, k);
+  collision_launch(&scanning, 0, 1, 1024, scan_all, a, w->numbers, k);
   collision_launch(&scanning, 0, cells, 256, scan_cells, a, k);
   collision_launch(&moving, 0, grains, 256, put_in_order<Grain>, a, k);
   collision_launch(&moving, 0, grains, 256, gather<Grain>, a, w->numbers, k);
@@ -331,7 +359,7 @@ template <typename Grain> static void sort(gas_work *w, unsigned k) {
 void collision_cuda_rebuild(gas_work *w) {
   static const sim_cuda_kernel deciding = {"collision_gas_decide", "search", SIM_LIMIT_BYTES};
   static const sim_cuda_kernel building = {"collision_gas_build", "search", SIM_LIMIT_BYTES};
-  collision_launch(&deciding, 0, 1, 1, decide, w->arrays, w->numbers, w->gas.damped, w->launch);
+  collision_launch(&deciding, 0, 1, 1, decide, w->arrays, w->numbers, w->gas.damped, w->chunk, w->launch);
   const unsigned k = ++w->launch, tiles = collision_cuda_grid(BUILD_BLOCKS, (uint64_t)w->arrays.tiles * 256);
   if (w->gas.equal) {
     sort<gas_grain>(w, k);

@@ -120,7 +120,7 @@ static gas_units units_of(const gas_work *w) {
 
 static void find_slots(gas_work *w) {
   static const sim_cuda_kernel kernel = {"collision_gas_invert", "observe", SIM_LIMIT_BYTES};
-  collision_launch(&kernel, 0, collision_cuda_grid(8, w->arrays.n), 256, invert, w->arrays, w->slot, w->launch);
+  collision_launch(&kernel, 0, collision_cuda_grid(8, w->arrays.n), 256, invert, w->arrays, w->arrays.slot, w->launch);
 }
 
 void collision_cuda_sums(gas_work *w) {
@@ -130,11 +130,11 @@ void collision_cuda_sums(gas_work *w) {
   double *const all = w->partial + (size_t)GAS_QUANTITIES * blocks;
   find_slots(w);
   if (w->gas.equal)
-    collision_launch(&summing, 0, collision_cuda_grid(4, a.n), 256, sum_blocks<gas_grain>, a, units_of(w), w->slot,
-                     w->partial, w->looked + GAS_MOMENTUM, w->launch);
+    collision_launch(&summing, 0, collision_cuda_grid(4, a.n), 256, sum_blocks<gas_grain>, a, units_of(w),
+                     w->arrays.slot, w->partial, w->looked + GAS_MOMENTUM, w->launch);
   else
     collision_launch(&summing, 0, collision_cuda_grid(4, a.n), 256, sum_blocks<gas_mixed_grain>, a, units_of(w),
-                     w->slot, w->partial, w->looked + GAS_MOMENTUM, w->launch);
+                     w->arrays.slot, w->partial, w->looked + GAS_MOMENTUM, w->launch);
   collision_launch(&summing, 0, GAS_QUANTITIES, 256, sum_all, w->partial, blocks, all);
 }
 
@@ -144,9 +144,9 @@ void collision_cuda_stage(gas_work *w, int64_t first, int64_t count) {
   if (first == 0) find_slots(w);
   const unsigned grid = collision_cuda_grid(8, (uint64_t)count);
   if (w->gas.equal)
-    collision_launch(&kernel, 0, grid, 256, stage<gas_grain>, w->arrays, units_of(w), w->slot, (uint32_t)first,
+    collision_launch(&kernel, 0, grid, 256, stage<gas_grain>, w->arrays, units_of(w), w->arrays.slot, (uint32_t)first,
                      (uint32_t)count, piece, w->launch);
   else
-    collision_launch(&kernel, 0, grid, 256, stage<gas_mixed_grain>, w->arrays, units_of(w), w->slot, (uint32_t)first,
-                     (uint32_t)count, piece, w->launch);
+    collision_launch(&kernel, 0, grid, 256, stage<gas_mixed_grain>, w->arrays, units_of(w), w->arrays.slot,
+                     (uint32_t)first, (uint32_t)count, piece, w->launch);
 }

@@ -19,8 +19,8 @@ __device__ inline void after_previous() {
 bool collision_cuda_overlaps();
 
 template <typename... Parameters, typename... Arguments>
-void collision_launch(const sim_cuda_kernel *kernel, double amount, unsigned grid, unsigned threads,
-                      void (*function)(Parameters...), Arguments... arguments) {
+static void collision_launch(const sim_cuda_kernel *kernel, double amount, unsigned grid, unsigned threads,
+                             void (*function)(Parameters...), Arguments... arguments) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;

@@ -21,38 +21,39 @@ __device__ constexpr double dft_sine(int k) { return k < 8 ? dft_cosine(8 - k) :
 
 /* a, b become a + w b, a - w b with w = exp(SIGN 2 pi i K / 32). */
 template <int SIGN, int K> __device__ __forceinline__ void dft_butterfly(float2 &a, float2 &b) {
+  const float ax = a.x, ay = a.y, bx = b.x, by = b.y;
   if constexpr (K == 0) {
-    const float2 t = b;
-    b = float2{a.x - t.x, a.y - t.y};
-    a = float2{a.x + t.x, a.y + t.y};
+    b.x = ax - bx, b.y = ay - by;
+    a.x = ax + bx, a.y = ay + by;
+  } else if constexpr (K == 8 && SIGN > 0) {
+    b.x = ax + by, b.y = ay - bx;
+    a.x = ax - by, a.y = ay + bx;
   } else if constexpr (K == 8) {
-    const float2 t = SIGN > 0 ? float2{-b.y, b.x} : float2{b.y, -b.x};
-    b = float2{a.x - t.x, a.y - t.y};
-    a = float2{a.x + t.x, a.y + t.y};
+    b.x = ax - by, b.y = ay + bx;
+    a.x = ax + by, a.y = ay - bx;
   } else {
     constexpr double c = dft_cosine(K), s = SIGN * dft_sine(K);
     constexpr bool flat = K <= 4 || K >= 12;
     constexpr float outer = (float)(flat ? c : s), inner = (float)(flat ? s / c : c / s);
-    const float p = flat ? fmaf(-inner, b.y, b.x) : fmaf(inner, b.x, -b.y);
-    const float q = flat ? fmaf(inner, b.x, b.y) : fmaf(inner, b.y, b.x);
-    b = float2{fmaf(-outer, p, a.x), fmaf(-outer, q, a.y)};
-    a = float2{fmaf(outer, p, a.x), fmaf(outer, q, a.y)};
+    const float p = flat ? fmaf(-inner, by, bx) : fmaf(inner, bx, -by);
+    const float q = flat ? fmaf(inner, bx, by) : fmaf(inner, by, bx);
+    b.x = fmaf(-outer, p, ax), b.y = fmaf(-outer, q, ay);
+    a.x = fmaf(outer, p, ax), a.y = fmaf(outer, q, ay);
   }
 }
 
-template <int SIGN, int LENGTH, int N, int I> __device__ __forceinline__ void dft_butterflies(float2 *v) {
-  if constexpr (I < N / 2) {
-    constexpr int half = LENGTH / 2, k = I % half, first = I / half * LENGTH + k;
-    dft_butterfly<SIGN, k *(32 / LENGTH)>(v[first], v[first + half]);
-    dft_butterflies<SIGN, LENGTH, N, I + 1>(v);
-  }
-}
+/* 0, ..., N-1 as arguments of a template: calls within calls, one for each, would take several times as long to
+ * compile. */
+template <int... I> struct dft_numbers {};
+template <int N, int... I> struct dft_count : dft_count<N - 1, N - 1, I...> {};
+template <int... I> struct dft_count<0, I...> { typedef dft_numbers<I...> numbers; };
 
-template <int SIGN, int LENGTH, int N> __device__ __forceinline__ void dft_stages(float2 *v) {
-  if constexpr (LENGTH <= N) {
-    dft_butterflies<SIGN, LENGTH, N, 0>(v);
-    dft_stages<SIGN, 2 * LENGTH, N>(v);
-  }
+/* All butterflies of one length. */
+template <int SIGN, int LENGTH, int... I> __device__ __forceinline__ void dft_stage(float2 *v, dft_numbers<I...>) {
+  constexpr int half = LENGTH / 2;
+  (dft_butterfly<SIGN, I % half *(32 / LENGTH)>(v[I / half * LENGTH + I % half],
+                                                v[I / half * LENGTH + I % half + half]),
+   ...);
 }
 
 __device__ constexpr int dft_reversed(int i, int n) {
@@ -66,7 +67,12 @@ template <int SIGN, int N> __device__ __forceinline__ void dft(float2 *v) {
   float2 t[N];
 #pragma unroll
   for (int i = 0; i < N; i++) t[dft_reversed(i, N)] = v[i];
-  dft_stages<SIGN, 2, N>(t);
+  typename dft_count<N / 2>::numbers numbers;
+  if constexpr (N >= 2) dft_stage<SIGN, 2>(t, numbers);
+  if constexpr (N >= 4) dft_stage<SIGN, 4>(t, numbers);
+  if constexpr (N >= 8) dft_stage<SIGN, 8>(t, numbers);
+  if constexpr (N >= 16) dft_stage<SIGN, 16>(t, numbers);
+  if constexpr (N >= 32) dft_stage<SIGN, 32>(t, numbers);
 #pragma unroll
   for (int i = 0; i < N; i++) v[i] = t[i];
 }

@@ -1,6 +1,7 @@
 #include "kernels/diffusion/cuda/fused.h"
 
 #include "engine/cuda.h"
+#include "kernels/diffusion/cuda/product.h"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -8,66 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double pi = 3.14159265358979323846;
-
-/* ---- the multiplier as a product ---- */
-
-static double multiplier(const diffusion_filling *filling, const int64_t mode[3]) {
-  double k[3], values[DIFFUSION_TABLES][2] = {{0}};
-  for (int a = 0; a < 3; a++) k[a] = 2 * pi * (double)mode[a] / filling->grid.size[a];
-  diffusion_method_fill((void *)(uintptr_t)filling, k, mode, values);
-  return values[0][0];
-}
-
-static double factor(const diffusion_filling *filling, int axis, int64_t mode) {
-  int64_t at[3] = {0};
-  at[axis] = mode;
-  return multiplier(filling, at) / multiplier(filling, (int64_t[3]){0});
-}
-
-static sim_status filling_of(const diffusion_parameters *p, int field, double dt, diffusion_filling *out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  return diffusion_filling_begin(p, field, dt, 1 / ((double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2]), out);
-}
-
-/* Tried at wavenumbers of all sizes: what is no product fails at most of them. */
-static bool is_product(const diffusion_filling *filling) {
-  const double whole = multiplier(filling, (int64_t[3]){0});
-  uint64_t word = 1;
-  if (!(fabs(whole) > 0)) return false;
-  for (int i = 0; i < 256; i++) {
-    int64_t mode[3];
-    double product = whole;
-    for (int a = 0; a < 3; a++) {
-      word = word * 6364136223846793005u + 1442695040888963407u;
-      mode[a] = (int64_t)(word >> 33) % ((filling->grid.n[a] / 2 + 1) >> (i / 3 + a + i) % 8);
-      product *= factor(filling, a, mode[a]);
-    }
-    if (fabs(multiplier(filling, mode) - product) > 1e-9 * fabs(whole)) return false;
-  }
-  return true;
-}
-
 bool diffusion_fused_fits(const diffusion_parameters *p) {
   const diffusion_grid grid = diffusion_grid_of(p);
   const int fields = (int)p->fields.count;
   if (diffusion_gradients_of(p).count > 0) return false;
   for (int f = 0; f < fields; f++)
     if (diffusion_species_of(p, f)->fluctuation > 0) return false;
-  if (grid.rank != 3 || fields > DIFFUSION_FUSED_FIELDS || !p->rates || !diffusion_single(p) || diffusion_unfolded(p) ||
-      (p->integrate.scheme != DIFFUSION_LIE && p->integrate.scheme != DIFFUSION_STRANG) || !sim_cuda_overlaps())
+  if (grid.rank != 3 || grid.apart || fields > DIFFUSION_FUSED_FIELDS || !p->rates || !diffusion_single(p) ||
+      diffusion_unfolded(p) || (p->integrate.scheme != DIFFUSION_LIE && p->integrate.scheme != DIFFUSION_STRANG) ||
+      !sim_cuda_overlaps())
     return false;
   for (int a = 0; a < 3; a++)
     if (grid.kind[a] != FFT_PERIODIC || (grid.n[a] != 256 && grid.n[a] != 512 && grid.n[a] != 1024)) return false;
-  if (fields > 1 && grid.n[0] > 512) return false; /* registers */
-  bool product = true;
-  for (int f = 0; product && f < fields; f++) {
-    diffusion_filling filling;
-    if (filling_of(p, f, diffusion_dt(&p->integrate), &filling) != SIM_OK) return false;
-    product = is_product(&filling);
-    diffusion_filling_end(&filling);
-  }
-  return product;
+  if (fields > 1 && grid.n[0] > 512) return false;             /* registers */
+  if (grid.n[0] + grid.n[1] + grid.n[2] == 3072) return false; /* one pass an axis takes less time there */
+  return diffusion_is_product(p);
 }
 
 /* ---- tables ---- */
@@ -91,32 +47,21 @@ double diffusion_fused_bytes(const diffusion_parameters *p) {
   return (double)layout_of(grid.n, (int)p->fields.count).total * sizeof(float);
 }
 
-static void put_turn(float *at, int64_t index, int64_t n) {
-  const double angle = -2 * pi * (double)(index % n) / (double)n;
-  at[0] = (float)cos(angle);
-  at[1] = (float)sin(angle);
-}
-
-static void line_turns(float *at, int64_t n) {
-  const int64_t q = n / 32;
-  for (int64_t a = 0; a < 32; a++)
-    for (int64_t j = 0; j < q; j++) put_turn(at + 4 * (a / 2 * q + j) + 2 * (a % 2), a * j, n);
-}
-
 /* The half makes up for rows that were untangled without it. */
 static void factors_of(const diffusion_filling *filling, bool of_step, float *at) {
   const int64_t *n = filling->grid.n;
-  const double whole = multiplier(filling, (int64_t[3]){0});
+  const double whole = diffusion_product_whole(filling);
   for (int64_t k = 0; k < n[0] / 2; k++)
-    *at++ = (float)(0.5 * (of_step ? whole * factor(filling, 0, k) : filling->scale));
+    *at++ = (float)(0.5 * (of_step ? whole * diffusion_product_factor(filling, 0, k) : filling->scale));
   for (int a = 1; a < 3; a++)
-    for (int64_t k = 0; k < n[a]; k++) *at++ = of_step ? (float)factor(filling, a, 2 * k > n[a] ? k - n[a] : k) : 1;
+    for (int64_t k = 0; k < n[a]; k++)
+      *at++ = of_step ? (float)diffusion_product_factor(filling, a, 2 * k > n[a] ? k - n[a] : k) : 1;
 }
 
 static sim_status field_tables(diffusion_two_pass *w, const diffusion_parameters *p, double dt, int field,
                                const layout *l, float *host) {
   diffusion_filling filling;
-  SIM_TRY(filling_of(p, field, dt, &filling));
+  SIM_TRY(diffusion_product_begin(p, field, dt, &filling));
   const diffusion_grid *grid = &filling.grid;
   const float *device = w->tables;
   for (int of_step = 0; of_step < 2; of_step++) {
@@ -134,7 +79,7 @@ static sim_status field_tables(diffusion_two_pass *w, const diffusion_parameters
     given->nyquist[0] = 1;
     for (int a = 0; a < 3; a++) given->size[a] = grid->size[a];
   }
-  w->given[1][0].nyquist[field] = (float)factor(&filling, 0, grid->n[0] / 2);
+  w->given[1][0].nyquist[field] = (float)diffusion_product_factor(&filling, 0, grid->n[0] / 2);
   diffusion_filling_end(&filling);
   return SIM_OK;
 }
@@ -145,9 +90,9 @@ static sim_status make_tables(diffusion_two_pass *w, const diffusion_parameters 
   float *host = malloc(l.total * sizeof *host);
   if (!host) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   sim_status status = sim_backend_cuda.alloc(l.total * sizeof *host, &w->tables);
-  line_turns(host, n[0]);
-  line_turns(host + l.turns_z, n[2]);
-  for (int64_t k = 0; k < n[1]; k++) put_turn(host + l.turns_y + 2 * k, k, n[1]);
+  diffusion_line_turns(host, n[0]);
+  diffusion_line_turns(host + l.turns_z, n[2]);
+  for (int64_t k = 0; k < n[1]; k++) diffusion_turn(host + l.turns_y + 2 * k, k, n[1]);
   for (int f = 0; status == SIM_OK && f < w->fields; f++) status = field_tables(w, p, dt, f, &l, host);
   if (status == SIM_OK) status = sim_backend_cuda.copy(w->tables, host, l.total * sizeof *host);
   free(host);
@@ -169,10 +114,6 @@ static size_t columns_bytes(const int n[3]) {
   return lines * (size_t)pitch(n[2]) * 8 + 8 * (size_t)n[2] + 4 * (size_t)n[2] + 8 * (size_t)n[1] / 32 + 32;
 }
 static size_t planes_bytes(const int n[3]) { return 16 * (size_t)pitch(n[0]) * 8; }
-
-static bool in_four(const int n[3]) { return n[0] == 1024 && n[1] == 1024 && n[2] == 1024; }
-static size_t rows_bytes(const int n[3]) { return (size_t)LINES_PAIRS * (size_t)pitch(n[0]) * 8; }
-static size_t lines_bytes(void) { return (size_t)LINES_WIDE * LINES_PITCH * 8; }
 
 typedef CUresult encode_tiled(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
                               const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
@@ -212,7 +153,6 @@ sim_status diffusion_fused_create(const diffusion_parameters *p, double dt, floa
   *w = (diffusion_two_pass){.fields = (int)p->fields.count};
   for (int a = 0; a < 3; a++) w->n[a] = (int)grid.n[a];
   w->cluster = cluster_of(w->n);
-  w->four = in_four(w->n);
   sim_status status = make_tables(w, p, dt);
   for (int f = 0; status == SIM_OK && f < w->fields; f++) {
     const size_t at = (size_t)f * (size_t)w->given[0][f].field;
@@ -235,41 +175,11 @@ void diffusion_fused_destroy(diffusion_two_pass **fused) {
 
 /* ---- kernels ---- */
 
-static void write_four(bool twice, const int n[3], sim_bytes *text) {
-  static const struct {
-    const char *name, *mode;
-    int times;
-  } rows[] = {{"once", "STEP", 1}, {"twice", "STEP", 2}, {"load", "LOAD", 1}, {"store", "STORE", 1}};
-  static const struct {
-    const char *name, *of_z, *way;
-  } lines[] = {{"forward", "false", "FORWARD"}, {"both", "true", "BOTH"}, {"back", "false", "BACK"}};
-  for (int i = 0; i < 4; i++)
-    if (i != 1 || twice)
-      sim_bytes_format(text,
-                       "extern \"C\" __global__ void __launch_bounds__(32 * LINES_PAIRS, 4)\n"
-                       "    diffusion_rows_%s(const diffusion_fused g, double t, double h) {\n"
-                       "  rows_pass<scenario_rates, %d, %d, LINES_%s, %d>(g, t, h);\n"
-                       "}\n",
-                       rows[i].name, n[0], n[1], rows[i].mode, rows[i].times);
-  for (int i = 0; i < 3; i++)
-    sim_bytes_format(text,
-                     "extern \"C\" __global__ void __launch_bounds__(32 * LINES_WIDE, 2)\n"
-                     "    diffusion_lines_%s(const diffusion_fused g) {\n"
-                     "  lines_pass<%d, %d, %d, %s, LINES_%s>(g);\n"
-                     "}\n",
-                     lines[i].name, n[0], n[1], n[2], lines[i].of_z, lines[i].way);
-}
-
 void diffusion_fused_write(const diffusion_parameters *p, sim_bytes *text) {
   const diffusion_grid grid = diffusion_grid_of(p);
   const int n[3] = {(int)grid.n[0], (int)grid.n[1], (int)grid.n[2]}, columns = columns_threads(n);
-  sim_bytes_format(text, "#include \"kernels/diffusion/cuda/%s\"\n",
-                   in_four(n) ? "fused_lines.cuh" : "fused_planes.cuh");
-  if (in_four(n)) {
-    write_four(p->integrate.scheme == DIFFUSION_STRANG, n, text);
-    return;
-  }
-  sim_bytes_text(text, "#include \"kernels/diffusion/cuda/fused_columns.cuh\"\n");
+  sim_bytes_text(text, "#include \"kernels/diffusion/cuda/fused_planes.cuh\"\n"
+                       "#include \"kernels/diffusion/cuda/fused_columns.cuh\"\n");
   static const struct {
     const char *name, *mode;
     int times;
@@ -301,20 +211,8 @@ static sim_status find(const sim_module *module, const char *name, size_t bytes,
   return sim_fail(SIM_ERR_DEVICE, "cudaFuncSetAttribute (%s): %s", name, cudaGetErrorString(error));
 }
 
-static sim_status find_four(diffusion_two_pass *f, const sim_module *module, bool twice) {
-  static const char *const lines[] = {"diffusion_lines_forward", "diffusion_lines_both", "diffusion_lines_back"};
-  const size_t bytes = rows_bytes(f->n);
-  SIM_TRY(find(module, "diffusion_rows_once", bytes, 1, &f->once));
-  if (twice) SIM_TRY(find(module, "diffusion_rows_twice", bytes, 1, &f->twice));
-  SIM_TRY(find(module, "diffusion_rows_load", bytes, 1, &f->load));
-  SIM_TRY(find(module, "diffusion_rows_store", bytes, 1, &f->store));
-  for (int i = 0; i < 3; i++) SIM_TRY(find(module, lines[i], lines_bytes(), 1, &f->lines[i]));
-  return SIM_OK;
-}
-
 sim_status diffusion_fused_kernels(diffusion_two_pass *f, const sim_module *module, bool twice) {
   const size_t bytes = planes_bytes(f->n);
-  if (f->four) return find_four(f, module, twice);
   SIM_TRY(find(module, "diffusion_planes_once", bytes, 1, &f->once));
   if (twice) SIM_TRY(find(module, "diffusion_planes_twice", bytes, 1, &f->twice));
   SIM_TRY(find(module, "diffusion_planes_load", bytes, 1, &f->load));
@@ -327,35 +225,17 @@ static double cells(const diffusion_two_pass *f) { return (double)f->n[0] * f->n
 static void planes(diffusion_two_pass *w, void *function, const diffusion_fused *given, int fields, double t,
                    double h) {
   static const sim_cuda_kernel kernel = {"diffusion_planes", "planes", SIM_LIMIT_BYTES};
-  const unsigned blocks = (unsigned)(w->n[2] * (w->four ? w->n[1] / (2 * LINES_PAIRS) : w->n[1] / 32));
-  const unsigned threads = w->four ? 32 * LINES_PAIRS : (unsigned)w->n[0] / 2;
+  const unsigned blocks = (unsigned)(w->n[2] * (w->n[1] / 32)), threads = (unsigned)w->n[0] / 2;
   void *arguments[] = {(void *)(uintptr_t)given, &t, &h};
   sim_cuda_begin(&kernel);
-  sim_cuda_failed(cudaLaunchKernel(function, (dim3){blocks, 1, 1}, (dim3){threads, 1, 1}, arguments,
-                                   w->four ? rows_bytes(w->n) : planes_bytes(w->n), sim_cuda_stream()),
+  sim_cuda_failed(cudaLaunchKernel(function, (dim3){blocks, 1, 1}, (dim3){threads, 1, 1}, arguments, planes_bytes(w->n),
+                                   sim_cuda_stream()),
                   "cudaLaunchKernel", kernel.name);
   sim_cuda_end(&kernel, 8 * fields * cells(w));
 }
 
-static void lines(diffusion_two_pass *w, bool of_step) {
-  static const sim_cuda_kernel kernel = {"diffusion_lines", "columns", SIM_LIMIT_BYTES};
-  void *arguments[] = {&w->given[of_step][0]};
-  for (int i = 0; i < 3; i++) {
-    const dim3 grid = {(unsigned)(w->n[0] / 2 / LINES_WIDE), (unsigned)w->n[i == 1 ? 1 : 2], 1};
-    sim_cuda_begin(&kernel);
-    sim_cuda_failed(
-        cudaLaunchKernel(w->lines[i], grid, (dim3){32 * LINES_WIDE, 1, 1}, arguments, lines_bytes(), sim_cuda_stream()),
-        "cudaLaunchKernel", kernel.name);
-    sim_cuda_end(&kernel, 8 * cells(w));
-  }
-}
-
 static void columns(diffusion_two_pass *w, bool of_step) {
   static const sim_cuda_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
-  if (w->four) {
-    lines(w, of_step);
-    return;
-  }
   cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeClusterDimension};
   attribute.val.clusterDim.x = (unsigned)w->cluster;
   attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;

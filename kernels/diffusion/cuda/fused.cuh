@@ -25,7 +25,5 @@ typedef struct diffusion_map {
 } diffusion_map;
 
 enum { COLUMNS_WIDE = 4 }; /* kx of a tile of columns */
-/* Of four passes: pairs of rows of a thread block, kx of another, and numbers of a line in shared memory. */
-enum { LINES_PAIRS = 4, LINES_WIDE = 8, LINES_PITCH = 1024 + 64 + 2 };
 
 #endif

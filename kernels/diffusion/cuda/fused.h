@@ -1,6 +1,6 @@
 /* Two passes over memory a step, for what they are made for: one field, or two, in single precision, periodic, with
  * axes of 256, 512 or 1024 cells, a split scheme, and a multiplier that is a product of one factor an axis. Where all
- * three axes have 1024 cells it is four passes, which take less time there. */
+ * three axes have 1024 cells one pass an axis (axes.h) takes less time. */
 #ifndef DIFFUSION_CUDA_FUSED_H
 #define DIFFUSION_CUDA_FUSED_H
 
@@ -18,9 +18,7 @@ typedef struct diffusion_two_pass {
   int n[3], cluster, fields;
   diffusion_fused given[2][DIFFUSION_FUSED_FIELDS]; /* with the multiplier of a load, and with that of a step */
   diffusion_map map[DIFFUSION_FUSED_FIELDS];
-  bool four;
-  void *once, *twice, *load, *store, *columns; /* cudaKernel_t; of two passes, or of rows of four */
-  void *lines[3];                              /* of four: forward y, z, inverse y */
+  void *once, *twice, *load, *store, *columns; /* cudaKernel_t */
   void *tables;
 } diffusion_two_pass;
 

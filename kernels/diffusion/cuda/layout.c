@@ -1,8 +1,10 @@
 /* The order of axes, and tables in it. */
 #include "kernels/diffusion/cuda/work.h"
 
+static bool is_apart(const diffusion_grid *grid, int axis) { return axis > 0 && axis == grid->apart; }
+
 static int live_kind(const diffusion_grid *grid, int axis) {
-  return grid->n[axis] > 1 ? (int)grid->kind[axis] : (int)FFT_PERIODIC;
+  return grid->n[axis] > 1 && !is_apart(grid, axis) ? (int)grid->kind[axis] : (int)FFT_PERIODIC;
 }
 
 /* The first periodic axis of more than one cell, else the first of more than one. */
@@ -10,7 +12,7 @@ static int fast_axis(const diffusion_grid *grid) {
   for (int axis = 0; axis < 3; axis++)
     if (grid->n[axis] > 1 && grid->kind[axis] == FFT_PERIODIC) return axis;
   for (int axis = 0; axis < 3; axis++)
-    if (grid->n[axis] > 1) return axis;
+    if (grid->n[axis] > 1 && !is_apart(grid, axis)) return axis;
   return 0;
 }
 
@@ -22,6 +24,7 @@ diffusion_place diffusion_cuda_place(const diffusion_grid *grid) {
     place.n[i] = grid->n[place.axis[i]];
     place.kind[i] = live_kind(grid, place.axis[i]);
     place.size[i] = place.axis[i] < grid->rank ? grid->size[place.axis[i]] : 0;
+    if (is_apart(grid, place.axis[i])) place.apart = i;
   }
   place.row = 2 * (place.n[0] / 2 + 1);
   place.field = place.row * place.n[1] * place.n[2];
@@ -43,7 +46,7 @@ diffusion_spectrum diffusion_cuda_spectrum(const diffusion_place *place, bool co
   s.factor = place->kind[0] != FFT_PERIODIC ? DIFFUSION_EACH : complex ? DIFFUSION_COMPLEX : DIFFUSION_ALIKE;
   s.table[0] = s.n[0];
   for (int i = 1; i < 3; i++)
-    s.table[i] = place->kind[i] == FFT_PERIODIC && !complex ? place->n[i] / 2 + 1 : place->n[i];
+    s.table[i] = place->kind[i] == FFT_PERIODIC && !complex && i != place->apart ? place->n[i] / 2 + 1 : place->n[i];
   s.tables = s.table[0] * s.table[1] * s.table[2] * (s.factor == DIFFUSION_ALIKE ? 1 : 2);
   return s;
 }
@@ -62,7 +65,9 @@ static void fill_at(const diffusion_filling *filling, const int64_t mode[3], dou
   const diffusion_grid *grid = &filling->grid;
   double k[3] = {0};
   for (int axis = 0; axis < grid->rank; axis++)
-    k[axis] = (grid->kind[axis] == FFT_PERIODIC ? 2 * pi : pi) * (double)mode[axis] / grid->size[axis];
+    k[axis] = is_apart(grid, axis)
+                  ? 0
+                  : (grid->kind[axis] == FFT_PERIODIC ? 2 * pi : pi) * (double)mode[axis] / grid->size[axis];
   diffusion_method_fill((void *)(uintptr_t)filling, k, mode, values);
 }
 
@@ -101,7 +106,10 @@ static void fill_row(const diffusion_work *w, const diffusion_filling *filling, 
 }
 
 double diffusion_cuda_scale(const diffusion_grid *grid) {
-  return 1 / ((double)grid->n[0] * (double)grid->n[1] * (double)grid->n[2]);
+  double scale = 1;
+  for (int axis = 0; axis < 3; axis++)
+    if (!is_apart(grid, axis)) scale /= (double)grid->n[axis];
+  return scale;
 }
 
 sim_status diffusion_cuda_fill(const diffusion_work *w, int field, double dt, void *tables) {

@@ -1,8 +1,8 @@
-/* The operations on an NVIDIA GPU: two or four passes over memory a step where fused.h has them, else transforms in
- * place by cuFFT, and kernels for what stands between them.
+/* The operations on an NVIDIA GPU: two passes over memory a step or a stage where fused.h or flat.h have
+ * them, one an axis where axes.h has them, else transforms in place by cuFFT, and kernels for what stands between them.
  *
  * Between two stages array [0] of every field holds coefficients of all axes, with cuFFT, and so does array [1] of
- * schemes that keep it; with two passes it is mixed (fused_planes.cuh). */
+ * schemes that keep it; with two passes it is mixed (fused_planes.cuh), with one an axis the field (fused_axes.cuh). */
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/cuda.h"
@@ -15,13 +15,12 @@ static double number_size(const diffusion_parameters *p) {
   return diffusion_single(p) ? sizeof(float) : sizeof(double);
 }
 
-static void plan_fused(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
+static void plan_passes(const diffusion_parameters *p, double tables, sim_plan *out) {
   const diffusion_grid grid = diffusion_grid_of(p);
   const double cells = (double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2];
-  (void)setup;
   const double field = (double)p->fields.count * cells * sizeof(float);
   sim_plan_add(out, "transformed fields", field);
-  sim_plan_add(out, "tables of the scheme", diffusion_fused_bytes(p));
+  sim_plan_add(out, "tables of the scheme", tables);
   sim_plan_add(out, "statistics", diffusion_cuda_measure_bytes(cells));
   out->checkpoint_bytes = field;
   out->work_rate_guess = 1.4e11;
@@ -56,14 +55,28 @@ static void plan_cufft(const diffusion_parameters *p, const sim_setup *setup, si
   out->work_rate_guess = p->rates ? 4e10 / (method->stages > 0 ? method->stages : 1) : 1e13;
 }
 
+static void plan_axes(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
+  (void)setup;
+  plan_passes(p, diffusion_axes_bytes(p), out);
+}
+
 static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
-  (diffusion_fused_fits(p) ? plan_fused : plan_cufft)(p, setup, out);
+  if (diffusion_flat_fits(p))
+    diffusion_flat_plan(p, out);
+  else if (diffusion_fused_fits(p))
+    plan_passes(p, diffusion_fused_bytes(p), out);
+  else if (diffusion_axes_fit(p))
+    plan_axes(p, setup, out);
+  else
+    plan_cufft(p, setup, out);
 }
 
 static void destroy(diffusion_work **work) {
   diffusion_work *w = *work;
   if (!w) return;
   diffusion_fused_destroy(&w->fused);
+  diffusion_axes_destroy(&w->axes);
+  diffusion_flat_destroy(&w->flat);
   if (w->fourier) diffusion_fourier_destroy(&w->fourier);
   if (w->module) sim_module_free(&w->module);
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&w->array[a]);
@@ -101,11 +114,17 @@ static sim_status create_shown(diffusion_work *w) {
   return SIM_OK;
 }
 
+/* Fields that are shown at once. */
+static int shown_together(const diffusion_work *w) {
+  const int batch = diffusion_fourier_batch(w->fourier) / w->members;
+  return batch > 1 ? batch : 1;
+}
+
 static sim_status create_arrays(diffusion_work *w) {
   for (int a = 0; a <= w->method.arrays; a++) SIM_TRY(take_array(w, w->fields, &w->array[a]));
   for (int t = 0; t < w->method.tables; t++) SIM_TRY(take(w, w->fields, w->spectrum.tables, &w->table[t]));
   if (w->gradients.count > 0) SIM_TRY(take_array(w, w->gradients.count, &w->derivatives));
-  if (w->method.arrays == 0) SIM_TRY(take_array(w, diffusion_fourier_batch(w->fourier), &w->scratch));
+  if (w->method.arrays == 0) SIM_TRY(take_array(w, shown_together(w), &w->scratch));
   return create_shown(w);
 }
 
@@ -139,6 +158,9 @@ static sim_status create_kernels(diffusion_work *w) {
   if (status == SIM_OK && w->p->rates) status = sim_module_kernel(w->module, "diffusion_rates", &w->rates);
   if (status == SIM_OK && w->fused)
     return diffusion_fused_kernels(w->fused, w->module, w->p->integrate.scheme == DIFFUSION_STRANG);
+  if (status == SIM_OK && w->axes)
+    return diffusion_axes_kernels(w->axes, w->module, w->p->integrate.scheme == DIFFUSION_STRANG);
+  if (status == SIM_OK && w->flat) return diffusion_flat_kernels(w->flat, w->module);
   for (int s = 0; status == SIM_OK && s < w->method.stages; s++) status = find_visit(w, s);
   if (status == SIM_OK) status = find_visit(w, DIFFUSION_VISIT_LOAD);
   if (status == SIM_OK && w->method.arrays > 0) status = find_visit(w, DIFFUSION_VISIT_RESUME);
@@ -150,8 +172,8 @@ static sim_status create_fourier(diffusion_work *w) {
   long long n[3];
   int rank = 0;
   for (int i = 2; i >= 0; i--)
-    if (w->place.n[i] > 1) n[rank++] = w->place.n[i];
-  return diffusion_fourier_create(rank, n, together(w->p), w->single, &w->fourier);
+    if (w->place.n[i] > 1 && (i == 0 || i != w->place.apart)) n[rank++] = w->place.n[i];
+  return diffusion_fourier_create(rank, n, together(w->p) * w->members, w->single, &w->fourier);
 }
 
 static sim_status create_cufft_parts(diffusion_work *w) {
@@ -168,8 +190,21 @@ static sim_status create_fused_parts(diffusion_work *w) {
   return create_kernels(w);
 }
 
-static sim_status create_either(const diffusion_parameters *p, const sim_setup *setup, bool fused,
-                                diffusion_work **out) {
+static sim_status create_axes_parts(diffusion_work *w) {
+  SIM_TRY(take_mixed(w, &w->array[0]));
+  SIM_TRY(create_shown(w));
+  SIM_TRY(diffusion_axes_create(w->p, diffusion_dt(&w->p->integrate), w->array[0].data, w->real.data, &w->axes));
+  return create_kernels(w);
+}
+
+static sim_status create_flat_parts(diffusion_work *w) {
+  SIM_TRY(create_shown(w));
+  SIM_TRY(diffusion_flat_create(w->p, diffusion_dt(&w->p->integrate), w->threads, w->real.data, &w->flat));
+  return create_kernels(w);
+}
+
+static sim_status create_by(const diffusion_parameters *p, const sim_setup *setup,
+                            sim_status (*create_parts)(diffusion_work *), diffusion_work **out) {
   diffusion_work *w = *out = calloc(1, sizeof *w);
   if (!w) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   w->p = p;
@@ -179,36 +214,45 @@ static sim_status create_either(const diffusion_parameters *p, const sim_setup *
   w->spectrum = diffusion_cuda_spectrum(&w->place, diffusion_unfolded(p));
   w->method = diffusion_methods[p->integrate.scheme];
   w->fields = (int)p->fields.count;
+  w->members = w->grid.apart ? (int)w->grid.n[w->grid.apart] : 1;
   w->single = diffusion_single(p);
   w->threads = setup->threads;
   w->gradients = diffusion_gradients_of(p);
   double volume = 1;
   for (int axis = 0; axis < w->grid.rank; axis++) volume *= w->grid.size[axis] / (double)w->grid.n[axis];
   for (int f = 0; f < w->fields; f++) w->fluctuation[f] = diffusion_species_of(p, f)->fluctuation / sqrt(volume);
-  const sim_status status = fused ? create_fused_parts(w) : create_cufft_parts(w);
+  const sim_status status = create_parts(w);
   if (status != SIM_OK) destroy(out);
   return status;
 }
 
 static sim_status create(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
-  return create_either(p, setup, diffusion_fused_fits(p), out);
+  return create_by(p, setup,
+                   diffusion_flat_fits(p)    ? create_flat_parts
+                   : diffusion_fused_fits(p) ? create_fused_parts
+                   : diffusion_axes_fit(p)   ? create_axes_parts
+                                             : create_cufft_parts,
+                   out);
+}
+static sim_status create_axes(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
+  return create_by(p, setup, create_axes_parts, out);
 }
 static sim_status create_cufft(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
-  return create_either(p, setup, false, out);
+  return create_by(p, setup, create_cufft_parts, out);
 }
 
 /* ---- passes ---- */
 
 static sim_status forward(diffusion_work *w, void *fields, int count) {
-  SIM_TRY(diffusion_fourier_forward(w->fourier, fields, count));
-  if (w->natural.field == 1) diffusion_cuda_blank(w, fields, count);
+  SIM_TRY(diffusion_fourier_forward(w->fourier, fields, count * w->members));
+  if (w->natural.field == w->members) diffusion_cuda_blank(w, fields, count * w->members);
   diffusion_cuda_fold(w, fields, count, true);
   return SIM_OK;
 }
 
 static sim_status inverse(diffusion_work *w, void *fields, int count) {
   diffusion_cuda_fold(w, fields, count, false);
-  return diffusion_fourier_inverse(w->fourier, fields, count);
+  return diffusion_fourier_inverse(w->fourier, fields, count * w->members);
 }
 
 /* As on the CPU: the same number at every stage of a step; draws of step 0 are the start's. */
@@ -226,11 +270,21 @@ diffusion_noise diffusion_cuda_noise(const diffusion_work *w, const diffusion_mo
 }
 
 static const sim_buffer *real_fields(const diffusion_work *w) { return &w->real; }
-static const sim_buffer *state(const diffusion_work *w) { return &w->array[w->method.arrays > 0 ? 1 : 0]; }
+static const sim_buffer *state(const diffusion_work *w) {
+  return w->flat ? diffusion_flat_state(w->flat) : &w->array[w->method.arrays > 0 ? 1 : 0];
+}
 
 static sim_status load(diffusion_work *w) {
   if (w->fused) {
     diffusion_fused_load(w->fused);
+    return sim_backend_cuda.failed();
+  }
+  if (w->axes) {
+    diffusion_axes_load(w->axes);
+    return sim_backend_cuda.failed();
+  }
+  if (w->flat) {
+    diffusion_flat_load(w->flat);
     return sim_backend_cuda.failed();
   }
   diffusion_cuda_load(w);
@@ -240,13 +294,24 @@ static sim_status load(diffusion_work *w) {
 }
 
 static sim_status resume(diffusion_work *w) {
-  if (w->method.arrays > 0) diffusion_cuda_visit(w, DIFFUSION_VISIT_RESUME);
+  if (w->flat)
+    diffusion_flat_resume(w->flat);
+  else if (w->method.arrays > 0)
+    diffusion_cuda_visit(w, DIFFUSION_VISIT_RESUME);
   return sim_backend_cuda.failed();
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
   if (w->fused) {
     diffusion_fused_step(w->fused, moment);
+    return sim_backend_cuda.failed();
+  }
+  if (w->axes) {
+    diffusion_axes_step(w->axes, moment);
+    return sim_backend_cuda.failed();
+  }
+  if (w->flat) {
+    diffusion_flat_stage(w->flat, index, moment);
     return sim_backend_cuda.failed();
   }
   if (w->gradients.count > 0) {
@@ -268,7 +333,7 @@ static sim_status jump(diffusion_work *w, double t) {
 
 /* Array [0] is used up where the state is another one, from which it is made again. */
 static sim_status show_cufft(diffusion_work *w) {
-  const int batch = diffusion_fourier_batch(w->fourier);
+  const int batch = shown_together(w);
   const size_t bytes = (size_t)w->place.field * (w->single ? sizeof(float) : sizeof(double));
   for (int f = 0; f < w->fields; f += batch) {
     char *fields = (char *)w->array[0].data + (size_t)f * bytes;
@@ -285,6 +350,10 @@ static sim_status show_cufft(diffusion_work *w) {
 static sim_status show(diffusion_work *w, const diffusion_moment *half) {
   if (w->fused)
     diffusion_fused_store(w->fused);
+  else if (w->axes)
+    diffusion_axes_store(w->axes);
+  else if (w->flat)
+    diffusion_flat_store(w->flat);
   else
     SIM_TRY(show_cufft(w));
   if (half) diffusion_cuda_rates(w, w->real.data, &w->natural, half);
@@ -292,7 +361,9 @@ static sim_status show(diffusion_work *w, const diffusion_moment *half) {
 }
 
 static const char *name(const diffusion_work *w) {
-  return !w->fused ? "cuFFT" : w->fused->four ? "four passes" : "two passes";
+  if (w->axes) return "one pass an axis";
+  if (w->flat) return "two passes a stage";
+  return w->fused ? "two passes" : "cuFFT";
 }
 
 #define OPERATIONS(plans, creates)                                                                                     \
@@ -301,4 +372,5 @@ static const char *name(const diffusion_work *w) {
     .resume = resume, .stage = stage, .jump = jump, .show = show, .measure = diffusion_cuda_measure, .name = name      \
   }
 const diffusion_ops diffusion_ops_cuda = OPERATIONS(plan, create);
+const diffusion_ops diffusion_ops_axes = OPERATIONS(plan_axes, create_axes);
 const diffusion_ops diffusion_ops_cufft = OPERATIONS(plan_cufft, create_cufft);

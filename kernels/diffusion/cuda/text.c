@@ -70,16 +70,21 @@ static void add_set(const diffusion_set *set, diffusion_factor factor, unsigned 
   *written |= 1u << set->target;
 }
 
-static void add_visit(const diffusion_stage *stage, int number, diffusion_factor factor, sim_bytes *text) {
-  unsigned loaded = 0, written = 0;
-  sim_bytes_format(text,
-                   "struct visit_%d {\n"
-                   "  __device__ static __forceinline__ void at(const diffusion_sums &s, long long i, long long k) {\n"
-                   "  pair sum;\n",
-                   number);
+void diffusion_cuda_write_sums(const diffusion_stage *stage, diffusion_factor factor, unsigned held, unsigned dropped,
+                               sim_bytes *text) {
+  unsigned loaded = held, written = 0;
+  sim_bytes_text(text, "  pair sum;\n");
   for (int set = 0; set < stage->sets; set++) add_set(&stage->set[set], factor, &loaded, &written, text);
   for (int a = 0; a < DIFFUSION_ARRAYS; a++)
-    if (written >> a & 1) sim_bytes_format(text, "  at_of<pair>(s.array[%d])[i] = a%d;\n", a, a);
+    if ((written & ~dropped) >> a & 1) sim_bytes_format(text, "  at_of<pair>(s.array[%d])[i] = a%d;\n", a, a);
+}
+
+static void add_visit(const diffusion_stage *stage, int number, diffusion_factor factor, sim_bytes *text) {
+  sim_bytes_format(text,
+                   "struct visit_%d {\n"
+                   "  __device__ static __forceinline__ void at(const diffusion_sums &s, long long i, long long k) {\n",
+                   number);
+  diffusion_cuda_write_sums(stage, factor, 0, 0, text);
   sim_bytes_format(text,
                    "  }\n};\n"
                    "extern \"C\" __global__ void __launch_bounds__(DIFFUSION_THREADS)\n"
@@ -109,6 +114,10 @@ sim_status diffusion_cuda_write(const diffusion_work *w, sim_bytes *text) {
   if (w->p->rates) SIM_TRY(add_rates(w, text));
   if (w->fused)
     diffusion_fused_write(w->p, text);
+  else if (w->axes)
+    diffusion_axes_write(w->p, text);
+  else if (w->flat)
+    diffusion_flat_write(w->p, text);
   else
     add_visits(w, text);
   return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of kernels") : SIM_OK;

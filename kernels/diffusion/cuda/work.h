@@ -3,6 +3,8 @@
 #define DIFFUSION_CUDA_WORK_H
 
 #include "engine/compile.h"
+#include "kernels/diffusion/cuda/axes.h"
+#include "kernels/diffusion/cuda/flat.h"
 #include "kernels/diffusion/cuda/fourier.h"
 #include "kernels/diffusion/cuda/fused.h"
 #include "kernels/diffusion/cuda/noise.cuh"
@@ -33,19 +35,21 @@ struct diffusion_work {
   diffusion_spectrum spectrum;
   diffusion_method method;
   diffusion_fourier *fourier;
-  diffusion_two_pass *fused; /* NULL: transforms by cuFFT */
+  diffusion_two_pass *fused; /* all three NULL: transforms by cuFFT */
+  diffusion_by_axes *axes;
+  diffusion_flat_work *flat;
   sim_module *module;
   void *rates, *visit[DIFFUSION_VISITS]; /* cudaKernel_t */
   sim_buffer array[DIFFUSION_ARRAYS], table[DIFFUSION_TABLES], real, scratch, derivatives;
   diffusion_gradients gradients;        /* that the rates take: [derivatives] */
   double fluctuation[DIFFUSION_FIELDS]; /* over the root of a cell's volume */
   double *statistics;                   /* on the device */
-  int fields, threads;
+  int fields, members, threads;         /* members: grids beside each other */
   bool single;
 };
 
-/* The operations without the fused passes, for tests and benchmarks. */
-extern const diffusion_ops diffusion_ops_cufft;
+/* The operations one way, where that serves the run: for tests and benchmarks. */
+extern const diffusion_ops diffusion_ops_axes, diffusion_ops_cufft;
 
 /* ---- layout.c ---- */
 diffusion_place diffusion_cuda_place(const diffusion_grid *grid);
@@ -60,6 +64,9 @@ diffusion_noise diffusion_cuda_noise(const diffusion_work *work, const diffusion
 
 /* ---- text.c ---- */
 sim_status diffusion_cuda_write(const diffusion_work *work, sim_bytes *text) SIM_MUST_CHECK;
+/* Sums of a stage at i and k of the tables. Arrays `held` are in a0, a1, ...; those `dropped` are not stored. */
+void diffusion_cuda_write_sums(const diffusion_stage *stage, diffusion_factor factor, unsigned held, unsigned dropped,
+                               sim_bytes *text);
 sim_source diffusion_cuda_source(const sim_bytes *text);
 extern const sim_source_file diffusion_cuda_files[]; /* that it includes, as they stood when the program was built */
 

@@ -10,6 +10,7 @@
 
 struct option_sampler {
   option_estimate estimate;
+  option_policy policy;
   option_cuda_plan plan;
   sim_module *module;
   void *sample, *gather; /* kernels */
@@ -17,23 +18,24 @@ struct option_sampler {
   void *table, *constants; /* on the device; on the host */
   double *partial, *sums;  /* on the device: [parts][quantities][2], [blocks][quantities][2] */
   double *host;            /* [blocks][quantities][2] */
-  int batch;
+  void *tables;            /* on the device: Sobol's */
+  option_points points;
+  int batch, scrambles, block;      /* 0 scrambles: Philox; samples of a logical block */
   int64_t all;                      /* samples of the run; 0: it ends where its accuracy is reached */
   int64_t ahead_first, ahead_count; /* queued, and not asked for yet */
   char name[48];
 };
 
+/* A thread keeps its path's motions: 8 bytes each on the 3e5 threads of a device are 2 GiB. */
+enum { DIMENSIONS_MAX = 1024 };
+
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
-  if (p->sampling.sequence == OPTION_SOBOL) {
-    snprintf(lacks, capacity, "Sobol points are");
+  if (p->sampling.sequence == OPTION_SOBOL && option_quasi_dimensions(p) > DIMENSIONS_MAX) {
+    snprintf(lacks, capacity, "Sobol points of more than %d dimensions are", DIMENSIONS_MAX);
     return false;
   }
-  for (size_t k = 0; k < p->payoffs.count; k++)
-    if (p->payoffs.items[k].schema == &option_american_schema) {
-      snprintf(lacks, capacity, "early exercise is");
-      return false;
-    }
-  return true;
+  if (p->sampling.moment_matching) snprintf(lacks, capacity, "matched moments are");
+  return !p->sampling.moment_matching;
 }
 
 /* ---- sizes ---- */
@@ -42,20 +44,29 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
 static int batch(const option_parameters *p) {
   const double work = (double)p->steps * (double)p->assets.count * OPTION_BLOCK;
   const double quantities = option_quantities(p, NULL);
-  const double blocks = fmin(fmin(0x1p33 / work, 4096), 0x1p17 / quantities);
+  const double blocks = fmin(fmin(0x1p33 / work, 0x1p14), 0x1p17 / quantities);
   return (int)fmax(floor(blocks / OPTION_GROUP), 4) * OPTION_GROUP;
 }
 
-static int parts_of(const option_sampler *s, int64_t count) { return (int)((count + s->plan.part - 1) / s->plan.part); }
+static int64_t divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* Of a logical block, and of samples that begin one. */
+static int block_parts(const option_sampler *s) { return (int)divide(s->block, s->plan.part); }
+static int parts_of(const option_sampler *s, int64_t count) {
+  return s->scrambles > 0 ? (int)(count / s->block) * block_parts(s) : (int)divide(count, s->plan.part);
+}
 
 /* Before the plan is known: the least part. */
 static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double real = p->common.precision != SIM_DOUBLE ? sizeof(float) : sizeof(double), blocks = batch(p);
   const double quantities = option_quantities(p, NULL), assets = (double)p->assets.count;
-  const double parts = blocks * OPTION_BLOCK / (8 * OPTION_CUDA_THREADS);
+  const double parts = blocks * fmax(OPTION_BLOCK / (8 * OPTION_CUDA_THREADS), 2 * option_groups(p));
   const double lines = assets * (1 + 2 * fmin(quantities - option_payoff_count(p), 5 * assets));
   (void)setup;
-  return 3 * lines * ((double)p->steps + 4) * real + (parts + blocks) * quantities * 2 * sizeof(double);
+  const bool quasi = p->sampling.sequence == OPTION_SOBOL;
+  const double motions = quasi ? 0x1p18 * real * option_quasi_dimensions(p) : 0;
+  return option_cuda_fit_bytes(p) + option_quasi_bytes(p) + motions + 3 * lines * ((double)p->steps + 4) * real +
+         (parts + blocks) * quantities * 2 * sizeof(double);
 }
 
 /* ---- launches ---- */
@@ -68,34 +79,36 @@ static void launch(const sim_cuda_kernel *kernel, double amount, void *function,
   sim_cuda_end(kernel, amount);
 }
 
-static int blocks_of(int64_t count) { return (int)((count + OPTION_BLOCK - 1) / OPTION_BLOCK); }
+static int blocks_of(const option_sampler *s, int64_t count) { return (int)divide(count, s->block); }
 
 /* Sums of `count` samples from `first` on, block by block, to s->sums. */
-static void queue(option_sampler *s, int64_t first, int64_t count) {
+static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot) {
   static const sim_cuda_kernel sampling = {"option_sample", "paths", SIM_LIMIT_FP32},
                                gathering = {"option_gather", "sums", SIM_LIMIT_BYTES};
-  option_range range = {(unsigned long long)first, (unsigned long long)count};
-  int parts = parts_of(s, count), per_block = OPTION_BLOCK / s->plan.part, numbers = 2 * s->estimate.quantities;
-  const int blocks = blocks_of(count);
+  option_range range = {(unsigned long long)first, (unsigned long long)count, (unsigned)s->block,
+                        pilot ? 0 : (unsigned)s->scrambles};
+  int parts = pilot ? (int)divide(count, s->plan.part) : parts_of(s, count), numbers = 2 * s->estimate.quantities;
+  int per_block = pilot ? parts : block_parts(s);
+  const int blocks = pilot ? 1 : blocks_of(s, count);
   /* 18 instructions of the normals' pipe a path-step, whatever payoffs and Greeks add */
   const double work = 18.0 * (double)count * s->plan.steps * s->plan.assets;
   launch(&sampling, work, s->sample, parts, OPTION_CUDA_THREADS,
-         (void *[]){s->constants, &s->keys, &s->table, &range, &s->partial});
+         (void *[]){s->constants, &s->keys, &s->table, &range, &s->points, &s->partial});
   launch(&gathering, 8.0 * parts * numbers, s->gather, (blocks * numbers + 127) / 128, 128,
          (void *[]){&s->partial, &parts, &per_block, &numbers, &s->sums});
 }
 
 /* To s->host. What comes next is queued at once, so that the device is at work while the host adds blocks up. */
-static sim_status run(option_sampler *s, int64_t first, int64_t count) {
-  const size_t numbers = 2 * (size_t)s->estimate.quantities * (size_t)blocks_of(count);
-  if (first != s->ahead_first || count != s->ahead_count) queue(s, first, count);
+static sim_status run(option_sampler *s, int64_t first, int64_t count, bool pilot) {
+  const size_t numbers = 2 * (size_t)s->estimate.quantities * (size_t)(pilot ? 1 : blocks_of(s, count));
+  if (first != s->ahead_first || count != s->ahead_count) queue(s, first, count, pilot);
   s->ahead_count = 0;
   SIM_TRY(sim_backend_cuda.copy(s->host, s->sums, numbers * sizeof(double)));
   if (s->all - first > count) {
     const int64_t left = s->all - first - count, most = (int64_t)s->batch * OPTION_BLOCK;
     s->ahead_first = first + count;
     s->ahead_count = left < most ? left : most;
-    queue(s, s->ahead_first, s->ahead_count);
+    queue(s, s->ahead_first, s->ahead_count, false);
   }
   return sim_backend_cuda.failed();
 }
@@ -108,6 +121,11 @@ static double get(const option_sampler *s, int i) {
 
 static void tune(option_sampler *s, int q, double shift, double slope) {
   const int at = s->plan.at_tune + 2 * q;
+  if (s->plan.kinked) { /* what is subtracted from the price is a number of fp32 */
+    const option_plain *plain = &s->estimate.graph.plain[0];
+    slope = (double)(float)(-plain->sign * plain->strike - shift);
+    shift = -plain->sign * plain->strike - slope;
+  }
   if (s->plan.single) {
     ((float *)s->constants)[at] = (float)shift;
     ((float *)s->constants)[at + 1] = (float)slope;
@@ -127,7 +145,7 @@ static sim_status pilot(option_sampler *s) {
   sim_status status = SIM_OK;
   for (int k = 0; k < 3 && status == SIM_OK; k++) {
     for (int q = 0; q < quantities; q++) tune(s, q, 0, slopes[k]);
-    status = run(s, (int64_t)OPTION_PILOT_FIRST, OPTION_PILOT);
+    status = run(s, (int64_t)OPTION_PILOT_FIRST, OPTION_PILOT, true);
     for (int q = 0; q < quantities && status == SIM_OK; q++) {
       first[3 * q + k] = s->host[2 * q] / OPTION_PILOT;
       second[3 * q + k] = s->host[2 * q + 1] / OPTION_PILOT;
@@ -148,10 +166,10 @@ static sim_status pilot(option_sampler *s) {
 /* ---- the table ---- */
 
 static sim_status sample(option_sampler *s, int64_t first, int64_t count, double *mean, double *squares) {
-  SIM_TRY(run(s, first, count));
+  SIM_TRY(run(s, first, count, false));
   const int quantities = s->estimate.quantities;
-  for (int64_t b = 0; b * OPTION_BLOCK < count; b++) {
-    const double n = (double)(count - b * OPTION_BLOCK < OPTION_BLOCK ? count - b * OPTION_BLOCK : OPTION_BLOCK);
+  for (int64_t b = 0; b * s->block < count; b++) {
+    const double n = (double)(count - b * s->block < s->block ? count - b * s->block : s->block);
     for (int q = 0; q < quantities; q++) {
       const option_combination *c = &s->estimate.combination[q];
       const double *sums = s->host + 2 * (b * quantities + q), scale = s->plan.scale[q];
@@ -171,11 +189,13 @@ static const char *name(const option_sampler *s) { return s->name; }
 static void destroy(option_sampler **sampler) {
   option_sampler *s = *sampler;
   if (s == NULL) return;
+  option_policy_free(&s->policy);
   option_cuda_plan_free(&s->plan);
   option_estimate_free(&s->estimate);
   sim_module_free(&s->module);
   sim_backend_cuda.free(s->table);
   sim_backend_cuda.free(s->partial);
+  sim_backend_cuda.free(s->tables);
   free(s->constants);
   free(s->host);
   free(s);
@@ -196,8 +216,9 @@ static sim_status load(option_sampler *s) {
 static sim_status fill(option_sampler *s) {
   const size_t real = s->plan.single ? sizeof(float) : sizeof(double);
   const size_t table = (s->plan.table + 4) * real; /* never nothing */
-  const size_t numbers = 2 * (size_t)s->estimate.quantities, blocks = (size_t)s->batch;
-  const size_t parts = blocks * (size_t)(OPTION_BLOCK / s->plan.part);
+  const size_t numbers = 2 * (size_t)s->estimate.quantities,
+               blocks = (size_t)s->batch * (size_t)(s->scrambles > 0 ? s->scrambles : 1);
+  const size_t parts = blocks * (size_t)block_parts(s);
   void *host = calloc(1, table), *device = NULL;
   s->constants = calloc((size_t)s->plan.constants, real);
   s->host = calloc(blocks * numbers, sizeof(double));
@@ -208,9 +229,56 @@ static sim_status fill(option_sampler *s) {
   if (status == SIM_OK) status = sim_backend_cuda.alloc((parts + blocks) * numbers * sizeof(double), &device);
   s->partial = device;
   s->sums = s->partial + parts * numbers;
-  if (status == SIM_OK) option_cuda_plan_fill(&s->plan, host, s->constants);
+  if (status == SIM_OK) option_cuda_plan_fill(&s->plan, &s->policy, host, s->constants);
   if (status == SIM_OK) status = sim_backend_cuda.copy(s->table, host, table);
   free(host);
+  return status;
+}
+
+/* Sobol's tables: integers first, then the weights. */
+static sim_status fill_points(option_sampler *s, const option_quasi *q, bool single) {
+  const size_t steps = (size_t)s->plan.steps, all = (size_t)q->scrambles * (size_t)q->dimensions;
+  const size_t weights = q->component != NULL ? steps * steps : 3 * steps,
+               real = single ? sizeof(float) : sizeof(double);
+  const size_t integers = (all * (OPTION_SOBOL_BITS + 1) + 3 * steps + 1) / 2 * 2 * sizeof(uint32_t);
+  char *host = calloc(1, integers + weights * real), *device = NULL;
+  if (host == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for Sobol's numbers");
+  int32_t *bridge = (int32_t *)(void *)host + all * (OPTION_SOBOL_BITS + 1);
+  memcpy(host, q->direction, all * OPTION_SOBOL_BITS * sizeof(uint32_t));
+  memcpy(host + all * OPTION_SOBOL_BITS * sizeof(uint32_t), q->shift, all * sizeof(uint32_t));
+  for (size_t i = 0; i < weights; i++) {
+    const option_bridge *b = &q->bridge[i / 3 < steps ? i / 3 : 0];
+    const double parts[3] = {b->from_left, b->from_right, b->spread};
+    const double value = q->component != NULL ? q->component[i] : parts[i % 3];
+    if (single)
+      ((float *)(void *)(host + integers))[i] = (float)value;
+    else
+      ((double *)(void *)(host + integers))[i] = value;
+  }
+  for (size_t k = 0; k < steps; k++) {
+    bridge[3 * k] = q->bridge[k].point;
+    bridge[3 * k + 1] = q->bridge[k].left;
+    bridge[3 * k + 2] = q->bridge[k].right;
+  }
+  sim_status status = sim_backend_cuda.alloc(integers + weights * real, &s->tables);
+  if (status == SIM_OK) status = sim_backend_cuda.copy(s->tables, host, integers + weights * real);
+  device = s->tables;
+  const unsigned *words = (const unsigned *)(void *)device;
+  s->points = (option_points){.direction = words,
+                              .shift = words + all * OPTION_SOBOL_BITS,
+                              .bridge = (const int *)(words + all * (OPTION_SOBOL_BITS + 1)),
+                              .weights = device + integers,
+                              .dimensions = q->dimensions,
+                              .each = q->each};
+  free(host);
+  return status;
+}
+
+static sim_status make_points(option_sampler *s, const option_parameters *p) {
+  option_quasi quasi;
+  SIM_TRY(option_quasi_create(p, &quasi));
+  const sim_status status = fill_points(s, &quasi, s->plan.single);
+  option_quasi_free(&quasi);
   return status;
 }
 
@@ -224,11 +292,15 @@ void option_cuda_keys(uint64_t seed, option_keys *out) {
 static sim_status make(option_sampler *s, const option_parameters *p) {
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
   SIM_TRY(option_cuda_plan_create(p, &s->estimate, &s->plan));
+  SIM_TRY(option_cuda_fit(p, &s->estimate, &s->policy));
   s->batch = batch(p);
   option_cuda_keys(p->common.seed, &s->keys);
   snprintf(s->name, sizeof s->name, "one path a thread, %d blocks at a time", s->batch);
+  s->scrambles = p->sampling.sequence == OPTION_SOBOL ? option_groups(p) : 0;
+  s->block = s->scrambles > 0 ? option_block_samples(p) : OPTION_BLOCK;
   SIM_TRY(load(s));
   SIM_TRY(fill(s));
+  if (s->scrambles > 0) SIM_TRY(make_points(s, p));
   SIM_TRY(pilot(s));
   if (isnan(p->sampling.standard_error)) s->all = (int64_t)fmin(p->sampling.paths / s->plan.signs, 0x1p62);
   return SIM_OK;

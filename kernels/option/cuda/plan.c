@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ln2 = 0.69314718055994530942;
-enum { MOVER_NUMBERS = 14 }; /* M_NUMBERS of motion.cuh */
 _Static_assert((int)OPTION_CUDA_THREADS == (int)OPTION_SHARE_STRIDE, "a thread's paths share words");
 
 /* ---- tracks and lines ---- */
@@ -113,6 +111,9 @@ static void list_slots(option_cuda_plan *plan) {
       int known = 0;
       while (known < plan->fixings && plan->fixing_step[known] != feature[view->feature].step) known++;
       if (known == plan->fixings) plan->fixing_step[plan->fixings++] = feature[view->feature].step;
+    } else if (feature[view->feature].kind == OPTION_EARLY) {
+      view->slot = plan->earlies;
+      plan->early[plan->earlies++] = *view;
     } else if (feature[view->feature].kind > OPTION_FIXING) {
       view->slot = plan->stays;
       plan->stay[plan->stays++] = *view;
@@ -170,13 +171,14 @@ static void find_reach(option_cuda_plan *plan) {
   plan->far = plan->moved || farthest > (plan->single ? 120 : 1000);
 }
 
-static const option_mover *mover_of(const option_cuda_plan *plan, int track) {
-  return &plan->estimate->market[plan->track_market[track]].mover[plan->track_asset[track]];
+static const option_payoff *early_payoff(const option_cuda_plan *plan, int early) {
+  const option_feature *f = &plan->estimate->graph.feature[plan->early[early].feature];
+  return plan->parameters->payoffs.items[f->step].data;
 }
 
 static void choose_form(option_cuda_plan *plan) {
   const int slow = 1 << OPTION_MAX | 1 << OPTION_MIN | 1 << OPTION_HIGH | 1 << OPTION_LOW | 1 << OPTION_NOT_ABOVE |
-                   1 << OPTION_NOT_BELOW;
+                   1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY;
   unsigned any = 0;
   for (int a = 0; a < plan->assets; a++) {
     any |= plan->need[a];
@@ -200,24 +202,34 @@ static void choose_form(option_cuda_plan *plan) {
   plan->at_view = plan->at_vol + plan->tracks;
   plan->at_stay = plan->at_view + 2 * plan->views;
   plan->at_mover = plan->at_stay + plan->stays;
-  plan->at_above = plan->at_mover + (plan->moved ? plan->tracks * MOVER_NUMBERS : 0);
+  plan->at_above = plan->at_mover + (plan->moved ? plan->tracks * OPTION_CUDA_MOVER_NUMBERS : 0);
   for (int t = 0; t < plan->tracks && plan->moved; t++) {
-    const int jumps = mover_of(plan, t)->jumps;
+    const int jumps = option_cuda_mover(plan, t)->jumps;
     plan->jumps = jumps > plan->jumps ? jumps : plan->jumps;
   }
   plan->at_swing = plan->at_above + plan->tracks * plan->jumps;
-  plan->at_tune = plan->at_swing + tangents;
+  plan->at_early = plan->at_swing + tangents;
+  plan->at_tune = plan->at_early + (plan->record ? plan->assets : plan->earlies * OPTION_CUDA_EARLY_NUMBERS);
   /* A part depends on nothing but the scenario: so does the order of sums. */
   const bool several = plan->estimate->quantities > OPTION_CUDA_GROUP;
   const int slots = (plan->estimate->quantities + OPTION_CUDA_GROUP - 1) / OPTION_CUDA_GROUP * OPTION_CUDA_GROUP;
   plan->constants = plan->at_tune + 2 * slots;
-  plan->inner = several ? 16 : 8;
+  const bool few = plan->steps * plan->assets <= 2;
+  const option_combination *only = &plan->estimate->combination[0];
+  plan->kinked = plan->single && few && plan->estimate->quantities == 1 && plan->signs == 1 && only->terms == 1 &&
+                 only->control < 0 && plan->estimate->graph.plain[0].sign != 0;
+  plan->inner = several ? 16 : few ? 32 : 8;
   plan->outer = plan->steps * plan->assets <= 16 ? 8 : 1;
   plan->part = plan->inner * plan->outer * OPTION_CUDA_THREADS;
   plan->table = 4 * (size_t)plan->rows * (size_t)((plan->steps + 3) / 4);
   for (int t = 0; t < plan->tracks && plan->moved; t++) {
     plan->grid_at[t] = plan->table;
-    plan->table += (size_t)mover_of(plan, t)->nodes * (size_t)(plan->steps + 1);
+    plan->table += (size_t)option_cuda_mover(plan, t)->nodes * (size_t)(plan->steps + 1);
+  }
+  for (int k = 0; k < plan->earlies; k++) {
+    const option_payoff *o = early_payoff(plan, k);
+    plan->early_at[k] = plan->table;
+    plan->table += (size_t)(o->degree + 2) * (size_t)(plan->steps / o->every);
   }
 }
 
@@ -229,9 +241,9 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   const size_t views = (size_t)(e->markets * plan->signs * e->graph.features) + 1;
   int *numbers = calloc(6 * most + assets + 2 + 2 * views, sizeof(int));
   plan->line_of = numbers;
-  plan->view = calloc(2 * views, sizeof *plan->view);
+  plan->view = calloc(3 * views, sizeof *plan->view);
   plan->cholesky = calloc(assets * assets + (size_t)e->quantities, sizeof(double));
-  plan->grid_at = calloc(most, sizeof *plan->grid_at);
+  plan->grid_at = calloc(most + views, sizeof *plan->grid_at);
   if (numbers == NULL || plan->grid_at == NULL || plan->view == NULL || plan->cholesky == NULL)
     return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
   plan->track_begin = numbers + most;
@@ -243,6 +255,8 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   plan->view_of = plan->line_track + most;
   plan->fixing_step = plan->view_of + views;
   plan->stay = plan->view + views;
+  plan->early = plan->stay + views;
+  plan->early_at = plan->grid_at + most;
   plan->scale = plan->cholesky + assets * assets;
   SIM_TRY(option_cholesky(p, plan->cholesky));
   for (int q = 0; q < e->quantities; q++) plan->scale[q] = e->combination[q].term[0].factor / plan->signs;
@@ -251,15 +265,20 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   list_views(plan);
   list_slots(plan);
   list_tangents(plan);
+  for (size_t i = 0; i < p->payoffs.count && plan->record; i++)
+    if (p->payoffs.items[i].schema == &option_american_schema)
+      plan->need[((const option_payoff *)p->payoffs.items[i].data)->asset - 1] |= 1u << OPTION_EARLY;
   choose_form(plan);
   return SIM_OK;
 }
 
-sim_status option_cuda_plan_create(const option_parameters *p, const option_estimate *estimate, option_cuda_plan *out) {
+static sim_status plan_create(const option_parameters *p, const option_estimate *estimate, bool record,
+                              option_cuda_plan *out) {
   *out = (option_cuda_plan){.parameters = p,
                             .estimate = estimate,
                             .moved = estimate->market[0].mover != NULL,
-                            .single = p->common.precision != SIM_DOUBLE,
+                            .single = !record && p->common.precision != SIM_DOUBLE,
+                            .record = record,
                             .assets = estimate->market[0].assets,
                             .steps = estimate->market[0].steps,
                             .signs = estimate->signs};
@@ -268,137 +287,18 @@ sim_status option_cuda_plan_create(const option_parameters *p, const option_esti
   return status;
 }
 
+sim_status option_cuda_plan_create(const option_parameters *p, const option_estimate *estimate, option_cuda_plan *out) {
+  return plan_create(p, estimate, false, out);
+}
+
+sim_status option_cuda_plan_record(const option_parameters *p, const option_estimate *bare, option_cuda_plan *out) {
+  return plan_create(p, bare, true, out);
+}
+
 void option_cuda_plan_free(option_cuda_plan *plan) {
   free(plan->line_of);
   free(plan->view);
   free(plan->cholesky);
   free(plan->grid_at);
   *plan = (option_cuda_plan){0};
-}
-
-/* ---- numbers ---- */
-
-static void put(const option_cuda_plan *plan, void *numbers, size_t i, double value) {
-  if (plan->single)
-    ((float *)numbers)[i] = (float)value;
-  else
-    ((double *)numbers)[i] = value;
-}
-
-static size_t place(const option_cuda_plan *plan, int row, int step) {
-  return 4 * ((size_t)(step / 4) * (size_t)plan->rows + (size_t)row) + (size_t)(step % 4);
-}
-
-/* Level of a line after each step, and up to `step` for views: sums of its drifts. */
-static double level(const option_cuda_plan *plan, int line, int step) {
-  const option_market *m = &plan->estimate->market[plan->line_market[line]];
-  double sum = 0;
-  for (int s = 0; s < step; s++) sum += m->drift[s * plan->assets + plan->track_asset[plan->line_track[line]]];
-  return sum;
-}
-
-static double mean_level(const option_cuda_plan *plan, int line) {
-  const option_market *m = &plan->estimate->market[plan->line_market[line]];
-  double sum = 0;
-  for (int s = 0; s < plan->steps; s++)
-    sum += m->drift[s * plan->assets + plan->track_asset[plan->line_track[line]]] * (plan->steps - s) / plan->steps;
-  return sum;
-}
-
-static double first_vol(const option_cuda_plan *plan, int track) {
-  return plan->estimate->market[plan->track_market[track]].vol[plan->track_asset[track]];
-}
-
-static void fill_table(const option_cuda_plan *plan, void *table) {
-  for (int l = 0; l < plan->lines; l++) {
-    const option_market *m = &plan->estimate->market[plan->line_market[l]];
-    const int asset = plan->track_asset[plan->line_track[l]];
-    double x = 0;
-    for (int s = 0; s < plan->steps; s++) {
-      x += m->drift[s * plan->assets + asset];
-      if (plan->row_level > plan->row_weight) put(plan, table, place(plan, plan->row_weight + l, s), exp2(x));
-      if (plan->row_vol > plan->row_level)
-        put(plan, table, place(plan, plan->row_level + l, s), plan->moved ? m->drift[s * plan->assets + asset] : x);
-    }
-  }
-  for (int t = 0; t < plan->tracks && !plan->folded; t++)
-    for (int s = 0; s < plan->steps; s++)
-      put(plan, table, place(plan, plan->row_vol + t, s),
-          plan->estimate->market[plan->track_market[t]].vol[s * plan->assets + plan->track_asset[t]]);
-  for (int k = 0; k < plan->fixings; k++) put(plan, table, place(plan, plan->row_mark, plan->fixing_step[k] - 1), 1);
-}
-
-/* In the graph as `flat`: the derivative itself; else what it grows by, and its volatility. */
-static void fill_tangents(const option_cuda_plan *plan, void *table, void *constants) {
-  const size_t steps = (size_t)plan->steps;
-  for (int g = 0; g < plan->tangent_begin[plan->assets]; g++) {
-    const double *drift = plan->estimate->tangent + 2 * (size_t)plan->tangent[g] * steps, *vol = drift + steps;
-    const int asset = plan->estimate->graph.tangent[plan->tangent[g]].asset;
-    const bool flat = plan->estimate->graph.tangent[plan->tangent[g]].greek == OPTION_RHO;
-    double sum = 0;
-    for (int s = 0; s < plan->steps; s++) {
-      sum = flat ? drift[s] : sum + drift[s];
-      put(plan, table, place(plan, plan->row_slope + g, s), sum);
-      if (!plan->folded) put(plan, table, place(plan, plan->row_swing + g, s), flat ? 0 : vol[s]);
-    }
-    if (plan->folded)
-      put(plan, constants, (size_t)(plan->at_swing + g), vol[0] / first_vol(plan, plan->track_begin[asset]));
-  }
-}
-
-static void fill_view(const option_cuda_plan *plan, int v, void *constants) {
-  const option_cuda_view *view = &plan->view[v];
-  const option_feature *f = &plan->estimate->graph.feature[view->feature];
-  const double spot = plan->estimate->market[view->market].spot[f->asset];
-  double at = 0, scale = spot;
-  if (plan->moved) {
-    put(plan, constants, (size_t)(plan->at_view + 2 * v), f->kind == OPTION_MEAN ? spot / plan->steps : spot);
-    return;
-  }
-  if (f->kind == OPTION_LAST) at = level(plan, view->line, plan->steps);
-  if (f->kind == OPTION_FIXING) at = level(plan, view->line, f->step);
-  if (f->kind == OPTION_GEOMETRIC) at = mean_level(plan, view->line);
-  if (f->kind == OPTION_MEAN) scale = spot / plan->steps;
-  if (!plan->far) scale *= exp2(at);
-  put(plan, constants, (size_t)(plan->at_view + 2 * v), scale);
-  put(plan, constants, (size_t)(plan->at_view + 2 * v + 1), at);
-}
-
-static void fill_mover(const option_cuda_plan *plan, int t, void *table, void *constants) {
-  const option_mover *m = mover_of(plan, t);
-  const double spot = plan->estimate->market[plan->track_market[t]].spot[plan->track_asset[t]];
-  const double numbers[MOVER_NUMBERS] = {
-      m->v,  m->keep, m->pull,           m->spread, m->floor, m->k2,        m->k3,
-      m->k4, m->dt,   sqrt(m->dt) / ln2, m->shift,  spot,     m->jump_mean, m->jump_deviation};
-  for (int k = 0; k < MOVER_NUMBERS; k++)
-    put(plan, constants, (size_t)(plan->at_mover + t * MOVER_NUMBERS + k), numbers[k]);
-  for (int k = 0; k < m->jumps; k++) put(plan, constants, (size_t)(plan->at_above + t * plan->jumps + k), m->above[k]);
-  const size_t nodes = (size_t)m->nodes;
-  for (size_t k = 0; k < nodes; k++) put(plan, table, plan->grid_at[t] + k, m->node[k]);
-  for (size_t k = 0; k < nodes * (size_t)plan->steps; k++) put(plan, table, plan->grid_at[t] + nodes + k, m->row[k]);
-}
-
-void option_cuda_plan_fill(const option_cuda_plan *plan, void *table, void *constants) {
-  const int n = plan->assets;
-  fill_table(plan, table);
-  const double fold = plan->folded && n == 1 ? first_vol(plan, 0) : 1;
-  put(plan, constants, 0, -2 * ln2 * fold * fold);
-  for (int a = 0; a < n; a++) {
-    const double unit = plan->folded ? first_vol(plan, plan->track_begin[a]) : 1;
-    for (int b = plan->correlated ? 0 : a; b <= a; b++)
-      put(plan, constants, (size_t)(plan->at_factor + (plan->correlated ? a * (a + 1) / 2 + b : a)),
-          unit * plan->cholesky[a * n + b]);
-    for (int t = plan->track_begin[a]; t < plan->track_begin[a + 1]; t++) {
-      put(plan, constants, (size_t)(plan->at_ratio + t), first_vol(plan, t) / unit);
-      put(plan, constants, (size_t)(plan->at_vol + t), first_vol(plan, t));
-    }
-  }
-  fill_tangents(plan, table, constants);
-  for (int t = 0; t < plan->tracks && plan->moved; t++) fill_mover(plan, t, table, constants);
-  for (int v = 0; v < plan->views; v++) fill_view(plan, v, constants);
-  for (int k = 0; k < plan->stays; k++) {
-    const option_feature *f = &plan->estimate->graph.feature[plan->stay[k].feature];
-    put(plan, constants, (size_t)(plan->at_stay + k),
-        log2(f->level / plan->estimate->market[plan->stay[k].market].spot[f->asset]));
-  }
 }

@@ -32,22 +32,44 @@ struct stream {
 __device__ inline stream begin_stream(unsigned high, unsigned low) { return {product(low, 0xD2511F53u), high}; }
 
 /* `group`: of four steps, or the step of a jump. Of the first three rounds' products two are of the path's upper word
- * and the group alone, which a warp has in common, and three of the path alone, which leave the loop over its steps. */
-__device__ inline words random_words(const stream &s, const option_keys &keys, unsigned group, unsigned draw) {
-  const unsigned long long upper = 0xCD9E8D57ull * s.high;
-  const unsigned long long common = 0xD2511F53ull * ((unsigned)(upper >> 32) ^ group ^ keys.key[0][0]);
-  const halves own = product(s.first.high ^ draw ^ keys.key[0][1], 0xCD9E8D57u);
-  unsigned c[4] = {own.high ^ ((unsigned)upper ^ keys.key[1][0]), own.low,
-                   s.first.low ^ ((unsigned)(common >> 32) ^ keys.key[1][1]), (unsigned)common};
+ * and the group alone, which a thread block has in common, and three of the path alone, which leave the loop over its
+ * steps. */
+struct common_words {
+  unsigned c2, c3; /* of the second round */
+};
+
+__device__ inline common_words common(unsigned high, const option_keys &keys, unsigned group) {
+  const unsigned long long p = 0xCD9E8D57ull * high;
+  const unsigned long long q = 0xD2511F53ull * ((unsigned)(p >> 32) ^ group ^ keys.key[0][0]);
+  return {(unsigned)(q >> 32) ^ keys.key[1][1], (unsigned)q};
+}
+
+/* The path's own part. */
+struct own_words {
+  halves third; /* the third round's first product */
+  unsigned c1, c2;
+};
+
+__device__ inline own_words prepare(const stream &s, const option_keys &keys, unsigned draw) {
+  const halves second = product(s.first.high ^ draw ^ keys.key[0][1], 0xCD9E8D57u);
+  return {product(second.high ^ (0xCD9E8D57u * s.high ^ keys.key[1][0]), 0xD2511F53u), second.low, s.first.low};
+}
+
+__device__ inline words random_words(const own_words &own, const option_keys &keys, common_words shared) {
+  unsigned c[4] = {0, own.c1, own.c2 ^ shared.c2, shared.c3};
 #pragma unroll
   for (int round = 2; round < 10; round++) {
-    const halves a = product(c[0], 0xD2511F53u), b = product(c[2], 0xCD9E8D57u);
+    const halves a = round == 2 ? own.third : product(c[0], 0xD2511F53u), b = product(c[2], 0xCD9E8D57u);
     c[0] = b.high ^ c[1] ^ keys.key[round][0];
     c[1] = b.low;
     c[2] = a.high ^ (c[3] ^ keys.key[round][1]);
     c[3] = a.low;
   }
   return {{c[0], c[1], c[2], c[3]}};
+}
+
+__device__ inline words random_words(const stream &s, const option_keys &keys, unsigned group, unsigned draw) {
+  return random_words(prepare(s, keys, draw), keys, common(s.high, keys, group));
 }
 
 /* ---- functions ---- */
@@ -80,6 +102,26 @@ __device__ inline float least(float a, float b) { return fminf(a, b); }
 __device__ inline double least(double a, double b) { return fmin(a, b); }
 __device__ inline float greatest(float a, float b) { return fmaxf(a, b); }
 __device__ inline double greatest(double a, double b) { return fmax(a, b); }
+
+/* NaN where a is. */
+__device__ inline float number_max(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+  asm("max.NaN.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
+  return a;
+#else
+  return b > a ? b : a;
+#endif
+}
+__device__ inline double number_max(double a, double b) { return b > a ? b : a; }
+__device__ inline float number_min(float a, float b) { return -number_max(-a, -b); }
+__device__ inline double number_min(double a, double b) { return b < a ? b : a; }
+
+/* The same on every lane. */
+__device__ inline double warp_sum(double a) {
+#pragma unroll
+  for (int lane = 16; lane > 0; lane /= 2) a += __shfl_xor_sync(0xffffffffu, a, lane);
+  return a;
+}
 
 /* ---- normals ---- */
 

@@ -8,12 +8,6 @@
 
 #include "kernels/option/cuda/walk.cuh"
 
-__device__ inline double warp_sum(double a) {
-#pragma unroll
-  for (int lane = 16; lane > 0; lane /= 2) a += __shfl_xor_sync(0xffffffffu, a, lane);
-  return a;
-}
-
 /* First and second sums of a group of quantities. */
 template <typename Real> struct group_sums { Real first[OPTION_CUDA_GROUP], second[OPTION_CUDA_GROUP]; };
 
@@ -27,12 +21,12 @@ __device__ inline void add_path(const constants<S> &c, int group, const typename
                                 group_sums<typename S::real> &sums) {
   typedef typename S::real real;
   real value[OPTION_CUDA_GROUP], control[OPTION_CUDA_GROUP];
-  P::of(group, views, value, control);
+  P::of(group, views, c.c + S::C_TUNE, value, control);
 #pragma unroll
   for (int k = 0; k < OPTION_CUDA_GROUP; k++) {
     if (k >= P::QUANTITIES) continue;
     const real *tune = c.c + S::C_TUNE + 2 * (group * OPTION_CUDA_GROUP + k);
-    real d = value[k] - tune[0];
+    real d = P::SHIFTED ? value[k] : value[k] - tune[0];
     if (P::CONTROLS) d = fused(-tune[1], control[k], d);
     sums.first[k] += d;
     sums.second[k] = fused(d, d, sums.second[k]);
@@ -56,21 +50,24 @@ __device__ inline void close_group(int group, const group_sums<Real> &sums,
 /* One group: its sums stay in registers. */
 template <class S, class P, bool FULL>
 __device__ inline void sample_one(const constants<S> &c, const option_keys &keys, const typename S::real *table,
-                                  unsigned high, unsigned low, unsigned left,
-                                  double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
+                                  const common_words *kept, const option_points *points, unsigned high, unsigned low,
+                                  unsigned left, double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
   typedef typename S::real real;
   group_sums<double> total;
+  own_words own = prepare(begin_stream(high, threadIdx.x), keys, 0);
+  if (S::SHARE > 1) /* kept, not computed anew in each turn */
+    asm volatile("" : "+r"(own.third.low), "+r"(own.third.high), "+r"(own.c1), "+r"(own.c2));
   clear(total);
 #pragma unroll 1
   for (int outer = 0; outer < S::OUTER; outer++) {
     group_sums<real> sums;
     clear(sums);
-#pragma unroll 1
+#pragma unroll S::SHARE> 1 ? S::UNROLL : 1
     for (int inner = 0; inner < S::INNER; inner += S::SHARE) {
-      const unsigned number = (outer * S::INNER + inner) * OPTION_CUDA_THREADS + threadIdx.x;
+      const unsigned before = (outer * S::INNER + inner) * OPTION_CUDA_THREADS, number = before + threadIdx.x;
       if (!FULL && number >= left) continue;
       real views[S::SHARE][S::VIEWS];
-      follow(c, keys, table, high, low + number, views);
+      follow(c, keys, table, kept, own, points, high, low + before, (outer * S::INNER + inner) / S::SHARE, views);
 #pragma unroll
       for (int r = 0; r < S::SHARE; r++)
         if (FULL || number + r * OPTION_CUDA_THREADS < left) add_path<S, P>(c, 0, views[r], sums);
@@ -87,16 +84,18 @@ __device__ inline void sample_one(const constants<S> &c, const option_keys &keys
 /* Several: views are kept, and each group goes over all of them. */
 template <class S, class P>
 __device__ inline void sample_many(const constants<S> &c, const option_keys &keys, const typename S::real *table,
-                                   unsigned high, unsigned low, unsigned left,
-                                   double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
+                                   const common_words *kept, const option_points *points, unsigned high, unsigned low,
+                                   unsigned left, double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
   typedef typename S::real real;
   real views[S::INNER][S::VIEWS];
+  const own_words own = prepare(begin_stream(high, threadIdx.x), keys, 0);
 #pragma unroll 1
   for (int outer = 0; outer < S::OUTER; outer++) {
-    const unsigned first = outer * S::INNER * OPTION_CUDA_THREADS + threadIdx.x;
+    const unsigned before = outer * S::INNER * OPTION_CUDA_THREADS, first = before + threadIdx.x;
 #pragma unroll 1
     for (int inner = 0; inner < S::INNER; inner += S::SHARE)
-      follow(c, keys, table, high, low + first + inner * OPTION_CUDA_THREADS, views + inner);
+      follow(c, keys, table, kept, own, points, high, low + before + inner * OPTION_CUDA_THREADS,
+             (outer * S::INNER + inner) / S::SHARE, views + inner);
 #pragma unroll 1
     for (int group = 0; group < P::GROUPS; group++) {
       group_sums<real> sums;
@@ -111,21 +110,33 @@ __device__ inline void sample_many(const constants<S> &c, const option_keys &key
 
 template <class S, class P>
 __device__ inline void sample_part(const constants<S> &c, const option_keys &keys, const typename S::real *table,
-                                   const option_range &range, double *partial) {
+                                   const option_range &range, const option_points &tables, double *partial) {
   enum { WARPS = OPTION_CUDA_THREADS / 32, SLOTS = P::GROUPS * OPTION_CUDA_GROUP };
   __shared__ double all[WARPS][SLOTS][2];
-  const unsigned long long before = (unsigned long long)blockIdx.x * S::PART, first = range.first + before;
-  const unsigned long long rest = range.count - before;
+  __shared__ common_words kept[groups<S>::KEPT ? groups<S>::COUNT : 1];
+  const unsigned long long before = (unsigned long long)blockIdx.x * S::PART;
+  unsigned long long first = range.first + before, rest = range.count - before;
+  const option_points *points = nullptr;
+  if (S::SOBOL && range.scrambles > 0) {
+    const unsigned parts = (range.block + S::PART - 1) / S::PART, part = blockIdx.x % parts * S::PART;
+    const unsigned long long block = range.first / range.block + blockIdx.x / parts;
+    first = (block % range.scrambles << 40) + block / range.scrambles * range.block + part;
+    rest = range.block - part;
+    points = &tables;
+  }
   const unsigned left = rest < S::PART ? (unsigned)rest : S::PART;
   for (int i = threadIdx.x; i < WARPS * SLOTS * 2; i += OPTION_CUDA_THREADS) (&all[0][0][0])[i] = 0;
-  __syncthreads();
   const unsigned high = (unsigned)(first >> 32), low = (unsigned)first;
+  const unsigned from = S::SHARE > 1 ? low / (OPTION_CUDA_THREADS * S::SHARE) : 0;
+  for (unsigned i = threadIdx.x; groups<S>::KEPT && i < groups<S>::COUNT; i += OPTION_CUDA_THREADS)
+    kept[i] = common(high, keys, from + i);
+  __syncthreads();
   if constexpr (P::GROUPS > 1)
-    sample_many<S, P>(c, keys, table, high, low, left, all);
+    sample_many<S, P>(c, keys, table, kept, points, high, low, left, all);
   else if (left == S::PART)
-    sample_one<S, P, true>(c, keys, table, high, low, left, all);
+    sample_one<S, P, true>(c, keys, table, kept, points, high, low, left, all);
   else
-    sample_one<S, P, false>(c, keys, table, high, low, left, all);
+    sample_one<S, P, false>(c, keys, table, kept, points, high, low, left, all);
   __syncthreads();
   for (int i = threadIdx.x; i < P::QUANTITIES * 2; i += OPTION_CUDA_THREADS) {
     double sum = 0;

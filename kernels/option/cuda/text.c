@@ -87,12 +87,48 @@ static void add_tangents(const option_cuda_plan *plan, sim_bytes *text) {
   add_list(text, "tangent_flat", flat, count + 1);
 }
 
-/* Little to keep: with room for 40 registers (six thread blocks on a multiprocessor), where the compiler by itself
- * takes 32, and three turns of the loop together, four steps take a tenth less. In pairs the turns are longer, and one
- * does. */
+static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
+  const size_t room = (size_t)plan->earlies + 1;
+  int *list = calloc(3 * room, sizeof *list);
+  if (list == NULL) {
+    text->failed = true;
+    return;
+  }
+  for (int k = 0; k < plan->earlies; k++) {
+    const option_feature *f = &plan->estimate->graph.feature[plan->early[k].feature];
+    const option_payoff *o = plan->parameters->payoffs.items[f->step].data;
+    list[k] = (int)o->every;
+    list[room + (size_t)k] = (int)(plan->steps / o->every);
+    list[2 * room + (size_t)k] = (int)o->degree;
+  }
+  sim_bytes_format(text, "  enum : int { EARLIES = %d, C_EARLY = %d, RECORD = %d };\n", plan->earlies, plan->at_early,
+                   plan->record);
+  add_list(text, "early_every", list, plan->earlies + 1);
+  add_list(text, "early_dates", list + room, plan->earlies + 1);
+  add_list(text, "early_degree", list + 2 * room, plan->earlies + 1);
+  add_views(text, "early_line", plan, plan->early, plan->earlies, BY_LINE);
+  add_views(text, "early_sign", plan, plan->early, plan->earlies, BY_SIGN);
+  sim_bytes_text(text, "  static __device__ constexpr int early_at(int i) {\n    constexpr int list[] = {");
+  for (int k = 0; k < plan->earlies; k++) sim_bytes_format(text, "%zu, ", plan->early_at[k]);
+  sim_bytes_text(text, "0};\n    return list[i];\n  }\n");
+  free(list);
+}
+
+static void add_quasi(const option_cuda_plan *plan, sim_bytes *text) {
+  const option_parameters *p = plan->parameters;
+  int variance[OPTION_ASSETS_MAX], hestons = 0;
+  for (int a = 0; a < plan->assets; a++)
+    variance[a] = option_asset_at(p, a)->heston.given ? plan->assets + hestons++ : -1;
+  sim_bytes_format(text, "  enum : int { SOBOL = %d, PCA = %d };\n",
+                   !plan->record && p->sampling.sequence == OPTION_SOBOL, p->sampling.construction == OPTION_PCA);
+  add_list(text, "quasi_variance", variance, plan->assets);
+}
+
+/* Little to keep: with room for 40 registers, six thread blocks on a multiprocessor, it is fastest; of one or two steps
+ * all turns of the inner loop together, of more steps one. */
 static bool is_lean(const option_cuda_plan *plan) {
-  return plan->single && !plan->moved && plan->lines == 1 && plan->fixings == 0 && plan->stays == 0 &&
-         plan->tangent_begin[plan->assets] == 0;
+  return plan->single && !plan->moved && plan->parameters->sampling.sequence != OPTION_SOBOL && plan->lines == 1 &&
+         plan->fixings == 0 && plan->stays == 0 && plan->earlies == 0 && plan->tangent_begin[plan->assets] == 0;
 }
 
 static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
@@ -116,9 +152,11 @@ static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
                    plan->row_weight, plan->row_level, plan->row_vol, plan->row_mark, rows, plan->large ? 1 : rows,
                    plan->at_factor, plan->at_ratio, plan->at_vol, plan->at_view, plan->at_stay, plan->at_tune,
                    plan->constants, plan->inner, plan->outer, plan->part, option_share(plan->steps),
-                   is_lean(plan) && plan->signs == 1 ? 3 : 1);
+                   is_lean(plan) && plan->signs == 1 && plan->steps <= 2 ? 8 : 1);
   add_motion(plan, text);
   add_tangents(plan, text);
+  add_early(plan, text);
+  add_quasi(plan, text);
   add_list(text, "need", need, plan->assets);
   add_list(text, "track_begin", plan->track_begin, plan->assets + 1);
   add_list(text, "line_begin", plan->line_begin, plan->tracks + 1);
@@ -222,8 +260,10 @@ static sim_status add_group(composer *c, int group, sim_bytes *text) {
   sim_expr *graph;
   snprintf(name, sizeof name, "group_%d", group);
   SIM_TRY(sim_expr_builder_finish(c->builder, out, names, outputs, &graph));
-  const sim_status status =
-      sim_expr_emit(graph, &(sim_expr_emission){.name = name, .qualifier = qualifier, .single = c->plan->single}, text);
+  const sim_status status = sim_expr_emit(
+      graph,
+      &(sim_expr_emission){.name = name, .qualifier = qualifier, .single = c->plan->single, .extremes = "number_"},
+      text);
   sim_expr_free(&graph);
   return status;
 }
@@ -238,7 +278,8 @@ static sim_status compose(composer *c, sim_bytes *text) {
     snprintf(name, sizeof name, "v%d", v);
     SIM_TRY(sim_expr_builder_input(c->builder, name, &c->view[v]));
   }
-  for (int group = 0; group * OPTION_CUDA_GROUP < e->quantities; group++) SIM_TRY(add_group(c, group, text));
+  for (int group = 0; group * OPTION_CUDA_GROUP < e->quantities && !c->plan->kinked; group++)
+    SIM_TRY(add_group(c, group, text));
   return SIM_OK;
 }
 
@@ -246,6 +287,12 @@ static sim_status compose(composer *c, sim_bytes *text) {
 static void add_call(const option_cuda_plan *plan, int group, sim_bytes *text) {
   const option_estimate *e = plan->estimate;
   const int first = group * OPTION_CUDA_GROUP;
+  if (plan->kinked) { /* less its shift */
+    const option_plain *plain = &e->graph.plain[0];
+    sim_bytes_format(text, "    case 0: *o = number_max(%sf[%d] + tune[1], -tune[0]); break;\n",
+                     plain->sign < 0 ? "-" : "", plan->view_of[plain->feature]);
+    return;
+  }
   sim_bytes_format(text, "    case %d: group_%d(", group, group);
   for (int v = 0; v < plan->views; v++) sim_bytes_format(text, "f[%d], ", v);
   for (int k = 0; k < OPTION_CUDA_GROUP && first + k < e->quantities; k++)
@@ -270,13 +317,14 @@ static sim_status add_payoffs(const option_cuda_plan *plan, sim_bytes *text) {
   const int groups = (e->quantities + OPTION_CUDA_GROUP - 1) / OPTION_CUDA_GROUP;
   sim_bytes_format(text,
                    "struct payoffs {\n"
-                   "  enum : int { QUANTITIES = %d, GROUPS = %d, CONTROLS = %d };\n"
+                   "  enum : int { QUANTITIES = %d, GROUPS = %d, CONTROLS = %d, SHIFTED = %d };\n"
                    "  typedef scheme::real real;\n"
-                   "  static __device__ __forceinline__ void of(int group, const real *f, real *o, real *x) {\n"
+                   "  static __device__ __forceinline__ void of(int group, const real *f, const real *tune, real *o,\n"
+                   "                                            real *x) {\n"
                    "#pragma unroll\n"
                    "    for (int k = 0; k < OPTION_CUDA_GROUP; k++) o[k] = x[k] = 0;\n"
                    "    switch (group) {\n",
-                   e->quantities, groups, controls);
+                   e->quantities, groups, controls, plan->kinked);
   for (int group = 0; group < groups; group++) add_call(plan, group, text);
   sim_bytes_text(text, "    }\n  }\n};\n");
   return SIM_OK;
@@ -284,22 +332,48 @@ static sim_status add_payoffs(const option_cuda_plan *plan, sim_bytes *text) {
 
 /* ---- all of it ---- */
 
-sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) {
+static sim_status begin(const option_cuda_plan *plan, const char *file, sim_bytes *text) {
   sim_bytes_format(text,
                    "#define OPTION_EACH _Pragma(\"unroll%s\")\n"
-                   "#include \"kernels/option/cuda/sample.cuh\"\n",
-                   plan->large ? " 1" : "");
+                   "#include \"kernels/option/cuda/%s\"\n",
+                   plan->large ? " 1" : "", file);
   SIM_TRY(sim_expr_emit_prelude(text));
   SIM_TRY(add_local(plan, text));
   add_scheme(plan, text);
+  return SIM_OK;
+}
+
+sim_status option_cuda_write_fit(const option_cuda_plan *record, sim_bytes *text) {
+  SIM_TRY(begin(record, "fit.cuh", text));
+  sim_bytes_text(text, "extern \"C\" __global__ void __launch_bounds__(OPTION_CUDA_THREADS)\n"
+                       "    option_record(const __grid_constant__ constants<scheme> c,\n"
+                       "                  const __grid_constant__ option_keys keys, const scheme::real *table,\n"
+                       "                  unsigned high, unsigned low, const recorder to) {\n"
+                       "  record_path<scheme>(c, keys, table, high, low, to);\n"
+                       "}\n"
+                       "extern \"C\" __global__ void __launch_bounds__(OPTION_CUDA_THREADS)\n"
+                       "    option_fit(const option_fit_step f, const double *now, const double *next, double *cash,\n"
+                       "               double *partial) {\n"
+                       "  fit_sums(f, now, next, cash, partial);\n"
+                       "}\n"
+                       "extern \"C\" __global__ void __launch_bounds__(32 * OPTION_CUDA_FIT_SUMS)\n"
+                       "    option_fit_total(const double *partial, int blocks, double *out) {\n"
+                       "  fit_total(partial, blocks, out);\n"
+                       "}\n");
+  return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of the paths") : SIM_OK;
+}
+
+sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) {
+  SIM_TRY(begin(plan, "sample.cuh", text));
   SIM_TRY(add_payoffs(plan, text));
   sim_bytes_format(text, "#define OPTION_BOUNDS OPTION_CUDA_THREADS%s\n",
                    is_lean(plan) ? ", __CUDA_ARCH__ == 750 ? 4 : 6" : "");
   sim_bytes_text(text, "extern \"C\" __global__ void __launch_bounds__(OPTION_BOUNDS)\n"
                        "    option_sample(const __grid_constant__ constants<scheme> c,\n"
                        "                  const __grid_constant__ option_keys keys, const scheme::real *table,\n"
-                       "                  const option_range range, double *partial) {\n"
-                       "  sample_part<scheme, payoffs>(c, keys, table, range, partial);\n"
+                       "                  const option_range range, const __grid_constant__ option_points points,\n"
+                       "                  double *partial) {\n"
+                       "  sample_part<scheme, payoffs>(c, keys, table, range, points, partial);\n"
                        "}\n"
                        "extern \"C\" __global__ void option_gather(const double *partial, int parts, int per_block,\n"
                        "                                         int numbers, double *out) {\n"

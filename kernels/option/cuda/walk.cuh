@@ -10,10 +10,10 @@
 #ifndef OPTION_CUDA_WALK_CUH
 #define OPTION_CUDA_WALK_CUH
 
-#include "kernels/option/cuda/motion.cuh"
+#include "kernels/option/cuda/quasi.cuh"
 
 /* As option_kind. */
-enum { LAST, MEAN, GEOMETRIC, MOST, LEAST, HIGH, LOW, FIXING, NOT_ABOVE, NOT_BELOW };
+enum { LAST, MEAN, GEOMETRIC, MOST, LEAST, HIGH, LOW, FIXING, NOT_ABOVE, NOT_BELOW, EARLY };
 enum {
   NEED_SUM = 1 << MEAN,
   NEED_LOGS = 1 << GEOMETRIC,
@@ -21,7 +21,8 @@ enum {
   NEED_HIGH = 1 << HIGH,
   NEED_LOW = 1 << LOW,
   NEED_STAYS = 1 << NOT_ABOVE | 1 << NOT_BELOW,
-  NEED_LEVEL = NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_STAYS
+  NEED_EARLY = 1 << EARLY,
+  NEED_LEVEL = NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_STAYS | NEED_EARLY
 };
 
 struct scheme;
@@ -30,6 +31,13 @@ template <typename Real> struct alignas(4 * sizeof(Real)) four { Real number[4];
 
 /* Numbers of a run that its text does not hold: a parameter of the kernels. */
 template <class S> struct constants { typename S::real c[S::CONSTANTS]; };
+
+/* Where an asset's prices at every so many steps go: out[dates][stride]. */
+struct recorder {
+  double *out;
+  unsigned stride;
+  int asset, every;
+};
 
 template <class S> struct walk {
   typedef typename S::real real;
@@ -42,7 +50,8 @@ template <class S> struct walk {
   real slope[S::TANGENTS + 1], slope_sum[S::TANGENTS + 1][S::SIGNS], slope_logs[S::TANGENTS + 1][S::SIGNS],
       slope_most[S::TANGENTS + 1][S::SIGNS], slope_least[S::TANGENTS + 1][S::SIGNS],
       slope_fixing[S::TANGENTS + 1][S::FIXINGS + 1][S::SIGNS], slope_last[S::TANGENTS + 1][S::SIGNS];
-  real stay[S::STAYS + 1];
+  real stay[S::STAYS + 1], early[S::EARLIES + 1]; /* what was paid, at maturity; -1: nothing yet */
+  recorder record;
   int fixings;
 };
 
@@ -96,6 +105,7 @@ template <class S> __device__ inline void begin_walk(walk<S> &p, const constants
       p.least[l][s] = (typename S::real)1e30;
     }
   for (int k = 0; k < S::STAYS; k++) p.stay[k] = 1;
+  for (int k = 0; k < S::EARLIES; k++) p.early[k] = -1;
   OPTION_EACH
   for (int g = 0; g < S::TANGENTS; g++) {
     p.slope[g] = 0;
@@ -106,20 +116,50 @@ template <class S> __device__ inline void begin_walk(walk<S> &p, const constants
   p.fixings = 0;
 }
 
+/* What the groups of steps have in common, or with S::SHARE > 1 the groups of paths; in shared memory, if not too many.
+ */
+template <class S> struct groups {
+  enum { COUNT = S::SHARE > 1 ? S::INNER *S::OUTER / S::SHARE : (S::STEPS + 3) / 4, KEPT = COUNT <= 256 };
+};
+
 template <class S>
-__device__ inline void draw(const constants<S> &c, const stream &s, const option_keys &keys, unsigned group,
-                            draws<S> &out) {
+__device__ inline common_words common_of(const stream &s, const option_keys &keys, const common_words *kept,
+                                         unsigned group) {
+  return groups<S>::KEPT ? kept[group] : common(s.high, keys, group);
+}
+
+template <class S>
+__device__ inline void draw(const constants<S> &c, const stream &s, const own_words &own, const option_keys &keys,
+                            common_words group, draws<S> &out) {
   OPTION_EACH
   for (int a = 0; a < S::ASSETS; a++) {
-    const words w = random_words(s, keys, group, a);
+    const words w = random_words(S::ASSETS == 1 ? own : prepare(s, keys, a), keys, group);
     const typename S::real spread =
         S::ASSETS == 1 ? c.c[S::C_SPREAD] : (typename S::real) - 1.3862943611198906; /* -2 ln 2 */
     two_normals(w.word[0], w.word[1], spread, out.z[a]);
     two_normals(w.word[2], w.word[3], spread, out.z[a] + 2);
-    if (S::need(a) & NEED_HIGH) out.high[a] = random_words(s, keys, group, 64 + a);
-    if (S::need(a) & NEED_LOW) out.low[a] = random_words(s, keys, group, 128 + a);
-    if (S::MOVED && S::motion(a) == HESTON) out.variance[a] = random_words(s, keys, group, 192 + a);
+    if (S::need(a) & NEED_HIGH) out.high[a] = random_words(prepare(s, keys, 64 + a), keys, group);
+    if (S::need(a) & NEED_LOW) out.low[a] = random_words(prepare(s, keys, 128 + a), keys, group);
+    if (S::MOVED && S::motion(a) == HESTON) out.variance[a] = random_words(prepare(s, keys, 192 + a), keys, group);
   }
+}
+
+/* In place of what draw gives of Philox's: of steps `first` on to the places `place` on. */
+template <class S>
+__device__ inline void draw_points(const constants<S> &c, const option_points &q, const motions<S> &m, int first,
+                                   int place, draws<S> &out) {
+  typedef typename S::real real;
+  const real unit = S::ASSETS == 1 ? root(c.c[S::C_SPREAD] * (real)-0.72134752044448170368) : (real)1;
+  OPTION_EACH
+  for (int a = 0; a < S::ASSETS; a++)
+#pragma unroll
+    for (int i = 0; i < (S::STEPS < 4 ? S::STEPS : 4); i++) {
+      if (first + i >= S::STEPS) break;
+      out.z[a][(place + i) & 3] = unit * (m.at[a][first + i + 1] - m.at[a][first + i]);
+      if (S::MOVED && S::motion(a) == HESTON)
+        out.variance[a].word[(place + i) & 3] =
+            sobol_word(q, m.scramble, m.index, (first + i) * q.each + S::quasi_variance(a));
+    }
 }
 
 /* The rows of four steps. */
@@ -193,6 +233,26 @@ __device__ inline void follow_slopes(walk<S> &p, const rows<S> &row, int i, int 
   }
 }
 
+/* Exercise k at the end of a step. Numbers of its rule: E_NUMBERS among the constants; and for each date in the table
+ * the growth of money until maturity, then the coefficients. */
+enum { E_SPOT, E_STRIKE, E_SIGN, E_CENTRE, E_SCALE, E_NUMBERS };
+template <class S>
+__device__ inline void exercise(const constants<S> &c, const typename S::real *table, int k, int step,
+                                typename S::real x, typename S::real &paid) {
+  typedef typename S::real real;
+  const int every = S::early_every(k), degree = S::early_degree(k), date = (step + 1) / every - 1;
+  if ((step + 1) % every != 0) return;
+  const real *e = c.c + S::C_EARLY + k * E_NUMBERS, *rule = table + S::early_at(k) + date * (degree + 2);
+  const real now = price<S>(x) * e[E_SPOT], payoff = (now - e[E_STRIKE]) * e[E_SIGN];
+  const real at = (now - e[E_CENTRE]) * e[E_SCALE];
+  const bool last = step + 1 == every * S::early_dates(k);
+  real hold = __ldg(rule + degree + 1);
+#pragma unroll
+  for (int i = degree; i > 0; i--) hold = fused(hold, at, __ldg(rule + i));
+  if (paid < 0 && payoff > 0 && (last || payoff > hold)) paid = payoff * __ldg(rule);
+  if (last) paid = greatest(paid, (real)0);
+}
+
 /* x of the line after a step, and what is made of it. */
 template <class S>
 __device__ inline void follow_line(walk<S> &p, const constants<S> &c, const draws<S> &d, const rows<S> &row, int i,
@@ -228,6 +288,14 @@ __device__ inline void follow_line(walk<S> &p, const constants<S> &c, const draw
       for (int k = 0; k < S::STAYS; k++)
         if (S::stay_line(k) == l && S::stay_sign(k) == s)
           p.stay[k] *= stays(before, x, vol, c.c[S::C_STAY + k], (real)S::stay_side(k));
+    }
+    if (S::RECORD && a == p.record.asset && (row.first + i + 1) % p.record.every == 0)
+      p.record.out[((row.first + i + 1) / p.record.every - 1) * (size_t)p.record.stride] =
+          price<S>(x) * c.c[S::C_EARLY + a];
+    if ((need & NEED_EARLY) && !S::RECORD) {
+      OPTION_EACH
+      for (int k = 0; k < S::EARLIES; k++)
+        if (S::early_line(k) == l && S::early_sign(k) == s) exercise(c, row.table, k, row.first + i, x, p.early[k]);
     }
     p.x[l][s] = x;
   }
@@ -307,27 +375,42 @@ template <class S> __device__ inline typename S::real view(const walk<S> &p, con
   case LOW: return price<S>(p.low[l][s]) * scale;
   case FIXING:
     return price<S>(signed_by<S>(s, p.fixing[t][slot]) + at) * scale * (sloped ? p.slope_fixing[k][slot][s] : (real)1);
+  case EARLY: return p.early[slot];
   default: return p.stay[slot];
   }
 }
 
-/* All views of the S::SHARE paths that have the words of the path with number (high, low); the next one lies 256 on,
- * OPTION_SHARE_STRIDE. `table`: [groups][rows][4]. */
+/* All views of the path with number (high, low + its thread's), or of the S::SHARE paths, each 256 on from the one
+ * before, OPTION_SHARE_STRIDE, that have the words of a `turn`; `low` is a multiple of 256 then. `table`:
+ * [groups][rows][4]. `shared`: what such paths of a thread have in common in all turns. */
 template <class S>
 __device__ inline void follow(const constants<S> &c, const option_keys &keys, const typename S::real *table,
-                              unsigned high, unsigned low, typename S::real (*views)[S::VIEWS]) {
-  const stream s = begin_stream(high, low);
+                              const common_words *kept, const own_words &shared, const option_points *points,
+                              unsigned high, unsigned low, unsigned turn, typename S::real (*views)[S::VIEWS]) {
+  const stream s = begin_stream(high, S::SHARE > 1 ? threadIdx.x : low + threadIdx.x);
+  const own_words own = S::SHARE > 1 ? shared : prepare(s, keys, 0);
   draws<S> d;
+  motions<S> m;
+  if (S::SOBOL && points != nullptr) {
+    m.scramble = high >> 8;
+    m.index = low + threadIdx.x;
+    if (S::SHARE == 1) make_motions(*points, m);
+  }
   if constexpr (S::SHARE > 1) {
     const rows<S> row(table, 0);
-    draw(c, s, keys, 0, d);
+    draw(c, s, own, keys, common_of<S>(s, keys, kept, turn), d);
     OPTION_EACH
     for (int r = 0; r < S::SHARE; r++) {
       walk<S> p;
       begin_walk(p, c);
+      if (S::SOBOL && points != nullptr) {
+        make_motions(*points, m);
+        draw_points(c, *points, m, 0, S::STEPS * r, d);
+        m.index += 256;
+      }
       OPTION_EACH
       for (int i = 0; i < S::STEPS; i++)
-        step(p, c, begin_stream(high, low + 256 * r), keys, d, row, i, S::STEPS * r + i);
+        step(p, c, begin_stream(high, low + threadIdx.x + 256 * r), keys, d, row, i, S::STEPS * r + i);
       OPTION_EACH
       for (int v = 0; v < S::VIEWS; v++) views[r][v] = view(p, c, v);
     }
@@ -337,13 +420,15 @@ __device__ inline void follow(const constants<S> &c, const option_keys &keys, co
 #pragma unroll S::UNROLL
     for (int group = 0; group < S::STEPS / 4; group++) {
       const rows<S> row(table, group);
-      draw(c, s, keys, group, d);
+      draw(c, s, own, keys, common_of<S>(s, keys, kept, group), d);
+      if (S::SOBOL && points != nullptr) draw_points(c, *points, m, 4 * group, 0, d);
       OPTION_EACH
       for (int i = 0; i < 4; i++) step(p, c, s, keys, d, row, i, i);
     }
     if (S::STEPS % 4 != 0) {
       const rows<S> row(table, S::STEPS / 4);
-      draw(c, s, keys, S::STEPS / 4, d);
+      draw(c, s, own, keys, common_of<S>(s, keys, kept, S::STEPS / 4), d);
+      if (S::SOBOL && points != nullptr) draw_points(c, *points, m, S::STEPS / 4 * 4, 0, d);
       OPTION_EACH
       for (int i = 0; i < S::STEPS % 4; i++) step(p, c, s, keys, d, row, i, i);
     }

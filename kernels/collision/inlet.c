@@ -1,0 +1,141 @@
+/* Grains that come: where an inlet finds room for them. */
+#include "kernels/collision/flow.h"
+
+#include "engine/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TRIES = 30 }; /* places tried a grain */
+
+static const double pi = 3.14159265358979323846;
+
+void collision_inlet_bounds(const collision_inlet *inlet, double *least, double *most, double *mass) {
+  const collision_radii *size = &inlet->size;
+  *least = *most = size->radius;
+  for (size_t i = 0; i < size->radii.rows; i++) {
+    if (i == 0 || size->radii.data[i] < *least) *least = size->radii.data[i];
+    if (i == 0 || size->radii.data[i] > *most) *most = size->radii.data[i];
+  }
+  if (size->distribution == COLLISION_LOGNORMAL) {
+    *least = size->radii.data[0] / sqrt(20);
+    *most = size->radii.data[0] * sqrt(20);
+  }
+  *mass = inlet->group.density * 4 * pi / 3 * *least * *least * *least;
+}
+
+double collision_inlet_total(const collision_inlet *inlet, double t) {
+  const double end = inlet->stop < t ? inlet->stop : t;
+  const double total = fmax(0, floor(inlet->rate * (end - inlet->start) * (1 + 1e-12)));
+  return inlet->limit < total ? inlet->limit : total;
+}
+
+typedef struct grid {
+  double low[3], width[3];
+  int cells[3];
+} grid;
+
+static int cell_of(const grid *g, const double x[3], int at[3]) {
+  for (int c = 0; c < 3; c++) {
+    const double k = floor((x[c] - g->low[c]) / g->width[c]);
+    at[c] = k < 0 ? 0 : k >= g->cells[c] ? g->cells[c] - 1 : (int)k;
+  }
+  return (at[0] * g->cells[1] + at[1]) * g->cells[2] + at[2];
+}
+
+static bool put_obstacle(collision_flow *f, const grid *g, const double x[3], double r) {
+  int at[3];
+  if (f->count == f->most) return false;
+  collision_obstacle *o = &f->obstacle[f->count];
+  *o = (collision_obstacle){{x[0], x[1], x[2]}, r, 0};
+  int32_t *head = &f->head[cell_of(g, x, at)];
+  o->next = *head;
+  *head = f->count++;
+  return true;
+}
+
+/* The grain and its images, where they may be in the way. */
+static bool put_images(collision_run *run, const grid *g, const collision_inlet *inlet, double reach, const double x[3],
+                       double r) {
+  double y[3];
+  for (int image = 0; image < 27; image++) {
+    bool near = true;
+    for (int c = 0, k = image; c < 3; c++, k /= 3) {
+      const int way = k % 3 == 2 ? -1 : k % 3;
+      if (way != 0 && !run->options.periodic[c]) near = false;
+      y[c] = x[c] + way * run->options.size[c];
+      near = near && y[c] > inlet->low[c] - reach && y[c] < inlet->high[c] + reach;
+    }
+    if (near && !put_obstacle(run->flow, g, y, r)) return false;
+  }
+  return true;
+}
+
+static bool has_room(const collision_run *run, const grid *g, const double x[3], double r) {
+  const collision_flow *f = run->flow;
+  const collision_pose *pose = run->array[COLLISION_POSES].data;
+  int at[3], cell[3];
+  (void)cell_of(g, x, at);
+  for (cell[0] = at[0] - 1; cell[0] <= at[0] + 1; cell[0]++)
+    for (cell[1] = at[1] - 1; cell[1] <= at[1] + 1; cell[1]++)
+      for (cell[2] = at[2] - 1; cell[2] <= at[2] + 1; cell[2]++) {
+        bool there = true;
+        for (int c = 0; c < 3; c++) there = there && cell[c] >= 0 && cell[c] < g->cells[c];
+        if (!there) continue;
+        for (int32_t k = f->head[(cell[0] * g->cells[1] + cell[1]) * g->cells[2] + cell[2]]; k >= 0;
+             k = f->obstacle[k].next) {
+          const collision_obstacle *o = &f->obstacle[k];
+          double square = 0;
+          for (int c = 0; c < 3; c++) square += (x[c] - o->x[c]) * (x[c] - o->x[c]);
+          if (square < (r + o->r) * (r + o->r)) return false;
+        }
+      }
+  for (int b = 0; b < run->options.walls; b++) {
+    collision_touch touch[COLLISION_TOUCHES_MAX];
+    if (collision_wall_touch(&run->options.wall[b], &pose[b], x, r, touch) > 0) return false;
+  }
+  return true;
+}
+
+void collision_inlet_come(collision_run *run, int which, const sim_clock *clock) {
+  collision_flow *f = run->flow;
+  const collision_inlet *inlet = run->parameters->insert.items[which].data;
+  double *controls = run->array[COLLISION_CONTROLLER].data, *brought = &controls[COLLISION_OF_INLET + which];
+  const double reach = 2 * run->options.radius_most, due = collision_inlet_total(inlet, clock->t);
+  if (!(*brought < due)) return;
+  grid g;
+  for (int c = 0; c < 3; c++) {
+    const double size = inlet->high[c] - inlet->low[c] + 2 * reach;
+    g.low[c] = inlet->low[c] - reach;
+    g.cells[c] = (int)fmax(1, fmin(COLLISION_INLET_GRID, floor(size / reach)));
+    g.width[c] = size / g.cells[c];
+  }
+  memset(f->head, 0xff, sizeof f->head);
+  f->count = 0;
+  for (int64_t i = 0; i < run->n; i++) {
+    if (f->place[i] < 0) continue;
+    double x[3];
+    for (int c = 0; c < 3; c++) x[c] = collision_get(run, COLLISION_POSITION, c, i);
+    if (!put_images(run, &g, inlet, reach, x, collision_get(run, COLLISION_RADIUS, 0, i))) return;
+  }
+  for (int64_t k = 0; k < f->newcomers; k++)
+    if (!put_images(run, &g, inlet, reach, f->newcomer[k].x, f->newcomer[k].r)) return;
+  while (*brought < due && run->n + f->newcomers < run->limit) {
+    const uint64_t seed = run->parameters->common.seed, id = (uint64_t)controls[COLLISION_NEXT_ID];
+    collision_newcomer *new = &f->newcomer[f->newcomers];
+    *new = (collision_newcomer){.inlet = which, .r = collision_radius_of(&inlet->size, seed, id, (size_t)*brought)};
+    bool found = false;
+    for (uint32_t k = 0; k < TRIES && !found; k++) {
+      double u[4];
+      sim_rng_uniform(seed, id, (uint64_t)clock->step, 2 * k, u);
+      sim_rng_uniform(seed, id, (uint64_t)clock->step, 2 * k + 1, u + 2);
+      for (int c = 0; c < 3; c++)
+        new->x[c] = inlet->low[c] + new->r + u[c] * (inlet->high[c] - inlet->low[c] - 2 * new->r);
+      found = has_room(run, &g, new->x, new->r);
+    }
+    if (!found || !put_images(run, &g, inlet, reach, new->x, new->r)) return;
+    f->newcomers++;
+    (*brought)++;
+    controls[COLLISION_NEXT_ID]++;
+  }
+}

@@ -1,0 +1,224 @@
+#include "kernels/diffusion/coupled.h"
+
+#include "kernels/diffusion/spectral_parts.h"
+
+#include <stdlib.h>
+
+struct diffusion_coupled {
+  const diffusion_parameters *p;
+  const diffusion_spectral *s;
+  int fields, tables;
+  bool complex;
+  int64_t entries, middles, backs; /* different ones along x and the other axes */
+  size_t one;                      /* numbers of a matrix */
+  size_t slot;                     /* numbers of a slot: [tables][middles][backs][entries][fields][fields], re, im */
+  void *numbers;
+};
+
+static int64_t entries_of(const diffusion_spectral *s) {
+  return s->packing == FFT_TWO_REAL ? s->row_points * 2 * s->group : s->row_points * s->group;
+}
+
+double diffusion_coupled_bytes(const diffusion_parameters *p, int slots) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const bool complex = diffusion_unfolded(p), single = diffusion_single(p);
+  const double fields = (double)p->fields.count, each = single ? sizeof(float) : sizeof(double);
+  /* as of one table of a field, whose entries are alike or complex */
+  const double numbers = diffusion_table_numbers(&grid, single, complex);
+  return numbers * fields * fields * each * diffusion_method_of(p)->tables * slots;
+}
+
+sim_status diffusion_coupled_create(const diffusion_parameters *p, const diffusion_spectral *s, int slots,
+                                    diffusion_coupled **out) {
+  diffusion_coupled *c = *out = calloc(1, sizeof *c);
+  if (!c) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  c->p = p;
+  c->s = s;
+  c->fields = (int)p->fields.count;
+  c->tables = diffusion_method_of(p)->tables;
+  c->complex = diffusion_unfolded(p);
+  c->entries = entries_of(s);
+  c->middles = c->complex ? s->middle : s->slots[Y];
+  c->backs = c->complex ? s->back : s->slots[Z];
+  if (s->grid.rank < 3) {
+    c->middles = 1;
+    c->backs = s->grid.rank < 2 ? 1 : c->complex ? s->back : s->slots[Y];
+  }
+  c->one = (size_t)(c->fields * c->fields) * (c->complex ? 2 : 1);
+  c->slot = (size_t)(c->middles * c->backs * c->entries) * c->one * (size_t)c->tables;
+  c->numbers = calloc(c->slot * (size_t)slots, s->single ? sizeof(float) : sizeof(double));
+  if (c->numbers) return SIM_OK;
+  diffusion_coupled_destroy(out);
+  return sim_fail(SIM_ERR_NO_MEMORY, "no memory for matrices of the scheme");
+}
+
+void diffusion_coupled_destroy(diffusion_coupled **coupled) {
+  if (!*coupled) return;
+  free((*coupled)->numbers);
+  free(*coupled);
+  *coupled = NULL;
+}
+
+static double get(const void *numbers, bool single, size_t i) {
+  return single ? (double)((const float *)numbers)[i] : ((const double *)numbers)[i];
+}
+static void put(void *numbers, bool single, size_t i, double value) {
+  if (single)
+    ((float *)numbers)[i] = (float)value;
+  else
+    ((double *)numbers)[i] = value;
+}
+
+/* Number at which the matrix of a table begins. */
+static size_t place(const diffusion_coupled *c, int slot, int table, int64_t middle, int64_t back, int64_t entry) {
+  const size_t at = (size_t)(((table * c->middles + middle) * c->backs + back) * c->entries + entry);
+  return (size_t)slot * c->slot + at * c->one;
+}
+
+/* ---- filling ---- */
+
+/* to += factor phi, or factor phi times the Laplacian of the fields that are conserved. */
+static void combined(int n, const double *under, double factor, const diffusion_matrix *phi, diffusion_matrix *to) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      const double by = under ? factor * under[j] : factor;
+      to->re[i][j] += by * phi->re[i][j];
+      to->im[i][j] += by * phi->im[i][j];
+    }
+}
+
+static void matrices_at(const diffusion_coupled *c, const diffusion_filling *of, const double k[3],
+                        const int64_t mode[3], diffusion_matrix out[DIFFUSION_TABLES]) {
+  const int n = c->fields;
+  const double h = of[0].dt, keep = diffusion_filling_keeps(&of[0], mode) ? 1 : 0;
+  diffusion_matrix a = {{{0}}, {{0}}}, phi[DIFFUSION_PHIS];
+  double under[DIFFUSION_FIELDS];
+  for (int t = 0; t < c->tables; t++) out[t] = a;
+  for (int i = 0; i < n; i++) {
+    const diffusion_species *s = of[i].species;
+    double own[2], weighted = 0;
+    diffusion_filling_linear(&of[i], k, mode, own);
+    for (int axis = 0; axis < 3; axis++) weighted += s->axes[axis] * k[axis] * k[axis];
+    for (int j = 0; j < n && s->cross.rows > 0; j++) a.re[i][j] = -h / 2 * s->cross.data[j] * weighted;
+    a.re[i][i] = h / 2 * own[0];
+    a.im[i][i] = h / 2 * own[1];
+    under[i] = keep * (s->conserved ? -(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) : 1);
+  }
+  diffusion_matrix_phis(n, &a, phi);
+  if (of[0].scheme == DIFFUSION_ETDRK4) {
+    combined(n, NULL, 1, &phi[0], &out[1]);
+    combined(n, under, h / 2, &phi[1], &out[2]);
+  }
+  diffusion_matrix_double(n, phi);
+  const bool split = of[0].scheme == DIFFUSION_LIE || of[0].scheme == DIFFUSION_STRANG;
+  combined(n, NULL, split ? keep * of[0].scale : 1, &phi[0], &out[0]);
+  if (of[0].scheme == DIFFUSION_ETD1 || of[0].scheme == DIFFUSION_ETDRK2) combined(n, under, h, &phi[1], &out[1]);
+  if (of[0].scheme == DIFFUSION_ETDRK2) combined(n, under, h, &phi[2], &out[2]);
+  if (of[0].scheme != DIFFUSION_ETDRK4) return;
+  static const double sums[3][3] = {{1, -3, 4}, {0, 1, -2}, {0, -1, 4}};
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      if (sums[i][j] != 0) combined(n, under, h * sums[i][j], &phi[1 + j], &out[3 + i]);
+}
+
+static void fill_row(const diffusion_coupled *c, const diffusion_filling *of, int slot, int64_t middle, int64_t back) {
+  const diffusion_spectral *s = c->s;
+  const int64_t n = s->grid.n[X], stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
+  const int last = s->grid.rank - 1;
+  for (int64_t e = 0; e < c->entries; e++) {
+    diffusion_matrix out[DIFFUSION_TABLES];
+    const bool paired = is_last(s, e / s->group); /* then the row is a group of positions along y */
+    const int64_t position = middle * s->group + e % s->group;
+    if (paired ? position >= s->middle : e >= stored) continue;
+    int64_t mode[3] = {s->grid.kind[X] == FFT_SINE ? n - e : e, 0, 0};
+    double k[3] = {0};
+    if (s->grid.rank == 3) mode[Y] = mode_of(s, Y, middle, c->complex);
+    if (paired) {
+      mode[X] = n / 2;
+      mode[Y] = mode_of(s, Y, position, true);
+      if (!c->complex && mode[Y] < 0) mode[Y] = -mode[Y];
+    }
+    if (s->grid.rank > 1) mode[last] = mode_of(s, last, back, c->complex);
+    for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wavenumber(&s->grid, axis, mode[axis]);
+    matrices_at(c, of, k, mode, out);
+    for (int t = 0; t < c->tables; t++) {
+      size_t at = place(c, slot, t, middle, back, e);
+      for (int i = 0; i < c->fields; i++)
+        for (int j = 0; j < c->fields; j++) {
+          put(c->numbers, s->single, at++, out[t].re[i][j]);
+          if (c->complex) put(c->numbers, s->single, at++, out[t].im[i][j]);
+        }
+    }
+  }
+}
+
+sim_status diffusion_coupled_fill(diffusion_coupled *c, int slot, double dt) {
+  diffusion_filling of[DIFFUSION_FIELDS];
+  sim_status status = SIM_OK;
+  int ready = 0;
+  for (; status == SIM_OK && ready < c->fields; ready++)
+    status = diffusion_filling_begin(c->p, ready, dt, diffusion_scale(&c->s->grid), &of[ready]);
+  if (status == SIM_OK) {
+#pragma omp parallel for schedule(static) num_threads(c->s->threads) if (c->s->threads > 1)
+    for (int64_t row = 0; row < c->middles * c->backs; row++) fill_row(c, of, slot, row / c->backs, row % c->backs);
+  }
+  for (int f = 0; f < ready; f++) diffusion_filling_end(&of[f]);
+  return status;
+}
+
+/* ---- sums ---- */
+
+/* A coefficient of all fields, numbers `re` and `im` of each; equal where it is real. */
+static void sum_at(const diffusion_coupled *c, const diffusion_stage *stage, void *(*arrays)[DIFFUSION_ARRAYS],
+                   size_t re, size_t im, const size_t *at) {
+  const int n = c->fields;
+  const bool single = c->s->single;
+  for (int i = 0; i < stage->sets; i++) {
+    const diffusion_set *set = &stage->set[i];
+    double sum[DIFFUSION_FIELDS][2] = {{0}};
+    for (int t = 0; t < set->terms; t++) {
+      const diffusion_term *term = &set->term[t];
+      double in[DIFFUSION_FIELDS][2];
+      for (int f = 0; f < n; f++) {
+        in[f][0] = term->coefficient * get(arrays[f][term->source], single, re);
+        in[f][1] = term->coefficient * get(arrays[f][term->source], single, im);
+      }
+      size_t m = term->table < 0 ? 0 : at[term->table];
+      for (int f = 0; f < n; f++)
+        for (int g = 0; g < n; g++) {
+          if (term->table < 0) {
+            if (f == g) sum[f][0] += in[f][0], sum[f][1] += in[f][1];
+            continue;
+          }
+          const double a = get(c->numbers, single, m++), b = c->complex ? get(c->numbers, single, m++) : 0;
+          sum[f][0] += a * in[g][0] - b * in[g][1];
+          sum[f][1] += a * in[g][1] + b * in[g][0];
+        }
+    }
+    for (int f = 0; f < n; f++) {
+      put(arrays[f][set->target], single, re, sum[f][0]);
+      put(arrays[f][set->target], single, im, sum[f][1]);
+    }
+  }
+}
+
+void diffusion_coupled_apply(const diffusion_coupled *c, int slot, const diffusion_stage *stage,
+                             void *(*arrays)[DIFFUSION_ARRAYS]) {
+  const diffusion_spectral *s = c->s;
+  const int64_t G = s->group;
+  const bool two = s->packing == FFT_TWO_REAL;
+#pragma omp parallel for schedule(static) num_threads(team(s, s->back * s->middle)) if (s->threads > 1)
+  for (int64_t row = 0; row < s->back * s->middle; row++) {
+    const int64_t back = row / s->middle, middle = row % s->middle;
+    const int64_t b = c->complex || s->grid.rank == 1 ? back : s->slot[s->grid.rank - 2][back];
+    const int64_t m = c->complex || s->grid.rank < 3 ? middle : s->slot[0][middle];
+    const size_t first = (size_t)(back * s->plane_stride + middle * s->row_stride) * (size_t)(2 * G);
+    const int64_t entries = c->entries - (s->row_points - columns_in_row(s, middle)) * G;
+    for (int64_t e = 0; e < entries; e++) {
+      size_t at[DIFFUSION_TABLES];
+      for (int t = 0; t < c->tables; t++) at[t] = place(c, slot, t, is_last(s, e / G) ? middle / G : m, b, e);
+      const size_t re = first + (size_t)(two ? e : e / G * 2 * G + e % G);
+      sum_at(c, stage, arrays, re, two ? re : re + (size_t)G, at);
+    }
+  }
+}

@@ -1,0 +1,6 @@
+-- expect: 66 none.h5: No such file or directory
+return sim.diffusion {
+  grid      = { n = {16, 16}, size = {1, 1} },
+  fields    = { { name = "u", D = 0.01, file = { path = "none.h5", dataset = "/u" } } },
+  integrate = { t_end = 1 },
+}

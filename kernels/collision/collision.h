@@ -70,6 +70,7 @@ typedef struct collision_options {
   sim_isa isa;
   double dt;                /* of all steps but the last */
   double shear;             /* rate dv_x/dy of a box sheared by Lees and Edwards; 0: none */
+  bool worked;              /* some wall moves or the box is sheared: they do work on grains */
   const sim_expr *own;      /* COLLISION_OWN: COLLISION_FORCE_INPUTS -> force */
   const sim_expr *external; /* x y z t -> potential, or three components of the acceleration; NULL: none */
   sim_expr *gradient;       /* of the potential, owned: see collision_options_free */
@@ -173,6 +174,7 @@ typedef struct collision_state {
   double time;                               /* of this state, at `create` */
   const int64_t *live;                       /* grains now, where they come and go; n is what there was at `create` */
   int64_t *crossed;           /* [gates][n]: how often it has passed each, along the normal less against it */
+  double *work;               /* energy that walls and shear gave each; NULL unless options.worked */
   void *wall_spring;          /* [wall_numbers][n] */
   uint64_t *quanta;           /* [3][n], see gas.h; NULL where the ops have no use for it */
   const collision_pose *pose; /* [walls], at the time of the step */
@@ -181,7 +183,7 @@ typedef struct collision_state {
 /* Sums over all grains, in fp64. */
 typedef struct collision_sums {
   double external; /* potential energy; NaN: not known */
-  double mass, kinetic, rotational, elastic, gravity, dissipated, virial, collisions;
+  double mass, kinetic, rotational, elastic, gravity, dissipated, work, virial, collisions;
   double momentum[3], angular[3];
   double flux[6], stress[6]; /* sums of m v v and of d F over contacts: xx yy zz xy yz zx */
   double touching;           /* contacts of grains, each counted at both */
@@ -198,7 +200,8 @@ typedef struct collision_work collision_work;
 
 typedef struct collision_ops {
   sim_dtype dtype;
-  bool exact; /* position and velocity of a restart are in `quanta` */
+  bool exact;       /* position and velocity of a restart are in `quanta` */
+  bool counts_work; /* keeps state.work up to date */
   double (*bytes)(const collision_options *options);
   sim_status (*create)(const collision_options *options, const collision_state *state, collision_work **out);
   void (*destroy)(collision_work **work);

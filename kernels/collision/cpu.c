@@ -126,7 +126,7 @@ static void forces(collision_work *w, double t, real dt, bool kick) {
   const real edge = w->o.damped ? dt : 0, margin = edge * (real)w->fastest, half = (real)0.5 * dt;
 #pragma omp parallel for schedule(dynamic, BLOCK) num_threads(w->o.threads) if (w->o.n > 4096)
   for (int64_t i = 0; i < w->o.n; i++) {
-    gathered sum = {{0}, {0}, 0, 0, 0};
+    gathered sum = {0};
     gather_pairs(w, i, dt, edge, margin, &sum, NULL);
     if (w->o.walls > 0) gather_walls(w, i, dt, edge, margin, &sum, NULL);
     const real m = g->seen[i].m, r = g->place[i].r, inverse = 1 / ((real)0.4 * m * r * r);
@@ -137,6 +137,7 @@ static void forces(collision_work *w, double t, real dt, bool kick) {
     if (!kick) continue;
     g->tally[i].dissipated += sum.dissipated;
     g->tally[i].virial += sum.virial;
+    g->tally[i].work += sum.work;
     g->tally[i].collisions += sum.begun;
   }
   if (w->o.external != NULL) add_external(w, t);
@@ -174,8 +175,10 @@ static void cross_shear(collision_work *w, int64_t i, real low, real high) {
   if (side == 0) return;
   real *x = &w->now.place[i].x[0];
   *x += side * w->box.offset;
-  w->now.velocity[i].v[0] += side * w->jump;
-  w->now.seen[i].v[0] += side * w->jump;
+  const real v = w->now.velocity[i].v[0], gain = side * w->jump;
+  w->now.tally[i].work += (double)w->now.seen[i].m * (double)gain * ((double)v + 0.5 * (double)gain);
+  w->now.velocity[i].v[0] += gain;
+  w->now.seen[i].v[0] += gain;
   if (*x < (real)w->o.low[0] - w->box.size[0]) *x += w->box.size[0];
   if (*x >= (real)w->o.low[0] + 2 * w->box.size[0]) *x -= w->box.size[0];
 }
@@ -247,6 +250,7 @@ static void begin(collision_work *w, double t) { forces(w, t, 0, false); }
 
 extern const collision_ops COLLISION_OPS;
 const collision_ops COLLISION_OPS = {.dtype = COLLISION_DTYPE,
+                                     .counts_work = true,
                                      .bytes = bytes,
                                      .create = create,
                                      .destroy = destroy,

@@ -8,7 +8,7 @@
 /* Sums of one grain. The virial is of half of each contact of grains, and of walls not at all. */
 typedef struct gathered {
   real force[3], torque[3];
-  double dissipated, virial;
+  double dissipated, virial, work;
   uint64_t begun;
 } gathered;
 
@@ -118,6 +118,7 @@ static void gather_pairs(collision_work *w, int64_t i, real dt, real edge, real 
     if (at != NULL && c.overlap > 0) look(at, &c, &r, distance, (double)(p.r < q.r ? p.r : q.r));
     if (dt == 0) continue;
     sum->virial += (double)((real)0.5 * distance * r.normal_force * dt);
+    sum->work += 0.5 * (double)(r.force[0] * jump * dt); /* the image moves by the shear */
     /* It began in this step: they stood apart before it. */
     if (c.overlap > 0 && approach < 0) {
       real then[3];
@@ -161,6 +162,8 @@ static void meet_wall(collision_work *w, int64_t i, int b, const collision_touch
   if (w->o.own != NULL) ask_law(w, &c, approach, at != NULL);
   contact_force(law, w->o.force, springs, &c, dt, edge, spring, &result);
   add_contact(sum, &c, &result, springs > 0, distance, 1);
+  /* Of the force alone: couples see no spin of a wall, so that none of their power is the wall's. */
+  for (int k = 0; k < 3 && w->o.worked; k++) sum->work += (double)result.force[k] * touch->velocity[k] * (double)dt;
   if (at == NULL || !(c.overlap > 0)) return;
   at->elastic += (double)result.elastic;
   at->touching_walls += 1;

@@ -71,7 +71,7 @@ static sim_status load(collision_work *w) {
       g->acceleration[i].v[k] = a[k * n + i];
       g->twirl[i].v[k] = twirl[k * n + i];
     }
-    g->tally[i] = (tally){s->dissipated[i], s->virial[i], s->collisions[i]};
+    g->tally[i] = (tally){s->dissipated[i], s->virial[i], s->work != NULL ? s->work[i] : 0, s->collisions[i]};
     for (int64_t k = 0; k < springs; k++) g->wall_spring[i * springs + k] = ((const real *)s->wall_spring)[k * n + i];
     for (int64_t k = 0; k < gates; k++) g->crossed[i * gates + k] = (int32_t)s->crossed[k * n + i];
   }
@@ -128,6 +128,7 @@ static sim_status store(collision_work *w) {
     }
     s->dissipated[id] = g->tally[i].dissipated;
     s->virial[id] = g->tally[i].virial;
+    if (s->work != NULL) s->work[id] = g->tally[i].work;
     s->collisions[id] = g->tally[i].collisions;
     for (int64_t k = 0; k < springs; k++) ((real *)s->wall_spring)[k * n + id] = g->wall_spring[i * springs + k];
     for (int64_t k = 0; k < gates; k++) s->crossed[k * n + id] = g->crossed[i * gates + k];

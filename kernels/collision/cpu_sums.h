@@ -14,6 +14,7 @@ enum {
   SUM_GRAVITY,
   SUM_EXTERNAL,
   SUM_DISSIPATED,
+  SUM_WORK,
   SUM_VIRIAL,
   SUM_COLLISIONS,
   SUM_MOMENTUM,
@@ -30,7 +31,7 @@ static void add_grain(collision_work *w, int64_t i, double *sums, double *overla
   const grains *g = &w->now;
   double wall[COLLISION_WALLS_MAX][3] = {{0}};
   looked at = {.wall = wall};
-  gathered sum = {{0}, {0}, 0, 0, 0};
+  gathered sum = {0};
   gather_pairs(w, i, 0, 0, 0, &sum, &at);
   gather_walls(w, i, 0, 0, 0, &sum, &at);
   const double m = (double)g->seen[i].m, r = (double)g->place[i].r, inertia = 0.4 * m * r * r;
@@ -56,6 +57,7 @@ static void add_grain(collision_work *w, int64_t i, double *sums, double *overla
   sums[SUM_MASS] += m;
   sums[SUM_ELASTIC] += at.elastic;
   sums[SUM_DISSIPATED] += g->tally[i].dissipated;
+  sums[SUM_WORK] += g->tally[i].work;
   sums[SUM_VIRIAL] += g->tally[i].virial;
   sums[SUM_COLLISIONS] += (double)g->tally[i].collisions;
   sums[SUM_TOUCHING] += at.touching;
@@ -114,6 +116,7 @@ static sim_status sums(collision_work *w, double t, collision_sums *out) {
                           .gravity = all[SUM_GRAVITY],
                           .external = all[SUM_EXTERNAL],
                           .dissipated = all[SUM_DISSIPATED],
+                          .work = all[SUM_WORK],
                           .virial = all[SUM_VIRIAL],
                           .collisions = all[SUM_COLLISIONS],
                           .touching = all[SUM_TOUCHING],

@@ -19,7 +19,7 @@ typedef struct triple {
 } triple;
 
 typedef struct tally {
-  double dissipated, virial;
+  double dissipated, virial, work;
   uint64_t collisions;
 } tally;
 

@@ -62,6 +62,10 @@ static collision_law law_of(const collision_values *v, int force) {
   return law;
 }
 
+static bool moves(const collision_wall *w) {
+  return w->motion || w->turning || w->spin != 0 || w->velocity[0] != 0 || w->velocity[1] != 0 || w->velocity[2] != 0;
+}
+
 sim_status collision_options_fill(const collision_parameters *p, collision_options *o) {
   const char *names[COLLISION_MATERIALS_MAX];
   *o = (collision_options){.force = p->contact.law,
@@ -89,6 +93,8 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
     o->law[a][b] = o->law[b][a] = law_of(&v, p->contact.law);
   }
   collision_add_walls(p, names, o);
+  o->worked = o->shear != 0;
+  for (int b = 0; b < o->walls; b++) o->worked = o->worked || moves(&o->wall[b]);
   for (int a = 0; a < o->materials; a++)
     for (int b = 0; b < o->materials; b++) {
       const collision_law *law = &o->law[a][b];

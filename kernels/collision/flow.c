@@ -84,6 +84,7 @@ static void take_account(collision_run *run, int64_t i) {
   controls[COLLISION_CARRIED_DISSIPATED] += ((const double *)run->array[COLLISION_DISSIPATED].data)[i];
   controls[COLLISION_CARRIED_VIRIAL] += ((const double *)run->array[COLLISION_VIRIAL].data)[i];
   controls[COLLISION_CARRIED_COLLISIONS] += (double)((const uint64_t *)run->array[COLLISION_COLLISIONS].data)[i];
+  if (run->options.worked) controls[COLLISION_CARRIED_WORK] += ((const double *)run->array[COLLISION_WORK].data)[i];
   for (int b = 0; b < run->options.gates; b++) {
     const double times = (double)((const int64_t *)run->array[COLLISION_CROSSED].data)[b * run->n + i];
     controls[COLLISION_CARRIED_GRAINS + b] += times;

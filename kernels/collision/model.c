@@ -65,8 +65,11 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   const double shown = n * (2 * sizeof(uint64_t) + 11 * real);
   const double history = (double)collision_contact_room(options.n, options.springs) * (16 + options.springs * real) +
                          n * (options.wall_numbers * real + 8.0 * options.gates);
-  const double kept =
-      n * (6 * real + (ops->exact ? 6 : 3) * sizeof(double)) + history + COLLISION_CONTROLS * sizeof(double);
+  const double kept = n * (6 * real + (ops->exact       ? 6
+                                       : options.worked ? 4
+                                                        : 3) *
+                                          sizeof(double)) +
+                      history + COLLISION_CONTROLS * sizeof(double);
   sim_plan_add_host(out, "grains", shown + kept);
   if (triangles > 0) sim_plan_add_host(out, "meshes", collision_mesh_bytes(triangles) + 80.0 * (double)triangles);
   if (collision_flow_varies(p))
@@ -144,8 +147,13 @@ static sim_status step(void *self, sim_clock *clock) {
 static void describe(const void *self, char *out, size_t capacity) {
   const collision_run *run = self;
   collision_gas gas;
-  const char *missing =
-      run->ops->exact || run->ops->dtype != SIM_F32 ? NULL : collision_gas_fits(&run->options, 0, NULL, NULL, &gas);
+  const char *missing = NULL;
+  if (!run->ops->exact && run->ops->dtype == SIM_F32) {
+    missing = run->varies ? "grains that come and go"
+                          : collision_gas_fits(&run->options, run->n, run->array[COLLISION_MASS].data,
+                                               run->array[COLLISION_RADIUS].data, &gas);
+    if (missing == NULL) missing = "grains that are too fast";
+  }
   snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s", run->n,
            run->n == 1 ? "grain" : "grains",
            run->options.force == COLLISION_HERTZ ? "Hertz"
@@ -182,14 +190,12 @@ static const collision_ops_pair cuda_ops = {&collision_ops_cuda_f32, &collision_
 #endif
 
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
-  const char *what = NULL;
 #ifdef SIM_HAS_CUDA
-  if (backend == SIM_BACKEND_CUDA) what = collision_cuda_lacks(parameters);
+  if (backend == SIM_BACKEND_CUDA) return !collision_cuda_lacks(parameters, lacks, capacity);
 #else
-  (void)parameters, (void)backend;
+  (void)parameters, (void)backend, (void)lacks, (void)capacity;
 #endif
-  if (what != NULL) snprintf(lacks, capacity, "%s", what);
-  return what == NULL;
+  return true;
 }
 
 const sim_model collision_model = {

@@ -13,7 +13,7 @@
 #define C(column, ...)                                                                                                 \
   { .name = #column, .type = SIM_REAL, __VA_ARGS__ }
 
-enum { KINETIC, ROTATIONAL, ELASTIC, POTENTIAL, DISSIPATED, TOTAL, BALANCE };
+enum { KINETIC, ROTATIONAL, ELASTIC, POTENTIAL, DISSIPATED, TOTAL, WORK, BALANCE };
 const sim_field collision_energy_columns[] = {
     C(kinetic, .dimension = ENERGY, .doc = "of motion"),
     C(rotational, .dimension = ENERGY, .doc = "of turning"),
@@ -22,10 +22,12 @@ const sim_field collision_energy_columns[] = {
       .doc = "in gravity and in an external potential; NaN where only its acceleration is given"),
     C(dissipated, .dimension = ENERGY, .doc = "lost in dashpots and by sliding since the start"),
     C(total, .dimension = ENERGY, .doc = "sum of the first four"),
-    C(balance,
-      .doc =
-          "change of total + dissipated since the start, over the size of the energies then; without what grains bring "
-          "and take; moving walls and a sheared box do work that is not counted"),
+    C(work, .dimension = ENERGY,
+      .doc = "done on grains by moving walls and the sheared box since the start; NaN where it is not counted: walls "
+             "that move, on a GPU"),
+    C(balance, .doc = "change of total + dissipated - work since the start, over the size of the energies then; "
+                      "without what grains "
+                      "bring and take; NaN where work is"),
     {0}};
 
 enum { TEMPERATURE, TENSOR, GAS_PRESSURE = TENSOR + 6, STRESS, GAS_VIRIAL = STRESS + 6 };
@@ -71,6 +73,7 @@ sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const c
   if (run->sums_step != clock->step && run->varies) {
     const double *controls = run->array[COLLISION_CONTROLLER].data;
     run->sums.dissipated += controls[COLLISION_CARRIED_DISSIPATED];
+    run->sums.work += controls[COLLISION_CARRIED_WORK];
     run->sums.virial += controls[COLLISION_CARRIED_VIRIAL];
     run->sums.collisions += controls[COLLISION_CARRIED_COLLISIONS];
   }
@@ -83,7 +86,7 @@ sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const c
 static double external(const collision_sums *s) { return isnan(s->external) ? 0 : s->external; }
 
 double collision_energy(const collision_sums *s) {
-  return s->kinetic + s->rotational + s->elastic + s->gravity + external(s) + s->dissipated;
+  return s->kinetic + s->rotational + s->elastic + s->gravity + external(s) + s->dissipated - s->work;
 }
 
 double collision_energy_scale(const collision_sums *s) {
@@ -97,10 +100,11 @@ static void observe_energy(const collision_run *run, const collision_sums *s, do
   values[ELASTIC] = s->elastic;
   values[POTENTIAL] = s->gravity + s->external;
   values[DISSIPATED] = s->dissipated;
-  values[TOTAL] = collision_energy(s) - s->dissipated;
+  values[TOTAL] = s->kinetic + s->rotational + s->elastic + s->gravity + external(s);
+  values[WORK] = controls[COLLISION_WORK_UNKNOWN] != 0 ? NAN : s->work;
   if (isnan(s->external)) values[TOTAL] = NAN;
   values[BALANCE] = (collision_energy(s) - controls[COLLISION_INITIAL_ENERGY]) / controls[COLLISION_ENERGY_SCALE];
-  if (isnan(s->external)) values[BALANCE] = NAN;
+  if (isnan(s->external) || isnan(values[WORK])) values[BALANCE] = NAN;
 }
 
 static void observe_gas(const collision_run *run, const collision_sums *s, double *values) {

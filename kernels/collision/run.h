@@ -17,7 +17,9 @@ enum {
   COLLISION_CARRIED_DISSIPATED, /* of grains that were removed */
   COLLISION_CARRIED_VIRIAL,
   COLLISION_CARRIED_COLLISIONS,
-  COLLISION_OF_INLET,                                                   /* how many each has brought */
+  COLLISION_CARRIED_WORK,
+  COLLISION_WORK_UNKNOWN, /* 1: some steps were taken where it is not counted */
+  COLLISION_OF_INLET,     /* how many each has brought */
   COLLISION_CARRIED_GRAINS = COLLISION_OF_INLET + COLLISION_INLETS_MAX, /* through each gate */
   COLLISION_CARRIED_MASS = COLLISION_CARRIED_GRAINS + COLLISION_GATES_MAX,
   COLLISION_CONTROLS = COLLISION_CARRIED_MASS + COLLISION_GATES_MAX
@@ -38,6 +40,7 @@ typedef enum collision_array {
   COLLISION_MATERIAL,
   COLLISION_DISSIPATED,
   COLLISION_VIRIAL,
+  COLLISION_WORK,
   COLLISION_COLLISIONS,
   COLLISION_CONTACT_GRAIN,
   COLLISION_CONTACT_PARTNER,
@@ -120,7 +123,7 @@ double collision_step_count(double t_end, double dt);
 sim_status collision_observe(void *self, const sim_clock *clock, int table, double *values);
 /* Those of clock->step. */
 sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const collision_sums **out) SIM_MUST_CHECK;
-double collision_energy(const collision_sums *sums); /* with what was lost */
+double collision_energy(const collision_sums *sums); /* with what was lost, less what walls and shear gave */
 double collision_energy_scale(const collision_sums *sums);
 
 #endif

@@ -232,6 +232,8 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   }
   run->options.dt = run->dt;
   choose_again(run, setup);
+  double *controls = a[COLLISION_CONTROLLER].data;
+  if (run->options.worked && !run->ops->counts_work) controls[COLLISION_WORK_UNKNOWN] = 1;
   const collision_state state = {.n = run->n,
                                  .room = run->room,
                                  .radius = a[COLLISION_RADIUS].data,
@@ -248,6 +250,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
                                  .contact_grain = a[COLLISION_CONTACT_GRAIN].data,
                                  .contact_partner = a[COLLISION_CONTACT_PARTNER].data,
                                  .contact_spring = a[COLLISION_CONTACT_SPRING].data,
+                                 .work = a[COLLISION_WORK].data,
                                  .wall_spring = a[COLLISION_WALL_SPRING].data,
                                  .crossed = a[COLLISION_CROSSED].data,
                                  .pose = a[COLLISION_POSES].data,
@@ -262,7 +265,6 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   const collision_sums *sums;
   run->ops->begin(run->work, 0);
   SIM_TRY(check_start(run, &sums));
-  double *controls = a[COLLISION_CONTROLLER].data;
   controls[COLLISION_INITIAL_ENERGY] = collision_energy(sums);
   const double scale = collision_energy_scale(sums);
   controls[COLLISION_ENERGY_SCALE] = scale > 0 ? scale : 1;

@@ -51,6 +51,10 @@ const sim_field collision_state_fields[] = {
                           .type = SIM_REAL,
                           .dimension = {2, 1, -1},
                           .doc = "integral over time of half of d.F of its contacts with grains"},
+    [COLLISION_WORK] = {.name = "work",
+                        .type = SIM_REAL,
+                        .dimension = {2, 1, -2},
+                        .doc = "energy that moving walls and the sheared box gave it"},
     [COLLISION_COLLISIONS] = {.name = "collisions",
                               .type = SIM_INT,
                               .flags = SIM_UNSIGNED | SIM_OUTPUT,
@@ -104,6 +108,7 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
   case COLLISION_COLLISIONS: *dtype = SIM_U64; return true;
   case COLLISION_DISSIPATED:
   case COLLISION_VIRIAL: *dtype = SIM_F64; return true;
+  case COLLISION_WORK: *dtype = SIM_F64; return run->options.worked;
   case COLLISION_CONTACT_GRAIN:
   case COLLISION_CONTACT_PARTNER:
     *dtype = SIM_U64;

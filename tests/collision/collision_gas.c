@@ -35,13 +35,13 @@ static driver gas(sim_precision precision, int64_t n, double eta, double contact
 }
 
 /* Enskog's rate 4 sqrt(pi) n s^2 chi sqrt(T), Z = 1 + 4 eta chi, and <v^4>/<v^2>^2 = 5/3. Soft spheres of contact time
- * tc meet at a smaller distance, by about v tc/pi; the rate is that of spheres smaller by 0.3 of it: with tc = 0.002
- * 2e-3. N collisions a run leave a scatter of about 0.6/sqrt(N) in the rate. */
+ * tc meet at a smaller distance, by about v tc/pi; the rate is that of spheres smaller by 0.3 of it: with tc = 0.004
+ * 4e-3. N collisions a run leave a scatter of about 0.6/sqrt(N) in the rate. */
 static void test_equilibrium(void **state) {
   (void)state;
-  const double eta = 0.1, chi = (1 - eta / 2) / pow(1 - eta, 3), tc = large ? 0.002 : 0.005;
+  const double eta = 0.1, chi = (1 - eta / 2) / pow(1 - eta, 3), tc = large ? 0.004 : 0.005;
   const int64_t n = large ? 20000 : 1500;
-  const double warm = 1, end = large ? 12 : 5;
+  const double warm = 1, end = large ? 8 : 5;
   driver d = gas(SIM_DOUBLE, n, eta, tc, 1, end);
   driver_create(&d);
   driver_until(&d, warm);
@@ -82,7 +82,7 @@ static void test_haff(void **state) {
   (void)state;
   const double eta = 0.1, e = 0.9, chi = (1 - eta / 2) / pow(1 - eta, 3), start = 1;
   const int64_t n = large ? 20000 : 1500;
-  driver d = gas(SIM_DOUBLE, n, eta, large ? 0.005 : 0.02, e, 12);
+  driver d = gas(SIM_DOUBLE, n, eta, large ? 0.01 : 0.02, e, 12);
   driver_create(&d);
   driver_until(&d, start);
   const double t0 = driver_value(&d, "gas", "temperature");

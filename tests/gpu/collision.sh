@@ -12,6 +12,10 @@ for law in gas hertz; do
   same "$law.one" "$law.two" "$law, twice"
 done
 
+# A reach of the lists of some diameters, which they have no room for: they take a shorter one.
+expect 0 "(GPU 0)" "$SIM" run s.lua -o hertz.wide "${options[@]}" --set skin=0.15
+same hertz.one hertz.wide "another reach of the lists"
+
 # Positions and velocities have the CPU's bits (tests/parity/collision.c); energies are sums of 1500 such terms in
 # another order, each within 2^-53, and those of the gas's contacts whole numbers of 2^-40: less than 1e-6 of any.
 for device in cpu cuda; do

@@ -14,26 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/gpu/sources.h"
+
 static void must(sim_status status) {
   if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
 }
 
 static void test_files(void **state) {
   (void)state;
-  int count = 0;
-  for (const sim_source_file *file = diffusion_cuda_files; file->name; file++, count++) {
-    char path[400];
-    sim_bytes there = {0};
-    snprintf(path, sizeof path, "%s/%s", SIM_SOURCE_DIR, file->name);
-    FILE *in = fopen(path, "rb");
-    assert_non_null(in);
-    char part[4096];
-    for (size_t got; (got = fread(part, 1, sizeof part, in)) > 0;) sim_bytes_add(&there, part, got);
-    fclose(in);
-    assert_string_equal(there.data, file->text);
-    sim_bytes_free(&there);
-  }
-  assert_true(count >= 3);
+  sources_expect(diffusion_cuda_files, 3);
 }
 
 /* u - u^3, and v t + u_x. */
@@ -170,13 +159,7 @@ static void test_flat(void **state) {
 }
 
 int main(void) {
-  sim_bytes code = {0};
-  const sim_source nothing = {.name = "nothing", .text = "__global__ void f() {}\n"};
-  if (sim_compile(&nothing, 90, &code) == SIM_ERR_NO_DEVICE) {
-    printf("skipped: %s\n", sim_error_last()->message);
-    return 77;
-  }
-  sim_bytes_free(&code);
+  if (!sources_compile()) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_schemes),
                                      cmocka_unit_test(test_two_passes), cmocka_unit_test(test_axes),
                                      cmocka_unit_test(test_flat)};

@@ -17,23 +17,11 @@
 #include <unistd.h>
 
 #include "tests/gpu/law_graphs.h"
+#include "tests/gpu/sources.h"
 
 static void test_files(void **state) {
   (void)state;
-  int count = 0;
-  for (const sim_source_file *file = nbody_cuda_files; file->name; file++, count++) {
-    char path[400];
-    sim_bytes there = {0};
-    snprintf(path, sizeof path, "%s/%s", SIM_SOURCE_DIR, file->name);
-    FILE *in = fopen(path, "rb");
-    assert_non_null(in);
-    char part[4096];
-    for (size_t got; (got = fread(part, 1, sizeof part, in)) > 0;) sim_bytes_add(&there, part, got);
-    fclose(in);
-    assert_string_equal(there.data, file->text);
-    sim_bytes_free(&there);
-  }
-  assert_true(count >= 10);
+  sources_expect(nbody_cuda_files, 10);
 }
 
 static void compile_pairs(const nbody_options *options, bool single, int bodies, const char *what) {
@@ -180,13 +168,7 @@ static void test_powers(void **state) {
 }
 
 int main(void) {
-  sim_bytes out = {0};
-  const sim_source source = {.name = "test", .text = "__global__ void f() {}\n"};
-  if (sim_compile(&source, 90, &out) == SIM_ERR_NO_DEVICE) {
-    printf("skipped: %s\n", sim_error_last()->message);
-    return 77;
-  }
-  sim_bytes_free(&out);
+  if (!sources_compile()) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_files), cmocka_unit_test(test_pairs),  cmocka_unit_test(test_bodies),
       cmocka_unit_test(test_cost),  cmocka_unit_test(test_powers),

@@ -35,13 +35,14 @@ LUA
 }
 
 # Grains; parameters law ("gas": whole numbers; "hertz": a hopper with friction, two materials and a floor that moves),
-# n, steps, every (of checkpoints).
+# n, steps, every (of checkpoints), skin.
 grains() {
   cat >"$1" <<'LUA'
 local law   = sim.param("law", "gas", "gas or hertz")
 local n     = sim.param("n", 1500, "grains")
 local steps = sim.param("steps", 40, "steps")
 local every = sim.param("every", "every 10 steps", "cadence of checkpoints")
+local skin  = sim.param("skin", 0.005, "of the hopper's lists")
 local out   = { snapshots = "ends", tables = "every 10 steps", checkpoint = every }
 local r     = (0.6 / (4 * math.pi * n))^(1/3)
 if law == "gas" then
@@ -65,7 +66,7 @@ return sim.collision {
                 sim.cone { point = {0.5, 0.5, 0.2}, axis = {0, 0, 1}, length = 0.3, radius = 0.2, end_radius = 0.5 } },
   gravity   = {0, 0, -10},
   contact   = { law = "hertz", young = 1e7, poisson = 0.3, restitution = 0.7, friction = 0.5 },
-  integrate = { dt = 1e-4, t_end = steps * 1e-4 },
+  integrate = { dt = 1e-4, t_end = steps * 1e-4, skin = skin },
   output    = out,
 }
 LUA

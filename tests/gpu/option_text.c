@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/gpu/sources.h"
+
 static bool all;
 
 static void must(sim_status status) {
@@ -23,20 +25,7 @@ static void must(sim_status status) {
 
 static void test_files(void **state) {
   (void)state;
-  int count = 0;
-  for (const sim_source_file *file = option_cuda_files; file->name; file++, count++) {
-    char path[400];
-    sim_bytes there = {0};
-    snprintf(path, sizeof path, "%s/%s", SIM_SOURCE_DIR, file->name);
-    FILE *in = fopen(path, "rb");
-    assert_non_null(in);
-    char part[4096];
-    for (size_t got; (got = fread(part, 1, sizeof part, in)) > 0;) sim_bytes_add(&there, part, got);
-    fclose(in);
-    assert_string_equal(there.data, file->text);
-    sim_bytes_free(&there);
-  }
-  assert_true(count >= 5);
+  sources_expect(option_cuda_files, 5);
 }
 
 static pricing d;
@@ -93,13 +82,7 @@ static void test_cases(void **state) {
 int main(int argc, char **argv) {
   (void)argv;
   all = argc > 1;
-  sim_bytes code = {0};
-  const sim_source nothing = {.name = "nothing", .text = "__global__ void f() {}\n"};
-  if (sim_compile(&nothing, 90, &code) == SIM_ERR_NO_DEVICE) {
-    printf("skipped: %s\n", sim_error_last()->message);
-    return 77;
-  }
-  sim_bytes_free(&code);
+  if (!sources_compile()) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_cases)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,7 @@ static void expect_same(driver *a, driver *b, bool whole, const char *what) {
     assert_string_equal(x->field->name, y->field->name);
     assert_int_equal(bytes, sim_array_bytes(y));
     if ((whole && summed(x->field->name)) || strcmp(x->field->name, "controller") == 0) continue;
+    if (strcmp(x->field->name, "work") == 0) continue; /* not counted on a GPU */
     size_t at = 0;
     while (at < bytes && ((const char *)x->data)[at] == ((const char *)y->data)[at]) at++;
     if (at < bytes) fail_msg("%s: %s differs from byte %zu of %zu", what, x->field->name, at, bytes);
@@ -160,17 +161,61 @@ static void test_gas(void **state) {
     }
 }
 
+/* A GPU sums whole numbers, and not a bit changes. The CPU sums the same in double, of masses below 1: rounding of each
+ * and of a tree of 15 levels, 2^-48 of sum |m v| <= sqrt(2 M K). */
+/* Face-centred cubic, gaps of 1 % of a diameter: packing 0.72. Each grain has 12 neighbours, more than lists hold at
+ * first. */
+static driver crystal(double restitution) {
+  enum { SIDE = 12, COUNT = 4 * SIDE * SIDE * SIDE };
+  static double position[3 * COUNT], velocity[3 * COUNT], radius[COUNT];
+  static collision_each each;
+  const double edge = 1.01 * sqrt(2);
+  const int site[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
+  driver d = driver_make(SIM_SINGLE, 0.0005, 1e9);
+  driver_box(&d, SIDE * edge, COLLISION_PERIODIC);
+  for (int i = 0; i < COUNT; i++) radius[i] = 0.5;
+  for (int i = 0; i < COUNT; i++)
+    for (int c = 0; c < 3; c++) {
+      const int cell[3] = {i / 4 % SIDE, i / 4 / SIDE % SIDE, i / 4 / SIDE / SIDE};
+      position[3 * i + c] = (cell[c] + 0.25 + 0.5 * site[i % 4][c]) * edge;
+      velocity[3 * i + c] = 0.5 * sin(12.9898 * i + 78.233 * c + 0.1 * i * c);
+    }
+  each = (collision_each){.group.density = 6 / pi,
+                          .radius = {radius, COUNT, 1},
+                          .position = {position, COUNT, 3},
+                          .velocity = {velocity, COUNT, 3}};
+  d.parameters.contact.values.stiffness = 1000;
+  if (restitution < 1) d.parameters.contact.values.restitution = restitution;
+  driver_add(&d, &collision_each_schema, &each);
+  return d;
+}
+
+static void test_dense(void **state) {
+  (void)state;
+  for (int damped = 0; damped < 2; damped++)
+    compare(crystal(damped ? 0.9 : 1), crystal(damped ? 0.9 : 1), true, "crystal");
+}
+
 static void test_momentum(void **state) {
   (void)state;
-  driver d = gas(SIM_SINGLE, 20000, 3, 0.9);
-  on_gpu(&d);
-  driver_create(&d);
-  double before[3];
   const char *const names[] = {"momentum_x", "momentum_y", "momentum_z"};
-  for (int c = 0; c < 3; c++) before[c] = driver_value(&d, "momentum", names[c]);
-  for (int k = 0; k < 500; k++) driver_step(&d);
-  for (int c = 0; c < 3; c++) assert_true(driver_value(&d, "momentum", names[c]) == before[c]);
-  driver_destroy(&d);
+  driver here = gas(SIM_SINGLE, 20000, 3, 0.9), there = here;
+  on_gpu(&there);
+  driver_create(&here);
+  driver_create(&there);
+  const double most = 0x1p-48 * sqrt(2 * 20000 * driver_value(&here, "energy", "kinetic"));
+  double before[3];
+  for (int c = 0; c < 3; c++) before[c] = driver_value(&there, "momentum", names[c]);
+  for (int k = 0; k < 500; k++) {
+    driver_step(&there);
+    if (k < 100) driver_step(&here);
+  }
+  for (int c = 0; c < 3; c++) {
+    assert_true(driver_value(&there, "momentum", names[c]) == before[c]);
+    assert_true(fabs(driver_value(&here, "momentum", names[c]) - before[c]) <= most);
+  }
+  driver_destroy(&here);
+  driver_destroy(&there);
 }
 
 static void test_any_grains(void **state) {
@@ -192,7 +237,7 @@ int main(void) {
     printf("skipped: %s\n", sim_error_last()->message);
     return 77;
   }
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_gas), cmocka_unit_test(test_momentum),
-                                     cmocka_unit_test(test_any_grains)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_gas), cmocka_unit_test(test_dense),
+                                     cmocka_unit_test(test_momentum), cmocka_unit_test(test_any_grains)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

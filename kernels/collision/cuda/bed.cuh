@@ -2,11 +2,12 @@
  * included.
  *
  * As on the CPU (cpu.c): grains stand in the order of their cells, and a thread gathers the contacts of its grain in
- * the order of the neighbours' ids, then the walls. So no bit depends on cells, on lists or on the device.
+ * the order of the neighbours' ids, then the walls. So no bit depends on cells, on lists or on the device. Cells go up
+ * in columns, so that grains that stand together in memory are near to each other in space too.
  *
- * A step is three launches: velocities and positions move; lists are made anew, if they no longer hold, by one launch
- * that decides that by itself and whose thread blocks wait for each other; contacts. The second half of the velocities'
- * step waits for the next launch that moves, or for a look. */
+ * A step is two launches: contacts of the step before, which also take the velocities' step and move grains into the
+ * other set; lists are made anew, if they no longer hold, by one launch that decides that by itself and whose thread
+ * blocks wait for each other. Contacts of the last step wait for the next step, or for a look. */
 #ifndef COLLISION_CUDA_BED_CUH
 #define COLLISION_CUDA_BED_CUH
 
@@ -19,17 +20,24 @@
 
 enum { BED_LEVELS = 6, BED_THREADS = 256, BED_WORDS = 3 * COLLISION_WALLS_MAX };
 
+/* Of one object file: its kind of real is in them. */
+namespace {
+
 struct alignas(4 * sizeof(real)) four {
   real x, y, z, w;
 };
 
-/* One grain's numbers, in the cells' order; two sets, for sorting. What contacts see of one set and accelerations of
- * the other share their memory: when a step sorts, accelerations are used up. */
+/* What a step changes, in the cells' order; two sets. What contacts see of one and accelerations of the other share
+ * their memory: those are used up when the other set is written. */
 struct bed_grains {
   four *place;    /* and radius */
   four *velocity; /* and mass */
   four *spin, *acceleration, *twirl;
   four *seen, *turned; /* velocities that contacts see; mass in seen.w */
+};
+
+/* What only sorting moves; two sets, with their lists. */
+struct bed_kept {
   double *dissipated, *virial;
   uint32_t *collisions, *id, *material;
   real *wall_spring; /* [wall_numbers][n] */
@@ -37,7 +45,8 @@ struct bed_grains {
 
 /* Rows in slices of 32 grains, as long as the longest of a slice: entry k of grain i is base[i/32] + 32 k + i%32. */
 struct bed_list {
-  uint32_t *base, *count;
+  uint32_t *base;
+  uint16_t *count;
   uint32_t *neighbour; /* [room], in the order of ids */
   real *spring;        /* [springs][room] */
 };
@@ -53,7 +62,7 @@ enum bed_fault { BED_CROWDED = 1, BED_WILD = 2 };
 /* Written by each launch for the next; two, taken in turns. */
 struct bed_control {
   double moved, step, cutoff; /* how much nearer two may have come since the list; in the last step; gap up to which */
-  int order, listed;          /* which set holds the grains and lists */
+  int order, home, listed;    /* set of grains; set of what is kept and of lists; whether there are lists */
 };
 
 struct bed_numbers {
@@ -70,14 +79,23 @@ struct bed_box {
   real size[3], half[3];
 };
 
+/* Numbers that need no division where both grains of a pair are like this one. */
+struct bed_usual {
+  real radius, mass, reduced_radius, reduced_mass, both, inverse_both;
+  contact_law law; /* of the first material */
+  bool materials;  /* more than one */
+};
+
 struct bed_arrays {
   bed_box box;
+  bed_usual usual;
   bed_grains grains[2];
+  bed_kept kept[2];
   bed_list list[2];
   uint32_t *cell, *cell_of, *rank, *order; /* cell [cells + 1] */
   uint32_t *slot;                          /* of an id, when looked at; cell_of while lists are made */
   uint32_t *partial;                       /* of a scan: [blocks] */
-  unsigned *barrier;                       /* threads blocks that came, ever */
+  unsigned *barrier;                       /* thread blocks that came, ever */
   bed_control *control;                    /* [2] */
   unsigned long long *motion;              /* [4]: greatest square of a speed of the last launches, as bits */
   int *fault;
@@ -96,11 +114,14 @@ struct bed_work {
   bed_numbers numbers;
   bed_arrays arrays;
   void *memory;
-  double *sums, *partial; /* [BED_SUMS], [BED_SUMS][blocks] */
+  double *sums, *partial; /* [BED_SUMS], [quantities][blocks] */
   unsigned long long *deepest;
   unsigned launch, blocks; /* blocks: of the launch that makes lists */
   double ended;            /* length of the last step, whose second half is to be taken; 0: it was */
-  double before;           /* of the last step */
+  double due;              /* length of the last step, whose contacts are to be computed; 0: they were */
+  bed_poses poses;         /* at its end */
 };
+
+} // namespace
 
 #endif

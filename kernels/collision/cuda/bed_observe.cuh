@@ -27,7 +27,7 @@ enum {
 static __global__ void invert(bed_arrays a, unsigned k) {
   after_previous();
   const bed_numbers &b = *a.numbers;
-  const uint32_t *const id = a.grains[a.control[k & 1].order].id;
+  const uint32_t *const id = a.kept[a.control[k & 1].home].id;
   for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < b.n; i += gridDim.x * BED_THREADS) a.slot[id[i]] = i;
 }
 
@@ -43,7 +43,7 @@ static __device__ double over_block(double value, double *shared) {
   return value;
 }
 
-/* partial [BED_SUMS][blocks]: blocks of 256 ids, so that a sum has one order on all devices. */
+/* partial [quantities][blocks]: blocks of 256 ids, so that a sum has one order on all devices. */
 template <int SPRINGS>
 static __global__ void __launch_bounds__(BED_THREADS)
     sum_blocks(bed_arrays a, const __grid_constant__ bed_poses poses, int forces, double *partial,
@@ -51,8 +51,9 @@ static __global__ void __launch_bounds__(BED_THREADS)
   __shared__ double shared[BED_THREADS / 32];
   after_previous();
   const bed_numbers &b = *a.numbers;
-  const int order = a.control[k & 1].order;
-  const bed_grains &g = a.grains[order];
+  const bed_control now = a.control[k & 1];
+  const bed_grains &g = a.grains[now.order];
+  const bed_kept &kept = a.kept[now.home];
   for (uint32_t block = blockIdx.x; block < b.blocks; block += gridDim.x) {
     const uint32_t id = block * BED_THREADS + threadIdx.x;
     double part[BED_WALL] = {}, wall[BED_WORDS];
@@ -61,8 +62,8 @@ static __global__ void __launch_bounds__(BED_THREADS)
       const uint32_t i = a.slot[id];
       bed_sum sum = {};
       bed_look at = {};
-      gather_pairs<SPRINGS, -1, true>(b, a, order, i, 0, 0, 0, 0, &sum, &at);
-      gather_walls<SPRINGS, true>(b, a, poses, order, i, 0, 0, &sum, &at, wall);
+      look_at_pairs<SPRINGS>(b, a, now, i, &at);
+      gather_walls<SPRINGS, true>(b, a, poses, now, i, 0, 0, &sum, &at, wall);
       const four place = g.place[i], velocity = g.velocity[i], spin = g.spin[i];
       const double m = (double)velocity.w, r = (double)place.w, inertia = 0.4 * m * r * r;
       const double x[3] = {(double)place.x, (double)place.y, (double)place.z};
@@ -81,9 +82,9 @@ static __global__ void __launch_bounds__(BED_THREADS)
       for (int q = 0; q < 6; q++) part[BED_STRESS + q] = at.stress[q];
       part[BED_MASS] = m;
       part[BED_ELASTIC] = at.elastic;
-      part[BED_DISSIPATED] = g.dissipated[i];
-      part[BED_VIRIAL] = g.virial[i];
-      part[BED_COLLISIONS] = (double)g.collisions[i];
+      part[BED_DISSIPATED] = kept.dissipated[i];
+      part[BED_VIRIAL] = kept.virial[i];
+      part[BED_COLLISIONS] = (double)kept.collisions[i];
       part[BED_TOUCHING] = at.touching;
       part[BED_TOUCHING_WALLS] = at.touching_walls;
       if (at.overlap > 0)
@@ -125,9 +126,11 @@ static __global__ void finish(bed_arrays a, real ended, unsigned k) {
 static __global__ void by_id(bed_arrays a, unsigned k) {
   after_previous();
   const bed_numbers &b = *a.numbers;
-  const int order = a.control[k & 1].order;
-  for (uint32_t id = blockIdx.x * BED_THREADS + threadIdx.x; id < b.n; id += gridDim.x * BED_THREADS)
-    move_grain(b, a.grains[order ^ 1], a.grains[order], id, a.slot[id], false);
+  const bed_control now = a.control[k & 1];
+  for (uint32_t id = blockIdx.x * BED_THREADS + threadIdx.x; id < b.n; id += gridDim.x * BED_THREADS) {
+    move_grain(a.grains[now.order ^ 1], a.grains[now.order], id, a.slot[id], false);
+    move_kept(b, a.kept[now.home ^ 1], a.kept[now.home], id, a.slot[id]);
+  }
 }
 
 /* What by_id has written over. */
@@ -142,9 +145,9 @@ static __global__ void see_again(bed_arrays a, unsigned k) {
 static __global__ void __launch_bounds__(BED_THREADS) list_history(bed_arrays a, unsigned k) {
   __shared__ uint32_t shared[33];
   const bed_numbers &b = *a.numbers;
-  const int order = a.control[k & 1].order;
-  const bed_list &list = a.list[order], &out = a.list[order ^ 1];
-  const uint32_t *const ids = a.grains[order].id;
+  const int home = a.control[k & 1].home;
+  const bed_list &list = a.list[home], &out = a.list[home ^ 1];
+  const uint32_t *const ids = a.kept[home].id;
   const uint32_t first = blockIdx.x * BED_THREADS + threadIdx.x, all = gridDim.x * BED_THREADS;
   unsigned round = *(volatile unsigned *)(a.barrier + 1);
   for (int pass = 0; pass < 2; pass++) {
@@ -176,8 +179,8 @@ static __global__ void __launch_bounds__(BED_THREADS) list_history(bed_arrays a,
 static __global__ void take_history(bed_arrays a, unsigned k) {
   after_previous();
   const bed_numbers &b = *a.numbers;
-  const int order = a.control[k & 1].order;
-  const bed_list &list = a.list[order], &from = a.list[order ^ 1];
+  const int home = a.control[k & 1].home;
+  const bed_list &list = a.list[home], &from = a.list[home ^ 1];
   for (uint32_t id = blockIdx.x * BED_THREADS + threadIdx.x; id < b.n; id += gridDim.x * BED_THREADS) {
     for (uint32_t at = a.rank[id]; at < a.rank[id + 1]; at++) {
       const uint32_t side[2] = {a.slot[id], a.slot[from.neighbour[at]]};

@@ -1,5 +1,4 @@
-/* Order and lists of grains: one launch, whose thread blocks wait for each other; it ends at once where lists hold.
- * `real` is defined before this is included. */
+/* Cells of grains, their neighbours, and sums over all thread blocks. `real` is defined before this is included. */
 #ifndef COLLISION_CUDA_BED_SEARCH_CUH
 #define COLLISION_CUDA_BED_SEARCH_CUH
 
@@ -29,10 +28,21 @@ static __device__ uint32_t cell_along(const bed_level &level, const bed_numbers 
   return k > 0 ? (k < (double)level.cells[c] ? (uint32_t)k : level.cells[c] - 1) : 0; /* NaN: 0 */
 }
 
+/* Columns of BED_COLUMN x BED_COLUMN cells, in which cells go on along y, then x, then z. */
+enum { BED_COLUMN = 6 };
+
+static __device__ uint32_t cell_number(const bed_level &level, uint32_t x, uint32_t y, uint32_t z) {
+  const uint32_t left = x / BED_COLUMN * BED_COLUMN, front = y / BED_COLUMN * BED_COLUMN;
+  const uint32_t wide = min((uint32_t)BED_COLUMN, level.cells[0] - left);
+  const uint32_t deep = min((uint32_t)BED_COLUMN, level.cells[1] - front);
+  return level.first_cell + (left * level.cells[1] + front * wide) * level.cells[2] + (z * wide + (x - left)) * deep +
+         (y - front);
+}
+
 static __device__ uint32_t cell_at(const bed_numbers &b, const four &p) {
   const bed_level &level = b.level[level_of(b, (double)p.w)];
-  const uint32_t x = cell_along(level, b, 0, (double)p.x), y = cell_along(level, b, 1, (double)p.y);
-  return level.first_cell + (x * level.cells[1] + y) * level.cells[2] + cell_along(level, b, 2, (double)p.z);
+  return cell_number(level, cell_along(level, b, 0, (double)p.x), cell_along(level, b, 1, (double)p.y),
+                     cell_along(level, b, 2, (double)p.z));
 }
 
 /* Positions stand in the box, so that one image away is enough. Odd in d, to the bit. */
@@ -40,10 +50,10 @@ static __device__ real nearest_image(real d, real size, real half) {
   return d > half ? d - size : d < -half ? d + size : d;
 }
 
-static __device__ void apart(const bed_box &b, const four &p, const four &q, real d[3]) {
-  d[0] = nearest_image(p.x - q.x, b.size[0], b.half[0]);
-  d[1] = nearest_image(p.y - q.y, b.size[1], b.half[1]);
-  d[2] = nearest_image(p.z - q.z, b.size[2], b.half[2]);
+static __device__ __forceinline__ void apart(const bed_box &b, const four &p, const four &q, real d[3]) {
+  d[0] = p.x - q.x, d[1] = p.y - q.y, d[2] = p.z - q.z;
+  if (!((real)fabs(d[0]) > b.half[0] || (real)fabs(d[1]) > b.half[1] || (real)fabs(d[2]) > b.half[2])) return;
+  for (int c = 0; c < 3; c++) d[c] = nearest_image(d[c], b.size[c], b.half[c]);
 }
 
 /* Calls found(j) for all neighbours of grain i. */
@@ -74,15 +84,15 @@ static __device__ void near_of(const bed_numbers &b, const bed_arrays &a, const 
     for (int u = 0; u < number[0]; u++) {
       const int nx = (int)level.cells[0], cx = ((least[0] + u) % nx + nx) % nx;
 #pragma unroll 1
-      for (int v = 0; v < number[1]; v++) {
-        const int ny = (int)level.cells[1], nz = (int)level.cells[2], cy = ((least[1] + v) % ny + ny) % ny;
-        const uint32_t row = level.first_cell + (uint32_t)(cx * ny + cy) * level.cells[2];
-        int z = (least[2] % nz + nz) % nz;
+      for (int v = 0; v < number[2]; v++) {
+        const int nz = (int)level.cells[2], ny = (int)level.cells[1], cz = ((least[2] + v) % nz + nz) % nz;
+        int y = (least[1] % ny + ny) % ny;
 #pragma unroll 1
-        for (int left = number[2]; left > 0; z = 0) {
-          const int cells = min(left, nz - z);
-          const uint32_t last = a.cell[row + (uint32_t)(z + cells)];
-          for (uint32_t j = a.cell[row + (uint32_t)z]; j < last; j++) {
+        for (int left = number[1]; left > 0;) {
+          const int end = min(ny, (y / BED_COLUMN + 1) * BED_COLUMN), cells = min(left, end - y);
+          const uint32_t first = cell_number(level, (uint32_t)cx, (uint32_t)y, (uint32_t)cz);
+          const uint32_t last = a.cell[first + (uint32_t)cells];
+          for (uint32_t j = a.cell[first]; j < last; j++) {
             const four q = place[j];
             real d[3];
             apart(a.box, p, q, d);
@@ -90,6 +100,7 @@ static __device__ void near_of(const bed_numbers &b, const bed_arrays &a, const 
             if (square < far * far && j != i) found(j);
           }
           left -= cells;
+          y = end == ny ? 0 : end;
         }
       }
     }
@@ -141,128 +152,6 @@ static __device__ void scan(uint32_t *data, uint32_t count, uint32_t *partial, u
   }
   if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) data[count] = before;
   wait_for_all(barrier, round);
-}
-
-/* `step`: with what contacts see, which takes the place of accelerations; otherwise the other way round. */
-static __device__ void move_grain(const bed_numbers &b, const bed_grains &to, const bed_grains &from, uint32_t i,
-                                  uint32_t k, bool step) {
-  to.place[i] = from.place[k];
-  to.velocity[i] = from.velocity[k];
-  to.spin[i] = from.spin[k];
-  if (step) {
-    to.seen[i] = from.seen[k];
-    to.turned[i] = from.turned[k];
-  } else {
-    to.acceleration[i] = from.acceleration[k];
-    to.twirl[i] = from.twirl[k];
-  }
-  to.dissipated[i] = from.dissipated[k];
-  to.virial[i] = from.virial[k];
-  to.collisions[i] = from.collisions[k];
-  to.id[i] = from.id[k];
-  to.material[i] = from.material[k];
-  for (int s = 0; s < b.wall_numbers; s++) to.wall_spring[(size_t)s * b.n + i] = from.wall_spring[(size_t)s * b.n + k];
-}
-
-/* The row of grain i, which stood at k, and its history from the row before; both in the order of ids. */
-static __device__ void make_row(const bed_numbers &b, const bed_arrays &a, const bed_control &now, int order,
-                                uint32_t i, double cutoff) {
-  const bed_list &list = a.list[order], &old = a.list[order ^ 1];
-  const uint32_t *const id = a.grains[order].id, *const old_id = a.grains[order ^ 1].id;
-  const uint32_t base = list.base[i / 32] + i % 32, k = a.order[i];
-  uint32_t count = 0;
-  near_of(b, a, a.grains[order].place, i, cutoff, [&](uint32_t j) {
-    const uint32_t own = id[j];
-    uint32_t at = count++;
-    for (; at > 0; at--) {
-      const uint32_t before = list.neighbour[base + 32 * (at - 1)];
-      if (id[before] < own) break;
-      list.neighbour[base + 32 * at] = before;
-    }
-    list.neighbour[base + 32 * at] = j;
-  });
-  list.count[i] = count;
-  if (b.springs == 0) return;
-  const uint32_t old_base = now.listed ? old.base[k / 32] + k % 32 : 0, old_count = now.listed ? old.count[k] : 0;
-  uint32_t at = 0;
-  for (uint32_t e = 0; e < count; e++) {
-    const uint32_t to = base + 32 * e, partner = id[list.neighbour[to]];
-    uint32_t there = UINT32_MAX;
-    for (; at < old_count; at++) {
-      there = old_id[old.neighbour[old_base + 32 * at]];
-      if (there >= partner) break;
-    }
-    const bool same = at < old_count && there == partner;
-    for (int s = 0; s < b.springs; s++)
-      list.spring[(size_t)s * b.room + to] = same ? old.spring[(size_t)s * b.room + old_base + 32 * at] : 0;
-  }
-}
-
-/* Contacts see what is. */
-static __device__ void see_now(const bed_grains &g, uint32_t i) {
-  g.seen[i] = g.velocity[i];
-  g.turned[i] = g.spin[i];
-}
-
-static __global__ void __launch_bounds__(BED_THREADS) search(bed_arrays a, real dt, unsigned k) {
-  __shared__ uint32_t shared[33];
-  const bed_numbers &b = *a.numbers;
-  bed_control now = a.control[k & 1];
-  const uint32_t first = blockIdx.x * BED_THREADS + threadIdx.x, all = gridDim.x * BED_THREADS;
-  const unsigned long long bits = a.motion[(k - 1) & 3];
-  const double fastest = sqrt(__longlong_as_double((long long)bits));
-  const double step = 2 * fastest * (double)dt, edge = b.damped ? step : 0;
-  const bool wild = !(fastest < (double)FLT_MAX);
-  now.moved += step * (1 + 1e-6);
-  now.step = step;
-  const bool rebuild = !wild && *a.fault == 0 && !(now.moved + edge < now.cutoff * (1 - 1e-3));
-  bed_control next = now;
-  if (rebuild) {
-    /* Grains faster than the skin allows get a wider list, for this step at least. */
-    next.cutoff = edge * 2 >= b.skin ? edge * 2 + b.skin : b.skin;
-    next.moved = 0;
-    next.order = now.order ^ 1;
-    next.listed = 1;
-  }
-  if (first == 0) {
-    a.control[(k + 1) & 1] = next;
-    a.motion[(k + 1) & 3] = 0;
-    if (wild) *a.fault |= BED_WILD;
-  }
-  if (!rebuild) return;
-  unsigned round = *(volatile unsigned *)(a.barrier + 1);
-  const bed_grains &from = a.grains[now.order], &to = a.grains[next.order];
-  const bed_list &list = a.list[next.order];
-  for (uint32_t c = first; c <= b.cells; c += all) a.cell[c] = 0;
-  wait_for_all(a.barrier, &round);
-  for (uint32_t i = first; i < b.n; i += all) {
-    const uint32_t cell = cell_at(b, from.place[i]);
-    a.cell_of[i] = cell;
-    a.rank[i] = atomicAdd(&a.cell[cell], 1u);
-  }
-  wait_for_all(a.barrier, &round);
-  scan(a.cell, b.cells, a.partial, a.barrier, &round, shared);
-  for (uint32_t i = first; i < b.n; i += all) a.order[a.cell[a.cell_of[i]] + a.rank[i]] = i;
-  wait_for_all(a.barrier, &round);
-  for (uint32_t i = first; i < b.n; i += all) move_grain(b, to, from, i, a.order[i], dt > 0);
-  wait_for_all(a.barrier, &round);
-  for (uint32_t i = first; i < b.n && !(dt > 0); i += all) see_now(to, i);
-  for (uint32_t i = first; i < 32 * b.slices; i += all) {
-    uint32_t count = 0;
-    if (i < b.n) near_of(b, a, to.place, i, next.cutoff, [&](uint32_t) { count++; });
-    for (int half = 16; half > 0; half /= 2) count = max(count, __shfl_xor_sync(~0u, count, half));
-    if (i % 32 == 0) list.base[i / 32] = 32 * count;
-  }
-  wait_for_all(a.barrier, &round);
-  scan(list.base, b.slices, a.partial, a.barrier, &round, shared);
-  if (list.base[b.slices] > b.room) {
-    if (first == 0) *a.fault |= BED_CROWDED;
-    if (first == 0) a.barrier[1] = round;
-    for (uint32_t i = first; i < b.n; i += all) list.count[i] = 0;
-    return;
-  }
-  for (uint32_t i = first; i < b.n; i += all) make_row(b, a, now, next.order, i, next.cutoff);
-  if (first == 0) a.barrier[1] = round;
 }
 
 #endif

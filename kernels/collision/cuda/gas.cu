@@ -7,16 +7,20 @@
 
 /* Gap up to which pairs of the greatest grains may stand in long lists, in radii of the least and the greatest grain
  * together; in a mix, of which large ones are slow, less: measured. */
-static const double usual_skin = 0.40, mixed_skin = 0.21;
+static const double usual_skin = 0.42, mixed_skin = 0.21;
 /* How often it is decided while lists last; a little above 2, so that they last for two times. */
 static const double decisions = 2.15;
-/* Volume in reach, over that of a grain with its share of the box: 12 neighbours, which lists have room for. */
+/* Volume in reach, over that of a grain with its share of the box: 12 neighbours. */
 static const double crowd_most = 3.1;
+/* Room of lists at first, in entries a grain: 6.5 neighbours and what differs between tiles. They grow where grains are
+ * packed more closely. */
+static const uint32_t usual_room[GAS_LISTS] = {6, 7, 4, 4};
+static const uint32_t room_most = 255 * GAS_TILE; /* 16 bits */
 
 /* ---- memory ---- */
 
-static void *take(gas_work *w, size_t *at, size_t bytes) {
-  void *const out = w->memory != NULL ? (char *)w->memory + *at : NULL;
+static void *take(void *memory, size_t *at, size_t bytes) {
+  void *const out = memory != NULL ? (char *)memory + *at : NULL;
   *at += (bytes + 255) / 256 * 256;
   return out;
 }
@@ -29,39 +33,61 @@ static size_t place(gas_work *w, uint64_t n, size_t grain) {
   gas_arrays *a = &w->arrays;
   const uint64_t tiles = (n + GAS_TILE - 1) / GAS_TILE, all = tiles * GAS_TILE;
   size_t at = 0;
-  a->mass = (float *)take(w, &at, grain == sizeof(gas_mixed_grain) ? all * 4 : 0);
+  a->mass = (float *)take(w->memory, &at, grain == sizeof(gas_mixed_grain) ? all * 4 : 0);
   for (int k = 0; k < 2; k++) {
-    a->grain[k] = take(w, &at, all * grain);
-    a->id[k] = (uint32_t *)take(w, &at, all * 4);
-    a->collisions[k] = (uint32_t *)take(w, &at, all * 4);
+    a->grain[k] = take(w->memory, &at, all * grain);
+    a->id[k] = (uint32_t *)take(w->memory, &at, all * 4);
+    a->collisions[k] = (uint32_t *)take(w->memory, &at, all * 4);
   }
-  a->place = (uint4 *)take(w, &at, all * 16);
-  a->rank = (uint16_t *)take(w, &at, all * 2);
-  a->cell = (uint32_t *)take(w, &at, (most_cells(n) + GAS_SCAN + 4) * 4);
-  a->row = (uint32_t *)take(w, &at, (most_cells(n) + GAS_SCAN + 4) * 4);
-  a->scan = (uint32_t *)take(w, &at, (most_cells(n) / GAS_SCAN + 2) * 8);
-  a->inner = (uint16_t *)take(w, &at, tiles * GAS_INNER * 2);
-  a->outer = (uint32_t *)take(w, &at, tiles * GAS_OUTER * 4);
-  a->short_inner = (uint16_t *)take(w, &at, tiles * GAS_SHORT_INNER * 2);
-  a->short_outer = (uint32_t *)take(w, &at, tiles * GAS_SHORT_OUTER * 4);
-  a->count = (uint32_t *)take(w, &at, tiles * 4);
-  a->short_count = (uint32_t *)take(w, &at, tiles * 4);
-  a->control = (gas_control *)take(w, &at, 2 * sizeof(gas_control));
-  a->motion = (unsigned *)take(w, &at, 16);
-  a->fault = (int *)take(w, &at, 4);
-  a->tally = (unsigned long long *)take(w, &at, 32);
-  a->classes = (gas_classes *)take(w, &at, grain == sizeof(gas_mixed_grain) ? sizeof(gas_classes) : 0);
+  a->place = (uint4 *)take(w->memory, &at, all * 16);
+  a->rank = (uint16_t *)take(w->memory, &at, all * 2);
+  a->cell = (uint32_t *)take(w->memory, &at, (most_cells(n) + GAS_SCAN + 4) * 4);
+  a->row = (uint32_t *)take(w->memory, &at, (most_cells(n) + GAS_SCAN + 4) * 4);
+  a->scan = (uint32_t *)take(w->memory, &at, (most_cells(n) / GAS_SCAN + 2) * 8);
+  a->count = (uint32_t *)take(w->memory, &at, tiles * 4);
+  a->short_count = (uint32_t *)take(w->memory, &at, tiles * 4);
+  a->control = (gas_control *)take(w->memory, &at, 2 * sizeof(gas_control));
+  a->motion = (unsigned *)take(w->memory, &at, 16);
+  a->fault = (int *)take(w->memory, &at, 4);
+  a->need = (unsigned *)take(w->memory, &at, GAS_LISTS * sizeof(unsigned));
+  a->tally = (unsigned long long *)take(w->memory, &at, 32);
+  a->classes = (gas_classes *)take(w->memory, &at, grain == sizeof(gas_mixed_grain) ? sizeof(gas_classes) : 0);
   if (grain != sizeof(gas_mixed_grain)) a->classes = NULL;
-  w->looked = (long long *)take(w, &at, GAS_LOOKS * 8);
-  a->slot = (uint32_t *)take(w, &at, all * 4);
-  w->partial = (double *)take(w, &at, (tiles + 1) * GAS_QUANTITIES * 8);
-  w->staged = take(w, &at, sizeof(gas_piece));
+  w->looked = (long long *)take(w->memory, &at, GAS_LOOKS * 8);
+  a->slot = (uint32_t *)take(w->memory, &at, all * 4);
+  w->partial = (double *)take(w->memory, &at, (tiles + 1) * GAS_QUANTITIES * 8);
+  w->staged = take(w->memory, &at, sizeof(gas_piece));
   return at;
+}
+
+/* The same of lists. */
+static size_t place_lists(gas_work *w, uint64_t n, const uint32_t room[GAS_LISTS]) {
+  gas_arrays *a = &w->arrays;
+  const uint64_t tiles = (n + GAS_TILE - 1) / GAS_TILE;
+  size_t at = 0;
+  memcpy(a->room, room, sizeof a->room);
+  a->inner = (uint16_t *)take(w->lists, &at, tiles * room[GAS_INNER] * 2);
+  a->outer = (uint32_t *)take(w->lists, &at, tiles * room[GAS_OUTER] * 4);
+  a->short_inner = (uint16_t *)take(w->lists, &at, tiles * room[GAS_SHORT_INNER] * 2);
+  a->short_outer = (uint32_t *)take(w->lists, &at, tiles * room[GAS_SHORT_OUTER] * 4);
+  return at;
+}
+
+static sim_status make_lists(gas_work *w, const uint32_t room[GAS_LISTS]) {
+  const uint64_t n = w->arrays.n;
+  sim_backend_cuda.free(w->lists);
+  w->lists = NULL;
+  SIM_TRY(sim_backend_cuda.alloc(place_lists(w, n, room), &w->lists));
+  (void)place_lists(w, n, room);
+  return SIM_OK;
 }
 
 static double bytes(const collision_options *options) {
   gas_work w = {};
-  return (double)place(&w, (uint64_t)options->n, sizeof(gas_mixed_grain));
+  uint32_t room[GAS_LISTS];
+  for (int k = 0; k < GAS_LISTS; k++) room[k] = usual_room[k] * GAS_TILE;
+  const uint64_t n = (uint64_t)options->n;
+  return (double)(place(&w, n, sizeof(gas_mixed_grain)) + place_lists(&w, n, room));
 }
 
 /* ---- cells ---- */
@@ -111,6 +137,7 @@ static void destroy(collision_work **work) {
   gas_work *w = (gas_work *)*work;
   if (w == NULL) return;
   sim_backend_cuda.free(w->memory);
+  sim_backend_cuda.free(w->lists);
   free(w);
   *work = NULL;
 }
@@ -141,7 +168,10 @@ static sim_status create(const collision_options *options, const collision_state
     return sim_fail(SIM_ERR_INTERNAL, "more cells than memory was counted for");
   }
   const size_t grain = gas->equal ? sizeof(gas_grain) : sizeof(gas_mixed_grain);
-  const sim_status status = sim_backend_cuda.alloc(place(w, (uint64_t)options->n, grain), &w->memory);
+  uint32_t room[GAS_LISTS];
+  for (int k = 0; k < GAS_LISTS; k++) room[k] = usual_room[k] * GAS_TILE;
+  sim_status status = sim_backend_cuda.alloc(place(w, (uint64_t)options->n, grain), &w->memory);
+  if (status == SIM_OK) status = make_lists(w, room);
   if (status != SIM_OK) {
     destroy(out);
     return status;
@@ -257,17 +287,11 @@ static sim_status load(collision_work *work) {
   SIM_TRY(sim_backend_cuda.copy(w->arrays.tally, tally, sizeof tally));
   const unsigned none[4] = {};
   SIM_TRY(sim_backend_cuda.copy(w->arrays.motion, none, sizeof none));
+  SIM_TRY(sim_backend_cuda.copy(w->arrays.need, none, sizeof none));
   return sim_backend_cuda.copy(w->arrays.fault, none, sizeof(int));
 }
 
 /* ---- steps ---- */
-
-static void begin(collision_work *work, double t) {
-  gas_work *w = (gas_work *)work;
-  (void)t;
-  collision_cuda_rebuild(w);
-  collision_cuda_look(w, true);
-}
 
 static void queue(gas_work *w) {
   if (w->since >= w->chunk) collision_cuda_rebuild(w);
@@ -282,6 +306,37 @@ static sim_status fault_of(int fault) {
                                     "into each other, or run with --device cpu");
 }
 
+/* A list that had no room gets what it needs and some more; where there is not as much memory, pairs are listed less
+ * far away. All lists are made anew then. */
+static sim_status make_room(gas_work *w, gas_control *now) {
+  gas_arrays *a = &w->arrays;
+  unsigned need[GAS_LISTS];
+  uint32_t room[GAS_LISTS], old[GAS_LISTS];
+  sim_status status = SIM_OK;
+  SIM_TRY(sim_backend_cuda.copy(need, a->need, sizeof need));
+  bool fits = true;
+  for (int k = 0; k < GAS_LISTS; k++) {
+    old[k] = room[k] = a->room[k];
+    fits = fits && need[k] <= room_most;
+    if (need[k] <= room[k]) continue;
+    room[k] = (need[k] + need[k] / 8 + GAS_TILE - 1) / GAS_TILE * GAS_TILE;
+    if (room[k] > room_most) room[k] = room_most;
+  }
+  if (fits) status = make_lists(w, room);
+  if (!fits || status == SIM_ERR_NO_MEMORY) {
+    a->skin *= 0.5f;
+    if (a->skin < 1e-3f * a->radius) return status != SIM_OK ? status : fault_of(GAS_CROWDED);
+    now->reach_long = fminf(0.5f * now->reach_long, a->skin);
+    status = make_lists(w, old);
+  }
+  SIM_TRY(status);
+  now->moved = now->moved_short = INFINITY;
+  const unsigned none[GAS_LISTS] = {};
+  SIM_TRY(sim_backend_cuda.copy(&a->control[w->launch & 1], now, sizeof *now));
+  SIM_TRY(sim_backend_cuda.copy(a->need, none, sizeof none));
+  return sim_backend_cuda.copy(a->fault, none, sizeof(int));
+}
+
 /* Waits until all steps are done, in which the lists may have to be made anew, and leaves lists that hold. */
 static sim_status catch_up(gas_work *w) {
   gas_control now;
@@ -291,20 +346,33 @@ static sim_status catch_up(gas_work *w) {
     collision_cuda_rebuild(w);
     SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
     SIM_TRY(sim_backend_cuda.copy(&fault, w->arrays.fault, sizeof fault));
-    if (fault != 0) return fault_of(fault);
-    if (now.done == w->wanted) break;
-    if (now.done == done) return fault_of(GAS_FAST);
-    done = now.done;
-    for (long long k = done; k < w->wanted; k++) queue(w);
+    if (fault != 0 && fault != GAS_CROWDED) return fault_of(fault);
+    if (fault == GAS_CROWDED) {
+      SIM_TRY(make_room(w, &now));
+      done = -1;
+    } else {
+      if (now.done == w->wanted) break;
+      if (now.done == done) return fault_of(GAS_FAST);
+      done = now.done;
+    }
+    for (long long k = now.done; k < w->wanted; k++) queue(w);
   }
   const double last = now.step > 0 ? now.reach_long / (2 * now.step) : INFINITY;
   w->chunk = (int)fmax(GAS_CHUNK_LEAST, fmin((last - 2) / decisions, 100));
   return SIM_OK;
 }
 
+static void begin(collision_work *work, double t) {
+  gas_work *w = (gas_work *)work;
+  (void)t;
+  w->failed = catch_up(w);
+  if (w->failed == SIM_OK) collision_cuda_look(w, true);
+}
+
 static sim_status step(collision_work *work, double t, double dt) {
   gas_work *w = (gas_work *)work;
   (void)t;
+  SIM_TRY(w->failed);
   if (dt != w->before) {
     SIM_TRY(catch_up(w));
     w->numbers = collision_gas_step(&w->gas, w->before, dt);

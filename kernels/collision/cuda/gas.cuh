@@ -19,15 +19,14 @@
 
 enum {
   GAS_TILE = 256,
-  GAS_INNER = 6 * GAS_TILE, /* entries of a tile's long lists: grains packed closely have 12.5 neighbours in reach */
-  GAS_OUTER = 7 * GAS_TILE,
-  GAS_SHORT_INNER = 4 * GAS_TILE, /* short: about 8 */
-  GAS_SHORT_OUTER = 4 * GAS_TILE,
   GAS_SCAN = 4096,      /* cells that a thread block sums over */
   GAS_CHUNK_LEAST = 10, /* steps between two decisions whether to make lists anew */
   GAS_SHORT_STEPS = 22, /* reach of short lists, in moves of the fastest: for half as many steps */
   GAS_CLASSES = 32      /* of masses in a mix: two an octave */
 };
+
+/* A tile's lists. */
+enum gas_list { GAS_INNER, GAS_OUTER, GAS_SHORT_INNER, GAS_SHORT_OUTER, GAS_LISTS };
 
 /* A grain. In a mix, 32 bytes with its radius and inverse mass. */
 struct alignas(8) gas_grain {
@@ -95,8 +94,10 @@ struct gas_arrays {
   uint32_t *row;                 /* the same of cells in rows along z, as places stand while lists are made */
   uint32_t *scan;                /* of blocks of GAS_SCAN cells, of both */
   uint32_t *slot;                /* of a place while lists are made; of an id when looked at */
-  uint16_t *inner, *short_inner; /* [tiles][GAS_INNER] ... */
+  uint16_t *inner, *short_inner; /* [tiles][room[GAS_INNER]] ... */
   uint32_t *outer, *short_outer;
+  uint32_t room[GAS_LISTS];      /* entries of a tile's list; a multiple of GAS_TILE */
+  unsigned *need;                /* [GAS_LISTS]: of a tile, where there was no room */
   uint32_t *count, *short_count; /* [tiles]: inner, and 2^16 times outer */
   gas_control *control;          /* [2] */
   unsigned *motion;              /* [4]: greatest square of a velocity in the last launches, as bits of a float */
@@ -136,6 +137,13 @@ __device__ inline gas_control gas_now(const gas_arrays &a, const collision_gas_n
 /* Whether a list of this reach still has all that may touch; a dashpot acts from `margin` on. */
 __device__ inline bool gas_holds(float moved, float margin, float reach) { return 2 * moved + margin <= reach; }
 
+/* Of a tile's list: what comes next waits until the host has made room. */
+__device__ inline void gas_needs(const gas_arrays &a, gas_list list, unsigned entries) {
+  if (entries <= a.room[list]) return;
+  atomicMax(&a.need[list], entries);
+  atomicOr(a.fault, GAS_CROWDED);
+}
+
 __device__ inline uint32_t gas_cell_of(uint32_t x, uint32_t count) { return __umulhi(x, count); }
 
 /* `collision_cuda_rebuild` decides, and if so makes order and lists. */
@@ -151,7 +159,8 @@ struct gas_work {
   collision_gas gas;
   collision_gas_numbers numbers;
   gas_arrays arrays;
-  void *memory;
+  void *memory, *lists;
+  sim_status failed; /* in `begin` */
   long long *looked; /* [GAS_LOOKS] */
   double *partial;   /* [GAS_QUANTITIES][blocks of 256], then [GAS_QUANTITIES] of all */
   void *staged;      /* what leaves in pieces */

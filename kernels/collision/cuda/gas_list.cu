@@ -247,10 +247,10 @@ static __device__ __forceinline__ void put_in_lists(const gas_arrays &a, const u
     const uint32_t slot = a.slot[*found], j = slot - tile * GAS_TILE;
     if (j >= GAS_TILE) {
       const uint32_t at = append(&lists->outer);
-      if (at < GAS_OUTER) a.outer[(size_t)tile * GAS_OUTER + at] = slot << 8 | threadIdx.x;
+      if (at < a.room[GAS_OUTER]) a.outer[(size_t)tile * a.room[GAS_OUTER] + at] = slot << 8 | threadIdx.x;
     } else if (j > threadIdx.x) {
       const uint32_t at = append(&lists->inner);
-      if (at < GAS_INNER) a.inner[(size_t)tile * GAS_INNER + at] = (uint16_t)(j << 8 | threadIdx.x);
+      if (at < a.room[GAS_INNER]) a.inner[(size_t)tile * a.room[GAS_INNER] + at] = (uint16_t)(j << 8 | threadIdx.x);
     }
   }
 }
@@ -314,8 +314,9 @@ static __global__ void __launch_bounds__(GAS_TILE, BUILD_BLOCKS)
     }
     __syncthreads();
     if (t == 0) {
-      if (lists.inner > GAS_INNER || lists.outer > GAS_OUTER) atomicOr(a.fault, GAS_CROWDED);
-      a.count[tile] = min(lists.inner, GAS_INNER) | min(lists.outer, GAS_OUTER) << 16;
+      gas_needs(a, GAS_INNER, lists.inner);
+      gas_needs(a, GAS_OUTER, lists.outer);
+      a.count[tile] = min(lists.inner, a.room[GAS_INNER]) | min(lists.outer, a.room[GAS_OUTER]) << 16;
     }
     __syncthreads();
   }

@@ -62,12 +62,12 @@ static __global__ void __launch_bounds__(GAS_TILE)
     const int2 count = make_int2((int)(a.count[tile] & 0xffff), (int)(a.count[tile] >> 16));
     const uint32_t *const ids = id + (size_t)tile * GAS_TILE;
     for (int e = t; e < count.x; e += GAS_TILE) {
-      const uint32_t pair = a.inner[(size_t)tile * GAS_INNER + e];
+      const uint32_t pair = a.inner[(size_t)tile * a.room[GAS_INNER] + e];
       const int i = pair & 255, j = pair >> 8;
       look_at(a, g, damped, start, stage.grain[i], stage.grain[j], min(ids[i], ids[j]), i, j, impulse, &looked);
     }
     for (int e = t; e < count.y; e += GAS_TILE) {
-      const uint32_t pair = a.outer[(size_t)tile * GAS_OUTER + e], j = pair >> 8;
+      const uint32_t pair = a.outer[(size_t)tile * a.room[GAS_OUTER] + e], j = pair >> 8;
       const int i = pair & 255;
       look_at(a, g, damped, start, stage.grain[i], grain_at(grain, j), min(ids[i], id[j]), i, -1, impulse, &looked);
     }

@@ -4,7 +4,11 @@
  * thread tests a pair; those that touch wait in a list of which few warps compute the contacts, all lanes at work. */
 #include "kernels/collision/cuda/gas_stage.cuh"
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 /* 1024 threads a multiprocessor */
+enum { STEP_BLOCKS = 4 };
+#else
 enum { STEP_BLOCKS = 5 }; /* a multiprocessor: measured */
+#endif
 
 /* ---- rounds ---- */
 
@@ -37,9 +41,10 @@ template <bool LONG> static __device__ gas_entry entry_of(const gas_arrays &a, c
   const uint32_t e = round.first + threadIdx.x, inner = round.count & 0xffff, tile = round.tile;
   gas_entry entry = {0, e < inner, e < inner + (round.count >> 16)};
   if (entry.inner)
-    entry.word = LONG ? a.inner[tile * GAS_INNER + e] : a.short_inner[tile * GAS_SHORT_INNER + e];
+    entry.word = LONG ? a.inner[tile * a.room[GAS_INNER] + e] : a.short_inner[tile * a.room[GAS_SHORT_INNER] + e];
   else if (entry.any)
-    entry.word = LONG ? a.outer[tile * GAS_OUTER + e - inner] : a.short_outer[tile * GAS_SHORT_OUTER + e - inner];
+    entry.word = LONG ? a.outer[tile * a.room[GAS_OUTER] + e - inner]
+                      : a.short_outer[tile * a.room[GAS_SHORT_OUTER] + e - inner];
   return entry;
 }
 
@@ -117,8 +122,12 @@ template <typename Grain> struct gas_sweep {
 template <typename Grain>
 static __device__ void keep(const gas_arrays &a, gas_shared<Grain> *shared, uint32_t tile, const gas_entry &entry) {
   const unsigned at = atomicAdd(&shared->listed[!entry.inner], 1u);
-  if (entry.inner && at < GAS_SHORT_INNER) a.short_inner[tile * GAS_SHORT_INNER + at] = (uint16_t)entry.word;
-  if (!entry.inner && at < GAS_SHORT_OUTER) a.short_outer[tile * GAS_SHORT_OUTER + at] = entry.word;
+  const uint32_t room = a.room[GAS_SHORT_INNER + !entry.inner];
+  if (at >= room) return;
+  if (entry.inner)
+    a.short_inner[tile * room + at] = (uint16_t)entry.word;
+  else
+    a.short_outer[tile * room + at] = entry.word;
 }
 
 template <typename Grain, bool DAMPED>
@@ -213,8 +222,9 @@ static __device__ __forceinline__ void sweep_tiles(const gas_arrays &a, const co
     if (last) {
       if (LONG && t == 0) {
         const unsigned *const listed = shared->listed;
-        if (listed[0] > GAS_SHORT_INNER || listed[1] > GAS_SHORT_OUTER) atomicOr(a.fault, GAS_CROWDED);
-        a.short_count[tile] = min(listed[0], GAS_SHORT_INNER) | min(listed[1], GAS_SHORT_OUTER) << 16;
+        gas_needs(a, GAS_SHORT_INNER, listed[0]);
+        gas_needs(a, GAS_SHORT_OUTER, listed[1]);
+        a.short_count[tile] = min(listed[0], a.room[GAS_SHORT_INNER]) | min(listed[1], a.room[GAS_SHORT_OUTER]) << 16;
         shared->listed[0] = shared->listed[1] = 0;
       }
       if (tile * GAS_TILE + t < a.n) move(a, g, shared, grain + t, sweep);

@@ -3,17 +3,37 @@
 
 #include "kernels/collision/run.h"
 
-const char *collision_cuda_lacks(const collision_parameters *p) {
-  const char *lacks = NULL;
+#include <stdio.h>
+
+bool collision_cuda_lacks(const collision_parameters *p, char *lacks, size_t capacity) {
   collision_options options;
-  if (collision_flow_varies(p)) return "grains that come and go are";
-  if (collision_options_fill(p, &options) != SIM_OK) return NULL; /* the scenario's own fault: said elsewhere */
-  for (int w = 0; w < options.walls; w++)
-    if (options.wall[w].shape == COLLISION_MESH) lacks = "meshes of triangles are";
-  if (options.force == COLLISION_OWN) lacks = "a contact law of the scenario's own is";
-  if (options.external != NULL) lacks = "external forces are";
-  if (options.shear != 0) lacks = "a sheared box is";
-  if (options.gates > 0) lacks = "gates are";
+  bool mesh = false;
+  if (collision_options_fill(p, &options) != SIM_OK) return false; /* the scenario's own fault: said elsewhere */
+  for (int w = 0; w < options.walls; w++) mesh = mesh || options.wall[w].shape == COLLISION_MESH;
+  const struct {
+    bool there, many;
+    const char *what;
+  } of[] = {{collision_flow_varies(p), true, "grains that come and go"},
+            {mesh, true, "meshes of triangles"},
+            {options.force == COLLISION_OWN, false, "a contact law of the scenario's own"},
+            {options.external != NULL, true, "external forces"},
+            {options.shear != 0, false, "a sheared box"},
+            {options.gates > 0, true, "gates"}};
   collision_options_free(&options);
-  return lacks;
+  int left = 0, listed = 0;
+  size_t at = 0;
+  bool many = false;
+  for (size_t k = 0; k < sizeof of / sizeof *of; k++) left += of[k].there;
+  for (size_t k = 0; k < sizeof of / sizeof *of && at < capacity; k++) {
+    if (!of[k].there) continue;
+    many = of[k].many || listed > 0;
+    left--;
+    at += (size_t)snprintf(lacks + at, capacity - at, "%s%s",
+                           listed++ == 0 ? ""
+                           : left > 0    ? ", "
+                                         : " and ",
+                           of[k].what);
+  }
+  if (at < capacity) snprintf(lacks + at, capacity - at, "%s", many ? " are" : " is");
+  return listed > 0;
 }

@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 extern const collision_ops collision_ops_cuda_f32, collision_ops_cuda_f64, collision_gas_ops_cuda;
-/* What of a scenario they have not; NULL: nothing. */
-const char *collision_cuda_lacks(const collision_parameters *parameters);
+/* sim_model.supports turned round: whether there is something of a scenario that they have not. */
+bool collision_cuda_lacks(const collision_parameters *parameters, char *lacks, size_t capacity);
 
 #ifdef __cplusplus
 }

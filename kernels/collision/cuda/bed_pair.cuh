@@ -1,0 +1,302 @@
+/* Contacts of two grains, and of a grain with walls: cpu_forces.h. `real` is defined before this is included. */
+#ifndef COLLISION_CUDA_BED_PAIR_CUH
+#define COLLISION_CUDA_BED_PAIR_CUH
+
+#include "kernels/collision/cuda/bed_list.cuh"
+
+/* Sums of one grain. The virial is of half of each contact of grains, and of walls not at all. */
+struct bed_sum {
+  real force[3], torque[3];
+  double dissipated, virial;
+  uint32_t begun;
+};
+
+/* What an observation wants beside. */
+struct bed_look {
+  double elastic, stress[6], overlap, touching, touching_walls;
+};
+
+/* `lost`: energy. */
+static __device__ void add_contact(bed_sum *sum, const contact_state &c, const contact_result &r, bool turns, real arm,
+                                   real lost) {
+  real torque[3];
+  for (int k = 0; k < 3; k++) sum->force[k] += r.force[k];
+  sum->dissipated += (double)lost;
+  if (!turns) return;
+  contact_cross(c.normal, r.force, torque);
+  for (int k = 0; k < 3; k++) sum->torque[k] += r.couple[k] - arm * torque[k];
+}
+
+static __device__ void look_at(bed_look *at, const contact_state &c, const contact_result &r, real distance,
+                               double smaller) {
+  at->elastic += 0.5 * (double)r.elastic;
+  at->touching += 1;
+  at->overlap = fmax(at->overlap, (double)c.overlap / smaller);
+  for (int k = 0; k < 3; k++) {
+    at->stress[k] += 0.5 * (double)(distance * c.normal[k] * r.force[k]);
+    const int a = k == 2 ? 2 : k, b = k == 2 ? 0 : k + 1;
+    at->stress[3 + k] += 0.5 * (double)(distance * c.normal[a] * r.force[b]);
+  }
+}
+
+/* Energy that a contact which has ended gives up: linear law only, as with Hertz springs have weakened to 0. */
+template <int SPRINGS>
+static __device__ real given_up(int form, const contact_law &law, real mass, real radius, const real *spring) {
+  real slide = 0, turn = 0;
+  for (int k = 0; k < 3 && k < SPRINGS; k++) slide += spring[k] * spring[k];
+  for (int k = 3; k < SPRINGS; k++) turn += spring[k] * spring[k];
+  if (form == COLLISION_HERTZ) return 0;
+  const real kt = law.tangential * (law.k0 + law.km * mass);
+  return (real)0.5 * kt * (slide + turn * radius * radius);
+}
+
+template <int SPRINGS> struct history {
+  real *at;
+  size_t stride;
+  __device__ void get(real *spring) const {
+#pragma unroll
+    for (int k = 0; k < SPRINGS; k++) spring[k] = at[(size_t)k * stride];
+  }
+  __device__ void put(const real *spring) const {
+#pragma unroll
+    for (int k = 0; k < SPRINGS; k++) at[(size_t)k * stride] = spring[k];
+  }
+};
+
+template <int SPRINGS> static __device__ bool any_of(const real *spring) {
+  bool any = false;
+#pragma unroll
+  for (int k = 0; k < SPRINGS; k++) any = spring[k] != 0 || any;
+  return any;
+}
+
+static __device__ void take_three(real out[3], const four &from) { out[0] = from.x, out[1] = from.y, out[2] = from.z; }
+
+/* What no thread of the launch writes. */
+static __device__ __forceinline__ four constant(const four *from) {
+  four out;
+  if constexpr (sizeof(real) == 4) {
+    const float4 v = __ldg((const float4 *)from);
+    out = {(real)v.x, (real)v.y, (real)v.z, (real)v.w};
+  } else {
+    const double2 v = __ldg((const double2 *)from), w = __ldg((const double2 *)from + 1);
+    out = {(real)v.x, (real)v.y, (real)w.x, (real)w.y};
+  }
+  return out;
+}
+
+/* Quotients of one divisor, rounded as the operator's: its own sequence for numbers far from the ends of the range,
+ * which `sound` says that these are, with the reciprocal taken once. */
+struct bed_divisor {
+  real of, inverse;
+  bool sound;
+};
+
+static __device__ __forceinline__ bed_divisor divisor(real of, bool sound) {
+  bed_divisor out = {of, 0, sound};
+  if constexpr (sizeof(real) == 4) {
+    float first;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(first) : "f"((float)of));
+    out.inverse = __fmaf_rn(first, __fmaf_rn(-(float)of, first, 1.0f), first);
+  }
+  return out;
+}
+
+static __device__ __forceinline__ real quotient(real a, const bed_divisor &by) {
+  if constexpr (sizeof(real) == 4) {
+    if (by.sound) {
+      const float first = __fmul_rn((float)a, (float)by.inverse);
+      return __fmaf_rn((float)by.inverse, __fmaf_rn(-(float)by.of, first, (float)a), first);
+    }
+  }
+  return a / by.of;
+}
+
+/* Whether this length is far from the ends of single precision's range. */
+static __device__ __forceinline__ bool middling(real x) { return x > (real)0x1p-30 && x < (real)0x1p30; }
+
+/* A grain as contacts see it. */
+struct seen_grain {
+  four place, velocity, spin;
+};
+
+template <int SPRINGS> static __device__ __forceinline__ seen_grain seen_at(const bed_grains &g, uint32_t i) {
+  seen_grain out = {};
+  out.place = constant(g.place + i);
+  out.velocity = constant(g.seen + i);
+  if (SPRINGS > 0) out.spin = constant(g.turned + i);
+  return out;
+}
+
+/* How far a step goes. edge: over which contacts that begin or end are averaged; most: by which any two may have come
+ * nearer in the step. dt 0: contacts as they are, without bringing history up to date. */
+struct bed_step {
+  real dt, edge, margin, most;
+};
+
+enum { BED_APART = 0, BED_ENDED = 1, BED_TOUCH = 2, BED_BEGUN = 4 };
+
+/* A pair, as its first grain sees it. */
+struct bed_meeting {
+  contact_state c;
+  contact_result r;
+  real distance, arm, lost; /* lost, virial: half of the pair's */
+  real virial;
+};
+
+/* Grains i and j. FORM: of the law, -1: b.form. Returns what they do; `spring` is new unless they are apart. */
+template <int SPRINGS, int FORM>
+static __device__ __forceinline__ int
+meet(const bed_numbers &b, const bed_arrays &a, const bed_grains &g, const uint32_t *material, const bed_step &step,
+     uint32_t i, uint32_t j, const seen_grain &one, const seen_grain &other, real *spring, bed_meeting *m) {
+  const int form = FORM < 0 ? b.form : FORM;
+  const four p = one.place, q = other.place, vi = one.velocity, vj = other.velocity;
+  contact_state &c = m->c;
+  real d[3];
+  c = {};
+  apart(a.box, p, q, d);
+  const real square = contact_dot(d, d), both = p.w + q.w, reach = both + step.margin;
+  const bool near = square < reach * reach;
+  if (!near && !any_of<SPRINGS>(spring)) return BED_APART;
+  contact_law law = a.usual.law;
+  if (a.usual.materials) law = a.law[material[i] * COLLISION_MATERIALS_MAX + material[j]];
+  const bool alike = p.w == a.usual.radius && q.w == p.w && vi.w == a.usual.mass && vj.w == vi.w;
+  c.mass = a.usual.reduced_mass;
+  c.radius = a.usual.reduced_radius;
+  if (!alike) {
+    c.mass = vi.w * vj.w / (vi.w + vj.w);
+    c.radius = p.w * q.w / both;
+  }
+  real approach = 0, part = 0;
+  bool touch = false;
+  m->distance = m->arm = 0;
+  if (near) {
+    m->distance = (real)sqrt(square);
+    c.overlap = both - m->distance;
+    if (alike && middling(m->distance)) {
+      const bed_divisor by = divisor(m->distance, true), usual_both = {a.usual.both, a.usual.inverse_both, true};
+      for (int s = 0; s < 3; s++) c.normal[s] = quotient(d[s], by);
+      part = quotient(m->distance, usual_both);
+      m->arm = quotient(m->distance * p.w, usual_both);
+    } else {
+      for (int s = 0; s < 3; s++) c.normal[s] = m->distance > 0 ? d[s] / m->distance : 0;
+      part = m->distance / both;
+      m->arm = m->distance * p.w / both;
+    }
+    c.speed[0] = vi.x - vj.x, c.speed[1] = vi.y - vj.y, c.speed[2] = vi.z - vj.z;
+    approach = contact_dot(c.speed, c.normal);
+    touch = c.overlap > 0 || (step.edge > 0 && c.overlap > -(real)0.5 * step.edge * (real)fabs(approach));
+  }
+  if (!touch) {
+    if (!(step.dt > 0) || !any_of<SPRINGS>(spring)) return BED_APART;
+    m->lost = (real)0.5 * given_up<SPRINGS>(form, law, c.mass, c.radius, spring);
+    for (int s = 0; s < SPRINGS; s++) spring[s] = 0;
+    return BED_ENDED;
+  }
+  if (SPRINGS > 0) {
+    real wi[3], wj[3];
+    take_three(wi, one.spin);
+    take_three(wj, other.spin);
+    for (int s = 0; s < 3; s++) {
+      c.surface[s] = part * (p.w * wi[s] + q.w * wj[s]);
+      c.turning[s] = wi[s] - wj[s];
+    }
+  }
+  real gone[3] = {0, 0, 0};
+  const bool may_begin = step.dt > 0 && approach < 0 && c.overlap > 0 && c.overlap <= step.most;
+  if (may_begin || form != COLLISION_HERTZ) {
+    const four ui = constant(g.velocity + i), uj = constant(g.velocity + j);
+    gone[0] = ui.x - uj.x, gone[1] = ui.y - uj.y, gone[2] = ui.z - uj.z;
+  }
+  c.halfway = contact_dot(gone, c.normal);
+  contact_force(&law, form, SPRINGS, &c, step.dt, step.edge, spring, &m->r);
+  m->lost = (real)0.5 * m->r.dissipated;
+  m->virial = (real)0.5 * m->distance * m->r.normal_force * step.dt;
+  /* It began in this step: they stood apart before it. */
+  if (!may_begin) return BED_TOUCH;
+  real then[3];
+  for (int s = 0; s < 3; s++) then[s] = d[s] - gone[s] * step.dt;
+  return contact_dot(then, then) >= both * both ? BED_TOUCH | BED_BEGUN : BED_TOUCH;
+}
+
+/* Contacts of grain i as they are. */
+template <int SPRINGS>
+static __device__ void look_at_pairs(const bed_numbers &b, const bed_arrays &a, const bed_control &now, uint32_t i,
+                                     bed_look *at) {
+  const bed_grains &g = a.grains[now.order];
+  const bed_list &list = a.list[now.home];
+  const seen_grain one = seen_at<SPRINGS>(g, i);
+  const bed_step step = {};
+  const uint32_t base = list.base[i / 32] + i % 32;
+#pragma unroll 1
+  for (uint32_t k = 0; k < list.count[i]; k++) {
+    const uint32_t e = base + 32 * k, j = list.neighbour[e];
+    const seen_grain other = seen_at<SPRINGS>(g, j);
+    real spring[7] = {};
+    history<SPRINGS>{list.spring + e, b.room}.get(spring);
+    bed_meeting m;
+    const int what = meet<SPRINGS, -1>(b, a, g, a.kept[now.home].material, step, i, j, one, other, spring, &m);
+    if ((what & BED_TOUCH) && m.c.overlap > 0)
+      look_at(at, m.c, m.r, m.distance, (double)(one.place.w < other.place.w ? one.place.w : other.place.w));
+  }
+}
+
+/* Walls that grain i meets. `wall`: what it does to them is added there. */
+template <int SPRINGS, bool LOOK>
+static __device__ void gather_walls(const bed_numbers &b, const bed_arrays &a, const bed_poses &poses,
+                                    const bed_control &now, uint32_t i, real dt, real edge, bed_sum *sum, bed_look *at,
+                                    double *wall_force) {
+  const bed_grains &g = a.grains[now.order];
+  const bed_kept &kept_by = a.kept[now.home];
+  const four p = g.place[i], v = g.seen[i], u = g.velocity[i];
+  const double x[3] = {(double)p.x, (double)p.y, (double)p.z};
+  real vi[3], ui[3], turned[3];
+  take_three(vi, v);
+  take_three(ui, u);
+  take_three(turned, g.turned[i]);
+#pragma unroll 1
+  for (int w = 0; w < b.walls; w++) {
+    const collision_wall &wall = a.wall[w];
+    collision_touch touch[COLLISION_TOUCHES_MAX];
+    if (wall_touch(&wall, &poses.pose[w], x, INFINITY, touch) == 0) continue;
+    const real distance = (real)touch[0].distance;
+    const contact_law &law = a.law[kept_by.material[i] * COLLISION_MATERIALS_MAX + wall.material];
+    const history<SPRINGS> kept = {kept_by.wall_spring + (size_t)wall.first * b.n + i, b.n};
+    real spring[7] = {}, gone[3];
+    kept.get(spring);
+    const bool any = any_of<SPRINGS>(spring);
+    contact_state c = {};
+    c.overlap = p.w - distance;
+    c.mass = v.w;
+    c.radius = p.w;
+    for (int k = 0; k < 3; k++) {
+      c.normal[k] = (real)touch[0].normal[k];
+      c.speed[k] = vi[k] - (real)touch[0].velocity[k];
+      gone[k] = ui[k] - (real)touch[0].velocity[k];
+    }
+    const real approach = contact_dot(c.speed, c.normal);
+    if (!(c.overlap > 0 || (edge > 0 && c.overlap > -(real)0.5 * edge * (real)fabs(approach)))) {
+      if (!any || !(dt > 0)) continue;
+      sum->dissipated += (double)given_up<SPRINGS>(b.form, law, c.mass, c.radius, spring);
+      const real none[7] = {};
+      kept.put(none);
+      continue;
+    }
+    for (int k = 0; k < 3 && SPRINGS > 0; k++) {
+      c.turning[k] = turned[k];
+      c.surface[k] = distance * c.turning[k];
+    }
+    c.halfway = contact_dot(gone, c.normal);
+    contact_result r;
+    contact_force(&law, b.form, SPRINGS, &c, dt, edge, spring, &r);
+    if (dt > 0) kept.put(spring);
+    add_contact(sum, c, r, SPRINGS > 0, distance, r.dissipated);
+    if (!LOOK || !(c.overlap > 0)) continue;
+    at->elastic += (double)r.elastic;
+    at->touching_walls += 1;
+    at->overlap = fmax(at->overlap, (double)(c.overlap / p.w));
+    for (int k = 0; k < 3; k++) wall_force[3 * wall.number + k] -= (double)r.force[k];
+  }
+}
+
+#endif

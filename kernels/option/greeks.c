@@ -37,6 +37,7 @@ static void choose(const option_parameters *p, const option_graph *g, const sim_
   if (p->greeks.method == OPTION_AUTO && own) return;
   const bool score =
       one && !continuous && (p->greeks.method == OPTION_LIKELIHOOD || (p->greeks.method == OPTION_AUTO && jumps));
+  if (p->greeks.method == OPTION_LIKELIHOOD && !score) return; /* it may jump: never along the path */
   *delta = score ? BY_SCORE : jumps && p->greeks.method == OPTION_AUTO ? BY_BUMP : BY_PATH;
   *gamma = score ? BY_SCORE : one && *delta == BY_PATH && !continuous ? BY_PATH : BY_BUMP;
 }

@@ -327,6 +327,15 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
     sim_faults_add(faults, 0, "sampling.control", "expected \"geometric\" or \"underlying\": a function has no strike");
   if (p->greeks.method == OPTION_LIKELIHOOD && p->assets.count > 1)
     sim_faults_add(faults, 0, "greeks.method", "the likelihood ratio is for one asset alone: expected another method");
+  for (size_t i = 0; i < p->payoffs.count && p->greeks.method == OPTION_PATHWISE; i++) {
+    const sim_item *item = &p->payoffs.items[i];
+    const bool barrier = item->schema == &option_barrier_schema;
+    if (item->schema == &option_digital_schema ||
+        (barrier && ((const option_payoff *)item->data)->monitoring != OPTION_CONTINUOUS))
+      sim_faults_add(faults, 0, "greeks.method",
+                     "a %s jumps, which a path's slope misses: expected \"auto\" or \"bump\"",
+                     barrier ? "barrier at the steps" : "digital");
+  }
   if (faults->count > before) return SIM_OK;
   SIM_TRY(check_numbers(p, faults));
   make_tables(p, faults);

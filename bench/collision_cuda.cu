@@ -1,14 +1,15 @@
 /* Spheres that collide, on a GPU: ms a step, and the share of the bandwidth of a copy that their state alone would
  * take.
  *
- *   bench_collision_cuda [--n N] [--ratio R] [--warm STEPS] [--steps STEPS] [--restitution E] [--check] [--bed]
- *                        [--sizes R] [--packing P]
+ *   bench_collision_cuda [--n N] [--ratio R] [--warm STEPS] [--steps STEPS] [--restitution E] [--check]
+ *                        [--bed [--shuffled]] [--sizes R] [--packing P]
  *
  * The gas of docs/performance.md: packing 0.3, unit mass and diameter, stiffness 1000, temperature 0.1, dt 0.0014, in a
  * periodic box, from a lattice, with all searching in the time. R: radii uniform within 1 to R, unit mean volume.
  * --sizes: the same gas, but of two sizes, 1 and R, of equal volume each, by the form for any grains (R up to 20).
  * --bed: Hertz-Mindlin with friction and its history, a simple cubic packing pressed together a little, six contacts
- * each, that moves as a whole, so that lists are made anew every 125 steps.
+ * each, that moves as a whole, so that lists are made anew every 125 steps; --shuffled: grains are numbered in no order
+ * of their places, as where a bed has been stirred.
  * --packing: 0.3 unless said; above 0.52 all touch at the start.
  * --check: every contact and move of some steps against a plain loop over cells on the host, bit by bit. */
 #include "engine/cuda.h"
@@ -60,7 +61,7 @@ static problem make(int64_t n, double ratio, double restitution) {
   collision_options *o = &p.options;
   o->n = n;
   o->threads = 2;
-  o->dt = 0.0014;
+  o->dt = o->before = 0.0014;
   o->skin = NAN;
   o->materials = 1;
   o->law[0][0].k0 = 1000;
@@ -327,7 +328,7 @@ static void time_it(int64_t n, double ratio, double restitution, int warm, int s
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) free((void *)arrays[k]);
 }
 
-static void time_bed(int64_t n, int warm, int steps) {
+static void time_bed(int64_t n, bool shuffled, int warm, int steps) {
   problem p = make(n, 1, 1);
   collision_options *o = &p.options;
   collision_state *s = &p.state;
@@ -337,17 +338,25 @@ static void time_bed(int64_t n, int warm, int steps) {
   o->force = COLLISION_HERTZ;
   o->springs = 3;
   o->damped = o->turning = true;
-  o->dt = 0.002;
+  o->dt = o->before = 0.002;
   o->law[0][0] = {};
   o->law[0][0].E = 1e4, o->law[0][0].G = 4e3, o->law[0][0].beta = 0.2, o->law[0][0].friction = 0.5;
   for (int c = 0; c < 3; c++) o->size[c] = side;
+  uint32_t *site = some<uint32_t>(n);
+  uint64_t seed = 2;
   for (int64_t i = 0; i < n; i++) {
-    const int64_t at[3] = {i / sites / sites, i / sites % sites, i % sites};
+    const int64_t k = shuffled ? (int64_t)(uniform(&seed) * (double)(i + 1)) : i;
+    site[i] = site[k];
+    site[k] = (uint32_t)i;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t at[3] = {site[i] / sites / sites, site[i] / sites % sites, site[i] % sites};
     for (int c = 0; c < 3; c++) {
       x[c * n + i] = (float)(((double)at[c] + 0.5) * side / (double)sites);
       v[c * n + i] = 0.003f * v[c * n + i] + (c == 0 ? 0.2f : 0);
     }
   }
+  free(site);
   s->room = room;
   s->spin = some<float>(3 * n), s->acceleration = some<float>(3 * n), s->twirl = some<float>(3 * n);
   s->material = some<uint64_t>(n);
@@ -402,11 +411,12 @@ static void time_sizes(int64_t n, double large, int warm, int steps) {
 
 int main(int count, char **arguments) {
   double n = 0, ratio = 1, restitution = 1, warm = 1500, steps = 500, sizes = 0;
-  bool checked = false, packed = false;
+  bool checked = false, packed = false, shuffled = false;
   for (int k = 1; k < count; k++) {
     const char *key = arguments[k];
     if (!strcmp(key, "--check")) checked = true;
     if (!strcmp(key, "--bed")) packed = true;
+    if (!strcmp(key, "--shuffled")) shuffled = true;
     if (k + 1 == count) break;
     const double value = atof(arguments[k + 1]);
     if (!strcmp(key, "--n")) n = value;
@@ -423,7 +433,7 @@ int main(int count, char **arguments) {
     return 0;
   }
   if (packed) {
-    time_bed(n > 0 ? (int64_t)n : 10077696, (int)warm, (int)steps);
+    time_bed(n > 0 ? (int64_t)n : 10077696, shuffled, (int)warm, (int)steps);
     return 0;
   }
   if (sizes >= 1) {

@@ -1,42 +1,62 @@
 #!/usr/bin/env python3
 """Our programs beside what else a user would run, in turn, on one machine: what is installed, each checked before it is
-timed. Writes bench/results/{cpu,gpu}.json, and with --write the tables between the markers of docs/performance.md.
+timed. Joins bench/results/{cpu,gpu}.json, part by part, and with --write the tables of docs/performance.md.
 
-usage: bench/run.py [--build DIR] [--device cpu|gpu] [--only WORDS] [--rounds R] [--write] [--tables]
+usage: bench/run.py [--build DIR] [--device cpu|gpu] [--only WORDS...] [--rounds R] [--seconds S] [--results DIR] [--write]
+       bench/run.py --merge DIR... [--write]      results of other runs join ours
+       bench/run.py --tables                      only the tables, from the results that are there
+       bench/run.py --list                        names of the parts
 
-  --build DIR   where the programs lie (default build/release)
-  --device D    one of them alone (default: the CPU, and the GPU if there is one)
-  --only WORDS  comparisons whose name has a match of this expression; all else stays as it is in the results
-  --write       the tables too; --tables: only them, from the results that are there
+  --build DIR     where the programs lie (default build/release)
+  --device D      one of them alone (default: the CPU, and the GPU if there is one)
+  --only WORDS... parts whose name has a match of an expression, in the order of the expressions
+  --seconds S     no part begins after so long, and what still runs then is ended; what was found until then is kept
+  --limit L       of one program (default 600 s)
+
+A part that fails, or is not run, leaves older results as they are; each says when and where it was found.
 """
 import argparse
 import functools
+import importlib.metadata
 import json
 import os
-import platform
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
+import tables
+import targets
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 NUMBER = r"([0-9.]+(?:e[-+]?[0-9]+)?)"
+MODELS = "nbody", "collision", "diffusion", "option"
+THREADS = str(len(os.sched_getaffinity(0)))
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--build", default=os.path.join(ROOT, "build/release"))
 parser.add_argument("--device", choices=["cpu", "gpu"])
-parser.add_argument("--only", default="")
+parser.add_argument("--only", nargs="+", default=[""])
 parser.add_argument("--rounds", type=int, default=3)
+parser.add_argument("--seconds", type=float, default=float("inf"))
+parser.add_argument("--limit", type=float, default=600)
+parser.add_argument("--results", default=os.path.join(HERE, "results"))
+parser.add_argument("--merge", nargs="+", default=[])
 parser.add_argument("--write", action="store_true")
 parser.add_argument("--tables", action="store_true")
+parser.add_argument("--list", action="store_true")
 arguments = parser.parse_args()
 arguments.build = os.path.abspath(arguments.build)
+BEGIN = time.monotonic()
 
-THREADS = str(len(os.sched_getaffinity(0)))
+
+def left():
+    return arguments.seconds - (time.monotonic() - BEGIN)
 
 
 def ours(name, *more):
@@ -52,289 +72,320 @@ def json_rate(label):
 
 
 class Comparison:
-    """Programs that are run in turn, each with {label: pattern of its figure, or with a factor}; 'ours' is one of the labels."""
+    """Programs that are run in turn, each with {label: pattern of its figure, or with a factor}; 'ours' is one of the
+    labels. Of several matches the best counts."""
 
     def __init__(self, device, name, unit, programs, lower=False):
         self.device, self.name, self.unit, self.programs, self.lower = device, name, unit, programs, lower
 
 
+# ---- what is compared ----
+
 def nbody_gpu(n, precision, peers):
-    own = ours("bench_nbody_cuda", "--n", str(n), "--precision", precision)
-    labels = {"ours": rf"(?m)^ *{n} +[\d.]+ ms +{NUMBER} e9/s +[\d.]+ %",
-              "the sample's algorithm": rf"{NUMBER} e9/s +NVIDIA"}
-    if precision == "double":
-        del labels["the sample's algorithm"]
+    labels = {"ours": rf"(?m)^ *{n} +[\d.]+ ms +{NUMBER} e9/s +[\d.]+ %"}
+    if precision == "single":
+        labels["the sample's algorithm"] = rf"{NUMBER} e9/s +NVIDIA"
     return Comparison("gpu", f"direct sum, {precision}, {n} bodies", "10^9 interactions/s",
-                      [(own, labels)] + [(peer("peers/nbody.py", library, "--n", str(n), "--precision", precision),
-                                          json_rate(label)) for library, label in peers])
+                      [(ours("bench_nbody_cuda", "--n", str(n), "--precision", precision), labels)]
+                      + [(peer("peers/nbody.py", library, "--n", str(n), "--precision", precision), json_rate(label))
+                         for library, label in peers])
 
 
-def comparisons(folder):
-    field = os.path.join(folder, "field.bin")
+def cpu_comparisons():
+    for precision, word, library, label in (("single", "", "openmm-cpu", "OpenMM"),
+                                            ("double", "double, ", "rebound", "REBOUND, 1 thread")):
+        yield Comparison("cpu", f"direct sum, {word}16384 bodies", "10^9 interactions/s", [
+            (peer("nbody_numba.py", ours("bench_nbody")[0], "--rounds", "1", "--threads", THREADS),
+             {"ours": rf"{precision} n=\d+: ours {NUMBER}", "Numba": rf"{precision} n=\d+: ours [\d.]+, Numba {NUMBER}"}),
+            (peer("peers/nbody.py", library, "--n", "16384"), json_rate(label))])
     lmp = shutil.which("lmp")
-    lammps = ["--lammps", (f"mpirun --allow-run-as-root -np {THREADS} " if shutil.which("mpirun") else "") + lmp] if lmp else []
-    yield Comparison("cpu", "direct sum, 16384 bodies", "10^9 interactions/s", [
-        (peer("nbody_numba.py", ours("bench_nbody")[0], "--rounds", "1", "--threads", THREADS),
-         {"ours": rf"single n=\d+: ours {NUMBER}", "Numba": rf"single n=\d+: ours [\d.]+, Numba {NUMBER}"}),
-        (peer("peers/nbody.py", "openmm-cpu", "--n", "16384"), json_rate("OpenMM"))])
-    yield Comparison("cpu", "direct sum, double, 16384 bodies", "10^9 interactions/s", [
-        (peer("nbody_numba.py", ours("bench_nbody")[0], "--rounds", "1", "--threads", THREADS),
-         {"ours": rf"double n=\d+: ours {NUMBER}", "Numba": rf"double n=\d+: ours [\d.]+, Numba {NUMBER}"}),
-        (peer("peers/nbody.py", "rebound", "--n", "16384"), json_rate("REBOUND, 1 thread"))])
-    yield Comparison("cpu", "gas of 10^5 grains", "10^6 grain steps/s", [
-        (peer("collision_numba.py", ours("bench_collision")[0], "--n", "97336", "--rounds", "1", "--threads", THREADS, *lammps),
-         {"ours": rf"threads: ours {NUMBER}", "Numba": rf"threads: ours [\d.]+, numba {NUMBER}",
-          "LAMMPS gran/hooke, double": rf"threads: .*lammps {NUMBER}"})])
-    yield Comparison("cpu", "cubic reaction, 128^3", "ms a step", [
-        (peer("diffusion_scipy.py", ours("bench_diffusion")[0], "--n", "128", "--rounds", "1", "--threads", THREADS),
-         {"ours": rf"ours {NUMBER} ms", "scipy.fft": rf"scipy.fft {NUMBER} ms"})], lower=True)
+    ranks = f"mpirun --allow-run-as-root -np {THREADS} " if shutil.which("mpirun") else ""
+    for n, name in ("97336", "10^5"), ("1000000", "10^6"):
+        yield Comparison("cpu", f"gas of {name} grains", "10^6 grain steps/s", [
+            (peer("collision_numba.py", ours("bench_collision")[0], "--n", n, "--rounds", "1", "--threads", THREADS,
+                  *(["--lammps", ranks + lmp] if lmp else [])),
+             {"ours": rf"threads: ours {NUMBER}", "Numba": rf"threads: ours [\d.]+, numba {NUMBER}",
+              "LAMMPS gran/hooke, double": rf"threads: .*lammps {NUMBER}"})])
+    for n in "128", "256":
+        yield Comparison("cpu", f"cubic reaction, {n}^3", "ms a step", [
+            (peer("diffusion_scipy.py", ours("bench_diffusion")[0], "--n", n, "--rounds", "1", "--threads", THREADS),
+             {"ours": rf"ours {NUMBER} ms", "scipy.fft": rf"scipy.fft {NUMBER} ms"})], lower=True)
     yield Comparison("cpu", "Asian call, 252 dates", "10^9 path-steps/s", [
         (peer("option_peers.py", ours("bench_option")[0], "--rounds", "1", "--threads", THREADS),
-         {"ours": rf"ours {NUMBER}", "Numba": rf"Numba {NUMBER}", "NumPy": rf"NumPy {NUMBER}"}),
-        (peer("peers/option_quantlib.py"), json_rate("QuantLib, 1 thread"))])
+         {label: rf"{label} {NUMBER}" for label in ("ours", "Numba", "NumPy", "JAX", "QuantLib")})])
 
-    rows = [(ours("bench_rows"), "ours", {"add": rf"(?m)^add\s+{NUMBER}", "matmul": rf"(?m)^matmul\s+{NUMBER}",
-                                          "fft": rf"(?m)^fft\s+{NUMBER}"}),
-            (peer("peers/rows.py", "torch"), "PyTorch", {k: rf'"{k}": {NUMBER}' for k in ("add", "matmul", "fft")}),
-            (peer("peers/rows.py", "numba"), "Numba", {k: rf'"{k}": {NUMBER}' for k in ("add", "matmul", "fft")})]
+
+def gpu_rows():
+    of = lambda key: {"ours": rf"(?m)^{key}\s+{NUMBER}"}
     for key, name in (("add", "sum of two vectors of 10^7 floats"), ("matmul", "product of two matrices, 1024^2, fp32"),
                       ("fft", "complex transform of 8192 points")):
-        yield Comparison("gpu", name, "us", [(command, {label: patterns[key]}) for command, label, patterns in rows],
-                         lower=True)
-    for n, name in (1000000, "10^6"), (10000000, "10^7"):
-        torch = [(peer("peers/collision_torch.py", str(n), "100"), {"PyTorch": rf": {NUMBER} ms a step"})]
-        yield Comparison("gpu", f"gas of {name} spheres", "ms a step", [
-            (ours("bench_collision_cuda", "--n", str(n)), {"ours": rf": {NUMBER} ms a step"}),
-            (peer("collision_numba_cuda.py", str(n)), {"Numba": rf": {NUMBER} ms a step"}),
-            (peer("peers/collision_warp.py", str(n)), {"Warp": rf": {NUMBER} ms a step"})]
-            + (torch if n == 1000000 else []), lower=True)
-    yield nbody_gpu(16384, "single", [("numba", "Numba"), ("torch", "PyTorch"), ("compiled", "PyTorch, compiled"),
-                                      ("jax", "JAX"), ("cupy", "CuPy"),
-                                      ("openmm-cuda", "OpenMM")])
-    yield nbody_gpu(65536, "single", [("numba", "Numba"), ("compiled", "PyTorch, compiled"), ("openmm-cuda", "OpenMM")])
-    yield nbody_gpu(65536, "double", [("numba", "Numba"), ("openmm-cuda", "OpenMM")])
-    for n in (256, 512):
+        yield Comparison("gpu", name, "us", [
+            (ours("bench_rows"), of(key)), (peer("peers/rows.py", "torch"), {"PyTorch": rf'"{key}": {NUMBER}'}),
+            (peer("peers/rows.py", "numba"), {"Numba": rf'"{key}": {NUMBER}'})], lower=True)
+
+
+def gpu_diffusion(folder):
+    field = os.path.join(folder, "field.bin")
+    own = {"ours": rf"(?m)^  (?!cuFFT)\D+? +{NUMBER} ms a step", "cuFFT, separate kernels": rf"(?m)^ *cuFFT +{NUMBER} ms"}
+    per_step = lambda label: {label: rf": {NUMBER} ms a step"}
+    for n in "256", "512":
         yield Comparison("gpu", f"cubic reaction, {n}^3", "ms a step", [
-            (ours("bench_diffusion_cuda", "--n", str(n), "--steps", "3", "--file", field),
-             {"ours": rf"two passes +{NUMBER} ms", "cuFFT, separate kernels": rf"(?m)^ *cuFFT +{NUMBER} ms"}),
-            (peer("diffusion_cupy.py", str(n), field), {"CuPy": rf": {NUMBER} ms a step"}),
-            *((peer("peers/diffusion.py", library, str(n), field), {label: rf": {NUMBER} ms a step"})
+            (ours("bench_diffusion_cuda", "--n", n, "--steps", "3", "--file", field), own),
+            (peer("diffusion_cupy.py", n, field), per_step("CuPy")),
+            *((peer("peers/diffusion.py", library, n, field), per_step(label))
               for library, label in (("torch", "PyTorch"), ("compiled", "PyTorch, compiled"), ("jax", "JAX")))], lower=True)
+    yield Comparison("gpu", "cubic reaction, 1024^3", "ms a step", [(ours("bench_diffusion_cuda", "--n", "1024"), own)],
+                     lower=True)
     yield Comparison("gpu", "Gray-Scott, 4096^2, etdrk4", "ms a step", [
-        (ours("bench_diffusion_cuda", "--gray-scott", "4096", "--file", field),
-         {"ours": rf"two passes a stage +{NUMBER} ms", "cuFFT, separate kernels": rf"(?m)^ *cuFFT +{NUMBER} ms"}),
-        (peer("diffusion_jax.py", "4096", field), {"JAX": rf": {NUMBER} ms a step"})], lower=True)
+        (ours("bench_diffusion_cuda", "--gray-scott", "4096", "--file", field), own),
+        (peer("diffusion_jax.py", "4096", field), per_step("JAX"))], lower=True)
     yield Comparison("gpu", "Gray-Scott, 256 members of 128^2, etdrk2", "ms a step of all", [
         (ours("bench_diffusion_cuda", "--n", "128", "--ensemble", "256"),
          {"ours": rf"in one batch {NUMBER} ms", "one after the other": rf"one after the other {NUMBER} ms"})], lower=True)
-    by_libraries = [("torch", "PyTorch"), ("compiled", "PyTorch, compiled"), ("cupy", "CuPy")]
+
+
+def gpu_options():
+    libraries = ("torch", "PyTorch"), ("compiled", "PyTorch, compiled"), ("cupy", "CuPy")
+    alone = lambda work: ours("bench_option", "--device", "cuda", "--work", work, "--seconds", "0.3")
     yield Comparison("gpu", "Asian call, 252 dates", "10^9 path-steps/s", [
         (peer("option_gpu.py", ours("bench_option")[0], ours("bench_option_curand")[0], "--rounds", "1"),
          {"ours": rf"ours {NUMBER}", "cuRAND, one kernel": rf"cuRAND {NUMBER}", "Numba": rf"Numba {NUMBER}",
           "JAX": rf"JAX {NUMBER}"}),
-        *((peer("peers/option.py", library, "asian"), json_rate(label)) for library, label in by_libraries)])
+        *((peer("peers/option.py", library, "asian"), json_rate(label)) for library, label in libraries)])
+    yield Comparison("gpu", "Asian call, antithetic pairs", "10^9 path-steps/s", [
+        (alone("antithetic"), {"ours": (rf"{NUMBER} path-steps/s", 1e-9)})])
+    yield Comparison("gpu", "Asian call to a standard error of 1e-4", "ms", [
+        (alone("accuracy"), {"ours": rf"{NUMBER} ms; price"})], lower=True)
     yield Comparison("gpu", "European call", "10^9 paths/s", [
-        (ours("bench_option", "--device", "cuda", "--work", "european", "--rate-only", "--seconds", "0.3"),
-         {"ours": (rf"^{NUMBER}", 1e-9)}),
-        *((peer("peers/option.py", library, "european"), json_rate(label)) for library, label in by_libraries)])
+        (alone("european"), {"ours": (rf"{NUMBER} path-steps/s", 1e-9)}),
+        *((peer("peers/option.py", library, "european"), json_rate(label)) for library, label in libraries)])
 
 
-# ---- runs ----
+def gpu_comparisons(folder):
+    yield from gpu_rows()
+    for n, name in ("1000000", "10^6"), ("10000000", "10^7"):
+        torch = [(peer("peers/collision_torch.py", n, "100"), {"PyTorch": rf": {NUMBER} ms a step"})]
+        yield Comparison("gpu", f"gas of {name} spheres", "ms a step", [
+            (ours("bench_collision_cuda", "--n", n), {"ours": rf": {NUMBER} ms a step"}),
+            (peer("collision_numba_cuda.py", n), {"Numba": rf": {NUMBER} ms a step"}),
+            (peer("peers/collision_warp.py", n), {"Warp": rf": {NUMBER} ms a step"})]
+            + (torch if name == "10^6" else []), lower=True)
+    yield Comparison("gpu", "bed of 10^7 grains, Hertz-Mindlin with friction", "10^9 grain steps/s", [
+        (ours("bench_collision_cuda", "--bed", "--warm", "130", "--steps", "250"),
+         {"ours": (rf"bed n .*?{NUMBER} particle-steps/s", 1e-9)})])
+    openmm, numba, compiled = ("openmm-cuda", "OpenMM"), ("numba", "Numba"), ("compiled", "PyTorch, compiled")
+    yield nbody_gpu(16384, "single", [openmm, numba, ("torch", "PyTorch"), compiled, ("jax", "JAX"), ("cupy", "CuPy")])
+    yield nbody_gpu(65536, "single", [openmm, numba, compiled])
+    yield nbody_gpu(262144, "single", [openmm, numba])
+    yield nbody_gpu(65536, "double", [openmm, numba])
+    yield Comparison("gpu", "gravity as a function of a scenario, 262144 bodies", "% of the rate of built-in tiles", [
+        (ours("bench_nbody_cuda", "--n", "262144", "--pair"), {"ours": rf"pair of the scenario's: {NUMBER} %"})])
+    yield from gpu_diffusion(folder)
+    yield from gpu_options()
+
+
+# ---- programs ----
 
 @functools.cache
 def run(command, round_number=0):
     """Text of a program, or None with the reason where it cannot run; once a round, whatever figures it gives."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    except (OSError, subprocess.TimeoutExpired) as reason:
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    except OSError as reason:
         return None, str(reason)
-    if done.returncode == 0:
-        return done.stdout, ""
-    lines = (done.stdout + done.stderr).strip().splitlines() or ["no message"]
-    return None, lines[0] if done.returncode == 77 else lines[-1]
+    limit = max(1, min(arguments.limit, left()))
+    try:
+        output, errors = child.communicate(timeout=limit)
+    except BaseException as reason:  # with all that it started, which would disturb the next one
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        if not isinstance(reason, subprocess.TimeoutExpired):
+            raise
+        return None, f"ended after {limit:.0f} s"
+    if child.returncode == 0:
+        return output, ""
+    lines = (output + errors).strip().splitlines() or ["no message"]
+    return None, lines[0] if child.returncode == 77 else lines[-1]
 
 
-def measure(comparison):
-    values, missing = {}, {}
+def libraries():
+    """Versions of what is installed of the peers."""
+    peers = r"(?i)(numpy|scipy|numba|torch|jax|cupy|warp|openmm|rebound|quantlib)(-cuda\d+x|-lang)?$"
+    found = {package.name: package.version for package in importlib.metadata.distributions() if package.name}
+    return {re.match(peers, name)[1].lower(): version for name, version in found.items() if re.match(peers, name)}
+
+
+def now():
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime())
+
+
+def machine(sim, device):
+    """One line: processor or GPU, driver and compilers."""
+    text, _ = run((sim, "info"))
+    lines = {line.split()[0]: " ".join(line.split()[1:]) for line in (text or "").splitlines() if line.split()}
+    name = re.sub(r", GPU-[0-9a-f-]+|, [\d.]+ (of [\d.]+ )?GiB free", "", lines.get("cuda" if device == "gpu" else "cpu", ""))
+    return f"{name}, built {lines.get('built', '')}" + (f", {THREADS} threads" if device == "cpu" else "")
+
+
+# ---- parts ----
+
+def measure(comparison, entry, save):
+    """Saves after every program, so that what ends this one loses little."""
+    values, missing = entry["values"], entry["missing"]
     for number in range(arguments.rounds):
         for command, labels in comparison.programs:
             if all(label in missing for label in labels):
                 continue
-            text, reason = run(tuple(command), number)
+            text, reason = run(tuple(command), number) if left() > 1 else (None, "no time was left")
             for label, pattern in labels.items():
                 pattern, factor = pattern if isinstance(pattern, tuple) else (pattern, 1)
-                found = re.search(pattern, text) if text else None
+                found = [float(number) for number in re.findall(pattern, text or "")]
                 if found:
-                    values.setdefault(label, []).append(factor * float(found.group(1)))
+                    values.setdefault(label, []).append(factor * (min if comparison.lower else max)(found))
                 elif label not in values:
-                    missing[label] = reason or "not run"
-    result = {"unit": comparison.unit, "lower is better": comparison.lower, "values": values, "missing": missing}
-    best = min if comparison.lower else max
-    for label, numbers in values.items():
-        print(f"{comparison.name}: {label}: {best(numbers):.4g} {comparison.unit} (best of {len(numbers)})", flush=True)
+                    missing[label] = reason or "printed no figure"
+            save()
+    for label in values:
+        print(f"{comparison.name}: {label}: {tables.best(entry, label):.4g} {comparison.unit} (best of {len(values[label])})",
+              flush=True)
     for label, reason in missing.items():
         print(f"{comparison.name}: {label}: {reason}", flush=True)
-    return result
 
 
-def outputs_cost(sim):
-    """Seconds of a run with snapshots, tables and checkpoints every 1 % of it, one kind at a time, and without any."""
-    text = """local what, n = sim.param("what", "none"), sim.param("n", 8192)
-    local function every(kind, least) return what == kind and "every 10 steps" or least end
-    return sim.nbody { bodies = { sim.plummer { n = n, mass = 1, radius = 1 } }, gravity = { softening = 0.05 },
-      precision = "single", integrate = { dt = 1/1024, t_end = 1000/1024 },
-      output = { snapshots = every("snapshots", "never"), tables = every("tables", "never"),
-                 checkpoint = every("checkpoint", "never") } }"""
+def compare(comparison, about, save):
+    entry = {**about, "unit": comparison.unit, "lower is better": comparison.lower, "values": {}, "missing": {}}
+    measure(comparison, entry, lambda: save("comparisons", comparison.name, entry))
+
+
+def bench(sim, device, model, kind):
+    command = [sim, "bench", model, "--json", "--device", "cpu" if device == "cpu" else "cuda"]
+    text, reason = run(tuple(command + (["--scaling"] if kind == "scaling" else [])))
+    return json.loads(text) if text else {"failed": reason}
+
+
+# Scenarios with outputs of one kind, and steps on the CPU and on the GPU: some seconds without any.
+COSTS = {
+    "nbody": ("""bodies = { sim.plummer { n = n, mass = 1, radius = 1 } }, gravity = { softening = 0.05 },
+      precision = "single", integrate = { dt = 2^-14, t_end = steps * 2^-14 }""",
+              {"cpu": (8192, 1000), "gpu": (65536, 2000)}, "{n} bodies"),
+    "collision": ("""precision = "single", box = { size = {side, side, side}, boundary = "periodic" },
+      grains = { sim.lattice { n = n, radius = 0.5, density = 6 / math.pi, temperature = 0.1 } },
+      contact = { law = "linear", stiffness = 1000 }, integrate = { dt = 2^-10, t_end = steps * 2^-10 }""",
+                  {"cpu": (100000, 20000), "gpu": (100000, 300000)}, "a gas of {n} grains"),
+    "diffusion": ("""precision = "single", grid = { n = {n, n, n}, size = {1, 1, 1}, boundary = "periodic" },
+      fields = { { name = "u", D = 0.001, initial = function(x) return math.sin(2 * math.pi * x) end } },
+      rates = function(u) return 0.1 * (u - u^3) end, integrate = { scheme = "lie", dt = 2^-7, t_end = steps * 2^-7 }""",
+                  {"cpu": (128, 2000), "gpu": (128, 40000)}, "{n}^3 cells"),
+}
+
+
+def output_cost(sim, device, model):
+    """Seconds of a run with outputs of one kind each hundredth of it, and without any."""
+    body, sizes, what = COSTS[model]
+    n, steps = sizes[device]
+    kinds = "none", "snapshots", "tables", "checkpoint"
+    lines = ", ".join(f'{kind} = what == "{kind}" and "every {steps // 100} steps" or "never"' for kind in kinds[1:])
+    text = (f'local what, n, steps = sim.param("what", "none"), {n}, {steps}\n'
+            "local side = (n * math.pi / 1.8)^(1/3)\n"
+            f"return sim.{model} {{ {body}, output = {{ {lines} }} }}\n")
     with tempfile.TemporaryDirectory() as folder:
-        scenario = os.path.join(folder, "cost.lua")
+        scenario, out = os.path.join(folder, "cost.lua"), os.path.join(folder, "out")
         with open(scenario, "w") as file:
             file.write(text)
-
-        def seconds(what):
-            folder_of = os.path.join(folder, what)
-            command = [sim, "run", scenario, "--set", f"what={what}", "--device", "cpu", "-q", "-o", folder_of]
-            begin = time.perf_counter()
-            subprocess.run(command, check=True, capture_output=True)
-            took = time.perf_counter() - begin
-            shutil.rmtree(folder_of)
-            return took
-
-        kinds = ["none", "snapshots", "tables", "checkpoint"]
         times = {kind: [] for kind in kinds}
-        for _ in range(arguments.rounds):
+        for number in range(arguments.rounds):
             for kind in kinds:
-                times[kind].append(seconds(kind))
-        return {kind: statistics.median(t) for kind, t in times.items()}
+                begin = time.perf_counter()
+                done, reason = run((sim, "run", scenario, "--set", f"what={kind}", "--device",
+                                    "cpu" if device == "cpu" else "cuda", "-q", "-o", out), number)
+                times[kind].append(time.perf_counter() - begin)
+                shutil.rmtree(out, ignore_errors=True)
+                if done is None:
+                    return {"failed": reason}
+    return {"what": f"{what.format(n=n)}, {steps} steps", "seconds": {kind: statistics.median(t) for kind, t in times.items()}}
 
 
-def machine(sim):
-    text, _ = run((sim, "info"))
-    lines = [line for line in (text or "").splitlines() if line.split()[:1] in (["cpu"], ["cuda"], ["threads"], ["built"])]
-    lines = [re.sub(r", GPU-[0-9a-f-]+", "", line) for line in lines]  # which one of its kind says nothing
-    return {"host": platform.machine(), "info": lines, "when": time.strftime("%Y-%m-%d", time.gmtime())}
+def start(sim, device):
+    text, reason = run(tuple(peer("startup.py", sim, "--device", device)))
+    return {name: {"ms": ms} for name, ms in json.loads(text).items()} if text else {"start": {"failed": reason}}
 
 
-def write_results(path, results):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w") as file:
-        json.dump(results, file, indent=1)
-        file.write("\n")
+def parts(device, sim, folder):
+    """(name, what it does with what every entry says and a function that keeps one)"""
+    def of(kind, name, make):
+        return lambda about, save: save(kind, name, {**about, **make()})
+
+    for comparison in cpu_comparisons() if device == "cpu" else gpu_comparisons(folder):
+        yield comparison.name, functools.partial(compare, comparison)
+    for model in MODELS:
+        yield f"sim bench {model}", of("bench", model, functools.partial(bench, sim, device, model, "bench"))
+        yield f"scaling {model}", of("scaling", model, functools.partial(bench, sim, device, model, "scaling"))
+    for model in COSTS:
+        yield f"outputs {model}", of("outputs", model, functools.partial(output_cost, sim, device, model))
+
+    def all_starts(about, save):
+        for name, entry in start(sim, device).items():
+            save("start", name, {**about, **entry})
+
+    yield "start", all_starts
 
 
-def run_device(device, folder, path, sim):
-    results = {}
-    if os.path.exists(path):
-        with open(path) as file:
-            results = json.load(file)
-    results["machine"] = machine(sim)
-    table = results.setdefault("comparisons", {})
-    for comparison in comparisons(folder):
-        if comparison.device == device and re.search(arguments.only, comparison.name):
-            table[comparison.name] = measure(comparison)
-            write_results(path, results)
-    if not arguments.only:
-        where = "cpu" if device == "cpu" else "cuda"
-        for key, more in (("bench", []), ("scaling", ["--scaling"])):
-            text, reason = run((sim, "bench", "--json", "--device", where, *more))
-            results[key] = json.loads(text) if text else {"missing": reason}
-        if device == "cpu":
-            text, reason = run(tuple(peer("startup.py", sim)))
-            results["startup"] = json.loads(text) if text else {"missing": reason}
-            results["outputs"] = outputs_cost(sim)
-        write_results(path, results)
+def chosen(device, sim, folder):
+    all_parts = list(parts(device, sim, folder))
+    done = set()
+    for words in arguments.only:
+        for name, work in all_parts:
+            if name not in done and re.search(words, name):
+                done.add(name)
+                yield name, work
 
 
-# ---- tables ----
-
-def ratio_text(entry, label):
-    best = min if entry["lower is better"] else max
-    own, other = best(entry["values"]["ours"]), best(entry["values"][label])
-    times = other / own if entry["lower is better"] else own / other
-    return f"{label} {other:.3g} ({times:.3g} x)"
-
-
-def comparison_lines(results):
-    yield "| | unit | ours | others, and how many times faster ours is |"
-    yield "|---|---|---|---|"
-    for name, entry in results["comparisons"].items():
-        if "ours" not in entry["values"]:
+def run_device(device, sim, folder):
+    path = os.path.join(arguments.results, device + ".json")
+    on = machine(sim, device)
+    tables.write(path, tables.merge(tables.read(path), {"libraries": libraries()}))
+    for name, work in chosen(device, sim, folder):
+        if left() < 1:
+            print(f"{name}: no time was left", flush=True)
             continue
-        best = min if entry["lower is better"] else max
-        others = [ratio_text(entry, label) for label in entry["values"] if label != "ours"]
-        yield f"| {name} | {entry['unit']} | **{best(entry['values']['ours']):.3g}** | {', '.join(others) or '-'} |"
-    missing = sorted({label for entry in results["comparisons"].values() for label in entry["missing"] if label != "ours"})
-    if missing:
-        yield ""
-        yield "Not installed, or without a figure, on that machine: " + ", ".join(missing) + "."
+        begin = time.monotonic()
 
+        def save(kind, key, entry):
+            tables.write(path, tables.merge(tables.read(path), {kind: {key: entry}}))
+            if "failed" in entry:
+                print(f"{name}: {entry['failed']}", flush=True)
 
-def bench_lines(results):
-    bench = results.get("bench", {})
-    if "results" not in bench:
-        return
-    yield ""
-    yield "| `sim bench` | n | threads | a second | spread | a step | of the ceiling |"
-    yield "|---|---|---|---|---|---|---|"
-    for r in bench["results"]:
-        share = f"{100 * r['share']:.0f} % ({r['counted']:g} {'B' if r['ceiling'] == 'copy' else r['ceiling']})" \
-            if r.get("share") else ""
-        spread = f"-{100 * (1 - r['min'] / r['median']):.0f} +{100 * (r['max'] / r['median'] - 1):.0f} %"
-        yield (f"| {r['model']}: {r['kernel']} | {r['n']} {r['size']} | {r['threads'] if r['device'] == 'cpu' else 'GPU'} "
-               f"| {r['median']:.3g} {r['unit'][:-2]} | {spread} | {1e3 * r['seconds_a_step']:.3g} ms | {share} |")
-
-
-def scaling_lines(results):
-    fits = results.get("scaling", {}).get("exponents", [])
-    if fits:
-        yield ""
-        yield "Time of a step grows as N^p (`sim bench --scaling`), over all sizes and over the upper two decades: " + "; ".join(
-            f"{f['model']} ({f['kernel']}) {f['all']:.2f}, {f['upper']:.2f}" for f in fits) + "."
-
-
-def cost_lines(results):
-    cost, start = results.get("outputs"), results.get("startup", {})
-    if cost:
-        yield ""
-        yield "Outputs every 1 % of a run of 1000 steps (8192 bodies): " + ", ".join(
-            f"{kind} {100 * (cost[kind] / cost['none'] - 1):+.1f} %" for kind in cost if kind != "none") + " of its time."
-    if "version" in start:
-        yield ""
-        yield "Start: " + ", ".join(f"{name} {value['min']:.3g} ms" for name, value in start.items()) + " (the least of some)."
-
-
-def write_tables():
-    path = os.path.join(ROOT, "docs/performance.md")
-    with open(path) as file:
-        text = file.read()
-    for device in "cpu", "gpu":
-        source = os.path.join(HERE, "results", device + ".json")
-        begin, end = f"<!-- bench/run.py {device} -->\n", f"<!-- end of {device} -->"
-        if not os.path.exists(source) or begin not in text:
-            continue
-        with open(source) as file:
-            results = json.load(file)
-        about = "; ".join(" ".join(line.split()) for line in results["machine"]["info"])
-        lines = [f"Measured on {results['machine']['when']}: {about}.", ""]
-        for part in (comparison_lines, bench_lines, scaling_lines, cost_lines):
-            lines += part(results)
-        before, rest = text.split(begin, 1)
-        text = before + begin + "\n" + "\n".join(lines) + "\n\n" + end + rest.split(end, 1)[1]
-    with open(path, "w") as file:
-        file.write(text)
+        try:
+            work({"when": now(), "on": on}, save)
+        except Exception as reason:  # the other parts are worth having
+            print(f"{name}: {type(reason).__name__}: {reason}", flush=True)
+        print(f"{name}: {time.monotonic() - begin:.1f} s", flush=True)
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("run.py: ended by a signal; what was found is kept"))
     sim = os.path.join(arguments.build, "cli/sim")
-    if not arguments.tables:
+    if arguments.list:
+        for device in [arguments.device] if arguments.device else ["cpu", "gpu"]:
+            for name, _ in chosen(device, sim, ""):
+                print(f"{device}: {name}")
+        return
+    for folder in arguments.merge:
+        for device in "cpu", "gpu":
+            path = os.path.join(arguments.results, device + ".json")
+            new = tables.read(os.path.join(folder, device + ".json"))
+            if new:
+                tables.write(path, tables.merge(tables.read(path), new))
+    if not arguments.merge and not arguments.tables:
         if not os.path.exists(sim):
             sys.exit(f"no {sim}: build first (./dev build), or name the folder with --build")
         gpu = "compute capability" in (run((sim, "info"))[0] or "")
-        devices = [arguments.device] if arguments.device else ["cpu", "gpu"] if gpu else ["cpu"]
         with tempfile.TemporaryDirectory() as folder:
-            for device in devices:
-                run_device(device, folder, os.path.join(HERE, "results", device + ".json"), sim)
+            for device in [arguments.device] if arguments.device else ["cpu", "gpu"] if gpu else ["cpu"]:
+                run_device(device, sim, folder)
     if arguments.write or arguments.tables:
-        write_tables()
+        order = [comparison.name for comparison in (*cpu_comparisons(), *gpu_comparisons(""))]
+        tables.write_tables(os.path.join(ROOT, "docs/performance.md"), arguments.results, targets.target_lines, order)
 
 
 main()

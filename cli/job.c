@@ -22,6 +22,7 @@ typedef struct session {
   sim_run run;
   bool resumed, begun; /* begun: the folder's files are this run's */
   bool limit_said;
+  sim_bytes remark; /* of the model, on what the run has not reached */
   double begin, last_status;
   char host[128];
 } session;
@@ -52,6 +53,10 @@ static void write_status(session *s, const char *state, sim_status status) {
     sim_bytes_format(&text, ", \"checkpoint_step\": %lld", (long long)s->run.checkpoint_step);
   if (s->run.ended) sim_bytes_text(&text, ", \"stop_when\": true");
   if (*s->run.digest) sim_bytes_format(&text, ", \"digest\": \"%s\"", s->run.digest);
+  if (s->remark.size > 0) {
+    sim_bytes_text(&text, ", \"remark\": ");
+    sim_bytes_json_string(&text, s->remark.data, s->remark.size);
+  }
   if (status != SIM_OK) {
     sim_bytes_text(&text, ", \"message\": ");
     sim_bytes_json_string(&text, sim_error_last()->message, strlen(sim_error_last()->message));
@@ -248,6 +253,21 @@ static sim_status loop(session *s) {
 /* Of a health figure, an error relative to 1: above it the summary warns. */
 static const double health_limit = 0.1;
 
+/* What a run that is done has not reached: to the log, and to the provenance of its tables. */
+static void say_remark(session *s) {
+  if (!s->job->model->remark) return;
+  s->job->model->remark(s->run.self, &s->run.clock, &s->remark);
+  if (s->remark.failed || s->remark.size == 0) return;
+  sim_log(SIM_LOG_WARN, "%s", s->remark.data);
+  s->provenance.remark = s->remark.data;
+  for (size_t i = 0; i < s->sink_count; i++) {
+    sim_sink *sink = &s->sinks[i];
+    if (sink->kind != SIM_SINK_TABLE) continue;
+    io_table_renew(sink);
+    if (sink->flush(sink->self) != SIM_OK) sim_log(SIM_LOG_WARN, "tables.h5: %s", sim_error_last()->message);
+  }
+}
+
 static void say_summary(session *s, sim_status status) {
   const sim_progress *p = &s->run.last;
   char took[32], rate[64];
@@ -266,9 +286,11 @@ static void say_summary(session *s, sim_status status) {
             (long long)s->run.clock.step, s->run.clock.t, (long long)steps, steps == 1 ? "" : "s", took, rate);
   if (s->run.ended) cli_say("  stop_when holds at step %lld, t = %.9g", (long long)s->run.clock.step, s->run.clock.t);
   if (s->job->model->report) {
-    char result[256];
-    s->job->model->report(s->run.self, &s->run.clock, result, sizeof result);
-    cli_say("  %s", result);
+    sim_bytes lines = {0};
+    s->job->model->report(s->run.self, &s->run.clock, &lines);
+    for (char *line = lines.data, *end; line && (end = strchr(line, '\n')); line = end + 1)
+      cli_say("  %.*s", (int)(end - line), line);
+    sim_bytes_free(&lines);
   }
   if (p->health_name && isfinite(p->health)) cli_say("  %s %.3g", p->health_name, p->health);
   cli_say("  output %s", path);
@@ -283,6 +305,7 @@ static void close_session(session *s) {
   for (size_t i = 0; i < s->sink_count; i++)
     if (s->sinks[i].destroy) s->sinks[i].destroy(&s->sinks[i].self);
   if (s->run.self) s->job->model->destroy(&s->run.self);
+  sim_bytes_free(&s->remark);
   cli_terminal_stop();
   if (s->begun)
     io_folder_close(&s->folder);
@@ -318,6 +341,7 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
     status = loop(s);
   }
   if (status == SIM_OK || status == SIM_ERR_STOPPED) {
+    if (status == SIM_OK) say_remark(s);
     say_summary(s, status);
     cli_terminal_event(status == SIM_OK ? "done" : "stopped", &s->run.clock, s->run.digest);
   } else {

@@ -13,7 +13,7 @@ enum { THREADS_MAX = 1024, JOBS_MAX = 4096 };
 
 const char cli_help_text[] =
     "usage: sim SCENARIO.lua [options]       run a scenario (same as sim run)\n"
-    "       sim check SCENARIO.lua           all faults; then memory, output and time estimates; runs nothing\n"
+    "       sim check SCENARIO.lua           its faults, or memory, output and time estimates; runs nothing\n"
     "       sim resume DIR                   go on from the newest good checkpoint\n"
     "       sim sweep SCENARIO.lua           the same for a grid of parameters, side by side\n"
     "       sim batch SCENARIO.lua           print a job script that brings the run to its end on a cluster\n"

@@ -156,7 +156,9 @@ sim_status cli_describe(const char *name) {
   puts("\nTables (tables.h5), each with step and time");
   for (const sim_table *const *table = model->tables; *table; table++)
     describe_columns((*table)->name, (*table)->doc, (*table)->columns);
-  if (model->tables_of) puts("  and what a scenario adds by functions of its own (see Parameters)");
+  if (model->described && *model->tables) puts("  and where the scenario asks for them (capitals: names of its own)");
+  for (const sim_table *const *table = model->described; table && *table; table++)
+    describe_columns((*table)->name, (*table)->doc, (*table)->columns);
   puts("\nState");
   describe_columns("arrays", "as in snapshots and checkpoints", model->state);
   puts("\nReferences");

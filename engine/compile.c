@@ -252,16 +252,28 @@ static sim_status compile(const sim_source *source, options *o, int capability, 
   return status;
 }
 
-static sim_status find_or_compile(const sim_source *source, int capability, bool anew, sim_bytes *out) {
-  char path[512];
-  sim_cache_key key;
-  options o = options_of(source);
-  if (!find(path, sizeof path)) {
+/* Where NVRTC is, and the key of what it makes. */
+static sim_status look(const sim_source *source, const options *o, int capability, char *path, size_t capacity,
+                       sim_cache_key *key) {
+  if (!find(path, capacity)) {
     const char *own = getenv("SIM_NVRTC");
     return missing(own && *own ? "the file that SIM_NVRTC names cannot be read" : "it is not found");
   }
-  SIM_TRY(make_key(source, &o, capability, path, &key));
-  if (!anew && sim_cache_read(&key, out)) return SIM_OK;
+  return make_key(source, o, capability, path, key);
+}
+
+bool sim_compile_kept(const sim_source *source, int capability, sim_bytes *out) {
+  char path[512];
+  sim_cache_key key;
+  const options o = options_of(source);
+  return look(source, &o, capability, path, sizeof path, &key) == SIM_OK && sim_cache_read(&key, out);
+}
+
+sim_status sim_compile_anew(const sim_source *source, int capability, sim_bytes *out) {
+  char path[512];
+  sim_cache_key key;
+  options o = options_of(source);
+  SIM_TRY(look(source, &o, capability, path, sizeof path, &key));
   SIM_TRY(load(path));
   atomic_fetch_add(&compiled, 1);
   sim_log(SIM_LOG_DEBUG, "compiling %s for compute capability %d.%d", source->name, capability / 10, capability % 10);
@@ -273,11 +285,7 @@ static sim_status find_or_compile(const sim_source *source, int capability, bool
 }
 
 sim_status sim_compile(const sim_source *source, int capability, sim_bytes *out) {
-  return find_or_compile(source, capability, false, out);
-}
-
-sim_status sim_compile_anew(const sim_source *source, int capability, sim_bytes *out) {
-  return find_or_compile(source, capability, true, out);
+  return sim_compile_kept(source, capability, out) ? SIM_OK : sim_compile_anew(source, capability, out);
 }
 
 long sim_compile_count(void) { return atomic_load(&compiled); }

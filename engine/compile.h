@@ -35,7 +35,9 @@ typedef struct sim_source {
  * from NVRTC. Needs no GPU. SIM_ERR_NO_DEVICE without NVRTC; SIM_ERR_INTERNAL where the text does not compile: the
  * source is kept in a file that the message names. */
 sim_status sim_compile(const sim_source *source, int capability, sim_bytes *out) SIM_MUST_CHECK;
-/* The same, whatever the cache has; it is put there. */
+/* From the cache alone: whether it is there. */
+bool sim_compile_kept(const sim_source *source, int capability, sim_bytes *out);
+/* From NVRTC, whatever the cache has; it is put there. */
 sim_status sim_compile_anew(const sim_source *source, int capability, sim_bytes *out) SIM_MUST_CHECK;
 /* How often this process had NVRTC compile something. */
 long sim_compile_count(void);
@@ -47,6 +49,11 @@ bool sim_cuda_library(const char *variable, const char *const *names, char *out,
 /* Kernels on the process's GPU. */
 typedef struct sim_module sim_module;
 sim_status sim_module_create(const sim_source *source, sim_module **out) SIM_MUST_CHECK;
+/* The same of several sources, which are compiled beside each other and beside what the caller does until
+ * sim_module_end, whose failures are theirs. Their texts stay until then. A module that has begun is freed, whatever
+ * happened. */
+sim_status sim_module_begin(const sim_source *sources, int count, sim_module **out) SIM_MUST_CHECK;
+sim_status sim_module_end(sim_module *module) SIM_MUST_CHECK;
 void sim_module_free(sim_module **module);
 /* An extern "C" __global__ function, loaded: a cudaKernel_t, which launches take like a function. */
 sim_status sim_module_kernel(const sim_module *module, const char *name, void **out) SIM_MUST_CHECK;

@@ -4,14 +4,30 @@
 #include "engine/log.h"
 
 #include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #if CUDART_VERSION >= 12080
 
-enum { KERNELS_MAX = 64 };
+enum { KERNELS_MAX = 64, STACK_BYTES = 16 << 20 };
+
+/* What one source becomes. */
+typedef struct part {
+  sim_source source;
+  int capability;
+  sim_bytes code;
+  bool kept; /* the code was in the cache */
+  bool running, loaded;
+  pthread_t thread;
+  sim_status status;
+  sim_error error; /* of the thread */
+  cudaLibrary_t library;
+} part;
 
 struct sim_module {
-  cudaLibrary_t library;
+  int count;
+  part parts[];
 };
 
 static sim_status check(cudaError_t error, const char *call, const char *what) {
@@ -45,41 +61,92 @@ static sim_status try_kernels(cudaLibrary_t library, const char *name) {
   return SIM_OK;
 }
 
-static sim_status load(const sim_source *source, const sim_bytes *code, bool cached, cudaLibrary_t *out) {
-  SIM_TRY(
-      check(cudaLibraryLoadData(out, code->data, NULL, NULL, 0, NULL, NULL, 0), "cudaLibraryLoadData", source->name));
-  sim_status status = cached ? try_kernels(*out, source->name) : SIM_OK;
-  if (status != SIM_OK && cudaLibraryUnload(*out) != cudaSuccess) (void)cudaGetLastError();
+static sim_status load(part *p) {
+  SIM_TRY(check(cudaLibraryLoadData(&p->library, p->code.data, NULL, NULL, 0, NULL, NULL, 0), "cudaLibraryLoadData",
+                p->source.name));
+  sim_status status = p->kept ? try_kernels(p->library, p->source.name) : SIM_OK;
+  p->loaded = status == SIM_OK;
+  if (!p->loaded && cudaLibraryUnload(p->library) != cudaSuccess) (void)cudaGetLastError();
   return status;
 }
 
-sim_status sim_module_create(const sim_source *source, sim_module **out) {
+static void *compile(void *context) {
+  part *p = context;
+  p->status = sim_compile_anew(&p->source, p->capability, &p->code);
+  if (p->status != SIM_OK) p->error = *sim_error_last();
+  return NULL;
+}
+
+/* Beside what the caller does; where there is no thread to be had, before that. */
+static void start(part *p) {
+  sigset_t all, before;
+  pthread_attr_t attributes;
+  sigfillset(&all); /* signals are for the thread of the loop */
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (pthread_attr_init(&attributes) == 0) {
+    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    p->running = pthread_create(&p->thread, &attributes, compile, p) == 0;
+    (void)pthread_attr_destroy(&attributes);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!p->running) (void)compile(p);
+}
+
+static sim_status finish(part *p) {
+  if (p->running) {
+    (void)pthread_join(p->thread, NULL);
+    p->running = false;
+  }
+  if (p->status != SIM_OK) return sim_fail_at(p->status, p->error.file, p->error.line, "%s", p->error.message);
+  sim_status status = load(p);
+  if (status == SIM_ERR_DEVICE && p->kept) {
+    sim_log(SIM_LOG_DEBUG, "%s, as it was kept, is refused: compiled anew", p->source.name);
+    p->kept = false;
+    sim_bytes_free(&p->code);
+    status = sim_compile_anew(&p->source, p->capability, &p->code);
+    if (status == SIM_OK) status = load(p);
+  }
+  sim_bytes_free(&p->code);
+  return status;
+}
+
+sim_status sim_module_begin(const sim_source *sources, int count, sim_module **out) {
   int of_device = 0;
-  sim_bytes code = {0};
   *out = NULL;
   SIM_TRY(capability(&of_device));
-  sim_module *module = calloc(1, sizeof *module);
-  const long before = sim_compile_count();
-  sim_status status = module ? sim_compile(source, of_device, &code)
-                             : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the kernels of %s", source->name);
-  const bool cached = sim_compile_count() == before;
-  if (status == SIM_OK) status = load(source, &code, cached, &module->library);
-  if (status == SIM_ERR_DEVICE && cached) {
-    sim_log(SIM_LOG_DEBUG, "%s, as it was kept, is refused: compiled anew", source->name);
-    sim_bytes_free(&code);
-    status = sim_compile_anew(source, of_device, &code);
-    if (status == SIM_OK) status = load(source, &code, false, &module->library);
+  sim_module *module = *out = calloc(1, sizeof *module + (size_t)count * sizeof module->parts[0]);
+  if (!module) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the kernels of %s", sources->name);
+  module->count = count;
+  for (int i = 0; i < count; i++) {
+    part *p = &module->parts[i];
+    p->source = sources[i];
+    p->capability = of_device;
+    p->kept = sim_compile_kept(&p->source, of_device, &p->code);
+    if (!p->kept) start(p);
   }
-  sim_bytes_free(&code);
-  if (status == SIM_OK)
-    *out = module;
-  else
-    free(module);
+  return SIM_OK;
+}
+
+sim_status sim_module_end(sim_module *module) {
+  for (int i = 0; i < module->count; i++)
+    if (!module->parts[i].loaded) SIM_TRY(finish(&module->parts[i]));
+  return SIM_OK;
+}
+
+sim_status sim_module_create(const sim_source *source, sim_module **out) {
+  sim_status status = sim_module_begin(source, 1, out);
+  if (status == SIM_OK) status = sim_module_end(*out);
+  if (status != SIM_OK) sim_module_free(out);
   return status;
 }
 
 void sim_module_free(sim_module **module) {
-  if (*module && cudaLibraryUnload((*module)->library) != cudaSuccess) (void)cudaGetLastError();
+  for (int i = 0; *module && i < (*module)->count; i++) {
+    part *p = &(*module)->parts[i];
+    if (p->running) (void)pthread_join(p->thread, NULL);
+    if (p->loaded && cudaLibraryUnload(p->library) != cudaSuccess) (void)cudaGetLastError();
+    sim_bytes_free(&p->code);
+  }
   free(*module);
   *module = NULL;
 }
@@ -88,8 +155,13 @@ void sim_module_free(sim_module **module) {
 sim_status sim_module_kernel(const sim_module *module, const char *name, void **out) {
   cudaKernel_t kernel = NULL;
   struct cudaFuncAttributes attributes;
+  cudaError_t error = cudaErrorSymbolNotFound;
   *out = NULL;
-  SIM_TRY(check(cudaLibraryGetKernel(&kernel, module->library, name), "cudaLibraryGetKernel", name));
+  for (int i = 0; i < module->count && error == cudaErrorSymbolNotFound; i++) {
+    (void)cudaGetLastError();
+    error = cudaLibraryGetKernel(&kernel, module->parts[i].library, name);
+  }
+  SIM_TRY(check(error, "cudaLibraryGetKernel", name));
   SIM_TRY(check(cudaFuncGetAttributes(&attributes, (const void *)kernel), "cudaFuncGetAttributes", name));
   *out = (void *)kernel;
   return SIM_OK;
@@ -97,12 +169,18 @@ sim_status sim_module_kernel(const sim_module *module, const char *name, void **
 
 #else
 
-sim_status sim_module_create(const sim_source *source, sim_module **out) {
+sim_status sim_module_create(const sim_source *source, sim_module **out) { return sim_module_begin(source, 1, out); }
+sim_status sim_module_begin(const sim_source *sources, int count, sim_module **out) {
+  (void)count;
   *out = NULL;
   return sim_fail(SIM_ERR_NO_DEVICE,
                   "%s: functions of a scenario on a GPU need a program built with CUDA 12.8 or newer, this one has "
                   "%d.%d: use --device cpu",
-                  source->name, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+                  sources->name, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+}
+sim_status sim_module_end(sim_module *module) {
+  (void)module;
+  return SIM_OK;
 }
 void sim_module_free(sim_module **module) { *module = NULL; }
 sim_status sim_module_kernel(const sim_module *module, const char *name, void **out) {

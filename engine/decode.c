@@ -129,9 +129,12 @@ static void decode_array(sim_decoder *d, const sim_field *field, const sim_place
     cols = value->kind == SIM_VALUE_ARRAY   ? value->u.array.cols
            : value->kind == SIM_VALUE_TABLE ? value->u.table.count
                                             : 1;
+    const sim_value *row = value->kind == SIM_VALUE_TABLE && cols == 1 ? value->u.table.entries[0].value : NULL;
+    if (row && row->kind == SIM_VALUE_TABLE) cols = row->u.table.count; /* one row, whose columns are faults there */
     square.components = (int)cols;
     field = &square;
   }
+  const bool of_one = square.components == 1 && field == &square; /* {{1}} */
   bool packed = value->kind == SIM_VALUE_ARRAY;
   if (packed && value->u.array.rows == 0) { /* one that was not given, in a resolved tree */
     out->cols = value->u.array.cols;
@@ -151,7 +154,9 @@ static void decode_array(sim_decoder *d, const sim_field *field, const sim_place
   out->cols = cols;
   for (size_t i = 0; i < rows && !packed; i++) {
     sim_place item = sim_place_below(at, NULL, i + 1, value->u.table.entries[i].line);
-    sim_decode_reals(d, field, &item, value->u.table.entries[i].value, out->data + i * cols);
+    const sim_value *row = value->u.table.entries[i].value;
+    if (of_one && row->kind == SIM_VALUE_TABLE && row->u.table.count == 1) row = row->u.table.entries[0].value;
+    sim_decode_reals(d, field, &item, row, out->data + i * cols);
   }
   for (size_t i = 0; i < rows * cols && packed; i++) {
     out->data[i] = value->u.array.data[i];
@@ -259,6 +264,52 @@ static size_t field_names(const sim_schema *schema, const char **names, size_t c
   return count;
 }
 
+static bool has_field(const sim_schema *schema, const char *name) {
+  for (const sim_field *field = schema->fields; field->name; field++)
+    if (strcmp(field->name, name) == 0) return true;
+  return schema->base && has_field(schema->base, name);
+}
+
+/* Puts the name of the first table within that has this key behind path[capacity]. */
+static bool find_key(const sim_schema *schema, const char *key, char *path, size_t capacity) {
+  const size_t used = strlen(path);
+  for (const sim_field *field = schema->fields; field->name; field++) {
+    const sim_schema *const table[] = {field->table, NULL};
+    const bool list = field->type == SIM_LIST;
+    for (const sim_schema *const *in = list ? field->variants : table; *in; in++) {
+      snprintf(path + used, capacity - used, "%s%s%s", used ? "." : "", field->name, list ? "[...]" : "");
+      if (has_field(*in, key) || find_key(*in, key, path, capacity)) return true;
+      path[used] = '\0';
+    }
+  }
+  return schema->base && find_key(schema->base, key, path, capacity);
+}
+
+/* One that begins as the other does: "init" and "initial". */
+static const char *beginning(const char *key, const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const size_t a = strlen(key), b = strlen(names[i]), both = a < b ? a : b;
+    if (both >= 3 && strncmp(key, names[i], both) == 0) return names[i];
+  }
+  return NULL;
+}
+
+/* "unknown key, ..." with where it is one, or what is nearest. */
+static void unknown_key(sim_decoder *d, const sim_place *at, const char *key, const char *const *names, size_t count) {
+  char path[SIM_PLACE_MAX] = "";
+  const bool full = sim_faults_full(d->faults); /* nobody will look at it */
+  const char *nearest = full ? NULL : sim_nearest(key, names, count);
+  if (!full && !nearest) nearest = beginning(key, names, count);
+  if (!full && find_key(d->root, key, path, sizeof path))
+    sim_decode_fault(d, at, at->line, "unknown key, it belongs into %s", path);
+  else if (!full && has_field(d->root, key))
+    sim_decode_fault(d, at, at->line, "unknown key, it belongs into sim.%s itself", d->root->name);
+  else if (nearest)
+    sim_decode_fault(d, at, at->line, "unknown key, nearest is '%s'", nearest);
+  else
+    sim_decode_fault(d, at, at->line, "unknown key");
+}
+
 static void refuse_unknown(sim_decoder *d, const sim_schema *schema, const sim_place *at, const sim_value *value) {
   const char *names[NAMES_MAX];
   size_t count = field_names(schema, names, 0), positional = 0;
@@ -275,12 +326,7 @@ static void refuse_unknown(sim_decoder *d, const sim_schema *schema, const sim_p
     }
     bool known = false;
     for (size_t j = 0; j < count && !known; j++) known = strcmp(names[j], entry->key) == 0;
-    if (known) continue;
-    const char *nearest = sim_faults_full(d->faults) ? NULL : sim_nearest(entry->key, names, count);
-    if (nearest)
-      sim_decode_fault(d, &child, child.line, "unknown key, nearest is '%s'", nearest);
-    else
-      sim_decode_fault(d, &child, child.line, "unknown key");
+    if (!known) unknown_key(d, &child, entry->key, names, count);
   }
 }
 
@@ -302,7 +348,7 @@ static void decode_struct(sim_decoder *d, const sim_schema *schema, const sim_pl
 
 sim_status sim_schema_decode(const sim_schema *schema, const sim_value *value, const sim_units *units, void *out,
                              sim_faults *faults) {
-  sim_decoder d = {.units = units, .faults = faults};
+  sim_decoder d = {.units = units, .faults = faults, .root = schema};
   sim_place root = {.line = value->line};
   decode_struct(&d, schema, &root, value, out);
   if (d.no_memory) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");

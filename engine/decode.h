@@ -7,6 +7,7 @@
 typedef struct sim_decoder {
   const sim_units *units;
   sim_faults *faults;
+  const sim_schema *root;
   bool no_memory;
 } sim_decoder;
 

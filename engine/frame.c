@@ -7,6 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
+double sim_clock_step(const sim_clock *clock, double dt, double *after) {
+  /* t is the product of a whole number and dt as rounded, or the end of an earlier run. */
+  const double t = clock->t, end = clock->t_end, whole = floor(t / dt * (1 + 0x1p-50) + 1e-9);
+  const double next = (whole + 1) * dt;
+  const bool last = whole + 1 >= ceil(end / dt * (1 - 1e-12));
+  *after = last ? end : next;
+  if (last && fabs(next - end) > 1e-11 * end) return end - t;
+  return t - whole * dt <= 1e-9 * dt ? dt : next - t;
+}
+
 const sim_array *sim_frame_array(const sim_frame *frame, const char *name) {
   for (size_t i = 0; i < frame->array_count; i++)
     if (strcmp(frame->arrays[i].field->name, name) == 0) return &frame->arrays[i];

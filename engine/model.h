@@ -45,6 +45,7 @@ typedef struct sim_particles {
   double *mass;        /* [count] */
   double *position[3]; /* [count] each, in the scenario's units */
   double *velocity[3];
+  double *radius, *spin[3]; /* angular velocity */
 } sim_particles;
 void sim_particles_free(sim_particles *particles);
 typedef sim_status sim_particle_reader(const char *path, const char *species, const sim_units *units,
@@ -53,11 +54,12 @@ typedef sim_status sim_particle_reader(const char *path, const char *species, co
 typedef sim_status sim_particle_counter(const char *path, const char *species, int64_t *count);
 
 /* Values on a grid from a file: an image, or an array in HDF5. */
-typedef enum sim_channel { SIM_GREY, SIM_RED, SIM_GREEN, SIM_BLUE, SIM_ALPHA } sim_channel;
+typedef enum sim_channel { SIM_NO_CHANNEL, SIM_GREY, SIM_RED, SIM_GREEN, SIM_BLUE, SIM_ALPHA } sim_channel;
 typedef struct sim_grid_source {
   const char *path;
-  const char *dataset; /* of HDF5: its path, or the name of a mesh of the last iteration of an openPMD file */
-  int channel;         /* of an image: sim_channel */
+  const char *dataset; /* of HDF5: its path, or the name of a mesh of the last iteration of an openPMD file; NULL */
+  const char *name;    /* the same where no dataset is given */
+  int channel;         /* of an image: sim_channel; SIM_NO_CHANNEL: none is given, which is SIM_GREY */
   int rank;
   int64_t n[3]; /* along x, y, z, which the file is to have */
 } sim_grid_source;
@@ -104,6 +106,8 @@ typedef struct sim_model {
   const char *const *references;      /* papers of the physics used, NULL-terminated */
   const sim_schema *parameters;       /* name is the constructor's; base is sim_common_schema */
   const sim_table *const *tables;     /* NULL-terminated; those of every run */
+  const sim_table *const *described;  /* for `sim describe`: what a scenario adds to them, with words in capitals that
+                                         stand for names of its own; NULL: nothing */
   const sim_field *state;             /* state arrays, ends with a NULL name */
   const char *work_unit;              /* "interactions" */
   const void *ops[SIM_BACKEND_KINDS]; /* NULL: not supported there */
@@ -131,8 +135,10 @@ typedef struct sim_model {
   sim_status (*view)(void *self, sim_array *arrays, sim_species *species, sim_frame *frame);
   /* One line for the header: "16384 bodies, leapfrog, direct sum by Newton's third law". */
   void (*describe)(const void *self, char *out, size_t capacity);
-  /* One line for the end of a run: "price 10.4506 +- 0.0012". May be NULL. */
-  void (*report)(const void *self, const sim_clock *clock, char *out, size_t capacity);
+  /* Lines for the end of a run, each with its '\n': "price 10.4506 +- 0.0012". May be NULL. */
+  void (*report)(const void *self, const sim_clock *clock, sim_bytes *out);
+  /* What a run that is done was asked for and has not reached, in one line without '\n'; or nothing. May be NULL. */
+  void (*remark)(const void *self, const sim_clock *clock, sim_bytes *out);
   void (*destroy)(void **self);
 } sim_model;
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,8 @@ struct sim_outputs {
 
 /* ---- what a sink is called with; on the thread that writes ---- */
 
-static void report_failure(const sim_sink *sink) {
+static void report_failure(sim_sink *sink) {
+  snprintf(sink->why, sizeof sink->why, "%.255s", sim_error_last()->message);
   sim_log(SIM_LOG_WARN, "%s not written: %s; the run goes on and tries again", sink->name, sim_error_last()->message);
 }
 
@@ -244,6 +246,18 @@ sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
   return SIM_OK;
 }
 
+/* A value of a row, once a column: a function of the scenario has it from a state that is finite. */
+static void report_value(const sim_outputs *o, size_t at, double value) {
+  for (const sim_table *const *table = o->tables; *table; table++)
+    for (const sim_field *column = (*table)->columns; column->name; column++)
+      if (at-- == 0 && column->flags & SIM_REPORTED) {
+        sim_log(SIM_LOG_WARN, "%s.%s is %s at step %lld, t = %.9g, though the state is finite: look at its function",
+                (*table)->name, column->name, isnan(value) ? "not a number" : "infinite", (long long)o->run->clock.step,
+                o->run->clock.t);
+        return;
+      }
+}
+
 /* Rows of all tables. A value that is not finite may come from a state that is not, which then is what is reported. */
 static sim_status observe_all(sim_outputs *o, double *values) {
   sim_run *run = o->run;
@@ -266,7 +280,11 @@ static sim_status observe_all(sim_outputs *o, double *values) {
   const sim_frame *state;
   if (finite) return status;
   SIM_TRY(sim_outputs_state(o, &state));
-  for (size_t i = 0; first + i < values; i++) o->lost[i] |= !isfinite(first[i]);
+  for (size_t i = 0; first + i < values; i++) {
+    if (isfinite(first[i]) || o->lost[i]) continue;
+    o->lost[i] = true;
+    report_value(o, i, first[i]);
+  }
   return status;
 }
 

@@ -186,8 +186,8 @@ static sim_status step_until_done(loop *l, bool *stopped) {
 static sim_status refuse_failed(const sim_run *run) {
   for (size_t i = 0; i < run->sink_count; i++)
     if (run->sinks[i].write_failed || run->sinks[i].flush_failed)
-      return sim_fail(SIM_ERR_IO, "at step %lld: the last %s could not be written", (long long)run->clock.step,
-                      run->sinks[i].name);
+      return sim_fail(SIM_ERR_IO, "at step %lld: the last %s could not be written: %s", (long long)run->clock.step,
+                      run->sinks[i].name, run->sinks[i].why);
   return SIM_OK;
 }
 

@@ -11,12 +11,33 @@ enum { FAULTS_MAX = 50, NAME_MAX_SEEN = 64 };
 
 /* ---- faults ---- */
 
-static int line_of(const sim_value *root, const char *key) {
-  if (!root || root->kind != SIM_VALUE_TABLE) return 0;
-  for (size_t i = 0; i < root->u.table.count; i++)
-    if (root->u.table.entries[i].key && strcmp(root->u.table.entries[i].key, key) == 0)
-      return root->u.table.entries[i].line;
-  return 0;
+static const sim_entry *find_entry(const sim_value *table, const char *key, size_t length, size_t index) {
+  for (size_t i = 0; table->kind == SIM_VALUE_TABLE && i < table->u.table.count; i++) {
+    const sim_entry *entry = &table->u.table.entries[i];
+    if (length ? entry->key && strlen(entry->key) == length && strncmp(entry->key, key, length) == 0
+               : !entry->key && --index == 0)
+      return entry;
+  }
+  return NULL;
+}
+
+/* The line of the value that "fields[2].drift" names, or of the innermost table around it that is there; 0: unknown. */
+static int line_of(const sim_value *root, const char *path, bool *exact) {
+  int line = 0;
+  *exact = false;
+  while (root && *path) {
+    const bool item = *path == '[';
+    char *end = (char *)path + strcspn(path, ".[");
+    const size_t index = item ? strtoul(path + 1, &end, 10) : 0;
+    const sim_entry *entry = item && index == 0 ? NULL : find_entry(root, path, item ? 0 : (size_t)(end - path), index);
+    if (!entry) return line;
+    path = end + (item && *end == ']');
+    if (*path == '.') path++;
+    *exact = *path == '\0' && entry->line > 0;
+    if (entry->line > 0) line = entry->line;
+    root = entry->value;
+  }
+  return line;
 }
 
 void sim_faults_add(sim_faults *faults, int line, const char *path, const char *format, ...) {
@@ -31,7 +52,9 @@ void sim_faults_add(sim_faults *faults, int line, const char *path, const char *
   sim_text_escape(name, sizeof name, faults->file ? faults->file : "", faults->file ? strlen(faults->file) : 0);
   sim_text_escape(where, sizeof where, path, strlen(path));
   sim_bytes_text(&faults->text, name);
-  if (line <= 0) line = line_of(faults->root, path);
+  bool exact;
+  const int found = line_of(faults->root, path, &exact);
+  if (exact || line <= 0) line = found;
   if (line > 0) sim_bytes_format(&faults->text, ":%d", line);
   sim_bytes_format(&faults->text, ": %s%s", where, *where ? ": " : "");
   char clean[600];

@@ -40,7 +40,8 @@ enum sim_field_flag {
   SIM_RANGE = 1 << 7,         /* min and max hold */
   SIM_OPTIONAL = 1 << 8,      /* SIM_TABLE that may be absent: its struct's first member is a bool, set when given */
   SIM_MAY_CHANGE = 1 << 9,    /* a restart may give it another value */
-  SIM_OR_NUMBER = 1 << 10     /* SIM_FUNCTION: a plain number stands for a function that gives it */
+  SIM_OR_NUMBER = 1 << 10,    /* SIM_FUNCTION: a plain number stands for a function that gives it */
+  SIM_REPORTED = 1 << 11      /* observables: the user hears of a value that is not finite, where the state is */
 };
 
 /* What a function of a scenario takes and gives. Names tell its inputs, not their order: function(t, x) has x and t.
@@ -142,7 +143,7 @@ typedef struct sim_cadence {
 /* All faults of a scenario, in the order of its schema. */
 typedef struct sim_faults {
   const char *file; /* shown before the line; borrowed */
-  /* NULL, or the scenario's table, borrowed: a fault without a line gets that of the key that its path names there. */
+  /* NULL, or the scenario's table, borrowed: a fault gets the line of the key that its path names there. */
   const sim_value *root;
   sim_bytes text; /* one line a fault: "file:line: path: expected ..., got ...\n" */
   size_t count;   /* also those above the limit of 50 that are only counted */

@@ -22,6 +22,7 @@ typedef struct sim_sink {
   void (*destroy)(void **self);
   /* kept by the run loop */
   bool write_failed, flush_failed; /* the last one did */
+  char why[256];                   /* and what was said then */
   double last_wall;                /* when it was last due */
 } sim_sink;
 

@@ -20,9 +20,10 @@ void sim_stage_plan(const sim_backend *backend, sim_plan *plan) {
 sim_status sim_stage_create(const sim_backend *backend, const sim_frame *view, sim_stage *out) {
   *out = (sim_stage){.backend = backend};
   for (size_t i = 0; i < view->array_count; i++) {
-    size_t bytes = aligned(sim_array_bytes(&view->arrays[i]));
+    const sim_array *array = &view->arrays[i];
+    const size_t now = sim_array_bytes(array), bytes = aligned(array->room > now ? array->room : now);
     out->host_bytes += bytes;
-    if (is_staged(&view->arrays[i])) out->device_bytes += bytes;
+    if (is_staged(array)) out->device_bytes += bytes;
   }
   sim_status status = backend->alloc(out->device_bytes, &out->device);
   if (status == SIM_OK) status = backend->alloc_host(out->host_bytes, &out->host);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +150,7 @@ void sim_value_describe(const sim_value *value, char *out, size_t capacity) {
   case SIM_VALUE_NIL: snprintf(out, capacity, "nothing"); break;
   case SIM_VALUE_BOOL: snprintf(out, capacity, "%s", value->u.boolean ? "true" : "false"); break;
   case SIM_VALUE_INT: snprintf(out, capacity, "%" PRId64, value->u.integer); break;
-  case SIM_VALUE_REAL: snprintf(out, capacity, "%.15g", value->u.real); break;
+  case SIM_VALUE_REAL: snprintf(out, capacity, "%.15g", isnan(value->u.real) ? NAN : value->u.real); break;
   case SIM_VALUE_STRING:
     sim_text_escape(text, sizeof text, value->u.string.data, value->u.string.size);
     snprintf(out, capacity, "the string \"%s\"", text);
@@ -157,6 +158,8 @@ void sim_value_describe(const sim_value *value, char *out, size_t capacity) {
   case SIM_VALUE_TABLE:
     if (value->u.table.tag)
       snprintf(out, capacity, "sim.%s{...}", value->u.table.tag);
+    else if (value->u.table.count && !value->u.table.entries[0].key)
+      snprintf(out, capacity, "a list of %zu", value->u.table.count);
     else
       snprintf(out, capacity, "%s", value->u.table.count ? "a table" : "an empty table");
     break;

@@ -91,6 +91,10 @@ static bool is_temporary(int folder, const char *name, picker *is_own) {
   return is_own(folder, stem);
 }
 
+static bool is_slice_output(int folder, const char *name) {
+  return is_snapshot(folder, name) || strcmp(name, "grid.hdf") == 0;
+}
+static bool is_stale_slice(int folder, const char *name) { return is_temporary(folder, name, is_slice_output); }
 static bool is_stale_output(int folder, const char *name) { return is_temporary(folder, name, is_output); }
 static bool is_stale_snapshot(int folder, const char *name) { return is_temporary(folder, name, is_snapshot); }
 static bool is_stale_checkpoint(int folder, const char *name) { return is_temporary(folder, name, is_checkpoint); }
@@ -231,7 +235,7 @@ sim_status io_folder_slice(io_folder *folder, const char *name, char *path, size
   SIM_TRY(open_inner(folder, SLICES, path, capacity, &all, &made[0]));
   snprintf(path, capacity, "%s/" SLICES "/%s", folder->path, name);
   sim_status status = open_below(all, name, path, fd, &made[1]);
-  int error = status == SIM_OK ? sweep(*fd, is_stale_snapshot, NULL) : 0;
+  int error = status == SIM_OK ? sweep(*fd, is_stale_slice, NULL) : 0;
   if (error == 0 && status == SIM_OK && made[1]) error = io_sys_sync(all);
   if (error == 0 && made[0]) error = io_sys_sync(folder->root);
   (void)close(all);
@@ -242,7 +246,7 @@ sim_status io_folder_slice(io_folder *folder, const char *name, char *path, size
   return status;
 }
 
-/* Snapshots of slices go; files that are not ours stay, and the folders that they are in. */
+/* Snapshots of slices and their indexes go; files that are not ours stay, and the folders that they are in. */
 static int clear_slices(int slices) {
   int copy = openat(slices, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
   DIR *list = copy < 0 ? NULL : fdopendir(copy);
@@ -255,8 +259,8 @@ static int clear_slices(int slices) {
     if (entry->d_name[0] == '.') continue;
     int fd = openat(slices, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0) continue;
-    error = sweep(fd, is_snapshot, NULL);
-    if (error == 0) error = sweep(fd, is_stale_snapshot, NULL);
+    error = sweep(fd, is_slice_output, NULL);
+    if (error == 0) error = sweep(fd, is_stale_slice, NULL);
     (void)close(fd);
     if (error == 0) (void)unlinkat(slices, entry->d_name, AT_REMOVEDIR);
   }

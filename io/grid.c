@@ -31,6 +31,20 @@ static int64_t last_iteration(hid_t root) {
   return best;
 }
 
+/* "is missing; there are u, v", the first few names of a group. */
+static sim_status missing(const io_h5_source *source, hid_t group, const char *name) {
+  enum { SHOWN = 8 };
+  char text[512] = "is missing", link[48];
+  H5G_info_t info;
+  if (H5Gget_info(group, &info) < 0) info.nlinks = 0;
+  for (hsize_t i = 0; i < info.nlinks && i <= SHOWN; i++) {
+    const size_t used = strlen(text);
+    if (H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, link, sizeof link, H5P_DEFAULT) <= 0) break;
+    snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "; there are ", i < SHOWN ? link : "...");
+  }
+  return io_h5_refuse(source, name, text);
+}
+
 /* Opens what a path names, link by link: none of them may lead out of the file. */
 static sim_status open_path(const io_h5_source *source, hid_t root, const char *path, hid_t *out) {
   char part[256];
@@ -49,7 +63,7 @@ static sim_status open_path(const io_h5_source *source, hid_t root, const char *
     else {
       memcpy(part, path, length);
       part[length] = '\0';
-      status = io_h5_open(source, at, part, &next);
+      status = io_h5_has(at, part) ? io_h5_open(source, at, part, &next) : missing(source, at, part);
     }
     if (at != root) H5Oclose(at);
     if (status != SIM_OK) return status;
@@ -81,11 +95,12 @@ static sim_status read_dataset(const io_h5_source *source, hid_t root, const sim
   char name[512];
   hid_t dataset;
   io_h5_shape shape;
-  const int64_t step = strchr(grid->dataset, '/') ? -1 : last_iteration(root);
+  const char *wanted = grid->dataset ? grid->dataset : grid->name;
+  const int64_t step = strchr(wanted, '/') ? -1 : last_iteration(root);
   if (step >= 0)
-    snprintf(name, sizeof name, "/data/%lld/meshes/%s", (long long)step, grid->dataset);
+    snprintf(name, sizeof name, "/data/%lld/meshes/%s", (long long)step, wanted);
   else
-    snprintf(name, sizeof name, "%s", grid->dataset);
+    snprintf(name, sizeof name, "%s", wanted);
   SIM_TRY(open_path(source, root, name, &dataset));
   sim_status status = io_h5_check(source, dataset, name, true, &shape);
   if (status == SIM_OK) status = check_shape(source, grid, name, &shape);
@@ -102,33 +117,51 @@ static sim_status read_dataset(const io_h5_source *source, hid_t root, const sim
 
 static sim_status read_hdf5(int fd, const sim_grid_source *grid, double *values) {
   const io_h5_source source = {grid->path, SIM_ERR_SCENARIO};
+  if (grid->channel != SIM_NO_CHANNEL)
+    return sim_fail(SIM_ERR_SCENARIO, "%s: is an HDF5 file, and a channel is of an image", grid->path);
   io_vfd *vfd;
   hid_t root = io_vfd_open(fd, grid->path, &vfd);
-  sim_status status = root < 0 ? sim_fail(SIM_ERR_SCENARIO, "%s: HDF5 cannot open it", grid->path)
+  sim_status status = root < 0 ? sim_fail(SIM_ERR_SCENARIO, "%s: an HDF5 file that is damaged or cut short", grid->path)
                                : read_dataset(&source, root, grid, values);
   (void)io_vfd_close(root, &vfd);
   return status;
 }
 
+static sim_status read_png(int fd, const sim_grid_source *source, double *values) {
+  if (source->dataset)
+    return sim_fail(SIM_ERR_SCENARIO, "%s: is an image, and a dataset is of an HDF5 file", source->path);
+  if (source->rank != 2)
+    return sim_fail(SIM_ERR_SCENARIO, "%s: an image fills a grid of two axes, not %d", source->path, source->rank);
+  return io_png_read(fd, source->path, source->channel, source->n[0], source->n[1], values);
+}
+
+enum { UNKNOWN, PNG, HDF5 };
+
+/* By the signature at the beginning; that of HDF5 may stand behind a user block of 512, 1024, 2048 ... bytes. */
+static sim_status form_of(int fd, const char *path, off_t size, int *form) {
+  static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'}, png[] = {0x89, 'P', 'N', 'G'};
+  unsigned char start[sizeof hdf5];
+  *form = UNKNOWN;
+  for (off_t at = 0; at <= size && *form == UNKNOWN; at = at ? 2 * at : 512) {
+    size_t got;
+    memset(start, 0, sizeof start);
+    const int error = io_sys_read(fd, start, sizeof start, at, &got);
+    if (error) return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error));
+    if (at == 0 && memcmp(start, png, sizeof png) == 0) *form = PNG;
+    if (memcmp(start, hdf5, sizeof hdf5) == 0) *form = HDF5;
+  }
+  return SIM_OK;
+}
+
 sim_status io_read_grid(const sim_grid_source *source, double *values) {
-  static const unsigned char hdf5[] = {0x89, 'H', 'D', 'F'}, png[] = {0x89, 'P', 'N', 'G'};
-  unsigned char start[4] = {0};
-  int fd;
+  int fd, form;
   off_t size;
-  size_t got;
   SIM_TRY(io_file_open(AT_FDCWD, source->path, source->path, &fd, &size));
-  const int error = io_sys_read(fd, start, sizeof start, 0, &got);
-  sim_status status;
-  if (error)
-    status = sim_fail(SIM_ERR_IO, "%s: %s", source->path, strerror(error));
-  else if (memcmp(start, hdf5, sizeof start) == 0)
-    status = read_hdf5(fd, source, values);
-  else if (memcmp(start, png, sizeof start) != 0)
+  sim_status status = form_of(fd, source->path, size, &form);
+  if (status == SIM_OK && form == UNKNOWN)
     status = sim_fail(SIM_ERR_SCENARIO, "%s: is neither a PNG image nor an HDF5 file", source->path);
-  else if (source->rank != 2)
-    status = sim_fail(SIM_ERR_SCENARIO, "%s: an image fills a grid of two axes, not %d", source->path, source->rank);
-  else
-    status = io_png_read(fd, source->path, source->channel, source->n[0], source->n[1], values);
+  else if (status == SIM_OK)
+    status = (form == PNG ? read_png : read_hdf5)(fd, source, values);
   (void)close(fd);
   return status;
 }

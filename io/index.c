@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 struct io_index {
-  io_folder *folder;
+  io_index_place place;
   const io_provenance *provenance;
   io_vtk_step *steps; /* rising */
   int64_t *counts;    /* [step][species] */
@@ -24,10 +24,10 @@ struct io_index {
   bool scanned, changed;
 };
 
-io_index *io_index_create(io_folder *folder, const io_provenance *provenance) {
+io_index *io_index_create(const io_index_place *place, const io_provenance *provenance) {
   io_index *self = calloc(1, sizeof *self);
   if (!self) return NULL;
-  self->folder = folder;
+  self->place = *place;
   self->provenance = provenance;
   return self;
 }
@@ -66,14 +66,48 @@ static int64_t count_of(const io_h5_source *source, hid_t group, const char *spe
   return good ? shape.shape[0] : -1;
 }
 
+static bool has_letters(hid_t object, const char *name, const char *expected, size_t count) {
+  char found[4];
+  hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
+  hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+  const bool good = type >= 0 && H5Tget_size(type) == 1 && H5Aget_storage_size(attribute) == count &&
+                    H5Aread(attribute, type, found) >= 0 && memcmp(found, expected, count) == 0;
+  io_h5_drop(type);
+  io_h5_drop(attribute);
+  return good;
+}
+
+/* Whether a mesh is of these cells: a slice of this name may have been another one in an earlier part of the run. */
+static bool same_cells(const io_h5_source *source, hid_t dataset, const io_h5_shape *shape, const io_vtk_grid *grid) {
+  char planes[3];
+  double at[3], position[3], spacing[3], found[3];
+  int rank = 0, cut = 0;
+  for (int a = 0; a < grid->rank; a++) {
+    if (grid->cut[a]) {
+      planes[cut] = "zyx"[3 - grid->rank + a];
+      position[cut++] = grid->mesh.offset[a];
+    } else {
+      if (rank == shape->rank || shape->shape[rank] != grid->shape[a]) return false;
+      spacing[rank++] = grid->mesh.spacing[a];
+    }
+  }
+  if (rank != shape->rank || io_h5_get(source, dataset, "gridSpacing", SIM_F64, rank, found) != SIM_OK) return false;
+  for (int i = 0; i < rank; i++)
+    if (found[i] != spacing[i]) return false;
+  if (cut == 0) return H5Aexists(dataset, "slicePosition") == 0;
+  if (io_h5_get(source, dataset, "slicePosition", SIM_F64, cut, at) != SIM_OK) return false;
+  for (int i = 0; i < cut; i++)
+    if (at[i] != position[i]) return false;
+  return has_letters(dataset, "sliceAxes", planes, (size_t)cut);
+}
+
 static bool has_field(const io_h5_source *source, hid_t group, const io_index *self, const char *name) {
   char object[128];
   io_h5_shape shape;
   snprintf(object, sizeof object, "meshes/%s", name);
   hid_t dataset = H5Dopen2(group, object, H5P_DEFAULT);
   bool good = dataset >= 0 && io_h5_check(source, dataset, object, true, &shape) == SIM_OK &&
-              shape.rank == self->grid.rank &&
-              memcmp(shape.shape, self->grid.shape, (size_t)shape.rank * sizeof *shape.shape) == 0;
+              same_cells(source, dataset, &shape, &self->grid);
   io_h5_drop(dataset);
   return good;
 }
@@ -85,8 +119,8 @@ static bool examine(const io_index *self, int64_t step, double *time, int64_t *c
   off_t size;
   io_vfd *vfd;
   snprintf(name, sizeof name, IO_SNAPSHOT_NAME, (long long)step);
-  snprintf(path, sizeof path, "%s/%s", self->folder->snap_path, name);
-  if (io_file_open(self->folder->snap, name, path, &fd, &size) != SIM_OK) return false;
+  snprintf(path, sizeof path, "%s/%s", self->place.snaps_path, name);
+  if (io_file_open(self->place.snaps, name, path, &fd, &size) != SIM_OK) return false;
   const io_h5_source source = {path, SIM_ERR_IO};
   hid_t group = -1, root = io_vfd_open(fd, path, &vfd);
   snprintf(object, sizeof object, "/data/%lld", (long long)step);
@@ -106,7 +140,7 @@ static bool examine(const io_index *self, int64_t step, double *time, int64_t *c
 static sim_status scan(io_index *self, int64_t before) {
   int64_t *steps;
   size_t count;
-  SIM_TRY(io_list_steps(self->folder->snap, self->folder->snap_path, "snap_", &steps, &count));
+  SIM_TRY(io_list_steps(self->place.snaps, self->place.snaps_path, "snap_", &steps, &count));
   sim_status status = SIM_OK;
   for (size_t i = count; status == SIM_OK && i-- > 0;) {
     if (steps[i] >= before) continue;
@@ -150,19 +184,38 @@ static void read_records(io_index *self, const sim_frame *frame) {
   }
 }
 
+/* What a slice leaves of a grid: planes stand where their cells do. */
+static void cut_grid(io_vtk_grid *grid, const sim_slice *slice) {
+  sim_mesh *mesh = &grid->mesh;
+  for (int a = 0; a < grid->rank; a++) {
+    grid->cut[a] = slice->cut[a];
+    grid->shape[a] = slice->count[a];
+    if (slice->cut[a]) {
+      mesh->offset[a] += ((double)slice->first[a] + mesh->position[a]) * mesh->spacing[a];
+      mesh->position[a] = 0;
+    } else {
+      mesh->spacing[a] *= (double)slice->step[a];
+      mesh->position[a] /= (double)slice->step[a];
+    }
+  }
+}
+
 /* The fields on the first one's grid. */
 static void read_fields(io_index *self, const sim_frame *frame) {
   io_vtk_grid *grid = &self->grid;
+  const sim_array *first = NULL;
   self->field_count = 0;
   for (size_t i = 0; i < frame->array_count; i++) {
     const sim_array *array = &frame->arrays[i];
     const size_t bytes = (size_t)array->rank * sizeof *array->shape;
     if (!io_record_is_mesh(array) || array->rank > 3) continue;
-    if (self->field_count == 0) {
+    if (!first) {
+      first = array;
       *grid = (io_vtk_grid){.rank = array->rank, .mesh = *array->mesh};
       memcpy(grid->shape, array->shape, bytes);
+      if (self->place.slice) cut_grid(grid, self->place.slice);
     }
-    if (array->rank != grid->rank || memcmp(grid->shape, array->shape, bytes) != 0) continue;
+    if (array->rank != first->rank || memcmp(first->shape, array->shape, bytes) != 0) continue;
     self->fields[self->field_count++] = (io_vtk_record){array->field->name, array->dtype, 1, 0};
   }
 }
@@ -182,7 +235,13 @@ sim_status io_index_add(io_index *self, const sim_frame *frame) {
 }
 
 sim_status io_index_write(io_index *self, bool last) {
-  const io_vtk_series series = {self->folder, self->provenance, self->steps, self->count};
+  const io_index_place *place = &self->place;
+  const io_vtk_series series = {.folder = place->folder,
+                                .folder_path = place->folder_path,
+                                .below = place->below,
+                                .provenance = self->provenance,
+                                .steps = self->steps,
+                                .count = self->count};
   bool has_position = false;
   /* The files are written anew as a whole, which takes as long as there are snapshots. */
   if (!last && self->count >= self->written && self->count - self->written <= self->written / 10) return SIM_OK;

@@ -24,6 +24,7 @@ typedef struct io_provenance {
   uint64_t seed;
   char start_time[32];         /* "2026-01-31 12:34:56 +0000" */
   char parent_checkpoint[256]; /* "" for a fresh start */
+  const char *remark;          /* what a run that is done has not reached; NULL: nothing, or not known yet */
   const sim_units *units;
 } io_provenance;
 void io_provenance_finish(io_provenance *provenance);
@@ -64,6 +65,8 @@ sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, con
                          sim_sink *out) SIM_MUST_CHECK;
 sim_status io_table_sink(io_folder *folder, const io_provenance *provenance, const sim_table *const *tables,
                          sim_cadence cadence, sim_sink *out) SIM_MUST_CHECK;
+/* The next flush writes the file again: its provenance says more. */
+void io_table_renew(sim_sink *table_sink);
 /* `table_sink` NULL: no tables. Writes its row counts beside the state, and the rows that are not durable yet. Its
  * first file makes those of steps behind provenance->parent_checkpoint, if any, a future that was given up: they go. */
 sim_status io_checkpoint_sink(io_folder *folder, const io_provenance *provenance, const sim_sink *table_sink,

@@ -167,11 +167,13 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
   const double length = given ? sim_units_si(units, (sim_dimension){1, 0, 0}) : 0;
   const double mass = given ? sim_units_si(units, (sim_dimension){0, 1, 0}) : 0;
   const double speed = given ? sim_units_si(units, (sim_dimension){1, 0, -1}) : 0;
+  const double turns = given ? sim_units_si(units, (sim_dimension){0, 0, -1}) : 0;
   const bool has_mass = io_h5_has(species, "mass"), has_velocity = io_h5_has(species, "velocity");
+  const bool has_radius = io_h5_has(species, "radius"), has_spin = io_h5_has(species, "angular_velocity");
   int64_t n;
   SIM_TRY(count_species(source, species, &n));
   double room = (double)sim_backend_cpu.memory_free();
-  if ((double)n * 8 * sizeof(double) > room)
+  if ((double)n * 12 * sizeof(double) > room)
     return sim_fail(SIM_ERR_NO_MEMORY, "%s: %lld particles do not fit the memory that is free", source->path,
                     (long long)n);
   const size_t count = (size_t)n;
@@ -179,9 +181,11 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
   bool complete = scratch != NULL;
   out->count = n;
   if (has_mass) complete = (out->mass = calloc(count, sizeof *out->mass)) && complete;
+  if (has_radius) complete = (out->radius = calloc(count, sizeof *out->radius)) && complete;
   for (int k = 0; k < 3; k++) {
     complete = (out->position[k] = calloc(count, sizeof *scratch)) && complete;
     if (has_velocity) complete = (out->velocity[k] = calloc(count, sizeof *scratch)) && complete;
+    if (has_spin) complete = (out->spin[k] = calloc(count, sizeof *scratch)) && complete;
   }
   sim_status status = complete ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory", source->path);
   if (status == SIM_OK) status = add_vector(source, species, "position", n, length, out->position, scratch);
@@ -190,6 +194,10 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
   if (status == SIM_OK && has_velocity)
     status = add_vector(source, species, "velocity", n, speed, out->velocity, scratch);
   if (status == SIM_OK && has_mass) status = add_component(source, species, "mass", n, mass, out->mass, scratch);
+  if (status == SIM_OK && has_radius)
+    status = add_component(source, species, "radius", n, length, out->radius, scratch);
+  if (status == SIM_OK && has_spin)
+    status = add_vector(source, species, "angular_velocity", n, turns, out->spin, scratch);
   free(scratch);
   if (status != SIM_OK) sim_particles_free(out);
   return status;

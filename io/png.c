@@ -68,7 +68,7 @@ static double pixel(const image *self, int64_t x, int64_t y, int channel, int sa
   const int64_t at = x * samples;
   if (channel == SIM_ALPHA) return sample(self, y, at + samples - 1);
   if (samples < 3) return sample(self, y, at);
-  if (channel != SIM_GREY) return sample(self, y, at + channel - SIM_RED);
+  if (channel != SIM_NO_CHANNEL && channel != SIM_GREY) return sample(self, y, at + channel - SIM_RED);
   return 0.2126 * sample(self, y, at) + 0.7152 * sample(self, y, at + 1) + 0.0722 * sample(self, y, at + 2);
 }
 
@@ -85,8 +85,11 @@ static sim_status read_image(image *self, int channel, int64_t nx, int64_t ny, d
   if (width != nx || height != ny)
     return sim_fail(SIM_ERR_SCENARIO, "%s: expected an image of %lld x %lld pixels, one for each cell, got %lld x %lld",
                     self->path, (long long)nx, (long long)ny, (long long)width, (long long)height);
-  if (channel == SIM_ALPHA && !(png_get_color_type(self->png, self->info) & PNG_COLOR_MASK_ALPHA))
+  const int colours = png_get_color_type(self->png, self->info);
+  if (channel == SIM_ALPHA && !(colours & PNG_COLOR_MASK_ALPHA))
     return sim_fail(SIM_ERR_SCENARIO, "%s: the image has no alpha channel", self->path);
+  if (channel >= SIM_RED && channel <= SIM_BLUE && !(colours & PNG_COLOR_MASK_COLOR))
+    return sim_fail(SIM_ERR_SCENARIO, "%s: the image is grey, and has no channel of a colour", self->path);
   if (!values) return SIM_OK;
   SIM_TRY(update(self));
   const size_t bytes = png_get_rowbytes(self->png, self->info);

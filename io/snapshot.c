@@ -14,7 +14,7 @@
 typedef struct writer {
   io_folder *folder;
   const io_provenance *provenance;
-  io_index *index;        /* NULL: of a slice */
+  io_index *index;
   bool described;         /* run.pmd is there */
   const sim_slice *slice; /* NULL: all particles and fields */
   int slice_folder;
@@ -371,7 +371,12 @@ sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, 
   if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   self->folder = folder;
   self->provenance = provenance;
-  self->index = io_index_create(folder, provenance);
+  self->index = io_index_create(&(io_index_place){.folder = folder->root,
+                                                  .snaps = folder->snap,
+                                                  .folder_path = folder->path,
+                                                  .snaps_path = folder->snap_path,
+                                                  .below = "snap/"},
+                                provenance);
   if (!self->index) {
     free(self);
     return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
@@ -396,17 +401,16 @@ static sim_status slice_write(void *opaque, const sim_frame *frame) {
   part.species_count = 0;
   snprintf(name, sizeof name, IO_SNAPSHOT_NAME, (long long)frame->clock.step);
   SIM_TRY(io_h5_begin(self->slice_folder, self->slice_path, name, false, &file));
-  return io_h5_finish(&file, write_all(file.id, self, &part));
+  SIM_TRY(io_h5_finish(&file, write_all(file.id, self, &part)));
+  return io_index_add(self->index, &part);
 }
 
 static void slice_destroy(void **opaque) {
   writer *self = *opaque;
-  if (self) {
-    (void)close(self->slice_folder);
-    free(self->values);
-  }
-  free(self);
-  *opaque = NULL;
+  if (self) free(self->values);
+  const int slice_folder = self ? self->slice_folder : -1;
+  snapshot_destroy(opaque);
+  if (slice_folder >= 0) (void)close(slice_folder);
 }
 
 sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, const sim_slice *slice, sim_sink *out) {
@@ -417,6 +421,19 @@ sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, con
   self->slice = slice;
   sim_status status =
       io_folder_slice(folder, slice->name, self->slice_path, sizeof self->slice_path, &self->slice_folder);
+  if (status == SIM_OK) {
+    self->index = io_index_create(&(io_index_place){.folder = self->slice_folder,
+                                                    .snaps = self->slice_folder,
+                                                    .folder_path = self->slice_path,
+                                                    .snaps_path = self->slice_path,
+                                                    .below = "",
+                                                    .slice = slice},
+                                  provenance);
+    if (!self->index) {
+      (void)close(self->slice_folder);
+      status = sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    }
+  }
   if (status != SIM_OK) {
     free(self);
     return status;
@@ -426,6 +443,7 @@ sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, con
                     .cadence = slice->when,
                     .self = self,
                     .write = slice_write,
+                    .flush = snapshot_flush,
                     .destroy = slice_destroy};
   return SIM_OK;
 }

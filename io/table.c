@@ -170,6 +170,8 @@ static sim_status tables_flush(void *opaque) {
   return SIM_OK;
 }
 
+void io_table_renew(sim_sink *table_sink) { ((io_tables *)table_sink->self)->changed = true; }
+
 static void tables_destroy(void **opaque) {
   io_tables *self = *opaque;
   for (size_t i = 0; self && i < self->count; i++) free(self->tables[i].data);

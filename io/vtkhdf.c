@@ -18,9 +18,10 @@ static sim_status cannot_write(const char *name) { return sim_fail(SIM_ERR_IO, "
 
 /* Dataset `object` of the snapshot of a step, all of it, goes where `target` is selected. `shape` is that of the
  * dataset. */
-static bool map_snapshot(hid_t plist, hid_t target, int64_t step, const char *object, int rank, const hsize_t *shape) {
+static bool map_snapshot(hid_t plist, hid_t target, const char *below, int64_t step, const char *object, int rank,
+                         const hsize_t *shape) {
   char file[64], name[256];
-  snprintf(file, sizeof file, "snap/" IO_SNAPSHOT_NAME, (long long)step);
+  snprintf(file, sizeof file, "%s" IO_SNAPSHOT_NAME, below, (long long)step);
   snprintf(name, sizeof name, "/data/%lld/%s", (long long)step, object);
   hid_t source = H5Screate_simple(rank, shape, NULL);
   bool good = source >= 0 && H5Pset_virtual(plist, target, file, name, source) >= 0;
@@ -101,7 +102,7 @@ typedef sim_status writer(const void *self, hid_t root);
 static sim_status write_file(const io_vtk_series *series, const char *name, writer *write, const void *self) {
   io_h5_file file;
   hid_t root;
-  SIM_TRY(io_h5_begin(series->folder->root, series->folder->path, name, true, &file));
+  SIM_TRY(io_h5_begin(series->folder, series->folder_path, name, true, &file));
   sim_status status = io_h5_group(file.id, "VTKHDF", &root);
   if (status == SIM_OK) {
     status = write(self, root);
@@ -135,7 +136,7 @@ static sim_status write_values(const cloud *self, hid_t parent, const char *name
       const hsize_t start[2] = {(hsize_t)self->begins[i], (hsize_t)row}, size[2] = {(hsize_t)self->counts[i], 1};
       if (size[0] == 0) continue;
       good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
-             map_snapshot(plist, space, self->series->steps[i].step, object, 1, size);
+             map_snapshot(plist, space, self->series->below, self->series->steps[i].step, object, 1, size);
     }
   }
   return end_virtual(parent, name, from->dtype, plist, space, good);
@@ -237,11 +238,11 @@ typedef struct image {
 static sim_status write_field(const image *self, hid_t parent, const io_vtk_record *from) {
   const io_vtk_grid *grid = self->grid;
   hsize_t source[3], shape[4] = {self->series->count}, start[4] = {0};
-  int rank = 1;
+  int rank = 1, axes_there = 0;
   char object[128];
   for (int a = 0; a < grid->rank; a++) {
-    source[a] = (hsize_t)grid->shape[a];
-    if (source[a] > 1) shape[rank++] = source[a];
+    if (!grid->cut[a]) source[axes_there++] = (hsize_t)grid->shape[a];
+    if (grid->shape[a] > 1) shape[rank++] = (hsize_t)grid->shape[a];
   }
   hid_t plist = begin_virtual(from->dtype), space = H5Screate_simple(rank, shape, NULL);
   bool good = plist >= 0 && space >= 0;
@@ -250,7 +251,7 @@ static sim_status write_field(const image *self, hid_t parent, const io_vtk_reco
   for (size_t i = 0; good && i < self->series->count; i++) {
     start[0] = i;
     good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, shape, NULL) >= 0 &&
-           map_snapshot(plist, space, self->series->steps[i].step, object, grid->rank, source);
+           map_snapshot(plist, space, self->series->below, self->series->steps[i].step, object, axes_there, source);
   }
   return end_virtual(parent, from->name, from->dtype, plist, space, good);
 }

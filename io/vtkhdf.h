@@ -1,5 +1,6 @@
-/* VTKHDF 2.0 files over snapshots: what index.c knows of a run becomes <species>.hdf and grid.hdf. All values are
- * virtual datasets over the snapshots' own; where a snapshot has been removed they read as NaN. */
+/* VTKHDF 2.0 files over snapshots: what index.c knows of a run becomes <species>.hdf and grid.hdf, the latter of each
+ * slice too. All values are virtual datasets over the snapshots' own; where a snapshot has been removed they read as
+ * NaN. */
 #ifndef SIM_IO_VTKHDF_H
 #define SIM_IO_VTKHDF_H
 
@@ -19,7 +20,9 @@ typedef struct io_vtk_record {
 } io_vtk_record;
 
 typedef struct io_vtk_series {
-  io_folder *folder;
+  int folder; /* of the index */
+  const char *folder_path;
+  const char *below; /* "snap/": where the snapshots are from there; "": beside it */
   const io_provenance *provenance;
   const io_vtk_step *steps; /* rising */
   size_t count;
@@ -28,6 +31,7 @@ typedef struct io_vtk_series {
 /* The grid that meshes share; axes as in their arrays, x last. */
 typedef struct io_vtk_grid {
   int rank;
+  bool cut[3]; /* one plane of this axis is left, and the arrays in snapshots lack it */
   int64_t shape[3];
   sim_mesh mesh;
 } io_vtk_grid;

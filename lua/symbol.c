@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONDITIONS_MAX = 1 << 20, INDEX_MAX = 256 };
+enum { CONDITIONS_MAX = 1 << 20, INDEX_MAX = 100000 };
 
 /* Its address and name are those of the metatable in the registry; the name is seen in messages too. */
 static const char type_name[] = "symbol";

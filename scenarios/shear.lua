@@ -1,5 +1,6 @@
 -- Dissipative grains in a box that is sheared (Lees and Edwards): the flow heats what collisions cool, until both are
--- equal. The stress in table `gas` over the rate is the viscosity; the tables profile_* show the linear flow.
+-- equal. The viscosity is -stress_xy/rate, of table `gas`, where stresses are counted as pressures are; the tables
+-- profile_* show the linear flow.
 
 local n       = sim.param("n", 1500, "grains")
 local packing = sim.param("packing", 0.3, "share of the box that they fill")

@@ -18,40 +18,6 @@ typedef struct collision_law {
   double pull; /* times R: attraction while in contact */
 } collision_law;
 
-typedef enum collision_shape {
-  COLLISION_PLANE,
-  COLLISION_CYLINDER,
-  COLLISION_CONE,
-  COLLISION_BALL,
-  COLLISION_BLOCK,
-  COLLISION_MESH
-} collision_shape;
-
-typedef struct collision_mesh collision_mesh;
-
-enum { COLLISION_TOUCHES_MAX = 4 };
-
-/* Where it is at time 0. Plane: grains are where (x - point) . axis > 0. Cylinder: endless. Cone: a thin sheet of
- * revolution from `point`, `length` along the axis, its radius from `radius` to `end_radius`. */
-typedef struct collision_wall {
-  collision_shape shape;
-  double point[3], axis[3], velocity[3], radius, spin;
-  bool outside; /* the grains are around it; of a cone and a mesh on either side */
-  int material;
-  int side;   /* 0 ... 5 of the box, -1: one of `walls` */
-  int number; /* in the table of forces */
-  double length, end_radius, half[3];
-  double pivot[3], turn[3]; /* a point and the unit vector of the axis of its turning */
-  const sim_expr *motion, *turning;
-  const collision_mesh *mesh; /* of the run; NULL until it is read */
-  int first, touches;         /* its history in that of walls, and for how many contacts */
-} collision_wall;
-
-/* How far a wall has moved, and its motion now; in the state as eight numbers. */
-typedef struct collision_pose {
-  double shift[3], angle, velocity[3], spin;
-} collision_pose;
-
 typedef struct collision_options {
   int64_t n;
   int threads;
@@ -68,11 +34,13 @@ typedef struct collision_options {
   bool turning; /* some grain turns at the start */
   double skin;  /* NaN: chosen */
   sim_isa isa;
-  double dt;                /* of all steps but the last */
+  double dt;                /* of all steps but those about the end of a run */
+  double before;            /* of the step before the first */
   double shear;             /* rate dv_x/dy of a box sheared by Lees and Edwards; 0: none */
   bool worked;              /* some wall moves or the box is sheared: they do work on grains */
   const sim_expr *own;      /* COLLISION_OWN: COLLISION_FORCE_INPUTS -> force */
   const sim_expr *external; /* x y z t -> potential, or three components of the acceleration; NULL: none */
+  bool timed;               /* and it depends on t */
   sim_expr *gradient;       /* of the potential, owned: see collision_options_free */
   int gates;
   const collision_gate *gate;       /* [gates], of the parameters */
@@ -91,6 +59,9 @@ void collision_options_free(collision_options *options);
  * grain (C. Thornton and C. W. Randall, 1988), a tenth of which is a safe step. */
 double collision_contact_time(const collision_options *o, int64_t n, const double *mass, const double *radius,
                               const uint64_t *material);
+
+/* The same of the smallest grains of all groups and inlets, before any are made; NaN where a file holds their radii. */
+double collision_contact_guess(const collision_parameters *p, const collision_options *o);
 
 /* ---- grains ---- */
 
@@ -120,8 +91,12 @@ void collision_parts_free(collision_parts *parts);
 size_t collision_parts_species(const collision_parts *parts, sim_species species[SIM_SPECIES_MAX]);
 /* `sized` is called once the radii are there, before grains are placed. */
 sim_status collision_grains_create(const collision_parameters *p, const sim_setup *setup, const collision_parts *parts,
-                                   const collision_options *options, sim_status (*sized)(void *context, double largest),
-                                   void *context, collision_grains *out) SIM_MUST_CHECK;
+                                   const collision_options *options,
+                                   sim_status (*sized)(void *context, double least, double most), void *context,
+                                   collision_grains *out) SIM_MUST_CHECK;
+/* The greatest logarithm of a radius over the median that is drawn; whether radii are not within 1:20. */
+double collision_lognormal_most(double deviation);
+bool collision_radii_apart(double least, double most);
 /* Of grain `id`, the number-th of its group. */
 double collision_radius_of(const collision_radii *size, uint64_t seed, uint64_t id, size_t number);
 void collision_grains_free(collision_grains *grains);
@@ -131,10 +106,6 @@ sim_status collision_pack(const collision_options *options, collision_grains *gr
                           double *const low[3], double *const high[3], double filled) SIM_MUST_CHECK;
 
 /* ---- walls ---- */
-
-typedef struct collision_touch {
-  double distance, normal[3], velocity[3]; /* of a grain's centre from the surface, towards it, of the surface there */
-} collision_touch;
 
 /* At time t, where no function of time moves it. */
 collision_pose collision_wall_pose(const collision_wall *wall, double t);
@@ -193,15 +164,20 @@ typedef struct collision_sums {
   double wall[COLLISION_WALLS_MAX][3]; /* force of the grains on it */
 } collision_sums;
 
+#ifdef __cplusplus
+extern "C" {
+#endif
 /* At most 15 contacts a grain on average in a packing of spheres of any radii; each stands once. */
 int64_t collision_contact_room(int64_t n, int springs);
+#ifdef __cplusplus
+}
+#endif
 
 typedef struct collision_work collision_work;
 
 typedef struct collision_ops {
   sim_dtype dtype;
-  bool exact;       /* position and velocity of a restart are in `quanta` */
-  bool counts_work; /* keeps state.work up to date */
+  bool exact; /* position and velocity of a restart are in `quanta` */
   double (*bytes)(const collision_options *options);
   sim_status (*create)(const collision_options *options, const collision_state *state, collision_work **out);
   void (*destroy)(collision_work **work);
@@ -214,6 +190,9 @@ typedef struct collision_ops {
   /* Into the state's arrays. */
   sim_status (*store)(collision_work *work);
   sim_status (*sums)(collision_work *work, double t, collision_sums *out);
+  /* Whether some grain's centre is in one of these regions: asked before `store` where that costs more. NULL: it does
+   * not. */
+  sim_status (*within)(collision_work *work, const collision_region *regions, int count, bool *out);
 } collision_ops;
 
 typedef struct collision_ops_pair {

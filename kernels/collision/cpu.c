@@ -75,9 +75,19 @@ static sim_status create(const collision_options *options, const collision_state
   for (int a = 0; a < options->materials; a++)
     for (int b = 0; b < options->materials; b++) {
       const collision_law *from = &options->law[a][b];
-      w->law[a][b] = (contact_law){(real)from->k0,   (real)from->km,         (real)from->g0,      (real)from->gh,
-                                   (real)from->gm,   (real)from->tangential, (real)from->E,       (real)from->G,
-                                   (real)from->beta, (real)from->friction,   (real)from->rolling, (real)from->twisting,
+      w->law[a][b] = (contact_law){(real)from->k0,
+                                   (real)from->km,
+                                   (real)from->g0,
+                                   (real)from->gh,
+                                   (real)from->gm,
+                                   (real)from->tangential,
+                                   (real)from->E,
+                                   (real)from->G,
+                                   (real)(from->beta * sqrt(2 * from->E)),
+                                   (real)(from->beta * sqrt(8 * from->G)),
+                                   (real)from->friction,
+                                   (real)from->rolling,
+                                   (real)from->twisting,
                                    (real)from->pull};
     }
   double smallest = options->radius_most > 0 ? options->radius_least : INFINITY, largest = options->radius_most;
@@ -250,7 +260,6 @@ static void begin(collision_work *w, double t) { forces(w, t, 0, false); }
 
 extern const collision_ops COLLISION_OPS;
 const collision_ops COLLISION_OPS = {.dtype = COLLISION_DTYPE,
-                                     .counts_work = true,
                                      .bytes = bytes,
                                      .create = create,
                                      .destroy = destroy,

@@ -39,15 +39,11 @@ static void look(looked *at, const contact_state *c, const contact_result *r, re
   }
 }
 
-/* A contact that has ended gives up what its springs held: linear law only, as with Hertz they have weakened to 0. */
+/* A contact that has ended gives up what its springs held. */
 static double give_up(const collision_work *w, const contact_law *law, real mass, real radius, real *spring) {
-  real slide = 0, turn = 0;
-  for (int k = 0; k < 3; k++) slide += spring[k] * spring[k];
-  for (int k = 3; k < w->o.springs; k++) turn += spring[k] * spring[k];
+  const real lost = contact_given_up(law, w->o.force, w->o.springs, mass, radius, spring);
   memset(spring, 0, (size_t)w->o.springs * sizeof *spring);
-  if (w->o.force == COLLISION_HERTZ) return 0;
-  const real kt = law->tangential * (law->k0 + law->km * mass);
-  return (double)((real)0.5 * kt * (slide + turn * radius * radius));
+  return (double)lost;
 }
 
 /* A law of the scenario's own. `energy`: also what it holds, its work at rest from no overlap on. */
@@ -149,9 +145,10 @@ static void meet_wall(collision_work *w, int64_t i, int b, const collision_touch
     if (springs > 0 && dt > 0) sum->dissipated += give_up(w, law, c.mass, c.radius, spring);
     return;
   }
+  const double spin = w->state.pose[b].spin;
   for (int k = 0; k < 3 && springs > 0; k++) {
-    c.turning[k] = g->turned[i].v[k];
-    c.surface[k] = distance * c.turning[k];
+    c.turning[k] = g->turned[i].v[k] - (real)(spin * wall->turn[k]);
+    c.surface[k] = distance * g->turned[i].v[k];
   }
   if (dt == 0 || springs == 0) {
     if (spring != NULL) memcpy(kept, spring, (size_t)springs * sizeof *kept);
@@ -162,8 +159,9 @@ static void meet_wall(collision_work *w, int64_t i, int b, const collision_touch
   if (w->o.own != NULL) ask_law(w, &c, approach, at != NULL);
   contact_force(law, w->o.force, springs, &c, dt, edge, spring, &result);
   add_contact(sum, &c, &result, springs > 0, distance, 1);
-  /* Of the force alone: couples see no spin of a wall, so that none of their power is the wall's. */
-  for (int k = 0; k < 3 && w->o.worked; k++) sum->work += (double)result.force[k] * touch->velocity[k] * (double)dt;
+  for (int k = 0; k < 3 && w->o.worked; k++)
+    sum->work +=
+        ((double)result.force[k] * touch->velocity[k] + (double)result.couple[k] * (spin * wall->turn[k])) * (double)dt;
   if (at == NULL || !(c.overlap > 0)) return;
   at->elastic += (double)result.elastic;
   at->touching_walls += 1;

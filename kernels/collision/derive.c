@@ -1,8 +1,10 @@
 /* What follows from the parameters: the constants of each pair of materials, walls, the shortest contact. */
 #include "kernels/collision/fields.h"
+#include "kernels/collision/run.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int add_material(const char *names[COLLISION_MATERIALS_MAX], int count, const char *name) {
@@ -107,6 +109,8 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
     wall->first = o->wall_numbers;
     if (o->springs > 0) o->wall_numbers += wall->touches * collision_touch_numbers(wall, o->springs);
   }
+  for (int k = 0; o->external != NULL && k < sim_expr_output_count(o->external); k++)
+    o->timed = o->timed || sim_expr_depends(o->external, k, sim_expr_input_find(o->external, "t"));
   if (o->external != NULL && sim_expr_output_count(o->external) == 1)
     SIM_TRY(sim_expr_gradient(o->external, 0, &o->gradient));
   return SIM_OK;
@@ -114,27 +118,130 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
 
 void collision_options_free(collision_options *options) { sim_expr_free(&options->gradient); }
 
+/* Linear: half a period of the normal spring; of the tangential one, which sees (1 + 5/2)/m* of two spheres that may
+ * turn, and is as fast at 2/7 of the normal stiffness. Springs of rolling and twist are never faster than that. A
+ * dashpot may not be faster than the step either. */
+static double linear_time(const collision_law *law, double m) {
+  const double g = law->g0 + law->gh * sqrt(m) + law->gm * m, w2 = (law->k0 + law->km * m) / m;
+  const bool turns = law->friction > 0 || law->rolling > 0 || law->twisting > 0;
+  const double faster = turns && law->tangential > 2.0 / 7 ? 3.5 * law->tangential : 1;
+  return fmin(pi / sqrt(w2 * faster), g > 0 ? 2 * pi * m / (g * faster) : INFINITY);
+}
+
+/* Of a grain that meets its like with the constants of this pair: a larger partner, or a wall, is slower. E and G of
+ * two bodies of one material give Poisson's ratio: E/G = 2 (2 - nu)/(1 - nu). */
+static double rayleigh_time(const collision_law *law, double mass, double radius) {
+  const double q = law->E / law->G, nu = (q - 4) / (q - 2), shear = law->G * 2 * (2 - nu);
+  const double density = mass / (4 * pi / 3 * radius * radius * radius);
+  return pi * radius * sqrt(density / shear) / (0.1631 * nu + 0.8766);
+}
+
 double collision_contact_time(const collision_options *o, int64_t n, const double *mass, const double *radius,
                               const uint64_t *material) {
   double least = INFINITY, lightest[COLLISION_MATERIALS_MAX];
+  bool walls[COLLISION_MATERIALS_MAX] = {false};
   for (int a = 0; a < o->materials; a++) lightest[a] = INFINITY;
-  for (int64_t i = 0; i < n; i++) {
-    const collision_law *law = &o->law[material[i]][material[i]];
-    lightest[material[i]] = fmin(lightest[material[i]], mass[i]);
-    if (o->force != COLLISION_HERTZ) continue;
-    /* E and G of a pair of one material give Poisson's ratio: E/G = 2 (2 - nu)/(1 - nu). */
-    const double q = law->E / law->G, nu = (q - 4) / (q - 2), shear = law->G * 2 * (2 - nu);
-    const double density = mass[i] / (4 * pi / 3 * radius[i] * radius[i] * radius[i]);
-    least = fmin(least, 5 * pi * radius[i] * sqrt(density / shear) / (0.1631 * nu + 0.8766));
-  }
-  for (int a = 0; a < o->materials && o->force != COLLISION_HERTZ; a++)
-    for (int b = 0; b < o->materials; b++) {
-      const collision_law *law = &o->law[a][b];
-      const double m = isinf(lightest[b]) ? lightest[a] : 1 / (1 / lightest[a] + 1 / lightest[b]);
-      if (!isfinite(m)) continue;
-      const double g = law->g0 + law->gh * sqrt(m) + law->gm * m, w2 = (law->k0 + law->km * m) / m;
-      /* A dashpot may not be faster than the step either. */
-      least = fmin(least, fmin(pi / sqrt(w2), g > 0 ? 2 * pi * m / g : INFINITY));
+  for (int64_t i = 0; i < n; i++) lightest[material[i]] = fmin(lightest[material[i]], mass[i]);
+  for (int b = 0; b < o->walls; b++) walls[o->wall[b].material] = true;
+  for (int b = 0; b < o->materials; b++) { /* whom grains meet */
+    const bool grains = isfinite(lightest[b]);
+    if (!grains && !walls[b]) continue;
+    for (int64_t i = 0; i < n && o->force == COLLISION_HERTZ; i++)
+      least = fmin(least, 5 * rayleigh_time(&o->law[material[i]][b], mass[i], radius[i]));
+    for (int a = 0; a < o->materials && o->force != COLLISION_HERTZ; a++) {
+      const double m = grains ? 1 / (1 / lightest[a] + 1 / lightest[b]) : lightest[a];
+      if (isfinite(lightest[a])) least = fmin(least, linear_time(&o->law[a][b], m));
     }
+  }
   return least;
+}
+
+double collision_lognormal_most(double deviation) { return fmin(0.5 * log(20), 4 * deviation); }
+
+/* Radii are rounded: to single precision at worst. */
+bool collision_radii_apart(double least, double most) { return most > 20 * (1 + 1e-6) * least; }
+
+void collision_radii_bounds(const collision_radii *size, double *least, double *most) {
+  *least = *most = size->radius;
+  for (size_t i = 0; i < size->radii.rows; i++) {
+    if (i == 0 || size->radii.data[i] < *least) *least = size->radii.data[i];
+    if (i == 0 || size->radii.data[i] > *most) *most = size->radii.data[i];
+  }
+  if (size->distribution == COLLISION_LOGNORMAL) {
+    const double factor = exp(collision_lognormal_most(size->radii.data[1]));
+    *least = size->radii.data[0] / factor;
+    *most = size->radii.data[0] * factor;
+  }
+}
+
+static void bound(collision_options *o, double least, double most) {
+  if (least < o->radius_least) o->radius_least = least;
+  if (most > o->radius_most) o->radius_most = most;
+}
+
+void collision_options_bound(const collision_parameters *p, const sim_frame *saved, collision_options *o) {
+  const sim_array *radius = saved != NULL ? sim_frame_array(saved, "radius") : NULL;
+  double least, most;
+  o->radius_least = INFINITY;
+  o->radius_most = 0;
+  for (int64_t i = 0; radius != NULL && i < radius->shape[0]; i++) {
+    const double r =
+        radius->dtype == SIM_F32 ? (double)((const float *)radius->data)[i] : ((const double *)radius->data)[i];
+    bound(o, r, r);
+  }
+  for (size_t k = 0; k < p->grains.count && saved == NULL; k++) {
+    const sim_item *item = &p->grains.items[k];
+    if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema) {
+      collision_radii_bounds(&((const collision_random_spheres *)item->data)->size, &least, &most);
+      bound(o, least, most);
+    } else if (item->schema == &collision_each_schema) {
+      const sim_doubles *radii = &((const collision_each *)item->data)->radius;
+      for (size_t i = 0; i < radii->rows; i++) bound(o, radii->data[i], radii->data[i]);
+    } else {
+      const double r = item->schema == &collision_from_file_schema ? ((const collision_from_file *)item->data)->radius
+                                                                   : ((const collision_grain *)item->data)->radius;
+      bound(o, r, r); /* NaN: not known before the file is read */
+    }
+  }
+  for (size_t k = 0; k < p->insert.count; k++) {
+    collision_radii_bounds(&((const collision_inlet *)p->insert.items[k].data)->size, &least, &most);
+    bound(o, least, most);
+  }
+}
+
+static double least_radius(const collision_radii *size) {
+  double least, most;
+  collision_radii_bounds(size, &least, &most);
+  return least;
+}
+
+static double smallest(const sim_item *item) {
+  if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema)
+    return least_radius(&((const collision_random_spheres *)item->data)->size);
+  if (item->schema == &collision_from_file_schema) return ((const collision_from_file *)item->data)->radius;
+  if (item->schema == &collision_grain_schema) return ((const collision_grain *)item->data)->radius;
+  const sim_doubles *radii = &((const collision_each *)item->data)->radius;
+  double least = INFINITY;
+  for (size_t i = 0; i < radii->rows; i++) least = fmin(least, radii->data[i]);
+  return least;
+}
+
+double collision_contact_guess(const collision_parameters *p, const collision_options *o) {
+  const size_t groups = p->grains.count, all = groups + p->insert.count;
+  const char *names[COLLISION_MATERIALS_MAX];
+  int count = 0;
+  double *mass = malloc(2 * (all + 1) * sizeof *mass), *radius = mass + all, guess = NAN;
+  uint64_t *material = malloc((all + 1) * sizeof *material);
+  bool known = mass != NULL && material != NULL && collision_materials(p, names, &count) == SIM_OK;
+  for (size_t i = 0; i < all && known; i++) {
+    const sim_item *item = i < groups ? &p->grains.items[i] : &p->insert.items[i - groups];
+    const collision_group *group = item->data;
+    radius[i] = i < groups ? smallest(item) : least_radius(&((const collision_inlet *)item->data)->size);
+    mass[i] = group->density * 4 * pi / 3 * radius[i] * radius[i] * radius[i];
+    material[i] = (uint64_t)collision_material_index(names, count, group->material);
+    known = radius[i] > 0; /* NaN: in a file */
+  }
+  if (known) guess = collision_contact_time(o, (int64_t)all, mass, radius, material);
+  free(mass), free(material);
+  return guess;
 }

@@ -68,6 +68,8 @@ collision_values collision_values_merged(const collision_values *general, const 
 
 /* What derive.c takes of walls.c. */
 void collision_add_walls(const collision_parameters *p, const char *const *names, collision_options *o);
+/* That none would need an image in a periodic box. SIM_ERR_SCENARIO. */
+sim_status collision_walls_check_images(const collision_options *o) SIM_MUST_CHECK;
 int collision_touch_numbers(const collision_wall *wall, int springs); /* of history, one contact */
 
 #endif

@@ -30,6 +30,24 @@ double collision_flow_bytes(const collision_parameters *p, double limit, int rea
   return bytes + sizeof(collision_flow);
 }
 
+static void make_outlets(const collision_parameters *p, collision_flow *f) {
+  for (size_t k = 0; k < p->remove.count; k++)
+    f->outlet[f->outlets++] = *(const collision_region *)p->remove.items[k].data;
+  for (int s = 0; s < 6; s++) {
+    if (p->box.sides[s] != COLLISION_OUTLET) continue;
+    collision_region *beyond = &f->outlet[f->outlets++];
+    for (int c = 0; c < 3; c++) {
+      beyond->low[c] = -INFINITY;
+      beyond->high[c] = INFINITY;
+    }
+    const int c = s / 2;
+    if (s % 2 == 0)
+      beyond->high[c] = p->box.origin[c];
+    else
+      beyond->low[c] = p->box.origin[c] + p->box.size[c];
+  }
+}
+
 sim_status collision_flow_create(collision_run *run) {
   const size_t limit = (size_t)run->limit;
   const int real = (int)sim_dtype_size(run->ops->dtype);
@@ -42,15 +60,17 @@ sim_status collision_flow_create(collision_run *run) {
   f->room = malloc(limit * (size_t)ceil(widest(&run->options, real)) + 4096);
   f->newcomer = malloc(limit * sizeof *f->newcomer);
   f->obstacle = malloc((size_t)f->most * sizeof *f->obstacle);
+  f->outlet = malloc((run->parameters->remove.count + 6) * sizeof *f->outlet);
+  if (f->outlet != NULL) make_outlets(run->parameters, f);
   if (run->options.external != NULL) SIM_TRY(collision_fields_create(&run->options, &f->fields));
-  if (f->order && f->place && f->room && f->newcomer && f->obstacle) return SIM_OK;
+  if (f->outlet && f->order && f->place && f->room && f->newcomer && f->obstacle) return SIM_OK;
   return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that come and go");
 }
 
 void collision_flow_destroy(collision_run *run) {
   collision_flow *f = run->flow;
   if (f == NULL) return;
-  free(f->order), free(f->place), free(f->room), free(f->newcomer), free(f->obstacle);
+  free(f->order), free(f->place), free(f->room), free(f->newcomer), free(f->obstacle), free(f->outlet);
   collision_fields_destroy(&f->fields);
   free(f);
   run->flow = NULL;
@@ -59,21 +79,24 @@ void collision_flow_destroy(collision_run *run) {
 /* ---- going ---- */
 
 static bool leaves(const collision_run *run, int64_t i) {
-  const collision_parameters *p = run->parameters;
+  const collision_flow *f = run->flow;
   double x[3];
-  for (int c = 0; c < 3; c++) {
-    x[c] = collision_get(run, COLLISION_POSITION, c, i);
-    const double low = p->box.origin[c], high = low + p->box.size[c];
-    if (x[c] < low && p->box.sides[2 * c] == COLLISION_OUTLET) return true;
-    if (x[c] >= high && p->box.sides[2 * c + 1] == COLLISION_OUTLET) return true;
-  }
-  for (size_t k = 0; k < p->remove.count; k++) {
-    const collision_region *region = p->remove.items[k].data;
+  for (int c = 0; c < 3; c++) x[c] = collision_get(run, COLLISION_POSITION, c, i);
+  for (int k = 0; k < f->outlets; k++) {
     bool in = true;
-    for (int c = 0; c < 3; c++) in = in && x[c] >= region->low[c] && x[c] < region->high[c];
+    for (int c = 0; c < 3; c++) in = in && x[c] >= f->outlet[k].low[c] && x[c] < f->outlet[k].high[c];
     if (in) return true;
   }
   return false;
+}
+
+/* Whether somebody may go or come now: where that is found without the state, it is left where it is. */
+static sim_status is_due(const collision_run *run, const sim_clock *clock, bool *out) {
+  const double *brought = (const double *)run->array[COLLISION_CONTROLLER].data + COLLISION_OF_INLET;
+  *out = run->ops->within == NULL && run->n > 0;
+  for (size_t k = 0; k < run->parameters->insert.count && !*out; k++)
+    *out = brought[k] < collision_inlet_total(run->parameters->insert.items[k].data, clock->t);
+  return *out || run->n == 0 ? SIM_OK : run->ops->within(run->work, run->flow->outlet, run->flow->outlets, out);
 }
 
 static void take_account(collision_run *run, int64_t i) {
@@ -98,15 +121,16 @@ sim_status collision_flow_step(collision_run *run, const sim_clock *clock) {
   const uint64_t first_id = (uint64_t)controls[COLLISION_NEXT_ID];
   const collision_sums *sums;
   int64_t going = 0;
-  SIM_TRY(run->ops->store(run->work));
+  bool due;
+  SIM_TRY(is_due(run, clock, &due));
+  if (!due) return SIM_OK;
+  if (run->n > 0) SIM_TRY(run->ops->store(run->work));
   f->newcomers = 0;
   for (int64_t i = 0; i < run->n; i++) {
     const bool gone = leaves(run, i);
     f->place[i] = gone ? -1 : 0;
     going += gone;
   }
-  if (going == run->n)
-    return sim_fail(SIM_ERR_DIVERGED, "all grains have left at t = %.9g: nothing is there to go on with", clock->t);
   for (size_t k = 0; k < run->parameters->insert.count; k++) collision_inlet_come(run, (int)k, clock);
   if (going == 0 && f->newcomers == 0) return SIM_OK;
   run->sums_step = -1;

@@ -26,6 +26,8 @@ typedef struct collision_flow {
   int32_t count, most, head[COLLISION_INLET_GRID * COLLISION_INLET_GRID * COLLISION_INLET_GRID];
   collision_newcomer *newcomer; /* of one event, [limit] */
   int64_t newcomers;
+  collision_region *outlet; /* where grains are taken away: `remove`, and what is beyond outlets */
+  int outlets;
   collision_fields *fields; /* NULL: no external acceleration */
 } collision_flow;
 

@@ -73,6 +73,9 @@ static void check_inlet(const collision_parameters *p, const sim_item *item, con
   collision_check_radii(&inlet->size, item->line, path, faults);
   collision_check_name(inlet->group.species, item->line, path, faults);
   check_corners(inlet->low, inlet->high, item->line, path, faults);
+  if (inlet->stop <= inlet->start)
+    sim_faults_add(faults, item->line, path, "expected start before stop, got %.9g and %.9g", inlet->start,
+                   inlet->stop);
   const bool lognormal = inlet->size.distribution == COLLISION_LOGNORMAL;
   for (size_t i = 0; i < inlet->size.radii.rows && !lognormal; i++) most = fmax(most, inlet->size.radii.data[i]);
   if (lognormal && inlet->size.radii.rows == 2) most = inlet->size.radii.data[0] * sqrt(20);

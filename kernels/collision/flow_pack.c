@@ -131,5 +131,5 @@ sim_status collision_flow_pack(collision_run *run, uint64_t first_id, double t) 
   run->n = n;
   for (int64_t i = 0; i < n; i++)
     if (f->order[i] < 0) SIM_TRY(write_newcomer(run, i, -1 - f->order[i], first_id + (uint64_t)(-1 - f->order[i]), t));
-  return run->ops->load(run->work);
+  return n > 0 ? run->ops->load(run->work) : SIM_OK;
 }

@@ -1,5 +1,6 @@
 #include "kernels/collision/functions.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,23 @@ void collision_fields_destroy(collision_fields **fields) {
   sim_backend_cpu.free(f->room);
   free(f);
   *fields = NULL;
+}
+
+sim_status collision_fields_check(const collision_options *options, double radius, double mass, double time) {
+  static const double share[4] = {1e-6, 1e-3, 0.01, 0.05};
+  collision_fields *f;
+  sim_status status = collision_fields_create(options, &f);
+  for (int k = 0; k < 12 && status == SIM_OK; k++) {
+    const double overlap = share[k / 3] * radius, rate = (k % 3 - 1) * overlap / time;
+    double force, still;
+    collision_fields_law(f, overlap, rate, radius, mass, &force, &still, NULL);
+    if (!isfinite(force))
+      status = sim_fail(SIM_ERR_SCENARIO,
+                        "contact.force gives %s for overlap = %.6g, rate = %.6g, radius = %.6g, mass = %.6g",
+                        isnan(force) ? "nan" : "an infinite force", overlap, rate, radius, mass);
+  }
+  collision_fields_destroy(&f);
+  return status;
 }
 
 double collision_fields_bytes(const collision_options *options) {

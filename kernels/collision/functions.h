@@ -10,6 +10,10 @@ enum { COLLISION_FIELD_BLOCK = 256 };
 
 /* *out NULL where the options have no functions. */
 sim_status collision_fields_create(const collision_options *options, collision_fields **out) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO where the own law is not finite in a contact of this reduced radius and mass, up to the overlap that
+ * is warned of, at rest or at an overlap in `time`. */
+sim_status collision_fields_check(const collision_options *options, double radius, double mass,
+                                  double time) SIM_MUST_CHECK;
 void collision_fields_destroy(collision_fields **fields);
 double collision_fields_bytes(const collision_options *options);
 

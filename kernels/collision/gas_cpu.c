@@ -83,7 +83,7 @@ static sim_status create(const collision_options *options, const collision_state
   w->state = *state;
   const char *missing = collision_gas_fits(options, options->n, state->mass, state->radius, &w->gas);
   if (missing != NULL) return sim_fail(SIM_ERR_INTERNAL, "the gas has no %s", missing);
-  w->before = options->dt;
+  w->before = options->before;
   w->levels = 2;
   w->stride = w->gas.equal ? 3 : 4;
   lay_cells(w);

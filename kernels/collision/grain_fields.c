@@ -61,9 +61,10 @@ const sim_schema collision_lattice_schema = {.name = "lattice",
 static const sim_field file_fields[] = {
     {FIELD(collision_from_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
      .doc = "openPMD snapshot, of which `species` is read, or CSV with a header line naming mass, x, y, z, vx, vy, vz; "
-            "relative to the scenario's folder. The radius follows from mass and density unless it is given"},
-    OPTIONAL(collision_from_file, radius, POSITIVE, INFINITY, "radius of all; none: from mass and density",
-             .dimension = LENGTH),
+            "relative to the scenario's folder. Without `radius`, radii and masses are the snapshot's, or radii follow "
+            "from mass and density"},
+    OPTIONAL(collision_from_file, radius, POSITIVE, INFINITY,
+             "radius of all; none: those of the file, or from mass and density", .dimension = LENGTH),
     {0}};
 const sim_schema collision_from_file_schema = {.name = "from_file",
                                                .doc = "grains of a file",
@@ -152,7 +153,8 @@ static void check_each(const collision_each *each, int line, const char *path, s
 }
 
 void collision_check_grains(const collision_parameters *p, sim_faults *faults) {
-  if (p->grains.count == 0) sim_faults_add(faults, 0, "grains", "expected at least one grain, got none");
+  if (p->grains.count + p->insert.count == 0)
+    sim_faults_add(faults, 0, "grains", "expected at least one grain, there or from an inlet, got none");
   for (size_t i = 0; i < p->grains.count; i++) {
     const sim_item *item = &p->grains.items[i];
     const collision_group *group = item->data;

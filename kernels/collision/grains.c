@@ -1,5 +1,5 @@
 /* The grains that a run begins with. */
-#include "kernels/collision/collision.h"
+#include "kernels/collision/run.h"
 
 #include "engine/rng.h"
 
@@ -53,7 +53,8 @@ sim_status collision_parts_list(const collision_parameters *p, const sim_setup *
   sim_species species[SIM_SPECIES_MAX];
   if (status == SIM_OK && collision_parts_species(out, species) == SIZE_MAX)
     status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at most %d species", SIM_SPECIES_MAX);
-  if (status == SIM_OK && !(out->n >= 1)) status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at least one");
+  if (status == SIM_OK && !(collision_flow_limit(p, out->n) >= 1))
+    status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at least one, there or from an inlet before t_end");
   if (status == SIM_OK && !(out->n < 4294967295.0))
     status = sim_fail(SIM_ERR_SCENARIO, "grains: expected fewer than 2^32 - 1, got %.9g", out->n);
   if (status != SIM_OK) collision_parts_free(out);
@@ -93,16 +94,17 @@ typedef struct maker {
   double *filled; /* the densest region of loose grains; 0: none */
   double *low[3], *high[3];
   int64_t first, n;
-  sim_status (*sized)(void *context, double largest);
+  sim_status (*sized)(void *context, double least, double most);
   void *context;
 } maker;
 
 static double lognormal(uint64_t seed, uint64_t id, const double *radii) {
+  const double limit = collision_lognormal_most(radii[1]);
   double z[2];
-  for (uint32_t draw = 0;; draw++) { /* within 1:20, that is, a factor sqrt(20) about the median */
+  for (uint32_t draw = 0;; draw++) {
     sim_rng_normal(seed, id, 0, DRAW_RADIUS + draw, z);
     for (int k = 0; k < 2; k++)
-      if (fabs(z[k] * radii[1]) <= 0.5 * log(20) || draw == 64) return radii[0] * exp(draw == 64 ? 0 : z[k] * radii[1]);
+      if (fabs(z[k] * radii[1]) <= limit || draw == 64) return radii[0] * exp(draw == 64 ? 0 : z[k] * radii[1]);
   }
 }
 
@@ -153,7 +155,8 @@ static sim_status throw_spheres(const maker *m, const collision_random_spheres *
   }
   *m->filled = fmax(*m->filled, filled / volume);
   if (filled > 0.7 * volume)
-    return sim_fail(SIM_ERR_SCENARIO, "random_spheres: the grains fill %.3g of their region; about 0.6 is possible",
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "random_spheres: the grains fill %.3g of their region; about 0.63 is possible with equal radii",
                     filled / volume);
   return SIM_OK;
 }
@@ -193,6 +196,7 @@ static sim_status put_lattice(const maker *m, const collision_random_spheres *gr
 static void set_masses(const maker *m, const collision_group *group) {
   for (int64_t i = m->first; i < m->first + m->n; i++) {
     const double r = m->g->radius[i];
+    if (m->g->mass[i] > 0) continue; /* of the file */
     m->g->mass[i] = group->density * 4 * pi / 3 * r * r * r;
   }
 }
@@ -239,15 +243,21 @@ static sim_status read_file(const maker *m, const sim_setup *setup, const collis
   SIM_TRY(setup->read_particles(path, file->group.species, &m->p->common.units, &read));
   sim_status status = SIM_OK;
   if (read.count != m->n) status = sim_fail(SIM_ERR_SCENARIO, "%s: changed while it was read", path);
-  if (status == SIM_OK && isnan(file->radius) && read.mass == NULL)
-    status = sim_fail(SIM_ERR_SCENARIO, "%s: has no masses, from which radii could follow; give `radius`", path);
+  const double *radius = isnan(file->radius) ? read.radius : NULL;
+  if (status == SIM_OK && isnan(file->radius) && radius == NULL && read.mass == NULL)
+    status =
+        sim_fail(SIM_ERR_SCENARIO, "%s: has no radii, nor masses from which they could follow; give `radius`", path);
   for (int64_t i = 0; i < m->n && status == SIM_OK; i++) {
     const int64_t to = m->first + i;
     const double mass = read.mass != NULL ? read.mass[i] : NAN;
-    m->g->radius[to] = isnan(file->radius) ? cbrt(mass / (4 * pi / 3 * file->group.density)) : file->radius;
+    m->g->radius[to] = radius != NULL        ? radius[i]
+                       : isnan(file->radius) ? cbrt(mass / (4 * pi / 3 * file->group.density))
+                                             : file->radius;
+    if (radius != NULL && read.mass != NULL) m->g->mass[to] = mass;
     for (int c = 0; c < 3; c++) {
       if (read.position[c] != NULL) m->g->position[c][to] = read.position[c][i];
       if (read.velocity[c] != NULL) m->g->velocity[c][to] = read.velocity[c][i];
+      if (read.spin[c] != NULL) m->g->spin[c][to] = read.spin[c][i];
       if (!isfinite(m->g->position[c][to]) || !isfinite(m->g->velocity[c][to]))
         status = sim_fail(SIM_ERR_SCENARIO, "%s: grain %" PRId64 " has a number that is not finite", path, i + 1);
     }
@@ -304,29 +314,30 @@ static sim_status make_all(const collision_parameters *p, const sim_setup *setup
     least = fmin(least, m->g->radius[i]);
     most = fmax(most, m->g->radius[i]);
   }
-  if (most > 20 * least)
+  if (collision_radii_apart(least, most))
     return sim_fail(SIM_ERR_SCENARIO, "grains: expected radii within 1:20, got %.9g to %.9g", least, most);
   for (int c = 0; c < 3; c++)
     if (m->o->periodic[c] && m->o->size[c] < 5 * most)
       return sim_fail(SIM_ERR_SCENARIO, "box.size: %.9g in %c is periodic and less than 5 of the largest radius, %.9g",
                       m->o->size[c], "xyz"[c], most);
-  SIM_TRY(m->sized(m->context, most));
+  SIM_TRY(m->sized(m->context, least, most));
   return *m->filled > 0 ? collision_pack(m->o, m->g, m->loose, m->low, m->high, *m->filled) : SIM_OK;
 }
 
 sim_status collision_grains_create(const collision_parameters *p, const sim_setup *setup, const collision_parts *parts,
-                                   const collision_options *options, sim_status (*sized)(void *context, double largest),
-                                   void *context, collision_grains *out) {
-  const size_t n = (size_t)parts->n;
+                                   const collision_options *options,
+                                   sim_status (*sized)(void *context, double least, double most), void *context,
+                                   collision_grains *out) {
+  const size_t n = (size_t)parts->n, room = n > 0 ? n : 1;
   double filled = 0;
   *out = (collision_grains){.n = (int64_t)n};
-  double *data = calloc(11 * n, sizeof *data), *bounds = calloc(6 * n, sizeof *bounds);
-  out->material = calloc(n, sizeof *out->material);
+  double *data = calloc(11 * room, sizeof *data), *bounds = calloc(6 * room, sizeof *bounds);
+  out->material = calloc(room, sizeof *out->material);
   out->radius = data;
   maker m = {.p = p,
              .o = options,
              .g = out,
-             .loose = calloc(n, sizeof(bool)),
+             .loose = calloc(room, sizeof(bool)),
              .filled = &filled,
              .sized = sized,
              .context = context};

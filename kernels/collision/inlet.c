@@ -11,16 +11,7 @@ enum { TRIES = 30 }; /* places tried a grain */
 static const double pi = 3.14159265358979323846;
 
 void collision_inlet_bounds(const collision_inlet *inlet, double *least, double *most, double *mass) {
-  const collision_radii *size = &inlet->size;
-  *least = *most = size->radius;
-  for (size_t i = 0; i < size->radii.rows; i++) {
-    if (i == 0 || size->radii.data[i] < *least) *least = size->radii.data[i];
-    if (i == 0 || size->radii.data[i] > *most) *most = size->radii.data[i];
-  }
-  if (size->distribution == COLLISION_LOGNORMAL) {
-    *least = size->radii.data[0] / sqrt(20);
-    *most = size->radii.data[0] * sqrt(20);
-  }
+  collision_radii_bounds(&inlet->size, least, most);
   *mass = inlet->group.density * 4 * pi / 3 * *least * *least * *least;
 }
 
@@ -57,16 +48,21 @@ static bool put_obstacle(collision_flow *f, const grid *g, const double x[3], do
 /* The grain and its images, where they may be in the way. */
 static bool put_images(collision_run *run, const grid *g, const collision_inlet *inlet, double reach, const double x[3],
                        double r) {
-  double y[3];
-  for (int image = 0; image < 27; image++) {
-    bool near = true;
-    for (int c = 0, k = image; c < 3; c++, k /= 3) {
-      const int way = k % 3 == 2 ? -1 : k % 3;
-      if (way != 0 && !run->options.periodic[c]) near = false;
-      y[c] = x[c] + way * run->options.size[c];
-      near = near && y[c] > inlet->low[c] - reach && y[c] < inlet->high[c] + reach;
+  double at[3][3], y[3];
+  int count[3] = {0};
+  for (int c = 0; c < 3; c++) {
+    for (int way = -1; way <= 1; way++) {
+      const double image = x[c] + way * run->options.size[c];
+      if ((way == 0 || run->options.periodic[c]) && image > inlet->low[c] - reach && image < inlet->high[c] + reach)
+        at[c][count[c]++] = image;
     }
-    if (near && !put_obstacle(run->flow, g, y, r)) return false;
+    if (count[c] == 0) return true;
+  }
+  for (int k = 0; k < count[0] * count[1] * count[2]; k++) {
+    y[0] = at[0][k % count[0]];
+    y[1] = at[1][k / count[0] % count[1]];
+    y[2] = at[2][k / count[0] / count[1]];
+    if (!put_obstacle(run->flow, g, y, r)) return false;
   }
   return true;
 }

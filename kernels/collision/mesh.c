@@ -1,23 +1,16 @@
-/* Triangles as a wall: a grid of cells, each with the triangles that a grain in it may touch. */
+/* Triangles as a wall: how their cells and neighbours are made. */
 #include "kernels/collision/collision.h"
+#include "kernels/collision/mesh_touch.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct collision_mesh {
-  double *corner; /* [count][9] */
-  int64_t count;
-  double low[3], width, reach;
-  int64_t cells[3], *first; /* [cells + 1] */
-  int32_t *triangle;
-};
-
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
 void collision_mesh_destroy(collision_mesh **mesh) {
   if (*mesh == NULL) return;
-  free((*mesh)->corner), free((*mesh)->first), free((*mesh)->triangle);
+  free((*mesh)->corner), free((*mesh)->bound), free((*mesh)->first), free((*mesh)->triangle);
+  free((*mesh)->vertex), free((*mesh)->around_first), free((*mesh)->around);
   free(*mesh);
   *mesh = NULL;
 }
@@ -32,6 +25,16 @@ static void range_of(const collision_mesh *m, int64_t i, int64_t from[3], int64_
   }
 }
 
+/* Whether a grain in this cell may reach triangle i: by the ball about the cell; 1e-9 is more than rounding. */
+static bool reaches(const collision_mesh *m, int64_t i, int64_t x, int64_t y, int64_t z) {
+  const double cell[3] = {(double)x + 0.5, (double)y + 0.5, (double)z + 0.5};
+  double centre[3], point[3], d[3];
+  for (int c = 0; c < 3; c++) centre[c] = m->low[c] + m->width * cell[c];
+  mesh_nearest(m->corner + 9 * i, centre, point);
+  for (int c = 0; c < 3; c++) d[c] = centre[c] - point[c];
+  return sqrt(mesh_dot(d, d)) <= (m->reach + sqrt(0.75) * m->width) * (1 + 1e-9);
+}
+
 /* `triangle` NULL: only counts them into first[cell + 1]. */
 static void fill(collision_mesh *m, int32_t *triangle) {
   for (int64_t i = 0; i < m->count; i++) {
@@ -40,6 +43,7 @@ static void fill(collision_mesh *m, int32_t *triangle) {
     for (int64_t x = from[0]; x <= to[0]; x++)
       for (int64_t y = from[1]; y <= to[1]; y++)
         for (int64_t z = from[2]; z <= to[2]; z++) {
+          if (!reaches(m, i, x, y, z)) continue;
           const int64_t cell = (x * m->cells[1] + y) * m->cells[2] + z;
           if (triangle == NULL)
             m->first[cell + 1]++;
@@ -85,12 +89,119 @@ static sim_status make_cells(collision_mesh *m) {
   return SIM_OK;
 }
 
+/* ---- neighbours ---- */
+
+typedef struct corner {
+  double x[3];
+  int64_t number;
+} corner;
+
+static int compare(const void *a, const void *b) {
+  const corner *p = a, *q = b;
+  for (int c = 0; c < 3; c++)
+    if (p->x[c] != q->x[c]) return p->x[c] < q->x[c] ? -1 : 1;
+  return (p->number > q->number) - (p->number < q->number);
+}
+
+typedef struct coordinate {
+  double value;
+  int64_t number;
+} coordinate;
+
+static int compare_coordinates(const void *a, const void *b) {
+  const coordinate *p = a, *q = b;
+  return p->value != q->value ? (p->value < q->value ? -1 : 1) : (p->number > q->number) - (p->number < q->number);
+}
+
+/* Coordinates of corners, of which those within `same` of the least of them become it. */
+static sim_status join_coordinates(const collision_mesh *m, double same, corner *out) {
+  const int64_t corners = 3 * m->count;
+  coordinate *sorted = malloc((size_t)(corners + 1) * sizeof *sorted);
+  if (sorted == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the edges of a mesh");
+  for (int c = 0; c < 3; c++) {
+    for (int64_t k = 0; k < corners; k++) sorted[k] = (coordinate){m->corner[3 * k + c], k};
+    qsort(sorted, (size_t)corners, sizeof *sorted, compare_coordinates);
+    double least = -INFINITY;
+    for (int64_t k = 0; k < corners; k++) {
+      if (!(sorted[k].value - least <= same)) least = sorted[k].value;
+      out[sorted[k].number].x[c] = least;
+    }
+  }
+  for (int64_t k = 0; k < corners; k++) out[k].number = k;
+  free(sorted);
+  return SIM_OK;
+}
+
+/* How far corners that meet may lie apart, written with different roundings: two roundings in single precision, and
+ * little beside the shortest edge. */
+static double rounding_of(const collision_mesh *m) {
+  double largest = 0, shortest = INFINITY;
+  for (int64_t k = 0; k < 9 * m->count; k++) largest = fmax(largest, fabs(m->corner[k]));
+  for (int64_t i = 0; i < 3 * m->count; i++) {
+    const double *p = m->corner + 3 * i, *q = i % 3 < 2 ? p + 3 : p - 6;
+    const double d[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
+    shortest = fmin(shortest, sqrt(mesh_dot(d, d)));
+  }
+  return fmin(2 * (double)FLT_EPSILON * largest, 1e-3 * shortest);
+}
+
+/* Corners at the same place are one vertex, and take the place of the first. */
+static sim_status make_vertices(collision_mesh *m) {
+  const int64_t corners = 3 * m->count;
+  corner *sorted = malloc((size_t)(corners + 1) * sizeof *sorted);
+  m->vertex = malloc((size_t)(corners + 1) * sizeof *m->vertex);
+  m->around = malloc((size_t)(corners + 1) * sizeof *m->around);
+  m->around_first = malloc((size_t)(corners + 1) * sizeof *m->around_first);
+  sim_status status = SIM_OK;
+  if (sorted == NULL || m->vertex == NULL || m->around == NULL || m->around_first == NULL)
+    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the edges of a mesh");
+  if (status == SIM_OK) status = join_coordinates(m, rounding_of(m), sorted);
+  if (status != SIM_OK) {
+    free(sorted);
+    return status;
+  }
+  qsort(sorted, (size_t)corners, sizeof *sorted, compare);
+  for (int64_t k = 0, first = 0; k < corners; k++) {
+    bool same = k > 0;
+    for (int c = 0; c < 3 && same; c++) same = sorted[k].x[c] == sorted[k - 1].x[c];
+    if (!same) {
+      m->around_first[m->vertices++] = (int32_t)k;
+      first = sorted[k].number;
+    }
+    const int64_t number = sorted[k].number;
+    m->vertex[number] = (int32_t)(m->vertices - 1);
+    m->around[k] = (int32_t)(number / 3);
+    if (same) memcpy(m->corner + 3 * number, m->corner + 3 * first, 3 * sizeof *m->corner);
+  }
+  m->around_first[m->vertices] = (int32_t)corners;
+  free(sorted);
+  return SIM_OK;
+}
+
+/* The ball about the middle of the box about a triangle; 1e-9 is more than rounding. */
+static sim_status make_balls(collision_mesh *m) {
+  m->bound = malloc((size_t)m->count * 4 * sizeof *m->bound + 1);
+  if (m->bound == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
+  for (int64_t i = 0; i < m->count; i++) {
+    const double *p = m->corner + 9 * i;
+    double *ball = m->bound + 4 * i;
+    for (int c = 0; c < 3; c++)
+      ball[c] = 0.5 * (fmin(p[c], fmin(p[3 + c], p[6 + c])) + fmax(p[c], fmax(p[3 + c], p[6 + c])));
+    ball[3] = 0;
+    for (int k = 0; k < 9; k += 3) {
+      const double d[3] = {p[k] - ball[0], p[k + 1] - ball[1], p[k + 2] - ball[2]};
+      ball[3] = fmax(ball[3], sqrt(mesh_dot(d, d)) * (1 + 1e-9));
+    }
+  }
+  return SIM_OK;
+}
+
 sim_status collision_mesh_create(const collision_triangles *triangles, double largest, collision_mesh **out) {
   collision_mesh *m = *out = calloc(1, sizeof *m);
   if (m == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
-  if (triangles->count > INT32_MAX) {
+  if (triangles->count > INT32_MAX / 3) {
     collision_mesh_destroy(out);
-    return sim_fail(SIM_ERR_SCENARIO, "a mesh has 2^31 triangles or more");
+    return sim_fail(SIM_ERR_SCENARIO, "a mesh has more than 7e8 triangles");
   }
   const size_t bytes = (size_t)triangles->count * 9 * sizeof(double);
   m->count = triangles->count;
@@ -101,98 +212,18 @@ sim_status collision_mesh_create(const collision_triangles *triangles, double la
     status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
   else
     memcpy(m->corner, triangles->corner, bytes);
+  if (status == SIM_OK) status = make_vertices(m);
+  if (status == SIM_OK) status = make_balls(m);
   if (status == SIM_OK) status = make_cells(m);
   if (status != SIM_OK) collision_mesh_destroy(out);
   return status;
 }
 
-double collision_mesh_bytes(int64_t triangles) { return (double)triangles * (72 + 8 * 8 + 32 * 4) + 40e3; }
-
-/* Point of a triangle that is nearest to x, by the region of its corners, sides or face in which x lies (C. Ericson,
- * Real-Time Collision Detection, 2005, 5.1.5). */
-static void nearest(const double *a, const double x[3], double out[3]) {
-  double ab[3], ac[3], ap[3], bp[3], cp[3];
-  for (int k = 0; k < 3; k++) {
-    ab[k] = a[3 + k] - a[k];
-    ac[k] = a[6 + k] - a[k];
-    ap[k] = x[k] - a[k];
-    bp[k] = x[k] - a[3 + k];
-    cp[k] = x[k] - a[6 + k];
-  }
-  const double d1 = dot(ab, ap), d2 = dot(ac, ap), d3 = dot(ab, bp), d4 = dot(ac, bp), d5 = dot(ab, cp),
-               d6 = dot(ac, cp);
-  const double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
-  double v, w; /* x = a + v ab + w ac */
-  if (d1 <= 0 && d2 <= 0)
-    v = w = 0;
-  else if (d3 >= 0 && d4 <= d3)
-    v = 1, w = 0;
-  else if (vc <= 0 && d1 >= 0 && d3 <= 0)
-    v = d1 / (d1 - d3), w = 0;
-  else if (d6 >= 0 && d5 <= d6)
-    v = 0, w = 1;
-  else if (vb <= 0 && d2 >= 0 && d6 <= 0)
-    v = 0, w = d2 / (d2 - d6);
-  else if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0)
-    w = (d4 - d3) / (d4 - d3 + (d5 - d6)), v = 1 - w;
-  else
-    v = vb / (va + vb + vc), w = vc / (va + vb + vc);
-  for (int k = 0; k < 3; k++) out[k] = a[k] + v * ab[k] + w * ac[k];
+double collision_mesh_bytes(int64_t triangles) {
+  return (double)triangles * (104 + 3 * 12 + 3 * 32 + 8 * 8 + 32 * 4) + 40e3;
 }
 
-typedef struct candidate {
-  double distance, point[3];
-  int32_t triangle;
-} candidate;
-
-enum { CANDIDATES = 64 };
-
-/* The nearest ones, in order; triangles come in the order of their numbers. */
-static int look(const collision_mesh *m, const double x[3], double reach, candidate *out) {
-  int64_t at[3];
-  int count = 0;
-  for (int c = 0; c < 3; c++) {
-    const double k = floor((x[c] - m->low[c]) / m->width);
-    if (!(k >= 0 && k < (double)m->cells[c])) return 0;
-    at[c] = (int64_t)k;
-  }
-  const int64_t cell = (at[0] * m->cells[1] + at[1]) * m->cells[2] + at[2];
-  for (int64_t e = m->first[cell]; e < m->first[cell + 1]; e++) {
-    candidate c = {.triangle = m->triangle[e]};
-    double d[3];
-    nearest(m->corner + 9 * (int64_t)c.triangle, x, c.point);
-    for (int k = 0; k < 3; k++) d[k] = x[k] - c.point[k];
-    c.distance = sqrt(dot(d, d));
-    if (!(c.distance < reach) || (count == CANDIDATES && c.distance >= out[count - 1].distance)) continue;
-    int k = count < CANDIDATES ? count++ : count - 1;
-    for (; k > 0 && out[k - 1].distance > c.distance; k--) out[k] = out[k - 1];
-    out[k] = c;
-  }
-  return count;
-}
-
-/* A face counts once; an edge or a corner only where no nearer contact's triangle holds it: neither the seam between
- * two faces that lie in a plane, nor the rest of those that share it. */
-int collision_mesh_touch(const collision_mesh *m, const double x[3], double reach,
+int collision_mesh_touch(const collision_mesh *mesh, const double x[3], double reach,
                          collision_touch out[COLLISION_TOUCHES_MAX]) {
-  candidate near[CANDIDATES];
-  int32_t taken[COLLISION_TOUCHES_MAX];
-  int found = 0;
-  const int count = look(m, x, reach, near);
-  const double same = 1e-6 * reach;
-  for (int k = 0; k < count && found < COLLISION_TOUCHES_MAX; k++) {
-    bool held = !(near[k].distance > 0);
-    for (int other = 0; other < found && !held; other++) {
-      double point[3], square = 0;
-      nearest(m->corner + 9 * (int64_t)taken[other], near[k].point, point);
-      for (int c = 0; c < 3; c++) square += (point[c] - near[k].point[c]) * (point[c] - near[k].point[c]);
-      held = square < same * same;
-    }
-    if (held) continue;
-    taken[found] = near[k].triangle;
-    out[found].distance = near[k].distance;
-    for (int c = 0; c < 3; c++) out[found].normal[c] = (x[c] - near[k].point[c]) / near[k].distance;
-    found++;
-  }
-  return found;
+  return mesh_touch(mesh, x, reach, out);
 }

@@ -1,5 +1,6 @@
 /* The model's descriptor: what it keeps, how it is made and ended, and a step. */
 #include "kernels/collision/gas.h"
+#include "kernels/collision/fields.h"
 #include "kernels/collision/run.h"
 #ifdef SIM_HAS_CUDA
 #include "kernels/collision/cuda/ops.h"
@@ -19,7 +20,7 @@ static const sim_table *const tables[] = {&energy_table, &gas_table, &contact_ta
 
 static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
   collision_run *run = self;
-  SIM_TRY(run->ops->store(run->work));
+  if (run->n > 0) SIM_TRY(run->ops->store(run->work));
   frame->array_count = 0;
   for (int which = 0; which < COLLISION_ARRAYS; which++)
     if (collision_view_array(run, which, &arrays[frame->array_count])) frame->array_count++;
@@ -60,7 +61,9 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   if (!(n < 4294967295.0))
     return sim_fail(SIM_ERR_SCENARIO, "insert: expected fewer than 2^32 - 1 grains with those of the start, got %.9g",
                     n);
-  options.n = (int64_t)n;
+  options.n = (int64_t)fmax(n, 1);
+  collision_options_bound(p, setup->saved, &options);
+  SIM_TRY(collision_walls_check_images(&options));
   const double real = (double)sim_dtype_size(ops->dtype);
   const double shown = n * (2 * sizeof(uint64_t) + 11 * real);
   const double history = (double)collision_contact_room(options.n, options.springs) * (16 + options.springs * real) +
@@ -71,14 +74,19 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
                                           sizeof(double)) +
                       history + COLLISION_CONTROLS * sizeof(double);
   sim_plan_add_host(out, "grains", shown + kept);
-  if (triangles > 0) sim_plan_add_host(out, "meshes", collision_mesh_bytes(triangles) + 80.0 * (double)triangles);
+  if (triangles > 0) {
+    sim_plan_add_host(out, "meshes", collision_mesh_bytes(triangles) + 80.0 * (double)triangles);
+    if (setup->backend->space == SIM_SPACE_DEVICE) sim_plan_add(out, "meshes there", collision_mesh_bytes(triangles));
+  }
   if (collision_flow_varies(p))
     sim_plan_add_host(out, "grains that come and go", collision_flow_bytes(p, n, (int)sim_dtype_size(ops->dtype)));
   sim_plan_add(out, "neighbours and forces", ops->bytes(&options));
   if (made > ops->bytes(&options)) sim_plan_add_host(out, "grains while they are made", made - ops->bytes(&options));
   out->snapshot_bytes = shown;
   out->checkpoint_bytes = shown + kept;
-  out->steps = isnan(p->integrate.dt) ? NAN : collision_step_count(p->integrate.t_end, p->integrate.dt);
+  const double dt =
+      isnan(p->integrate.dt) ? collision_contact_guess(p, &options) / p->integrate.steps_per_contact : p->integrate.dt;
+  out->steps = collision_step_count(p->integrate.t_end, dt);
   out->t_end = p->integrate.t_end;
   out->work_per_step = n;
   const bool gpu = setup->backend->space == SIM_SPACE_DEVICE;
@@ -130,15 +138,13 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   return SIM_OK;
 }
 
-/* A step's time is a product, so that no rounding adds up; the last one ends at t_end. */
 static sim_status step(void *self, sim_clock *clock) {
   collision_run *run = self;
-  const double before = (double)clock->step * run->dt, next = (double)(clock->step + 1) * run->dt, end = clock->t_end;
-  const bool last = clock->step + 1 >= run->steps;
-  const double dt = last && fabs(next - end) > 1e-11 * end ? end - before : run->dt;
-  clock->t = last ? end : next;
+  double after;
+  const double dt = sim_clock_step(clock, run->dt, &after);
+  clock->t = after;
   if (run->options.walls > 0) SIM_TRY(collision_motion_step(run, clock->t, dt));
-  SIM_TRY(run->ops->step(run->work, clock->t, dt));
+  if (run->n > 0) SIM_TRY(run->ops->step(run->work, clock->t, dt));
   clock->step++;
   clock->dt = dt;
   return run->varies && clock->step % COLLISION_FLOW_STEPS == 0 ? collision_flow_step(run, clock) : SIM_OK;
@@ -189,15 +195,6 @@ static const collision_ops_pair cpu_ops = {&collision_ops_cpu_f32, &collision_op
 static const collision_ops_pair cuda_ops = {&collision_ops_cuda_f32, &collision_ops_cuda_f64, &collision_gas_ops_cuda};
 #endif
 
-static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
-#ifdef SIM_HAS_CUDA
-  if (backend == SIM_BACKEND_CUDA) return !collision_cuda_lacks(parameters, lacks, capacity);
-#else
-  (void)parameters, (void)backend, (void)lacks, (void)capacity;
-#endif
-  return true;
-}
-
 const sim_model collision_model = {
     .name = "collision",
     .doc = "spheres that collide",
@@ -205,6 +202,7 @@ const sim_model collision_model = {
     .references = references,
     .parameters = &collision_schema,
     .tables = tables,
+    .described = collision_described,
     .state = collision_state_fields,
     .work_unit = "grain steps",
     .ops = {[SIM_BACKEND_CPU] = &cpu_ops,
@@ -213,7 +211,6 @@ const sim_model collision_model = {
 #endif
     },
     .validate = collision_validate,
-    .supports = supports,
     .tables_of = collision_tables_of,
     .plan = plan,
     .create = create,

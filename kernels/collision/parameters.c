@@ -20,7 +20,7 @@ static const sim_field value_fields[] = {
              .dimension = {0}),
     OPTIONAL(collision_values, damping, SIM_RANGE, INFINITY, "linear, in place of restitution: force over speed",
              .dimension = {0, 1, -1}),
-    OPTIONAL(collision_values, tangential_stiffness, SIM_RANGE, INFINITY,
+    OPTIONAL(collision_values, tangential_stiffness, POSITIVE, INFINITY,
              "linear: tangential over normal stiffness, and damping; 2/7 where none is given", .dimension = {0}),
     OPTIONAL(collision_values, friction, SIM_RANGE, INFINITY, "Coulomb's coefficient; 0 where none is given",
              .dimension = {0}),
@@ -88,7 +88,7 @@ static const sim_schema integrate_schema = {
 static const sim_field fields[] = {
     {FIELD(collision_parameters, box), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &collision_box_schema,
      .doc = "where it happens"},
-    {FIELD(collision_parameters, grains), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = collision_grain_variants,
+    {FIELD(collision_parameters, grains), .type = SIM_LIST, .variants = collision_grain_variants,
      .doc = "groups of grains, or single ones as { radius = , position = , velocity = }"},
     {FIELD(collision_parameters, walls), .type = SIM_LIST, .variants = collision_wall_variants,
      .doc = "walls beside those of the box"},
@@ -141,7 +141,13 @@ collision_values collision_values_merged(const collision_values *general, const 
   return v;
 }
 
-static void check_values(const collision_values *v, int law, int line, const char *path, sim_faults *faults) {
+static bool rubs(const collision_values *v) {
+  return v->friction > 0 || v->rolling_friction > 0 || v->twisting_friction > 0;
+}
+
+/* `rough`: some pair has friction. */
+static void check_values(const collision_values *v, int law, bool rough, int line, const char *path,
+                         sim_faults *faults) {
   char at[96];
 #define FAULT(key, ...)                                                                                                \
   do {                                                                                                                 \
@@ -164,13 +170,21 @@ static void check_values(const collision_values *v, int law, int line, const cha
     FAULT("damping", "expected one of restitution and damping, got both");
   if (!isnan(v->damping) && !isnan(v->contact_time))
     FAULT("damping", "expected restitution beside contact_time, got damping");
+  if (law == COLLISION_OWN && v->surface_energy > 0)
+    FAULT("surface_energy", "has no effect with law = \"own\": put the pull into contact.force");
+  if (law == COLLISION_OWN && !rough && (!isnan(v->restitution) || !isnan(v->damping)))
+    FAULT(isnan(v->damping) ? "restitution" : "damping",
+          "acts on friction alone with law = \"own\", and there is none: put the dashpot into contact.force");
 #undef FAULT
 }
 
 static void check_contact(const collision_parameters *p, sim_faults *faults) {
   const char *names[COLLISION_MATERIALS_MAX];
   int count;
-  check_values(&p->contact.values, p->contact.law, 0, "contact", faults);
+  bool rough = rubs(&p->contact.values);
+  for (size_t i = 0; i < p->contact.pairs.count; i++)
+    rough = rough || rubs(&((const collision_pair *)p->contact.pairs.items[i].data)->values);
+  check_values(&p->contact.values, p->contact.law, rough, 0, "contact", faults);
   if ((p->contact.law == COLLISION_OWN) != (p->contact.force != NULL))
     sim_faults_add(faults, 0, "contact.force",
                    p->contact.force == NULL ? "missing: law = \"own\" needs it" : "needs law = \"own\"");
@@ -184,7 +198,14 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
     const collision_values v = collision_values_merged(&p->contact.values, &pair->values);
     char path[64];
     snprintf(path, sizeof path, "contact.pairs[%zu]", i + 1);
-    check_values(&v, p->contact.law, item->line, path, faults);
+    check_values(&v, p->contact.law, rough, item->line, path, faults);
+    for (size_t k = 0; k < i; k++) {
+      const collision_pair *other = p->contact.pairs.items[k].data;
+      const bool same = strcmp(pair->a, other->a) == 0 && strcmp(pair->b, other->b) == 0;
+      if (same || (strcmp(pair->a, other->b) == 0 && strcmp(pair->b, other->a) == 0))
+        sim_faults_add(faults, item->line, path, "\"%s\" and \"%s\" have their constants from contact.pairs[%zu]",
+                       pair->a, pair->b, k + 1);
+    }
     for (int k = 0; k < 2; k++) {
       const char *name = k ? pair->b : pair->a, *nearest;
       if (collision_material_index(names, count, name) >= 0) continue;

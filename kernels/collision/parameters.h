@@ -3,11 +3,10 @@
 #define COLLISION_PARAMETERS_H
 
 #include "engine/model.h"
+#include "kernels/collision/shapes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum { COLLISION_WALLS_MAX = 20, COLLISION_MATERIALS_MAX = 16 };
 
 /* What every kind of group of grains begins with. */
 typedef struct collision_group {
@@ -131,8 +130,6 @@ typedef struct collision_box {
   int sides[6]; /* collision_side: x low, x high, y low ...; SAME only until validate */
 } collision_box;
 
-typedef enum collision_force { COLLISION_LINEAR, COLLISION_HERTZ, COLLISION_OWN } collision_force;
-
 /* NaN: not given. In `pairs`, what is not given is as in `contact`. */
 typedef struct collision_values {
   double stiffness, contact_time, young, poisson, restitution, damping, tangential_stiffness, friction,
@@ -153,11 +150,6 @@ typedef struct collision_contact {
   sim_list pairs;
 } collision_contact;
 
-/* A plane through which the passage of grains is counted; with a radius: a disc. */
-typedef struct collision_gate {
-  double point[3], normal[3], radius; /* NaN: endless */
-} collision_gate;
-
 /* Grains that come during the run. `radii` as in random_spheres. */
 typedef struct collision_inlet {
   collision_group group;
@@ -170,7 +162,7 @@ typedef struct collision_region {
   double low[3], high[3];
 } collision_region;
 
-enum { COLLISION_GATES_MAX = 16, COLLISION_BINS_MAX = 64, COLLISION_INLETS_MAX = 16, COLLISION_TABLES = 14 };
+enum { COLLISION_BINS_MAX = 64, COLLISION_INLETS_MAX = 16, COLLISION_TABLES = 14 };
 
 typedef struct collision_profile {
   int axis;
@@ -207,5 +199,6 @@ typedef struct collision_parameters {
 /* sim_model.validate, sim_model.tables_of */
 sim_status collision_validate(void *parameters, sim_faults *faults);
 const sim_table *const *collision_tables_of(const void *parameters);
+extern const sim_table *const collision_described[]; /* sim_model.described */
 
 #endif

@@ -2,10 +2,9 @@
 #ifndef COLLISION_PHYSICS_H
 #define COLLISION_PHYSICS_H
 
-#include "kernels/collision/collision.h"
+#include "kernels/collision/shapes.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #ifdef __CUDACC__
 #define COLLISION_INLINE static __device__ __forceinline__
@@ -14,7 +13,9 @@
 #endif
 
 typedef struct contact_law {
-  real k0, km, g0, gh, gm, tangential, E, G, beta, friction, rolling, twisting, pull;
+  real k0, km, g0, gh, gm, tangential, E, G; /* see collision_law */
+  real gn, gt;                               /* Hertz: beta sqrt(2 E) and beta sqrt(8 G) */
+  real friction, rolling, twisting, pull;
 } contact_law;
 
 /* A contact as grain i sees it. Swapping i and j turns the sign of every vector and of no number, to the bit. */
@@ -52,27 +53,54 @@ COLLISION_INLINE void contact_turn(real spring[3], const real normal[3]) {
   for (int c = 0; c < 3; c++) spring[c] *= scale;
 }
 
-/* A spring with a dashpot that slides at a force of `limit`; count 3, or 1 for a twist. Adds to *lost and *held. */
-COLLISION_INLINE void contact_slide(real *spring, const real *rate, int count, real k, real g, real limit, real dt,
-                                    real *force, real *held, real *lost) {
+/* Stiffness of the tangential spring as history measures it: the same at every overlap. With Hertz's law history is
+ * the stretch times the root of the contact's radius a, by which 8 G a of Mindlin is 8 G; see contact_slide. */
+COLLISION_INLINE real contact_stiffness(const contact_law *law, int form, real mass) {
+  return form == COLLISION_HERTZ ? 8 * law->G : law->tangential * (law->k0 + law->km * mass);
+}
+
+/* Energy that a contact which has ended gives up. */
+COLLISION_INLINE real contact_given_up(const contact_law *law, int form, int springs, real mass, real radius,
+                                       const real *spring) {
+  real slide = 0, turn = 0;
+  for (int k = 0; k < springs && k < 3; k++) slide += spring[k] * spring[k];
+  for (int k = 3; k < springs; k++) turn += spring[k] * spring[k];
+  return (real)0.5 * contact_stiffness(law, form, mass) * (slide + turn * radius * radius);
+}
+
+/* A spring with a dashpot that slides at a force of `limit`; count 3, or 1 for a twist. Adds to *held and *lost.
+ *
+ * The spring's stiffness now is weight^2 k and what is kept is weight times its stretch, so that k/2 spring^2 is what
+ * it holds: where the stiffness changes, the stretch follows without gain or loss, and the power of the force is that
+ * energy's rate to the letter (a spring kept by its stretch gains energy from nowhere while a contact loads: Elata and
+ * Berryman, Mech. Mater. 24 (1996) 229). Coulomb's bound is on the spring first, then on spring and dashpot: two
+ * projections on one ball, so that neither gives energy and no spring is driven along the slip. */
+COLLISION_INLINE void contact_slide(real *spring, const real *rate, int count, real k, real weight, real g, real limit,
+                                    real dt, real *force, real *held, real *lost) {
+  const real stiff = k * weight;
   real before = 0, after = 0, size = 0, power = 0;
   for (int c = 0; c < count; c++) {
     before += spring[c] * spring[c];
-    spring[c] += rate[c] * dt;
-    force[c] = -k * spring[c] - g * rate[c];
+    spring[c] += weight * rate[c] * dt;
+    after += spring[c] * spring[c];
+  }
+  if (dt > 0 && stiff * stiff * after > limit * limit) {
+    const real bound = limit / (stiff * (real)sqrt(after));
+    after = 0;
+    for (int c = 0; c < count; c++) {
+      spring[c] *= bound;
+      after += spring[c] * spring[c];
+    }
+  }
+  for (int c = 0; c < count; c++) {
+    force[c] = -stiff * spring[c] - g * rate[c];
     size += force[c] * force[c];
   }
   if (size > limit * limit) {
     const real scale = limit / (real)sqrt(size);
-    for (int c = 0; c < count; c++) {
-      force[c] *= scale;
-      if (dt > 0) spring[c] = k > 0 ? -(force[c] + g * rate[c]) / k : 0;
-    }
+    for (int c = 0; c < count; c++) force[c] *= scale;
   }
-  for (int c = 0; c < count; c++) {
-    after += spring[c] * spring[c];
-    power -= force[c] * rate[c];
-  }
+  for (int c = 0; c < count; c++) power -= force[c] * rate[c];
   *held += (real)0.5 * k * after;
   *lost += power * dt - (real)0.5 * k * (after - before);
 }
@@ -110,20 +138,21 @@ COLLISION_INLINE void contact_force(const contact_law *law, int form, int spring
   real share = contact_share(overlap, speed, edge, &mean);
   const bool hertz = form == COLLISION_HERTZ, own = form == COLLISION_OWN;
   if (overlap < 0) overlap = 0;
-  real k, g, kt, gt, elastic;
+  const real held_by = contact_stiffness(law, form, s->mass);
+  real k, g, gt, elastic, weight = 1;
   if (hertz) {
-    const real a = (real)sqrt(s->radius * overlap), stiff = 2 * law->E * a;
-    k = (real)(2.0 / 3.0) * stiff; /* force over overlap */
-    g = law->beta * (real)sqrt(stiff * s->mass);
-    kt = 8 * law->G * a;
-    gt = law->beta * (real)sqrt(kt * s->mass);
+    const real a = (real)sqrt(s->radius * overlap);
+    k = (real)(4.0 / 3.0) * law->E * a; /* force over overlap */
+    weight = (real)sqrt(a);
+    const real damped = weight * (real)sqrt(s->mass); /* beta sqrt(stiffness m), stiffness 2 E a and 8 G a */
+    g = law->gn * damped;
+    gt = law->gt * damped;
     mean = overlap;
     share = 1;
     elastic = (real)0.4 * k * overlap * overlap;
   } else {
     k = law->k0 + law->km * s->mass;
     g = law->g0 + law->gh * (real)sqrt(s->mass) + law->gm * s->mass;
-    kt = law->tangential * k;
     gt = law->tangential * g;
     elastic = (real)0.5 * k * overlap * overlap;
   }
@@ -149,17 +178,18 @@ COLLISION_INLINE void contact_force(const contact_law *law, int form, int spring
   contact_cross(s->surface, s->normal, arm);
   for (int c = 0; c < 3; c++) slip[c] = s->speed[c] - speed * s->normal[c] - arm[c];
   contact_turn(spring, s->normal);
-  contact_slide(spring, slip, 3, kt, gt, law->friction * load, dt, tangential, &out->elastic, &out->dissipated);
+  contact_slide(spring, slip, 3, held_by, weight, gt, law->friction * load, dt, tangential, &out->elastic,
+                &out->dissipated);
   for (int c = 0; c < 3; c++) out->force[c] += tangential[c];
   if (springs == 3) return;
-  const real k2 = kt * s->radius * s->radius, g2 = gt * s->radius * s->radius;
+  const real k2 = held_by * s->radius * s->radius, g2 = gt * s->radius * s->radius;
   const real twist = contact_dot(s->turning, s->normal);
   real roll[3], couple[3], twisting;
   for (int c = 0; c < 3; c++) roll[c] = s->turning[c] - twist * s->normal[c];
   contact_turn(spring + 3, s->normal);
-  contact_slide(spring + 3, roll, 3, k2, g2, law->rolling * s->radius * load, dt, couple, &out->elastic,
+  contact_slide(spring + 3, roll, 3, k2, weight, g2, law->rolling * s->radius * load, dt, couple, &out->elastic,
                 &out->dissipated);
-  contact_slide(spring + 6, &twist, 1, k2, g2, law->twisting * s->radius * load, dt, &twisting, &out->elastic,
+  contact_slide(spring + 6, &twist, 1, k2, weight, g2, law->twisting * s->radius * load, dt, &twisting, &out->elastic,
                 &out->dissipated);
   for (int c = 0; c < 3; c++) out->couple[c] = couple[c] + twisting * s->normal[c];
 }

@@ -18,8 +18,7 @@ enum {
   COLLISION_CARRIED_VIRIAL,
   COLLISION_CARRIED_COLLISIONS,
   COLLISION_CARRIED_WORK,
-  COLLISION_WORK_UNKNOWN, /* 1: some steps were taken where it is not counted */
-  COLLISION_OF_INLET,     /* how many each has brought */
+  COLLISION_OF_INLET,                                                   /* how many each has brought */
   COLLISION_CARRIED_GRAINS = COLLISION_OF_INLET + COLLISION_INLETS_MAX, /* through each gate */
   COLLISION_CARRIED_MASS = COLLISION_CARRIED_GRAINS + COLLISION_GATES_MAX,
   COLLISION_CONTROLS = COLLISION_CARRIED_MASS + COLLISION_GATES_MAX
@@ -59,16 +58,16 @@ typedef struct collision_run {
   collision_work *work;
   collision_options options;
   const collision_parameters *parameters;
-  int64_t n, steps, room;
+  int64_t n, room; /* n may be 0 where grains come and go: the operations are not called then */
   double dt;
   sim_buffer array[COLLISION_ARRAYS];
   sim_species species[SIM_SPECIES_MAX];
   size_t species_count;
   collision_sums sums;
   int64_t sums_step;
-  bool warned;
-  int64_t limit; /* grains that there is room for */
-  bool varies;   /* grains come and go */
+  bool warned, unbalanced; /* that was said */
+  int64_t limit;           /* grains that there is room for */
+  bool varies;             /* grains come and go */
   struct collision_flow *flow;
   double profile[COLLISION_PROFILES][COLLISION_BINS_MAX];
   int64_t profile_step;
@@ -118,6 +117,10 @@ void collision_observe_flow(const collision_run *run, double *values);
 double collision_get(const collision_run *run, int which, int c, int64_t i);
 
 double collision_step_count(double t_end, double dt);
+/* derive.c */
+void collision_radii_bounds(const collision_radii *size, double *least, double *most);
+/* radius_least and radius_most of all that are there or come, as far as they are known before grains are made. */
+void collision_options_bound(const collision_parameters *p, const sim_frame *saved, collision_options *o);
 
 /* sim_model.observe */
 sim_status collision_observe(void *self, const sim_clock *clock, int table, double *values);

@@ -1,4 +1,5 @@
 /* How a run begins: grains into the state, the step, the first forces. */
+#include "kernels/collision/functions.h"
 #include "kernels/collision/gas.h"
 #include "kernels/collision/run.h"
 
@@ -55,7 +56,7 @@ static sim_status put_grains(collision_run *run, const collision_parts *parts, c
 }
 
 /* Radii of all that are there or may come: lists of neighbours and meshes are made for them. */
-static sim_status set_size(void *context, double largest) {
+static sim_status set_size(void *context, double smallest, double largest) {
   collision_run *run = context;
   collision_options *o = &run->options;
   double least, most, mass;
@@ -66,9 +67,12 @@ static sim_status set_size(void *context, double largest) {
     o->radius_most = fmax(o->radius_most, most);
     o->radius_least = fmin(o->radius_least, least);
   }
-  if (o->radius_most > 20 * o->radius_least)
-    return sim_fail(SIM_ERR_SCENARIO, "insert: expected radii within 1:20 of those at the start, got %.9g beside %.9g",
-                    o->radius_least, o->radius_most);
+  least = fmin(smallest, o->radius_least);
+  if (collision_radii_apart(least, o->radius_most))
+    return sim_fail(
+        SIM_ERR_SCENARIO,
+        "insert: expected radii within 1:20 of each other and of those at the start, got %.9g to %.9g in all", least,
+        o->radius_most);
   for (int c = 0; c < 3; c++)
     if (o->periodic[c] && o->size[c] < 5 * o->radius_most)
       return sim_fail(SIM_ERR_SCENARIO,
@@ -78,9 +82,12 @@ static sim_status set_size(void *context, double largest) {
 }
 
 static sim_status bound_radii(collision_run *run) {
-  double most = 0;
-  for (int64_t i = 0; i < run->n; i++) most = fmax(most, collision_get(run, COLLISION_RADIUS, 0, i));
-  return set_size(run, most);
+  double least = INFINITY, most = 0;
+  for (int64_t i = 0; i < run->n; i++) {
+    least = fmin(least, collision_get(run, COLLISION_RADIUS, 0, i));
+    most = fmax(most, collision_get(run, COLLISION_RADIUS, 0, i));
+  }
+  return set_size(run, least, most);
 }
 
 static sim_status make_meshes(collision_run *run, const sim_setup *setup) {
@@ -144,8 +151,8 @@ static void add_newcomers(const collision_run *run, double *mass, double *radius
 
 static sim_status shortest_contact(const collision_run *run, double *out) {
   const size_t n = (size_t)run->n, all = n + run->parameters->insert.count;
-  double *mass = malloc(2 * all * sizeof *mass), *radius = mass + all;
-  uint64_t *material = malloc(all * sizeof *material);
+  double *mass = malloc(2 * (all + 1) * sizeof *mass), *radius = mass + all;
+  uint64_t *material = malloc((all + 1) * sizeof *material);
   sim_status status = SIM_OK;
   if (mass == NULL || material == NULL) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu grains", n);
   for (size_t i = 0; i < n && status == SIM_OK; i++) {
@@ -166,6 +173,7 @@ static sim_status choose_step(collision_run *run, bool saved) {
   const collision_integrate *integrate = &run->parameters->integrate;
   double *step = (double *)run->array[COLLISION_CONTROLLER].data + COLLISION_STEP, shortest;
   SIM_TRY(shortest_contact(run, &shortest));
+  if (saved && run->n == 0 && !isfinite(shortest)) shortest = *step * integrate->steps_per_contact; /* none will come */
   run->dt = isnan(integrate->dt) ? shortest / integrate->steps_per_contact : integrate->dt;
   if (saved) run->dt = *step;
   *step = run->dt;
@@ -179,7 +187,6 @@ static sim_status choose_step(collision_run *run, bool saved) {
   const double steps = collision_step_count(integrate->t_end, run->dt);
   if (!(steps <= 0x1p62))
     return sim_fail(SIM_ERR_SCENARIO, "integrate.dt: expected at most 2^62 steps, got %.9g", steps);
-  run->steps = (int64_t)steps;
   return SIM_OK;
 }
 
@@ -223,6 +230,9 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   SIM_TRY(setup->saved != NULL ? collision_restore(run, setup->saved) : make(run, setup));
   sim_buffer *a = run->array;
   SIM_TRY(choose_step(run, setup->saved != NULL));
+  if (run->options.own != NULL && setup->saved == NULL && run->n > 0) /* two like the first grain, in ten steps */
+    SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
+                                   0.5 * collision_get(run, COLLISION_MASS, 0, 0), 10 * run->dt));
   if (setup->saved != NULL) SIM_TRY(bound_radii(run));
   SIM_TRY(collision_motion_create(run));
   SIM_TRY(collision_flow_create(run));
@@ -231,9 +241,9 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
     add_flow(run);
   }
   run->options.dt = run->dt;
+  run->options.before = setup->saved != NULL && setup->saved->clock.step > 0 ? setup->saved->clock.dt : run->dt;
   choose_again(run, setup);
   double *controls = a[COLLISION_CONTROLLER].data;
-  if (run->options.worked && !run->ops->counts_work) controls[COLLISION_WORK_UNKNOWN] = 1;
   const collision_state state = {.n = run->n,
                                  .room = run->room,
                                  .radius = a[COLLISION_RADIUS].data,
@@ -260,14 +270,14 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   for (int64_t k = 0; k < run->room && setup->saved == NULL; k++)
     state.contact_grain[k] = state.contact_partner[k] = UINT64_MAX;
   SIM_TRY(run->ops->create(&run->options, &state, &run->work));
-  SIM_TRY(run->ops->load(run->work));
+  if (run->n > 0) SIM_TRY(run->ops->load(run->work));
   if (setup->saved != NULL) return SIM_OK;
   const collision_sums *sums;
-  run->ops->begin(run->work, 0);
+  if (run->n > 0) run->ops->begin(run->work, 0);
   SIM_TRY(check_start(run, &sums));
   controls[COLLISION_INITIAL_ENERGY] = collision_energy(sums);
   const double scale = collision_energy_scale(sums);
-  controls[COLLISION_ENERGY_SCALE] = scale > 0 ? scale : 1;
+  controls[COLLISION_ENERGY_SCALE] = scale > 0 || run->n == 0 ? scale : 1;
   controls[COLLISION_NEXT_ID] = (double)run->n;
   return SIM_OK;
 }

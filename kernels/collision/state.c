@@ -1,6 +1,7 @@
 /* The state's arrays. */
 #include "kernels/collision/run.h"
 
+#include <math.h>
 #include <string.h>
 
 #define INTEGER(word, text)                                                                                            \
@@ -61,10 +62,15 @@ const sim_field collision_state_fields[] = {
                               .doc = "contacts with grains that have begun"},
     [COLLISION_CONTACT_GRAIN] = INTEGER("contact_grain", "index of the first grain of a contact; 2^64 - 1: no contact"),
     [COLLISION_CONTACT_PARTNER] = INTEGER("contact_partner", "index of its second grain"),
-    [COLLISION_CONTACT_SPRING] = {.name = "contact_spring",
-                                  .type = SIM_REAL,
-                                  .doc = "history of the contact: tangential spring, then rolling and twisting angles"},
-    [COLLISION_WALL_SPRING] = {.name = "wall_spring", .type = SIM_REAL, .doc = "the same of each grain with each wall"},
+    /* named anew when what they mean changes: older checkpoints are then refused */
+    [COLLISION_CONTACT_SPRING] =
+        {.name = "contact_history",
+         .type = SIM_REAL,
+         .doc = "tangential spring of the contact, then rolling and twisting angles; with Hertz's law "
+                "times the root of the contact's radius"},
+    [COLLISION_WALL_SPRING] = {.name = "wall_history",
+                               .type = SIM_REAL,
+                               .doc = "the same of each grain with each wall"},
     [COLLISION_CROSSED] = {.name = "crossed",
                            .type = SIM_INT,
                            .doc = "how often the grain has passed each gate, along its normal less against it"},
@@ -154,7 +160,7 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
 sim_status collision_create_arrays(collision_run *run) {
   const int64_t n = run->n;
   run->limit = n;
-  if (run->varies) run->limit = (int64_t)collision_flow_limit(run->parameters, (double)n);
+  if (run->varies) run->limit = (int64_t)fmax(1, collision_flow_limit(run->parameters, (double)n));
   run->options.n = run->n = run->limit;
   run->room = collision_contact_room(run->limit, run->options.springs);
   for (int which = 0; which < COLLISION_ARRAYS; which++) {
@@ -177,6 +183,8 @@ bool collision_view_array(collision_run *run, int which, sim_array *out) {
                      .rank = buffer->rank,
                      .data = buffer->data,
                      .space = buffer->space};
+  memcpy(out->shape, buffer->shape, sizeof out->shape);
+  out->room = sim_array_bytes(out);
   sim_dtype dtype;
   int rank;
   (void)shape_of(run, which, &dtype, &rank, out->shape);
@@ -186,7 +194,7 @@ bool collision_view_array(collision_run *run, int which, sim_array *out) {
 
 sim_status collision_restore(collision_run *run, const sim_frame *saved) {
   const sim_array *id = sim_frame_array(saved, "id");
-  if (id == NULL || id->dtype != SIM_U64 || id->rank != 1 || id->shape[0] < 1 || id->shape[0] >= UINT32_MAX)
+  if (id == NULL || id->dtype != SIM_U64 || id->rank != 1 || id->shape[0] < !run->varies || id->shape[0] >= UINT32_MAX)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no list of grains");
   run->n = run->options.n = id->shape[0];
   int64_t next = 0;
@@ -209,7 +217,9 @@ sim_status collision_restore(collision_run *run, const sim_frame *saved) {
     bool same = from != NULL && from->dtype == here.dtype && from->rank == here.rank;
     for (int i = 0; i < here.rank && same; i++) same = from->shape[i] == here.shape[i];
     if (!same)
-      return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's %s is missing or of another type or shape",
+      return sim_fail(SIM_ERR_INCOMPATIBLE,
+                      "the checkpoint's %s is missing or of another type or shape: another version, which goes on with "
+                      "it, or another scenario made it",
                       here.field->name);
     memcpy(here.data, from->data, sim_array_bytes(from));
   }

@@ -4,14 +4,34 @@
 
 #include <stdio.h>
 
+static const sim_field wall_columns[] = {
+    {.name = "WALL_force_x",
+     .type = SIM_REAL,
+     .dimension = {1, 1, -2},
+     .doc = "of the grains on it; WALL is wall1, ... or a side, x_low, ..."},
+    {.name = "WALL_force_y", .type = SIM_REAL, .dimension = {1, 1, -2}, .doc = "the same, y"},
+    {.name = "WALL_force_z", .type = SIM_REAL, .dimension = {1, 1, -2}, .doc = "the same, z"},
+    {0}};
+static const sim_field flow_columns[] = {
+    {.name = "inserted", .type = SIM_REAL, .doc = "grains that have come since the start"},
+    {.name = "inserted_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
+    {.name = "removed", .type = SIM_REAL, .doc = "grains that were taken away"},
+    {.name = "removed_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
+    {.name = "gateGATE_grains", .type = SIM_REAL, .doc = "that have passed it along its normal, less against it"},
+    {.name = "gateGATE_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
+    {0}};
+static const sim_field profile_columns[] = {
+    {.name = "sliceSLICE", .type = SIM_REAL, .doc = "in slice 1, 2, ... from the lower side of the box on"}, {0}};
+static const sim_table described[] = {
+    {"walls", "forces on walls; with walls", wall_columns},
+    {"flow", "what came, went and passed; with insert, remove or gates", flow_columns},
+    {"profile_KIND", "density, velocity_x, velocity_y, velocity_z and temperature across the box; with profile",
+     profile_columns}};
+const sim_table *const collision_described[] = {&described[0], &described[1], &described[2], NULL};
+
 static const sim_table *make_flow(collision_parameters *p) {
-  static const sim_field always[] = {
-      {.name = "inserted", .type = SIM_REAL, .doc = "grains that have come since the start"},
-      {.name = "inserted_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
-      {.name = "removed", .type = SIM_REAL, .doc = "grains that were taken away"},
-      {.name = "removed_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"}};
   sim_field *column = p->flow_columns;
-  for (int k = 0; k < 4; k++) *column++ = always[k];
+  for (int k = 0; k < 4; k++) *column++ = flow_columns[k];
   for (size_t i = 0; i < 2 * p->gates.count; i++) {
     char *name = p->flow_names[i];
     snprintf(name, sizeof p->flow_names[0], "gate%zu_%s", i / 2 + 1, i % 2 ? "mass" : "grains");

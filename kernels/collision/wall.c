@@ -1,6 +1,8 @@
 /* Where walls are, and who touches them. */
 #include "kernels/collision/wall_touch.h"
 
+#include "kernels/collision/collision.h"
+
 collision_pose collision_wall_pose(const collision_wall *wall, double t) {
   collision_pose pose = {.angle = wall->spin * t, .spin = wall->spin};
   for (int c = 0; c < 3; c++) {
@@ -12,5 +14,6 @@ collision_pose collision_wall_pose(const collision_wall *wall, double t) {
 
 int collision_wall_touch(const collision_wall *wall, const collision_pose *pose, const double x[3], double reach,
                          collision_touch out[COLLISION_TOUCHES_MAX]) {
-  return wall_touch(wall, pose, x, reach, out);
+  return wall->shape == COLLISION_MESH ? wall_touch_mesh(wall, pose, x, reach, out)
+                                       : wall_touch(wall, pose, x, reach, out);
 }

@@ -1,11 +1,10 @@
-/* Distance, normal and motion of walls' surfaces. C and CUDA compile this text. */
+/* Distance, normal and motion of walls' surfaces. C, nvcc and NVRTC compile this text. */
 #ifndef COLLISION_WALL_TOUCH_H
 #define COLLISION_WALL_TOUCH_H
 
-#include "kernels/collision/collision.h"
+#include "kernels/collision/mesh_touch.h"
 
 #include <math.h>
-#include <string.h>
 
 #ifdef __CUDACC__
 #define WALL_INLINE static __device__ __forceinline__
@@ -51,7 +50,7 @@ WALL_INLINE double wall_normal_from(const double d[3], const double other[3], do
 
 WALL_INLINE double wall_plane(const collision_wall *wall, const double x[3], double normal[3]) {
   const double d[3] = {x[0] - wall->point[0], x[1] - wall->point[1], x[2] - wall->point[2]};
-  memcpy(normal, wall->axis, 3 * sizeof *normal);
+  for (int c = 0; c < 3; c++) normal[c] = wall->axis[c];
   return wall_dot(d, normal);
 }
 
@@ -111,35 +110,49 @@ WALL_INLINE void wall_turn(const double axis[3], double angle, double v[3]) {
   for (int k = 0; k < 3; k++) v[k] = c * v[k] + s * out[k] + along * axis[k];
 }
 
-WALL_INLINE int wall_touch(const collision_wall *wall, const collision_pose *pose, const double x[3], double reach,
-                           collision_touch out[COLLISION_TOUCHES_MAX]) {
-  double y[3];
-  int count = 1;
+/* A place, as the wall had it at time 0. */
+WALL_INLINE void wall_enter(const collision_wall *wall, const collision_pose *pose, const double x[3], double y[3]) {
   for (int c = 0; c < 3; c++) y[c] = x[c] - pose->shift[c];
-  if (pose->angle != 0) {
-    for (int c = 0; c < 3; c++) y[c] -= wall->pivot[c];
-    wall_turn(wall->turn, -pose->angle, y);
-    for (int c = 0; c < 3; c++) y[c] += wall->pivot[c];
-  }
+  if (pose->angle == 0) return;
+  for (int c = 0; c < 3; c++) y[c] -= wall->pivot[c];
+  wall_turn(wall->turn, -pose->angle, y);
+  for (int c = 0; c < 3; c++) y[c] += wall->pivot[c];
+}
+
+/* A touch there as it is now, with the motion of the surface. */
+WALL_INLINE void wall_leave(const collision_wall *wall, const collision_pose *pose, const double x[3],
+                            collision_touch *touch) {
+  double arm[3], surface[3];
+  if (pose->angle != 0) wall_turn(wall->turn, pose->angle, touch->normal);
+  for (int c = 0; c < 3; c++) arm[c] = x[c] - touch->distance * touch->normal[c] - pose->shift[c] - wall->pivot[c];
+  wall_cross(wall->turn, arm, surface);
+  for (int c = 0; c < 3; c++) touch->velocity[c] = pose->velocity[c] + pose->spin * surface[c];
+}
+
+/* All shapes but meshes. */
+WALL_INLINE int wall_touch(const collision_wall *wall, const collision_pose *pose, const double x[3], double reach,
+                           collision_touch *out) {
+  double y[3];
+  wall_enter(wall, pose, x, y);
   switch (wall->shape) {
   case COLLISION_PLANE: out->distance = wall_plane(wall, y, out->normal); break;
   case COLLISION_CYLINDER: out->distance = wall_cylinder(wall, y, out->normal); break;
   case COLLISION_CONE: out->distance = wall_cone(wall, y, out->normal); break;
   case COLLISION_BALL: out->distance = wall_ball(wall, y, out->normal); break;
   case COLLISION_BLOCK: out->distance = wall_block(wall, y, out->normal); break;
-#ifndef __CUDACC__
-  case COLLISION_MESH: count = collision_mesh_touch(wall->mesh, y, reach, out); break;
-#endif
   default: return 0;
   }
-  if (count == 1 && !(out->distance < reach)) return 0;
-  for (int k = 0; k < count; k++) {
-    double arm[3], surface[3];
-    if (pose->angle != 0) wall_turn(wall->turn, pose->angle, out[k].normal);
-    for (int c = 0; c < 3; c++) arm[c] = x[c] - out[k].distance * out[k].normal[c] - pose->shift[c] - wall->pivot[c];
-    wall_cross(wall->turn, arm, surface);
-    for (int c = 0; c < 3; c++) out[k].velocity[c] = pose->velocity[c] + pose->spin * surface[c];
-  }
+  if (!(out->distance < reach)) return 0;
+  wall_leave(wall, pose, x, out);
+  return 1;
+}
+
+WALL_INLINE int wall_touch_mesh(const collision_wall *wall, const collision_pose *pose, const double x[3], double reach,
+                                collision_touch out[COLLISION_TOUCHES_MAX]) {
+  double y[3];
+  wall_enter(wall, pose, x, y);
+  const int count = mesh_touch(wall->mesh, y, reach, out);
+  for (int k = 0; k < count; k++) wall_leave(wall, pose, x, &out[k]);
   return count;
 }
 

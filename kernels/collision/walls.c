@@ -91,6 +91,65 @@ int collision_touch_numbers(const collision_wall *wall, int springs) {
   return wall->shape == COLLISION_MESH ? springs + 3 : springs;
 }
 
+/* ---- periodic boxes ---- */
+
+/* How far it reaches along axis c at time 0; false: it is the same at every place of it. */
+static bool extent(const collision_wall *w, int c, double *low, double *high) {
+  const double along = fabs(w->axis[c]), across = sqrt(fmax(0, 1 - along * along));
+  double reach = w->radius;
+  *low = *high = w->point[c];
+  switch (w->shape) {
+  case COLLISION_PLANE: /* of a block with grains in it, or tilted */
+    if (along < 1e-12) return false;
+    if (along < 1 - 1e-12) *low = -INFINITY, *high = INFINITY;
+    return true;
+  case COLLISION_CYLINDER:
+    if (along > 1 - 1e-12) return false;
+    if (along > 1e-12) reach = INFINITY;
+    break;
+  case COLLISION_CONE: {
+    const double end = w->point[c] + w->length * w->axis[c];
+    *low = fmin(w->point[c] - across * w->radius, end - across * w->end_radius);
+    *high = fmax(w->point[c] + across * w->radius, end + across * w->end_radius);
+    return true;
+  }
+  case COLLISION_BLOCK: reach = w->half[c]; break;
+  case COLLISION_MESH: return false; /* known when it is read; its user sees to it that it ends as it begins */
+  default: break;
+  }
+  *low -= reach;
+  *high += reach;
+  return true;
+}
+
+/* A wall has no images. Along a periodic axis it has to be without end, as long as the box, or so far from the sides
+ * that no grain touches it through one of them. */
+sim_status collision_walls_check_images(const collision_options *o) {
+  int sides = 0;
+  for (int b = 0; b < o->walls; b++) {
+    const collision_wall *w = &o->wall[b];
+    if (w->side >= 0) sides++;
+    for (int c = 0; c < 3 && w->side < 0; c++) {
+      double low, high;
+      if (!o->periodic[c] || !extent(w, c, &low, &high)) continue;
+      const bool twin = (b > 0 && o->wall[b - 1].number == w->number) ||
+                        (b + 1 < o->walls && o->wall[b + 1].number == w->number); /* of a block around the grains */
+      const bool around = w->shape == COLLISION_PLANE ? twin : w->shape != COLLISION_BLOCK && !w->outside;
+      const double margin = around && w->shape != COLLISION_CONE ? 0 : o->radius_most;
+      const double first = o->low[c], last = first + o->size[c];
+      const bool straight = w->shape == COLLISION_BLOCK || (fabs(w->axis[c]) > 1 - 1e-12 && w->radius == w->end_radius);
+      const bool spans = straight && low <= first && high >= last && isfinite(high) && w->shape != COLLISION_PLANE;
+      if (w->shape == COLLISION_PLANE && !twin) low = -INFINITY;
+      if (spans || (low >= first + margin && high <= last - margin && w->velocity[c] == 0)) continue;
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "walls[%d]: the box is periodic in %c, where walls have no images: expected one that is the same "
+                      "all along %c, or that stays more than a grain's radius inside the box there",
+                      w->number - sides + 1, "xyz"[c], "xyz"[c]);
+    }
+  }
+  return SIM_OK;
+}
+
 /* ---- meshes ---- */
 
 static sim_status read_mesh(const collision_stl *stl, const sim_setup *setup, collision_triangles *out) {

@@ -140,8 +140,8 @@ static bool plan_bluestein(fft_plan *plan, sim_isa isa) {
   /* The convolution's factors are a transform themselves: in fp64 also for fp32 plans. */
   fft_plan *exact = NULL;
   if (fft_plan_create(m, FFT_PERIODIC, false, isa, &exact) != SIM_OK) return false;
-  double(*points)[2][8] = take((size_t)m, FFT_POINT), (*work)[2][8] = take((size_t)m, FFT_POINT);
-  const bool good = plan->chirp && plan->convolution && points && work;
+  double(*points)[2][8] = take((size_t)m, FFT_POINT);
+  const bool good = plan->chirp && plan->convolution && points;
   if (good) {
     memset(points, 0, (size_t)m * FFT_POINT);
     for (int64_t j = 0; j < n; j++) {
@@ -150,7 +150,7 @@ static bool plan_bluestein(fft_plan *plan, sim_isa isa) {
       points[j][0][0] = points[j ? m - j : 0][0][0] = (double)cosl(angle) / (double)m;
       points[j][1][0] = points[j ? m - j : 0][1][0] = (double)sinl(angle) / (double)m;
     }
-    sweep_all(exact, false, points, 1, points, 1, work, NULL);
+    sweep_all(exact, false, points, 1, points, 1, NULL, NULL);
     for (int64_t p = 0; p < m; p++) /* the same radices, so the same order */
       for (int part = 0; part < 2; part++) {
         if (plan->single)
@@ -160,7 +160,6 @@ static bool plan_bluestein(fft_plan *plan, sim_isa isa) {
       }
   }
   free(points);
-  free(work);
   fft_plan_destroy(&exact);
   for (int64_t p = 0; p < n; p++) plan->order[p] = (int32_t)p;
   return good;
@@ -194,7 +193,8 @@ sim_status fft_plan_create(int64_t n, fft_kind kind, bool single, sim_isa isa, f
   *out = plan;
   if (good) return SIM_OK;
   fft_plan_destroy(out);
-  return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a transform of %lld points", (long long)n);
+  return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a transform of %lld points, which takes %.3g bytes", (long long)n,
+                  fft_plan_bytes(n, kind, single) + fft_work_size(n));
 }
 
 void fft_plan_destroy(fft_plan **plan) {

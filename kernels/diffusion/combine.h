@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DIFFUSION_TERMS = 5, DIFFUSION_SETS = 4, DIFFUSION_ARRAYS = 5, DIFFUSION_TABLES = 7 };
+enum { DIFFUSION_TERMS = 5, DIFFUSION_SETS = 5, DIFFUSION_ARRAYS = 6, DIFFUSION_TABLES = 7 };
 
 typedef struct diffusion_term {
   double coefficient;

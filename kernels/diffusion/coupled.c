@@ -3,6 +3,7 @@
 #include "kernels/diffusion/spectral_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct diffusion_coupled {
   const diffusion_parameters *p;
@@ -11,7 +12,7 @@ struct diffusion_coupled {
   bool complex;
   int64_t entries, middles, backs; /* different ones along x and the other axes */
   size_t one;                      /* numbers of a matrix */
-  size_t slot;                     /* numbers of a slot: [tables][middles][backs][entries][fields][fields], re, im */
+  size_t slot; /* numbers of a slot: [tables][middles][backs][groups of entries][fields][fields][re, im][group] */
   void *numbers;
 };
 
@@ -59,9 +60,6 @@ void diffusion_coupled_destroy(diffusion_coupled **coupled) {
   *coupled = NULL;
 }
 
-static double get(const void *numbers, bool single, size_t i) {
-  return single ? (double)((const float *)numbers)[i] : ((const double *)numbers)[i];
-}
 static void put(void *numbers, bool single, size_t i, double value) {
   if (single)
     ((float *)numbers)[i] = (float)value;
@@ -69,10 +67,11 @@ static void put(void *numbers, bool single, size_t i, double value) {
     ((double *)numbers)[i] = value;
 }
 
-/* Number at which the matrix of a table begins. */
+/* Number at which the matrix of a table begins; the next one of it is a group further on. */
 static size_t place(const diffusion_coupled *c, int slot, int table, int64_t middle, int64_t back, int64_t entry) {
-  const size_t at = (size_t)(((table * c->middles + middle) * c->backs + back) * c->entries + entry);
-  return (size_t)slot * c->slot + at * c->one;
+  const size_t group = (size_t)c->s->group, lane = (size_t)entry % group;
+  const size_t at = (size_t)(((table * c->middles + middle) * c->backs + back) * c->entries + entry) - lane;
+  return (size_t)slot * c->slot + at * c->one + lane;
 }
 
 /* ---- filling ---- */
@@ -145,8 +144,11 @@ static void fill_row(const diffusion_coupled *c, const diffusion_filling *of, in
       size_t at = place(c, slot, t, middle, back, e);
       for (int i = 0; i < c->fields; i++)
         for (int j = 0; j < c->fields; j++) {
-          put(c->numbers, s->single, at++, out[t].re[i][j]);
-          if (c->complex) put(c->numbers, s->single, at++, out[t].im[i][j]);
+          put(c->numbers, s->single, at, out[t].re[i][j]);
+          at += (size_t)s->group;
+          if (!c->complex) continue;
+          put(c->numbers, s->single, at, out[t].im[i][j]);
+          at += (size_t)s->group;
         }
     }
   }
@@ -168,38 +170,78 @@ sim_status diffusion_coupled_fill(diffusion_coupled *c, int slot, double dt) {
 
 /* ---- sums ---- */
 
-/* A coefficient of all fields, numbers `re` and `im` of each; equal where it is real. */
-static void sum_at(const diffusion_coupled *c, const diffusion_stage *stage, void *(*arrays)[DIFFUSION_ARRAYS],
-                   size_t re, size_t im, const size_t *at) {
+enum { LANES = 16 };
+typedef double part[LANES]; /* real or imaginary ones of a group of coefficients */
+
+static inline void load(const void *numbers, bool single, size_t at, int lanes, part out) {
+  if (single)
+    for (int l = 0; l < lanes; l++) out[l] = (double)((const float *)numbers)[at + (size_t)l];
+  else
+    for (int l = 0; l < lanes; l++) out[l] = ((const double *)numbers)[at + (size_t)l];
+}
+static inline void store(void *numbers, bool single, size_t at, int lanes, const part in) {
+  if (single)
+    for (int l = 0; l < lanes; l++) ((float *)numbers)[at + (size_t)l] = (float)in[l];
+  else
+    for (int l = 0; l < lanes; l++) ((double *)numbers)[at + (size_t)l] = in[l];
+}
+
+/* A group of coefficients of all fields from numbers[0] on, with imaginary parts from numbers[1] on if parts = 2; the
+ * matrices begin at at[table]. `single`, `lanes` and `complex` are known where it is called. */
+static inline __attribute__((always_inline)) void sum_group(const diffusion_coupled *c, const diffusion_stage *stage,
+                                                            void *(*arrays)[DIFFUSION_ARRAYS], const size_t *numbers,
+                                                            int parts, const size_t *at, const bool single,
+                                                            const int lanes, const bool complex) {
   const int n = c->fields;
-  const bool single = c->s->single;
   for (int i = 0; i < stage->sets; i++) {
     const diffusion_set *set = &stage->set[i];
-    double sum[DIFFUSION_FIELDS][2] = {{0}};
+    part sum[DIFFUSION_FIELDS][2];
+    memset(sum, 0, (size_t)n * sizeof sum[0]);
     for (int t = 0; t < set->terms; t++) {
       const diffusion_term *term = &set->term[t];
-      double in[DIFFUSION_FIELDS][2];
-      for (int f = 0; f < n; f++) {
-        in[f][0] = term->coefficient * get(arrays[f][term->source], single, re);
-        in[f][1] = term->coefficient * get(arrays[f][term->source], single, im);
-      }
-      size_t m = term->table < 0 ? 0 : at[term->table];
+      part in[DIFFUSION_FIELDS][2];
+      for (int f = 0; f < n; f++)
+        for (int k = 0; k < parts; k++) {
+          load(arrays[f][term->source], single, numbers[k], lanes, in[f][k]);
+          for (int l = 0; l < lanes; l++) in[f][k][l] *= term->coefficient;
+          if (term->table < 0)
+            for (int l = 0; l < lanes; l++) sum[f][k][l] += in[f][k][l];
+        }
+      if (term->table < 0) continue;
+      size_t m = at[term->table];
       for (int f = 0; f < n; f++)
         for (int g = 0; g < n; g++) {
-          if (term->table < 0) {
-            if (f == g) sum[f][0] += in[f][0], sum[f][1] += in[f][1];
+          part a, b;
+          load(c->numbers, single, m, lanes, a);
+          m += (size_t)lanes;
+          if (!complex) {
+            for (int k = 0; k < parts; k++)
+              for (int l = 0; l < lanes; l++) sum[f][k][l] += a[l] * in[g][k][l];
             continue;
           }
-          const double a = get(c->numbers, single, m++), b = c->complex ? get(c->numbers, single, m++) : 0;
-          sum[f][0] += a * in[g][0] - b * in[g][1];
-          sum[f][1] += a * in[g][1] + b * in[g][0];
+          load(c->numbers, single, m, lanes, b);
+          m += (size_t)lanes;
+          for (int l = 0; l < lanes; l++) {
+            sum[f][0][l] += a[l] * in[g][0][l] - b[l] * in[g][1][l];
+            sum[f][1][l] += a[l] * in[g][1][l] + b[l] * in[g][0][l];
+          }
         }
     }
-    for (int f = 0; f < n; f++) {
-      put(arrays[f][set->target], single, re, sum[f][0]);
-      put(arrays[f][set->target], single, im, sum[f][1]);
-    }
+    for (int f = 0; f < n; f++)
+      for (int k = 0; k < parts; k++) store(arrays[f][set->target], single, numbers[k], lanes, sum[f][k]);
   }
+}
+
+static void sum_up(const diffusion_coupled *c, const diffusion_stage *stage, void *(*arrays)[DIFFUSION_ARRAYS],
+                   const size_t *numbers, int parts, const size_t *at) {
+  if (c->s->single && c->complex)
+    sum_group(c, stage, arrays, numbers, 2, at, true, 16, true);
+  else if (c->s->single)
+    sum_group(c, stage, arrays, numbers, parts, at, true, 16, false);
+  else if (c->complex)
+    sum_group(c, stage, arrays, numbers, 2, at, false, 8, true);
+  else
+    sum_group(c, stage, arrays, numbers, parts, at, false, 8, false);
 }
 
 void diffusion_coupled_apply(const diffusion_coupled *c, int slot, const diffusion_stage *stage,
@@ -214,11 +256,11 @@ void diffusion_coupled_apply(const diffusion_coupled *c, int slot, const diffusi
     const int64_t m = c->complex || s->grid.rank < 3 ? middle : s->slot[0][middle];
     const size_t first = (size_t)(back * s->plane_stride + middle * s->row_stride) * (size_t)(2 * G);
     const int64_t entries = c->entries - (s->row_points - columns_in_row(s, middle)) * G;
-    for (int64_t e = 0; e < entries; e++) {
+    for (int64_t e = 0; e < entries; e += G) {
       size_t at[DIFFUSION_TABLES];
       for (int t = 0; t < c->tables; t++) at[t] = place(c, slot, t, is_last(s, e / G) ? middle / G : m, b, e);
-      const size_t re = first + (size_t)(two ? e : e / G * 2 * G + e % G);
-      sum_at(c, stage, arrays, re, two ? re : re + (size_t)G, at);
+      const size_t re = first + (size_t)(two ? e : 2 * e);
+      sum_up(c, stage, arrays, (const size_t[]){re, re + (size_t)G}, two ? 1 : 2, at);
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include "engine/reduce.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -260,8 +261,17 @@ static sim_status use(diffusion_work *w, double h, int slot) {
 static sim_status error(diffusion_work *w, double *errors, double *sizes) {
   for (int f = 0; f < w->fields; f++) {
     errors[f] = diffusion_norm_of(w->norm, w->arrays.array[f][DIFFUSION_ERROR]);
+    const double between = diffusion_norm_of(w->norm, w->arrays.array[f][DIFFUSION_BETWEEN]);
+    if (!(between <= errors[f]) && !isnan(errors[f])) errors[f] = between;
     sizes[f] = diffusion_norm_of(w->norm, w->arrays.array[f][DIFFUSION_NEXT]);
   }
+  return SIM_OK;
+}
+
+static sim_status broken(diffusion_work *w, int *field) {
+  *field = -1;
+  for (int f = w->fields - 1; f >= 0; f--)
+    if (!diffusion_finite(w->spectral, w->arrays.array[f][state_array(w)])) *field = f;
   return SIM_OK;
 }
 
@@ -292,6 +302,7 @@ const diffusion_ops diffusion_ops_cpu = {.plan = plan,
                                          .show = show,
                                          .measure = measure,
                                          .name = name,
+                                         .broken = broken,
                                          .use = use,
                                          .error = error,
                                          .accept = accept};

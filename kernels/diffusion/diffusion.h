@@ -55,8 +55,8 @@ typedef struct diffusion_grid_parameters {
 
 typedef struct diffusion_integrate {
   int scheme;
-  double dt, t_end; /* dt NaN: chosen, for DIFFUSION_EXACT; with rates, by the error of each step */
-  double rtol, atol;
+  double dt, t_end;                  /* dt NaN: chosen, for DIFFUSION_EXACT; with rates, by the error of each step */
+  double rtol, atol, dt_max, dt_min; /* dt_max NaN: t_end/64 */
   bool dealias;
 } diffusion_integrate;
 
@@ -111,12 +111,19 @@ bool diffusion_adaptive(const diffusion_parameters *p);
 /* sim_model.validate and its tables_of */
 sim_status diffusion_validate(void *parameters, sim_faults *faults);
 const sim_table *const *diffusion_tables_of(const void *parameters);
+void diffusion_name_tables(diffusion_parameters *p); /* what diffusion_tables_of gives */
+extern const sim_table *const diffusion_described[]; /* sim_model.described */
+
+/* ---- linear.c ---- */
+
+/* A fault where L is not finite, or so large that no table of the scheme is. */
+sim_status diffusion_check_linear(const diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 
 /* ---- schemes.c ---- */
 
 /* What a scheme needs: arrays beside [0], tables, and its stages; before each stage the rates are taken at t + at dt.
  */
-enum { DIFFUSION_STAGES = 6 };
+enum { DIFFUSION_STAGES = 7 };
 typedef struct diffusion_method {
   const char *name;
   int arrays, tables, stages, order;
@@ -128,9 +135,9 @@ extern const diffusion_method diffusion_methods[DIFFUSION_SCHEMES];
 diffusion_method diffusion_method_for(diffusion_scheme scheme, double scale);
 
 /* With a step's error. Stage 0 takes the rates of a state that are not known yet, and the others make a step: array
- * [DIFFUSION_NEXT] is the new state then, and [DIFFUSION_ERROR] what it differs by from the embedded scheme, whose
- * order is one less. */
-enum { DIFFUSION_NEXT = 3, DIFFUSION_ERROR = 4 };
+ * [DIFFUSION_NEXT] is the new state then. [DIFFUSION_ERROR] is what it differs by from the embedded scheme, whose order
+ * is one less, and [DIFFUSION_BETWEEN] what rates between the stages' times differ by from those of the stages. */
+enum { DIFFUSION_NEXT = 3, DIFFUSION_ERROR = 4, DIFFUSION_BETWEEN = 5 };
 typedef struct diffusion_embedded {
   diffusion_method method;
   bool kept;    /* the last stage has left the rates of the new state, and those of the old one are lost */
@@ -194,12 +201,13 @@ bool diffusion_has_files(const diffusion_parameters *p);
 /* Whether a field's `initial` says what becomes of its file's values; else they are added. */
 bool diffusion_takes_file(const diffusion_species *species);
 /* The first state, real[fields] of [nz][ny][nx] numbers, with those of files in it. */
-sim_status diffusion_initial(const diffusion_parameters *p, sim_isa isa, void *const *real_fields) SIM_MUST_CHECK;
+sim_status diffusion_initial(const diffusion_parameters *p, sim_isa isa, int threads,
+                             void *const *real_fields) SIM_MUST_CHECK;
 /* SIM_ERR_SCENARIO where the rates of that state are not finite. */
-sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa,
+sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, int threads,
                                  const void *const *real_fields) SIM_MUST_CHECK;
 /* SIM_ERR_SCENARIO where dt is above the scheme's limit of stability at that state, as far as that is sure. */
-sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa,
+sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, int threads,
                                 const void *const *real_fields) SIM_MUST_CHECK;
 /* mean, variance, min, max, mass of count numbers; cell: the volume of one. partial[count blocks]. */
 typedef struct diffusion_statistics {
@@ -217,7 +225,9 @@ typedef struct diffusion_controller {
 typedef struct diffusion_ops diffusion_ops;
 typedef struct diffusion_work diffusion_work;
 int diffusion_first_level(const diffusion_integrate *integrate);
-/* SIM_ERR_DIVERGED where no step is short enough. */
+/* Whether a power of two lies between dt_min and dt_max. */
+bool diffusion_any_level(const diffusion_integrate *integrate);
+/* SIM_ERR_DIVERGED where no step is short enough, or dt_min is too long. */
 sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
                                    diffusion_controller *controller, sim_clock *clock) SIM_MUST_CHECK;
 
@@ -240,10 +250,14 @@ struct diffusion_ops {
   sim_status (*show)(diffusion_work *work, const diffusion_moment *half);
   sim_status (*measure)(diffusion_work *work, int field, double cell, diffusion_statistics *out); /* of the real one */
   const char *(*name)(const diffusion_work *work); /* how it transforms */
+  /* A field whose state is not finite, or -1: so cheap that it is asked every step, on a device now and then, by a few
+   * numbers to which each cell adds. NULL: none is looked for. */
+  sim_status (*broken)(diffusion_work *work, int *field);
   /* Where steps adapt; NULL: they cannot here. Tables for steps of h, in one of DIFFUSION_SLOTS that hold the last h
    * they were asked for. */
   sim_status (*use)(diffusion_work *work, double h, int slot);
-  /* Root mean squares over the grid of each field's error, and of the new state. */
+  /* Root mean squares over the grid: of each field the greater one of its two errors, where NaN is the greatest, and
+   * of the new state. */
   sim_status (*error)(diffusion_work *work, double *errors, double *sizes);
   void (*accept)(diffusion_work *work); /* the new state is the state */
 };

@@ -48,92 +48,167 @@ static sim_status rows_begin(const sim_expr *expr, const bool *uniform, sim_isa 
   return SIM_OK;
 }
 
-static sim_status initial_field(const diffusion_parameters *p, const diffusion_grid *grid, int field, sim_isa isa,
-                                void *out) {
-  const diffusion_species *s = diffusion_species_of(p, field);
-  const bool single = diffusion_single(p), uniform[] = {false, true, true, false, true},
-             takes = diffusion_takes_file(s);
-  rows r = {0};
-  if (s->initial) SIM_TRY(rows_begin(s->initial, uniform, isa, grid, 2, &r));
-  for (int64_t z = 0; z < grid->n[Z]; z++)
-    for (int64_t y = 0; y < grid->n[Y]; y++) {
-      const double at[2] = {grid->rank > 1 ? centre(grid, Y, y) : 0, grid->rank > 2 ? centre(grid, Z, z) : 0};
-      const double member = diffusion_member(grid, z * grid->n[Y] + y);
-      double *of_file = s->initial ? r.buffers + grid->n[X] : NULL;
-      for (int64_t x = 0; of_file && s->file.given && x < grid->n[X]; x++)
-        of_file[x] = get(out, single, (z * grid->n[Y] + y) * grid->n[X] + x);
-      if (s->initial)
-        sim_expr_program_run(r.program, (size_t)grid->n[X],
-                             (const void *const[]){r.x, &at[0], &at[1], of_file, &member}, (void *const[]){r.buffers},
-                             r.scratch);
-      for (int64_t x = 0; x < grid->n[X]; x++) {
-        const int64_t cell = (z * grid->n[Y] + y) * grid->n[X] + x;
-        double value = s->initial ? r.buffers[x] : 0;
-        if (s->file.given && !takes) value += get(out, single, cell);
-        if (s->noise > 0) {
-          double normal[2];
-          sim_rng_normal(p->common.seed, (uint64_t)cell, 0, (uint32_t)field, normal);
-          value += s->noise * normal[0];
-        }
-        if (!isfinite(value) || (single && !isfinite((float)value))) {
-          rows_end(&r);
-          return sim_fail(SIM_ERR_SCENARIO, "fields[%d].initial: %s is %g at x = %.6g, y = %.6g, z = %.6g", field + 1,
-                          s->name, value, centre(grid, X, x), at[0], at[1]);
-        }
-        if (single)
-          ((float *)out)[cell] = (float)value;
-        else
-          ((double *)out)[cell] = value;
-      }
-    }
-  rows_end(&r);
+/* Work on rows [first, end) of the grid. */
+typedef sim_status row_work(void *context, int64_t first, int64_t end);
+
+/* In threads, where there are many cells. A failure is raised anew by the calling thread, the first one in the order of
+ * rows. */
+static sim_status over_rows(const diffusion_grid *grid, int threads, row_work *work, void *context) {
+  enum { PARTS = 64 };
+  const int64_t count = grid->n[Y] * grid->n[Z];
+  bool failed[PARTS] = {false};
+  (void)threads;
+  if (count < PARTS || count * grid->n[X] < 1 << 16) return work(context, 0, count);
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+  for (int part = 0; part < PARTS; part++)
+    failed[part] = work(context, count * part / PARTS, count * (part + 1) / PARTS) != SIM_OK;
+  for (int part = 0; part < PARTS; part++)
+    if (failed[part]) SIM_TRY(work(context, count * part / PARTS, count * (part + 1) / PARTS));
   return SIM_OK;
 }
 
-sim_status diffusion_initial(const diffusion_parameters *p, sim_isa isa, void *const *real_fields) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  for (int f = 0; f < (int)p->fields.count; f++) SIM_TRY(initial_field(p, &grid, f, isa, real_fields[f]));
-  return SIM_OK;
-}
+/* What the work on rows is of; out or real_fields may be NULL. */
+typedef struct start {
+  const diffusion_parameters *p;
+  diffusion_grid grid;
+  sim_isa isa;
+  int field;
+  void *out;
+  const void *const *real_fields;
+  const sim_expr *expr;
+  double *sums; /* of each row */
+} start;
 
-sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, const void *const *real_fields) {
-  enum { PLACES = 4 };
-  const diffusion_grid grid = diffusion_grid_of(p);
-  const int fields = (int)p->fields.count;
-  const bool single = diffusion_single(p);
-  bool uniform[4 * DIFFUSION_FIELDS + PLACES + 1] = {false};
-  for (int i = 1; i < PLACES; i++) uniform[fields + i] = true;
-  uniform[diffusion_member_input(fields)] = true;
-  const double zero = 0;
-  rows r;
-  sim_status status = SIM_OK;
-  if (diffusion_gradients_of(p).count > 0) return SIM_OK; /* there are none yet */
-  SIM_TRY(rows_begin(p->rates, uniform, isa, &grid, 2 * fields, &r));
-  for (int64_t row = 0; status == SIM_OK && row < grid.n[Z] * grid.n[Y]; row++) {
-    const double y = grid.rank > 1 ? centre(&grid, Y, row % grid.n[Y]) : 0;
-    const double z = grid.rank > 2 ? centre(&grid, Z, row / grid.n[Y]) : 0, member = diffusion_member(&grid, row);
-    const void *in[4 * DIFFUSION_FIELDS + PLACES + 1] = {NULL};
-    void *out[DIFFUSION_FIELDS];
-    for (int f = 0; f < fields; f++) {
-      double *u = r.buffers + f * grid.n[X];
-      for (int64_t x = 0; x < grid.n[X]; x++) u[x] = get(real_fields[f], single, row * grid.n[X] + x);
-      in[f] = u;
-      out[f] = r.buffers + (fields + f) * grid.n[X];
+static sim_status initial_row(const start *c, rows *r, int64_t row) {
+  const diffusion_species *s = diffusion_species_of(c->p, c->field);
+  const diffusion_grid *grid = &c->grid;
+  const int64_t n = grid->n[X], y = row % grid->n[Y], z = row / grid->n[Y];
+  const bool single = diffusion_single(c->p), takes = diffusion_takes_file(s);
+  const double at[2] = {grid->rank > 1 ? centre(grid, Y, y) : 0, grid->rank > 2 ? centre(grid, Z, z) : 0};
+  const double member = diffusion_member(grid, row);
+  double *of_file = s->initial ? r->buffers + n : NULL;
+  for (int64_t x = 0; of_file && s->file.given && x < n; x++) of_file[x] = get(c->out, single, row * n + x);
+  if (s->initial)
+    sim_expr_program_run(r->program, (size_t)n, (const void *const[]){r->x, &at[0], &at[1], of_file, &member},
+                         (void *const[]){r->buffers}, r->scratch);
+  for (int64_t x = 0; x < n; x++) {
+    const int64_t cell = row * n + x;
+    double value = s->initial ? r->buffers[x] : 0;
+    if (s->file.given && !takes) value += get(c->out, single, cell);
+    if (s->noise > 0) {
+      double normal[2];
+      sim_rng_normal(c->p->common.seed, (uint64_t)cell, 0, (uint32_t)c->field, normal);
+      value += s->noise * normal[0];
     }
-    in[fields] = r.x;
-    in[fields + 1] = &y;
-    in[fields + 2] = &z;
-    in[fields + 3] = &zero;
-    in[diffusion_member_input(fields)] = &member;
-    sim_expr_program_run(r.program, (size_t)grid.n[X], in, out, r.scratch);
-    for (int64_t i = 0; status == SIM_OK && i < fields * grid.n[X]; i++)
-      if (!isfinite(((const double *)out[0])[i]))
-        status = sim_fail(SIM_ERR_SCENARIO, "rates: the rate of %s is %g at the start, at x = %.6g, y = %.6g, z = %.6g",
-                          diffusion_species_of(p, (int)(i / grid.n[X]))->name, ((const double *)out[0])[i],
-                          r.x[i % grid.n[X]], y, z);
+    if (!isfinite(value) || (single && !isfinite((float)value)))
+      return sim_fail(SIM_ERR_SCENARIO, "fields[%d].initial: %s is %g at x = %.6g, y = %.6g, z = %.6g", c->field + 1,
+                      s->name, value, centre(grid, X, x), at[0], at[1]);
+    if (single)
+      ((float *)c->out)[cell] = (float)value;
+    else
+      ((double *)c->out)[cell] = value;
   }
+  return SIM_OK;
+}
+
+static sim_status initial_rows(void *context, int64_t first, int64_t end) {
+  static const bool uniform[] = {false, true, true, false, true};
+  const start *c = context;
+  const diffusion_species *s = diffusion_species_of(c->p, c->field);
+  rows r = {0};
+  if (s->initial) SIM_TRY(rows_begin(s->initial, uniform, c->isa, &c->grid, 2, &r));
+  sim_status status = SIM_OK;
+  for (int64_t row = first; status == SIM_OK && row < end; row++) status = initial_row(c, &r, row);
   rows_end(&r);
   return status;
+}
+
+sim_status diffusion_initial(const diffusion_parameters *p, sim_isa isa, int threads, void *const *real_fields) {
+  start c = {.p = p, .grid = diffusion_grid_of(p), .isa = isa};
+  for (c.field = 0; c.field < (int)p->fields.count; c.field++) {
+    c.out = real_fields[c.field];
+    SIM_TRY(over_rows(&c.grid, threads, initial_rows, &c));
+  }
+  return SIM_OK;
+}
+
+/* ---- rates of the first state ---- */
+
+enum { PLACES = 4, RATES_IN = 4 * DIFFUSION_FIELDS + PLACES + 1 };
+
+static sim_status rates_begin(const start *c, int results, rows *r) {
+  const int fields = (int)c->p->fields.count;
+  bool uniform[RATES_IN] = {false};
+  for (int i = 1; i < PLACES; i++) uniform[fields + i] = true;
+  uniform[diffusion_member_input(fields)] = true;
+  return rows_begin(c->expr, uniform, c->isa, &c->grid, fields + results, r);
+}
+
+/* Of one row, at time 0: results[results] of nx numbers each, behind the fields. */
+static const double *rates_row(const start *c, const rows *r, int64_t row, int results) {
+  const diffusion_grid *grid = &c->grid;
+  const int fields = (int)c->p->fields.count;
+  const int64_t n = grid->n[X];
+  const double y = grid->rank > 1 ? centre(grid, Y, row % grid->n[Y]) : 0, zero = 0;
+  const double z = grid->rank > 2 ? centre(grid, Z, row / grid->n[Y]) : 0, member = diffusion_member(grid, row);
+  const void *in[RATES_IN] = {NULL};
+  void *out[DIFFUSION_FIELDS];
+  for (int f = 0; f < fields; f++) {
+    double *u = r->buffers + f * n;
+    for (int64_t x = 0; x < n; x++) u[x] = get(c->real_fields[f], diffusion_single(c->p), row * n + x);
+    in[f] = u;
+  }
+  for (int i = 0; i < results; i++) out[i] = r->buffers + (fields + i) * n;
+  in[fields] = r->x;
+  in[fields + 1] = &y;
+  in[fields + 2] = &z;
+  in[fields + 3] = &zero;
+  in[diffusion_member_input(fields)] = &member;
+  sim_expr_program_run(r->program, (size_t)n, in, out, r->scratch);
+  return out[0];
+}
+
+static sim_status check_row(const start *c, const rows *r, int64_t row) {
+  const diffusion_grid *grid = &c->grid;
+  const int fields = (int)c->p->fields.count;
+  const double *out = rates_row(c, r, row, fields);
+  for (int64_t i = 0; i < fields * grid->n[X]; i++)
+    if (!isfinite(out[i]))
+      return sim_fail(SIM_ERR_SCENARIO, "rates: the rate of %s is %g at the start, at x = %.6g, y = %.6g, z = %.6g",
+                      diffusion_species_of(c->p, (int)(i / grid->n[X]))->name, out[i], r->x[i % grid->n[X]],
+                      grid->rank > 1 ? centre(grid, Y, row % grid->n[Y]) : 0,
+                      grid->rank > 2 ? centre(grid, Z, row / grid->n[Y]) : 0);
+  return SIM_OK;
+}
+
+static sim_status check_rows(void *context, int64_t first, int64_t end) {
+  const start *c = context;
+  rows r;
+  SIM_TRY(rates_begin(c, (int)c->p->fields.count, &r));
+  sim_status status = SIM_OK;
+  for (int64_t row = first; status == SIM_OK && row < end; row++) status = check_row(c, &r, row);
+  rows_end(&r);
+  return status;
+}
+
+sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, int threads,
+                                 const void *const *real_fields) {
+  start c = {.p = p, .grid = diffusion_grid_of(p), .isa = isa, .real_fields = real_fields, .expr = p->rates};
+  if (diffusion_gradients_of(p).count > 0) return SIM_OK; /* there are none yet */
+  return over_rows(&c.grid, threads, check_rows, &c);
+}
+
+static sim_status sum_rows(void *context, int64_t first, int64_t end) {
+  const start *c = context;
+  rows r;
+  SIM_TRY(rates_begin(c, 1, &r));
+  for (int64_t row = first; row < end; row++) {
+    const double *out = rates_row(c, &r, row, 1);
+    c->sums[row] = 0;
+    for (int64_t x = 0; x < c->grid.n[X]; x++) c->sums[row] += out[x];
+  }
+  rows_end(&r);
+  return SIM_OK;
 }
 
 /* The sum of each rate's derivative by its own field: of the rates' inputs. */
@@ -164,19 +239,16 @@ static sim_status trace_graph(const diffusion_parameters *p, sim_expr **out) {
 
 /* The mean of the uniform mode alone is looked at, where nothing else damps it: what is refused grows for sure, since
  * some eigenvalue is at or below the mean of all. */
-sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, const void *const *real_fields) {
+sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, int threads,
+                                const void *const *real_fields) {
   static const double limits[DIFFUSION_SCHEMES] = {[DIFFUSION_LIE] = 2,
                                                    [DIFFUSION_STRANG] = 4,
                                                    [DIFFUSION_ETD1] = 2,
                                                    [DIFFUSION_ETDRK2] = 2,
                                                    [DIFFUSION_ETDRK4] = 2.785};
-  enum { PLACES = 4 };
   const diffusion_grid grid = diffusion_grid_of(p);
   const int fields = (int)p->fields.count;
-  const double h = diffusion_dt(&p->integrate), limit = limits[p->integrate.scheme], zero = 0;
-  bool uniform[4 * DIFFUSION_FIELDS + PLACES + 1] = {false};
-  for (int i = 1; i < PLACES; i++) uniform[fields + i] = true;
-  uniform[diffusion_member_input(fields)] = true;
+  const double h = diffusion_dt(&p->integrate), limit = limits[p->integrate.scheme];
   for (int axis = 0; axis < grid.rank; axis++)
     if (grid.kind[axis] == FFT_SINE) return SIM_OK;
   for (int f = 0; f < fields; f++) {
@@ -185,31 +257,16 @@ sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, cons
   }
   if (diffusion_gradients_of(p).count > 0 || diffusion_adaptive(p)) return SIM_OK;
   sim_expr *trace;
-  rows r;
   if (trace_graph(p, &trace) != SIM_OK) return SIM_OK; /* too large a graph */
-  sim_status status = rows_begin(trace, uniform, isa, &grid, fields + 1, &r);
+  start c = {.p = p, .grid = grid, .isa = isa, .real_fields = real_fields, .expr = trace};
+  c.sums = calloc((size_t)(grid.n[Y] * grid.n[Z]), sizeof(double));
+  const sim_status status =
+      c.sums ? over_rows(&grid, threads, sum_rows, &c) : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  double sum = 0;
+  for (int64_t row = 0; status == SIM_OK && row < grid.n[Y] * grid.n[Z]; row++) sum += c.sums[row];
+  free(c.sums);
   sim_expr_free(&trace);
   if (status != SIM_OK) return status;
-  double sum = 0;
-  for (int64_t row = 0; row < grid.n[Z] * grid.n[Y]; row++) {
-    const double y = grid.rank > 1 ? centre(&grid, Y, row % grid.n[Y]) : 0;
-    const double z = grid.rank > 2 ? centre(&grid, Z, row / grid.n[Y]) : 0, member = diffusion_member(&grid, row);
-    const void *in[4 * DIFFUSION_FIELDS + PLACES + 1] = {NULL};
-    double *out = r.buffers + fields * grid.n[X];
-    for (int f = 0; f < fields; f++) {
-      double *u = r.buffers + f * grid.n[X];
-      for (int64_t x = 0; x < grid.n[X]; x++) u[x] = get(real_fields[f], diffusion_single(p), row * grid.n[X] + x);
-      in[f] = u;
-    }
-    in[fields] = r.x;
-    in[fields + 1] = &y;
-    in[fields + 2] = &z;
-    in[fields + 3] = &zero;
-    in[diffusion_member_input(fields)] = &member;
-    sim_expr_program_run(r.program, (size_t)grid.n[X], in, (void *const[]){out}, r.scratch);
-    for (int64_t x = 0; x < grid.n[X]; x++) sum += out[x];
-  }
-  rows_end(&r);
   const double rate = sum / ((double)grid.n[X] * (double)grid.n[Y] * (double)grid.n[Z] * fields);
   if (!(h * rate < -limit * (1 + 1e-6))) return SIM_OK;
   return sim_fail(

@@ -26,7 +26,8 @@ static sim_status read_file(const diffusion_species *s, const diffusion_grid *gr
   if (length >= (int)sizeof path) return sim_fail(SIM_ERR_SCENARIO, "a path of %d letters is too long", length);
   if (!setup->read_grid) return sim_fail(SIM_ERR_INTERNAL, "nothing that reads %s", path);
   return setup->read_grid(&(sim_grid_source){.path = path,
-                                             .dataset = file->dataset[0] ? file->dataset : s->name,
+                                             .dataset = file->dataset,
+                                             .name = s->name,
                                              .channel = file->channel,
                                              .rank = grid->rank,
                                              .n = {grid->n[0], grid->n[1], grid->n[2]}},
@@ -45,6 +46,7 @@ sim_status diffusion_read_files(const diffusion_parameters *p, const sim_setup *
     const diffusion_species *s = diffusion_species_of(p, f);
     if (!s->file.given) continue;
     status = read_file(s, &grid, setup, values);
+    if (status != SIM_OK) status = sim_fail_context("fields[%d].file", f + 1);
     const double low = s->file.range[0], width = s->file.range[1] - low;
     for (int64_t i = 0; status == SIM_OK && values && i < members * (int64_t)all; i++) {
       const double value = low + width * values[i % (int64_t)all];

@@ -25,6 +25,12 @@ typedef struct diffusion_run {
   diffusion_controller controller; /* where steps adapt */
   double level;                    /* its level, as a checkpoint has it */
   double jumped;                   /* DIFFUSION_EXACT: the time that it is at; NaN: none */
+  int64_t finite;                  /* last step that was */
+  /* Fixed steps: t_end of `rest`, from its beginning on. That is not 0 where a restart has another t_end, which other
+   * steps fill. */
+  diffusion_parameters rest;
+  double begin[2], h; /* time and step, as a checkpoint has them */
+  int64_t last;
   int fields;
 } diffusion_run;
 
@@ -32,6 +38,7 @@ static const sim_field state_fields[] = {
     /* named anew when their order changes: older checkpoints are then refused */
     {.name = "coefficients", .type = SIM_REAL, .doc = "coefficients of the fields, as the scheme keeps them"},
     {.name = "level", .type = SIM_REAL, .doc = "where dt = \"auto\": the next step is 2^level"},
+    {.name = "begin", .type = SIM_REAL, .doc = "time and step from which steps are counted, where t_end was changed"},
     {.name = NULL},
 };
 
@@ -59,6 +66,10 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const diffusion_grid grid = diffusion_grid_of(p);
   const double fields = (double)p->fields.count, number = diffusion_single(p) ? sizeof(float) : sizeof(double);
   const double cells = (double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2];
+  for (int axis = 0; axis < grid.rank; axis++)
+    if (!is_apart(&grid, axis) && !fft_smooth(grid.n[axis]))
+      sim_log(SIM_LOG_WARN, "grid.n: %lld has a prime factor above 13, which makes transforms several times slower",
+              (long long)grid.n[axis]);
   if (!setup->saved) SIM_TRY(diffusion_read_files(p, setup, NULL));
   ops_of(setup)->plan(p, setup, out);
   if (!setup->saved && diffusion_has_files(p)) sim_plan_add_host(out, "values of a file", sizeof(double) * cells);
@@ -98,19 +109,20 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   if (there) SIM_TRY(sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &host));
   for (int f = 0; f < run->fields; f++) fields[f] = part(&host, f);
   sim_status status = diffusion_read_files(run->p, setup, fields);
-  if (status == SIM_OK) status = diffusion_initial(run->p, setup->isa, fields);
+  if (status == SIM_OK) status = diffusion_initial(run->p, setup->isa, setup->threads, fields);
   if (status == SIM_OK && run->p->rates)
-    status = diffusion_check_rates(run->p, setup->isa, (const void *const *)fields);
+    status = diffusion_check_rates(run->p, setup->isa, setup->threads, (const void *const *)fields);
   if (status == SIM_OK && run->p->rates)
     status = diffusion_check_derived(run->p, setup->isa, setup->threads, (const void *const *)fields);
-  if (status == SIM_OK && run->p->rates) status = diffusion_check_step(run->p, setup->isa, (const void *const *)fields);
+  if (status == SIM_OK && run->p->rates)
+    status = diffusion_check_step(run->p, setup->isa, setup->threads, (const void *const *)fields);
   if (status == SIM_OK && there) status = setup->backend->copy(real->data, host.data, sim_buffer_bytes(real));
   if (there) sim_buffer_destroy(&host);
   return status == SIM_OK ? run->ops->load(run->work) : status;
 }
 
 /* The order of coefficients is the operations' own, and so is the rank of the array. */
-static sim_status restore(diffusion_run *run, const sim_setup *setup) {
+static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pending) {
   const sim_buffer *buffer = run->ops->state(run->work);
   const sim_array *array = sim_frame_array(setup->saved, state_fields[0].name);
   if (!array)
@@ -130,7 +142,37 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup) {
     run->controller.level = (int)fmax(-1100, fmin(1100, run->level));
   }
   SIM_TRY(setup->backend->copy(buffer->data, array->data, sim_array_bytes(array)));
-  return run->ops->resume(run->work);
+  SIM_TRY(run->ops->resume(run->work));
+  if (!pending) return SIM_OK;
+  const sim_clock *clock = &setup->saved->clock; /* the second half of the last step, before steps of another length */
+  SIM_TRY(run->ops->show(run->work, &(diffusion_moment){clock->t - clock->dt / 2, clock->dt / 2, 1}));
+  return run->ops->load(run->work);
+}
+
+/* The steps of a fixed length; whether that changes at a checkpoint after steps of another one. */
+static bool set_course(diffusion_run *run, const sim_frame *saved) {
+  const diffusion_integrate *rest = &run->rest.integrate;
+  const sim_array *begin = saved ? sim_frame_array(saved, state_fields[2].name) : NULL;
+  bool changed = false, stepped = false;
+  if (begin && begin->dtype == SIM_F64 && begin->rank == 1 && begin->shape[0] == 2)
+    memcpy(run->begin, begin->data, sizeof run->begin);
+  for (;;) {
+    run->rest = *run->p;
+    run->rest.integrate.t_end -= run->begin[0];
+    run->h = diffusion_dt(rest);
+    run->last = (int64_t)run->begin[1] + diffusion_steps(rest);
+    if (changed || !saved || run->h == saved->clock.dt || !(saved->clock.t < run->p->integrate.t_end))
+      return changed && stepped;
+    changed = true;
+    stepped = saved->clock.step > (int64_t)run->begin[1];
+    run->begin[0] = saved->clock.t;
+    run->begin[1] = (double)saved->clock.step;
+  }
+}
+
+/* Of a step's begin. */
+static double time_of(const diffusion_run *run, int64_t step) {
+  return run->begin[0] + (double)(step - (int64_t)run->begin[1]) * run->h;
 }
 
 static sim_status create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
@@ -151,46 +193,61 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   sim_extent whole;
   extent(p, &whole);
   run->mesh = whole.mesh;
-  for (int axis = 0; axis < run->grid.rank; axis++)
-    if (!is_apart(&run->grid, axis) && !fft_smooth(run->grid.n[axis]))
-      sim_log(SIM_LOG_WARN, "grid.n: %lld has a prime factor above 13, which makes transforms several times slower",
-              (long long)run->grid.n[axis]);
   clock->t_end = p->integrate.t_end;
-  sim_status status = run->ops->create(p, setup, &run->work);
+  bool pending = !diffusion_adaptive(p) && set_course(run, setup->saved) && p->integrate.scheme == DIFFUSION_STRANG;
+  if (diffusion_adaptive(p)) run->rest = *p;
+  run->finite = setup->saved ? setup->saved->clock.step : 0;
+  sim_status status = run->ops->create(&run->rest, setup, &run->work);
   if (status == SIM_OK) status = diffusion_observer_create(p, setup->isa, setup->threads, &run->observer);
   if (status == SIM_OK && run->observer && setup->backend->space != SIM_SPACE_HOST) {
     const sim_buffer *real = run->ops->real(run->work);
     status = sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &run->host);
   }
-  if (status == SIM_OK) status = setup->saved ? restore(run, setup) : begin(run, setup);
-  if (status == SIM_OK && !setup->saved)
-    clock->dt = diffusion_adaptive(p) ? ldexp(1, run->controller.level) : diffusion_dt(&p->integrate);
+  if (status == SIM_OK) status = setup->saved ? restore(run, setup, pending) : begin(run, setup);
+  if (status == SIM_OK && !setup->saved) clock->dt = diffusion_adaptive(p) ? ldexp(1, run->controller.level) : run->h;
   if (status != SIM_OK) destroy(self);
   return status;
 }
 
+/* SIM_ERR_DIVERGED where the state is not finite. */
+static sim_status look(diffusion_run *run, const sim_clock *clock) {
+  int field = -1;
+  if (!run->ops->broken || run->finite == clock->step) return SIM_OK;
+  SIM_TRY(run->ops->broken(run->work, &field));
+  if (field < 0) {
+    run->finite = clock->step;
+    return SIM_OK;
+  }
+  return sim_fail(SIM_ERR_DIVERGED,
+                  "the field %s is not finite at step %lld, t = %.9g (it was at step %lld): dt = %.3g is too long for "
+                  "%s, or the solution itself grows without bound",
+                  diffusion_species_of(run->p, field)->name, (long long)clock->step, clock->t, (long long)run->finite,
+                  clock->dt, run->method->name);
+}
+
 static sim_status step(void *self, sim_clock *clock) {
+  enum { NOW_AND_THEN = 64 }; /* steps between two looks, where they wait for a queue */
   diffusion_run *run = self;
-  const diffusion_integrate *i = &run->p->integrate;
-  const double h = diffusion_dt(i);
-  const int64_t steps = diffusion_steps(i);
   if (diffusion_adaptive(run->p)) return diffusion_adaptive_step(run->p, run->ops, run->work, &run->controller, clock);
+  const double h = run->h, t = time_of(run, clock->step);
   for (int s = 0; s < run->method->stages; s++) {
-    diffusion_moment moment = {clock->t + run->method->at[s] * h, h, 1, clock->step};
-    if (i->scheme == DIFFUSION_STRANG)
-      moment = clock->step == 0 ? (diffusion_moment){0, h / 2, 1} : (diffusion_moment){clock->t - h / 2, h / 2, 2};
+    diffusion_moment moment = {t + run->method->at[s] * h, h, 1, clock->step};
+    if (run->p->integrate.scheme == DIFFUSION_STRANG)
+      moment = clock->step == (int64_t)run->begin[1] ? (diffusion_moment){t, h / 2, 1}
+                                                     : (diffusion_moment){t - h / 2, h / 2, 2};
     SIM_TRY(run->ops->stage(run->work, s, &moment));
   }
   clock->step++;
-  clock->t = clock->step >= steps ? i->t_end : (double)clock->step * h;
+  clock->t = clock->step >= run->last ? run->p->integrate.t_end : time_of(run, clock->step);
   clock->dt = h;
-  return SIM_OK;
+  return run->backend->space == SIM_SPACE_HOST || clock->step % NOW_AND_THEN == 0 ? look(run, clock) : SIM_OK;
 }
 
 /* Makes the real fields those of this step. */
 static sim_status show(diffusion_run *run, const sim_clock *clock) {
-  const bool half = run->p->integrate.scheme == DIFFUSION_STRANG && clock->step > 0;
+  const bool half = run->p->integrate.scheme == DIFFUSION_STRANG && clock->step > (int64_t)run->begin[1];
   if (run->shown == clock->step) return SIM_OK;
+  SIM_TRY(look(run, clock));
   if (run->p->integrate.scheme == DIFFUSION_EXACT && run->jumped != clock->t)
     SIM_TRY(run->ops->jump(run->work, clock->t));
   run->jumped = clock->t;
@@ -260,6 +317,14 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
                                                .global = {1},
                                                .data = &run->level,
                                                .space = SIM_SPACE_HOST};
+  } else if (run->begin[1] > 0) {
+    arrays[frame->array_count++] = (sim_array){.field = &state_fields[2],
+                                               .dtype = SIM_F64,
+                                               .rank = 1,
+                                               .shape = {2},
+                                               .global = {2},
+                                               .data = run->begin,
+                                               .space = SIM_SPACE_HOST};
   }
   frame->species_count = 0;
   return SIM_OK;
@@ -279,28 +344,9 @@ static void describe(const void *self, char *out, size_t capacity) {
                    run->method->name, run->ops->name(run->work));
 }
 
-/* Lifts, matrices of diffusivities, and steps that adapt are the CPU's alone. */
-static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
-  const diffusion_parameters *p = parameters;
-  if (backend != SIM_BACKEND_CPU && diffusion_adaptive(p)) {
-    (void)snprintf(lacks, capacity, "steps that adapt (integrate.dt = \"auto\") are");
-    return false;
-  }
-  if (backend != SIM_BACKEND_CPU && diffusion_crossed(p)) {
-    (void)snprintf(lacks, capacity, "fields that diffuse across each other (cross) are");
-    return false;
-  }
-  for (int f = 0; backend != SIM_BACKEND_CPU && f < (int)p->fields.count; f++)
-    if (diffusion_lift_of(p, f).axis >= 0) {
-      (void)snprintf(lacks, capacity, "fields[%d].walls are", f + 1);
-      return false;
-    }
-  return true;
-}
-
 static const char *const references[] = {
     "Cox and Matthews, J. Comput. Phys. 176 (2002) 430: exponential time differencing",
-    "Kassam and Trefethen, SIAM J. Sci. Comput. 26 (2005) 1214: its coefficients by contour integrals",
+    "Kassam and Trefethen, SIAM J. Sci. Comput. 26 (2005) 1214: where its coefficients cancel",
     "Makhoul, IEEE Trans. ASSP 28 (1980) 27: cosine transforms",
     NULL,
 };
@@ -323,6 +369,7 @@ const sim_model diffusion_model = {
     .references = references,
     .parameters = &diffusion_schema,
     .tables = no_tables,
+    .described = diffusion_described,
     .tables_of = diffusion_tables_of,
     .state = state_fields,
     .work_unit = "cells",
@@ -334,7 +381,6 @@ const sim_model diffusion_model = {
 #endif
         },
     .validate = diffusion_validate,
-    .supports = supports,
     .extent = extent,
     .plan = plan,
     .create = create,

@@ -2,12 +2,13 @@
 
 #include <math.h>
 
-static const char *const boundaries[] = {"periodic", "no_flux", "fixed", "as others", NULL};
+static const char *const boundaries[] = {"periodic", "no_flux", "fixed", NULL};
+static const char *const own_boundaries[] = {"periodic", "no_flux", "fixed", "as others", NULL};
 
 #define ALONG(axis, i)                                                                                                 \
   {                                                                                                                    \
-    .name = axis, .type = SIM_CHOICE, .doc = "boundary along " axis, .choices = boundaries, .initial = "as others",    \
-    .offset = offsetof(diffusion_grid_parameters, along) + (i) * sizeof(int)                                           \
+    .name = axis, .type = SIM_CHOICE, .doc = "boundary along " axis, .choices = own_boundaries,                        \
+    .initial = "as others", .offset = offsetof(diffusion_grid_parameters, along) + (i) * sizeof(int)                   \
   }
 
 static const sim_field grid_fields[] = {
@@ -44,7 +45,7 @@ static const sim_signature initial_signature = {.inputs = (const char *const[]){
                                                 .outputs = {1},
                                                 .returns = "the field at the start"};
 
-static const char *const channels[] = {"grey", "red", "green", "blue", "alpha", NULL};
+static const char *const channels[] = {"auto", "grey", "red", "green", "blue", "alpha", NULL};
 
 static const sim_field file_fields[] = {
     {.name = "path",
@@ -57,14 +58,13 @@ static const sim_field file_fields[] = {
      .type = SIM_STRING,
      .doc = "of HDF5: the path of a dataset of [nz][ny][nx] numbers, or the name of a field in a snapshot; none: the "
             "field's own name",
-     .offset = offsetof(diffusion_file, dataset),
-     .initial = ""},
+     .offset = offsetof(diffusion_file, dataset)},
     {.name = "channel",
      .type = SIM_CHOICE,
-     .doc = "of an image",
+     .doc = "of an image; auto: grey",
      .choices = channels,
      .offset = offsetof(diffusion_file, channel),
-     .initial = "grey"},
+     .initial = "auto"},
     {.name = "range",
      .type = SIM_REAL,
      .doc = "what 0 and 1 in the file, of an image black and full, become",
@@ -216,26 +216,48 @@ static const sim_field integrate_fields[] = {
      .type = SIM_REAL,
      .doc = "time at which the run is over",
      .offset = offsetof(diffusion_integrate, t_end),
-     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE,
      .min = 0,
      .max = INFINITY,
      .dimension = {0, 0, 1}},
     {.name = "rtol",
      .type = SIM_REAL,
-     .doc = "dt = \"auto\": a step's error, as root mean square over the grid, is below atol + rtol times the field's",
+     .doc = "dt = \"auto\": a step's error, as root mean square over the grid, is below atol + rtol times the field's; "
+            "auto: 1e-5",
      .offset = offsetof(diffusion_integrate, rtol),
      .flags = SIM_RANGE,
      .min = 0,
      .max = 1,
-     .initial = "1e-5"},
+     .keyword = "auto",
+     .initial = "auto"},
     {.name = "atol",
      .type = SIM_REAL,
-     .doc = "see rtol",
+     .doc = "see rtol; auto: 1e-8",
      .offset = offsetof(diffusion_integrate, atol),
      .flags = SIM_RANGE,
      .min = 0,
      .max = INFINITY,
-     .initial = "1e-8"},
+     .keyword = "auto",
+     .initial = "auto"},
+    {.name = "dt_max",
+     .type = SIM_REAL,
+     .doc = "dt = \"auto\": no step is longer, so that nothing short is stepped over; auto: t_end/64",
+     .offset = offsetof(diffusion_integrate, dt_max),
+     .flags = SIM_RANGE | SIM_MIN_OPEN,
+     .min = 0,
+     .max = INFINITY,
+     .keyword = "auto",
+     .initial = "auto",
+     .dimension = {0, 0, 1}},
+    {.name = "dt_min",
+     .type = SIM_REAL,
+     .doc = "dt = \"auto\": the run fails where rtol and atol ask for a shorter step",
+     .offset = offsetof(diffusion_integrate, dt_min),
+     .flags = SIM_RANGE,
+     .min = 0,
+     .max = INFINITY,
+     .initial = "0",
+     .dimension = {0, 0, 1}},
     {.name = "dealias",
      .type = SIM_BOOL,
      .doc = "rates keep the lower two thirds of the wavenumbers along each axis alone",
@@ -394,5 +416,6 @@ int64_t diffusion_steps(const diffusion_integrate *integrate) {
   return (int64_t)fmax(1, ceil(steps * (1 - 0x1p-40))); /* 1/0.1 is 10 */
 }
 double diffusion_dt(const diffusion_integrate *integrate) {
-  return integrate->t_end / (double)diffusion_steps(integrate);
+  const double steps = (double)diffusion_steps(integrate), h = integrate->t_end / steps;
+  return fabs(h - integrate->dt) <= 0x1p-40 * h ? integrate->dt : h; /* the same for any t_end that it fills */
 }

@@ -1,4 +1,4 @@
-/* Rules between parameters, and what is filled in from them. */
+/* Rules between parameters. */
 #include "kernels/diffusion/coupled.h"
 #include "kernels/diffusion/observe.h"
 
@@ -13,7 +13,9 @@ static bool takes(const sim_expr *expr, int input) {
   return false;
 }
 
-static const char *const taken[] = {"x", "y", "z", "t", "h", "coefficients", "level", "member"};
+static const char *const taken[] = {"x", "y", "z", "t", "h", "coefficients", "level", "begin", "member"};
+
+enum { NAME_LONGEST = SIM_EXPR_NAME_MAX - 10 }; /* with room for _variance */
 
 static bool good_name(const char *name) {
   if (!name || !(isalpha((unsigned char)name[0]) || name[0] == '_')) return false;
@@ -21,7 +23,7 @@ static bool good_name(const char *name) {
     if (!isalnum((unsigned char)*c) && *c != '_') return false;
   for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
     if (strcmp(name, taken[i]) == 0) return false;
-  return strlen(name) <= SIM_EXPR_NAME_MAX - 10;
+  return strlen(name) <= NAME_LONGEST;
 }
 
 static bool check_grid(const diffusion_parameters *p, sim_faults *faults) {
@@ -37,13 +39,30 @@ static bool check_grid(const diffusion_parameters *p, sim_faults *faults) {
   for (size_t i = 0; i < n->rows && i < 3; i++)
     if (n->data[i] != floor(n->data[i]))
       sim_faults_add(faults, 0, "grid.n", "expected whole numbers, got %g", n->data[i]);
-  if (p->grid.boundary == DIFFUSION_AS_OTHERS)
-    sim_faults_add(faults, 0, "grid.boundary", "expected \"periodic\", \"no_flux\" or \"fixed\", got \"as others\"");
-  return faults->count == before;
+  const bool good = faults->count == before;
+  bool all = true;
+  for (int axis = 0; axis < 3; axis++) {
+    const char letter = "xyz"[axis], path[] = {'g', 'r', 'i', 'd', '.', letter, '\0'};
+    const bool own = p->grid.along[axis] != DIFFUSION_AS_OTHERS;
+    if ((size_t)axis < n->rows)
+      all = all && own;
+    else if (own && good)
+      sim_faults_add(faults, 0, path, "the grid has no axis %c: grid.n has %zu number%s", letter, n->rows,
+                     n->rows == 1 ? "" : "s");
+  }
+  if (all && p->grid.boundary != DIFFUSION_PERIODIC && good)
+    sim_faults_add(faults, 0, "grid.boundary", "has no effect: each axis has a boundary of its own");
+  return good;
 }
 
 static bool periodic(const diffusion_grid *grid, int axis) {
   return axis < grid->rank && grid->kind[axis] == FFT_PERIODIC;
+}
+
+/* Of an axis that is not: in what way, for a message. */
+static const char *not_periodic(const diffusion_grid *grid, int axis) {
+  const bool there = axis < grid->rank && !(axis > 0 && axis == grid->apart);
+  return there ? "is not a periodic axis" : "is no axis of the grid";
 }
 
 static void check_tensor(const diffusion_grid *grid, const diffusion_species *s, sim_faults *faults, int line, int f) {
@@ -54,13 +73,31 @@ static void check_tensor(const diffusion_grid *grid, const diffusion_species *s,
     const int a = axes[i][0], b = axes[i][1];
     if (s->tensor[i] == 0) continue;
     if (!periodic(grid, a) || !periodic(grid, b))
-      sim_faults_add(faults, line, path, "expected 0 for %c%c, which are not two periodic axes", "xyz"[a], "xyz"[b]);
+      sim_faults_add(faults, line, path, "expected 0 for %c%c: %c %s", "xyz"[a], "xyz"[b],
+                     "xyz"[periodic(grid, a) ? b : a], not_periodic(grid, periodic(grid, a) ? b : a));
     else if (s->tensor[i] * s->tensor[i] > s->D * s->axes[a] * s->D * s->axes[b])
       sim_faults_add(faults, line, path,
                      "%c%c is %g, above the mean diffusivity sqrt(D_%c%c D_%c%c) = %g: modes would grow", "xyz"[a],
                      "xyz"[b], s -> tensor[i], "xyz"[a], "xyz"[a], "xyz"[b], "xyz"[b],
                      s -> D *sqrt(s->axes[a] * s->axes[b]));
   }
+}
+
+static void check_axes(const diffusion_parameters *p, const diffusion_species *s, sim_faults *faults, int line, int f) {
+  char path[64];
+  bool one = true, moves = s->D != 0;
+  snprintf(path, sizeof path, "fields[%d].axes", f + 1);
+  for (size_t i = 0; i < s->cross.rows; i++) moves = moves || s->cross.data[i] != 0;
+  for (int axis = 0; axis < 3; axis++) {
+    const char letter = "xyz"[axis];
+    if (s->axes[axis] == 1) continue;
+    one = false;
+    if ((size_t)axis >= p->grid.n.rows)
+      sim_faults_add(faults, line, path, "expected 1 for %c, which is no axis of the grid, got %g", letter,
+                     s->axes[axis]);
+  }
+  if (!one && !moves)
+    sim_faults_add(faults, line, path, "have no effect: they are factors of D and cross, which are 0");
 }
 
 static void check_walls(const diffusion_grid *grid, const diffusion_species *s, sim_faults *faults, int line, int f) {
@@ -87,8 +124,8 @@ static void check_linear(const diffusion_grid *grid, const diffusion_species *s,
   snprintf(path, sizeof path, "fields[%d].linear", f + 1);
   for (int axis = 0; axis < 3; axis++)
     if (takes(s->linear, 1 + axis) && !periodic(grid, axis))
-      sim_faults_add(faults, line, path, "depends on k%c, and %c is not a periodic axis: expected a function of k2",
-                     "xyz"[axis], "xyz"[axis]);
+      sim_faults_add(faults, line, path, "depends on k%c, and %c %s: expected a function of k2", "xyz"[axis],
+                     "xyz"[axis], not_periodic(grid, axis));
   if (sim_expr_program_create(s->linear, &(sim_expr_target){.uniform = uniform, .block = 1}, &program) != SIM_OK)
     return;
   bool odd = false;
@@ -144,16 +181,18 @@ static void check_cross(const diffusion_parameters *p, const diffusion_grid *gri
   }
 }
 
-static void check_species(const diffusion_parameters *p, sim_faults *faults) {
+static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
+  const size_t before = faults->count;
   char path[64];
-  const diffusion_grid grid = diffusion_grid_of(p);
   for (int f = 0; f < (int)p->fields.count; f++) {
     const diffusion_species *s = diffusion_species_of(p, f);
     const int line = p->fields.items[f].line;
     snprintf(path, sizeof path, "fields[%d].name", f + 1);
     if (!good_name(s->name))
       sim_faults_add(faults, line, path,
-                     "expected a name of letters, digits and _ other than x, y, z, t, h, coefficients, level, member");
+                     "expected a name of at most %d letters, digits and _, no digit first, other than x, y, z, t, h, "
+                     "coefficients, level, begin and member, got \"%.60s\"",
+                     NAME_LONGEST, s->name ? s->name : "");
     for (int other = 0; other < f; other++)
       if (s->name && diffusion_species_of(p, other)->name && !strcmp(s->name, diffusion_species_of(p, other)->name))
         sim_faults_add(faults, line, path, "expected a name of its own, got that of fields[%d]", other + 1);
@@ -164,13 +203,32 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
           strchr("xyz", s->name[length + 1]) && !s->name[length + 2])
         sim_faults_add(faults, line, path, "%s is the derivative of %s", s->name, name);
     }
+  }
+  return faults->count == before;
+}
+
+static void check_species(const diffusion_parameters *p, sim_faults *faults) {
+  char path[64];
+  const diffusion_grid grid = diffusion_grid_of(p);
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const diffusion_species *s = diffusion_species_of(p, f);
+    const int line = p->fields.items[f].line;
     snprintf(path, sizeof path, "fields[%d].drift", f + 1);
     for (int axis = 0; axis < 3; axis++)
       if (s->drift[axis] != 0 && !periodic(&grid, axis))
-        sim_faults_add(faults, line, path, "expected 0 along %c, which is not a periodic axis", "xyz"[axis]);
+        sim_faults_add(faults, line, path, "expected 0 along %c, which %s", "xyz"[axis], not_periodic(&grid, axis));
     snprintf(path, sizeof path, "fields[%d].initial", f + 1);
     if (diffusion_takes_file(s) && !s->file.given)
       sim_faults_add(faults, line, path, "takes `file`, and the field has none");
+    if (s->file.given && !s->file.path[0]) {
+      snprintf(path, sizeof path, "fields[%d].file.path", f + 1);
+      sim_faults_add(faults, line, path, "expected the name of a file, got \"\"");
+    }
+    if (s->file.given && s->file.range[0] == s->file.range[1]) {
+      snprintf(path, sizeof path, "fields[%d].file.range", f + 1);
+      sim_faults_add(faults, line, path, "expected two numbers that differ, got %g twice", s->file.range[0]);
+    }
+    check_axes(p, s, faults, line, f);
     check_tensor(&grid, s, faults, line, f);
     check_walls(&grid, s, faults, line, f);
     if (s->linear) check_linear(&grid, s, faults, line, f);
@@ -197,15 +255,16 @@ static sim_status bind(const diffusion_parameters *p, sim_expr **expr, bool deri
 }
 
 static sim_status check_rates(diffusion_parameters *p, sim_faults *faults) {
+  const size_t before = faults->count;
   if (!p->rates) return SIM_OK;
   SIM_TRY(bind(p, &p->rates, true, (int)p->fields.count, "the rate of each field, in their order", faults, 0, "rates"));
-  if (faults->count > 0) return SIM_OK;
+  if (faults->count > before) return SIM_OK;
   const diffusion_grid grid = diffusion_grid_of(p);
   const diffusion_gradients g = diffusion_gradients_of(p);
   for (int i = 0; i < g.count; i++)
     if (!periodic(&grid, g.of[i].axis))
-      sim_faults_add(faults, 0, "rates", "take %s_%c, and %c is not a periodic axis",
-                     diffusion_species_of(p, g.of[i].field)->name, "xyz"[g.of[i].axis], "xyz"[g.of[i].axis]);
+      sim_faults_add(faults, 0, "rates", "take %s_%c, and %c %s", diffusion_species_of(p, g.of[i].field)->name,
+                     "xyz"[g.of[i].axis], "xyz"[g.of[i].axis], not_periodic(&grid, g.of[i].axis));
   if (g.count > 0 && p->integrate.scheme == DIFFUSION_STRANG)
     sim_faults_add(faults, 0, "integrate.scheme",
                    "expected lie, etd1, etdrk2 or etdrk4, for rates take derivatives, got strang");
@@ -228,8 +287,8 @@ static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
   const diffusion_gradients g = faults->count == before ? diffusion_observed_gradients(p) : (diffusion_gradients){0};
   for (int i = 0; i < g.count; i++)
     if (!periodic(&grid, g.of[i].axis))
-      sim_faults_add(faults, 0, "observe", "takes %s_%c, and %c is not a periodic axis",
-                     diffusion_species_of(p, g.of[i].field)->name, "xyz"[g.of[i].axis], "xyz"[g.of[i].axis]);
+      sim_faults_add(faults, 0, "observe", "takes %s_%c, and %c %s", diffusion_species_of(p, g.of[i].field)->name,
+                     "xyz"[g.of[i].axis], "xyz"[g.of[i].axis], not_periodic(&grid, g.of[i].axis));
   if (p->probes.rows * p->fields.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "probes", "expected at most %d values in a row, got %zu points of %zu fields",
                    SIM_COLUMNS_MAX, p->probes.rows, p->fields.count);
@@ -240,7 +299,10 @@ static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
         if (!(at >= 1 && at <= size && at == floor(at)))
           sim_faults_add(faults, 0, "probes", "point %zu: expected the member, 1 to %g, after the places, got %g",
                          i + 1, size, at);
-      } else if (!(at >= 0 && at <= size))
+      } else if (axis >= grid.rank && at != 0)
+        sim_faults_add(faults, 0, "probes", "point %zu: expected 0 for %c, which is no axis of the grid, got %g", i + 1,
+                       "xyz"[axis], at);
+      else if (!(at >= 0 && at <= size))
         sim_faults_add(faults, 0, "probes", "point %zu: expected %c from 0 to %g, got %g", i + 1, "xyz"[axis], size,
                        at);
     }
@@ -250,8 +312,10 @@ static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
   return SIM_OK;
 }
 
-static void check_steps(const diffusion_parameters *p, sim_faults *faults) {
-  const diffusion_integrate *i = &p->integrate;
+static void check_steps(diffusion_parameters *p, sim_faults *faults) {
+  diffusion_integrate *i = &p->integrate;
+  if (diffusion_adaptive(p) && isnan(i->rtol)) i->rtol = 1e-5;
+  if (diffusion_adaptive(p) && isnan(i->atol)) i->atol = 1e-8;
   if (p->rates && i->scheme == DIFFUSION_EXACT)
     sim_faults_add(faults, 0, "integrate.scheme",
                    "expected lie, strang, etd1, etdrk2 or etdrk4, for there are rates, got exact");
@@ -261,11 +325,26 @@ static void check_steps(const diffusion_parameters *p, sim_faults *faults) {
   if (diffusion_adaptive(p) && i->scheme != DIFFUSION_EXACT && !diffusion_embedded_of(i->scheme))
     sim_faults_add(faults, 0, "integrate.dt", "expected a number, or the scheme etdrk2 or etdrk4, got \"auto\" with %s",
                    diffusion_methods[i->scheme].name);
+  if (!p->rates && i->dealias) sim_faults_add(faults, 0, "integrate.dealias", "has no effect: there are no rates");
+  if (!diffusion_adaptive(p)) {
+    const char *why = p->rates ? "dt is a number" : "there are no rates";
+    if (!isnan(i->rtol)) sim_faults_add(faults, 0, "integrate.rtol", "has no effect: %s", why);
+    if (!isnan(i->atol)) sim_faults_add(faults, 0, "integrate.atol", "has no effect: %s", why);
+    if (!isnan(i->dt_max)) sim_faults_add(faults, 0, "integrate.dt_max", "has no effect: %s", why);
+    if (i->dt_min != 0) sim_faults_add(faults, 0, "integrate.dt_min", "has no effect: %s", why);
+  }
   if (diffusion_adaptive(p) && i->rtol == 0 && i->atol == 0)
     sim_faults_add(faults, 0, "integrate.rtol", "expected rtol or atol above 0");
+  if (diffusion_adaptive(p) && !diffusion_any_level(i))
+    sim_faults_add(faults, 0, "integrate.dt_min",
+                   "expected a power of two between it and dt_max (t_end/64 without), got %g", i->dt_min);
   for (int f = 0; f < (int)p->fields.count; f++) {
     const diffusion_species *s = diffusion_species_of(p, f);
     const bool split = i->scheme == DIFFUSION_LIE || i->scheme == DIFFUSION_STRANG;
+    char path[64];
+    snprintf(path, sizeof path, "fields[%d].conserved", f + 1);
+    if (s->conserved && !p->rates)
+      sim_faults_add(faults, p->fields.items[f].line, path, "has no effect: there are no rates");
     if (s->conserved && p->rates && split)
       sim_faults_add(faults, p->fields.items[f].line, "integrate.scheme",
                      "expected etd1, etdrk2 or etdrk4, for fields[%d] is conserved, got %s", f + 1,
@@ -283,96 +362,23 @@ static void check_steps(const diffusion_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.dt", "expected fewer than 2^53 steps until t_end");
 }
 
-static void name_columns(diffusion_parameters *p) {
-  static const char *const kinds[DIFFUSION_STATISTICS] = {"mean", "variance", "min", "max", "mass"};
-  static const char *const docs[DIFFUSION_STATISTICS] = {"mean over the grid", "variance over the grid", "least value",
-                                                         "greatest value", "integral over the box"};
-  sim_field *column = p->columns;
-  for (int f = 0; f < (int)p->fields.count; f++) {
-    const char *name = diffusion_species_of(p, f)->name;
-    p->state[f] = (sim_field){.name = name, .type = SIM_REAL, .doc = "field", .flags = SIM_OUTPUT | SIM_NO_CHECKPOINT};
-    for (int k = 0; k < DIFFUSION_STATISTICS; k++, column++) {
-      snprintf(p->names[f][k], sizeof p->names[f][k], "%s_%s", name, kinds[k]);
-      *column = (sim_field){.name = p->names[f][k], .type = SIM_REAL, .doc = docs[k]};
-    }
-  }
-  column->name = NULL;
-}
-
-static void add_table(diffusion_parameters *p, int *count, diffusion_tables_kind kind, const char *name,
-                      const char *doc, const sim_field *columns) {
-  p->table[*count] = (sim_table){.name = name, .doc = doc, .columns = columns};
-  p->kinds[*count] = (int)kind;
-  p->tables[*count] = &p->table[*count];
-  p->tables[++*count] = NULL;
-}
-
-/* Columns u_0, u_1, ... of each field, from `first` on. */
-static void numbered(diffusion_parameters *p, int which, int64_t each, int64_t first, const char *doc) {
-  sim_field *column = p->more[which];
-  for (int f = 0; f < (int)p->fields.count; f++)
-    for (int64_t i = 0; i < each; i++, column++) {
-      char *name = p->extra[which][column - p->more[which]];
-      snprintf(name, sizeof p->extra[which][0], "%s_%lld", diffusion_species_of(p, f)->name, (long long)(first + i));
-      *column = (sim_field){.name = name, .type = SIM_REAL, .doc = doc};
-    }
-  column->name = NULL;
-}
-
-static void over_members(diffusion_parameters *p) {
-  static const char *const kinds[DIFFUSION_OVER_MEMBERS] = {"mean", "mean_variance", "variance", "variance_variance"};
-  static const char *const docs[DIFFUSION_OVER_MEMBERS] = {
-      "mean over members of their means over the grid", "variance over members of their means over the grid",
-      "mean over members of their variances over the grid", "variance over members of their variances over the grid"};
-  sim_field *column = p->more[3];
-  for (int f = 0; f < (int)p->fields.count; f++)
-    for (int k = 0; k < DIFFUSION_OVER_MEMBERS; k++, column++) {
-      char *name = p->extra[2][column - p->more[3]];
-      snprintf(name, sizeof p->extra[2][0], "%s_%s", diffusion_species_of(p, f)->name, kinds[k]);
-      *column = (sim_field){.name = name, .type = SIM_REAL, .doc = docs[k]};
-    }
-  column->name = NULL;
-}
-
-static void name_tables(diffusion_parameters *p) {
-  static const char *const docs[] = {"integral over the box", "mean over the grid", "least of the grid",
-                                     "greatest of the grid"};
-  int count = 0;
-  name_columns(p);
-  add_table(p, &count, DIFFUSION_FIELD_TABLE, "fields", "statistics of each field", p->columns);
-  for (size_t i = 0; i < p->observe.count; i++)
-    p->more[2][i] =
-        (sim_field){.name = p->observe.items[i].name, .type = SIM_REAL, .doc = docs[p->observe.items[i].reduce]};
-  if (p->observe.count > 0)
-    add_table(p, &count, DIFFUSION_FUNCTIONS, "observe", "functions of the scenario", p->more[2]);
-  numbered(p, 0, p->spectrum, 0, "power of the wavenumbers about so many times the least one");
-  if (p->spectrum > 0) add_table(p, &count, DIFFUSION_SPECTRA, "spectrum", "power by |k|", p->more[0]);
-  numbered(p, 1, (int64_t)p->probes.rows, 1, "value in the cell of this point");
-  if (p->probes.rows > 0) add_table(p, &count, DIFFUSION_PROBES, "probes", "fields at points", p->more[1]);
-  if (p->members > 1) {
-    over_members(p);
-    add_table(p, &count, DIFFUSION_ENSEMBLE, "ensemble", "statistics over members", p->more[3]);
-  }
-}
-
 sim_status diffusion_validate(void *parameters, sim_faults *faults) {
   diffusion_parameters *p = parameters;
   if (p->fields.count < 1 || p->fields.count > DIFFUSION_FIELDS) {
     sim_faults_add(faults, 0, "fields", "expected 1 to %d fields, got %zu", DIFFUSION_FIELDS, p->fields.count);
     return SIM_OK;
   }
+  if (p->common.precision == SIM_MIXED)
+    sim_faults_add(faults, 0, "precision", "expected \"single\" or \"double\", got \"mixed\"");
+  const bool named = check_names(p, faults);
   if (!check_grid(p, faults)) return SIM_OK;
   check_species(p, faults);
   const diffusion_grid grid = diffusion_grid_of(p);
   check_cross(p, &grid, faults);
   check_steps(p, faults);
-  if (faults->count == 0) SIM_TRY(check_rates(p, faults));
-  if (faults->count == 0) SIM_TRY(check_observed(p, faults));
-  if (faults->count == 0) name_tables(p);
+  if (faults->count == 0) SIM_TRY(diffusion_check_linear(p, faults));
+  if (named) SIM_TRY(check_rates(p, faults));
+  if (named) SIM_TRY(check_observed(p, faults));
+  if (faults->count == 0) diffusion_name_tables(p);
   return SIM_OK;
-}
-
-const sim_table *const *diffusion_tables_of(const void *parameters) {
-  const diffusion_parameters *p = parameters;
-  return p->tables;
 }

@@ -5,8 +5,8 @@
  *   ETDRK4   a = e^(c/2) u + Q N(u),  b = e^(c/2) u + Q N(a),  d = e^(c/2) a + Q (2 N(b) - N(u)),
  *            u' = e^c u + f1 N(u) + 2 f2 (N(a) + N(b)) + f3 N(d)
  *
- * phi1 = (e^c - 1)/c, phi2 = (e^c - 1 - c)/c^2, Q = h (e^(c/2) - 1)/c (Cox and Matthews, J. Comput. Phys. 176, 2002).
- * Near c = 0 they are means over a circle of 32 points around c (Kassam and Trefethen, SIAM J. Sci. Comput. 26, 2005).
+ * with phi_j(c) = (phi_(j-1)(c) - 1/(j-1)!)/c, phi_0 = e^c, and Q = h/2 phi1(c/2), f1 = h (phi1 - 3 phi2 + 4 phi3),
+ * f2 = h (phi2 - 2 phi3), f3 = h (4 phi3 - phi2) (Cox and Matthews, J. Comput. Phys. 176, 2002).
  */
 #include "kernels/diffusion/diffusion.h"
 
@@ -14,7 +14,7 @@
 #include <math.h>
 
 /* arrays */
-enum { NOW, U, N, M, A };
+enum { NOW, U, N, M, A, B };
 /* tables */
 enum { E, P1, P2, HALF = 1, Q, F1, F2, F3 };
 enum { NONE = -1 };
@@ -78,56 +78,86 @@ const diffusion_method diffusion_methods[DIFFUSION_SCHEMES] = {
                      {NOW, 1, {{1, NONE, U}}}}}}},
 };
 
-/* With the error of each step, which is the difference to a scheme of one order less: ETDRK2's to ETD1, and ETDRK4's to
- * that with the rates of the new state for 0.6 of those of d. Without L that is the pair of Balac and Mahe (Comput.
- * Phys. Commun. 184, 2013), whose new rates begin the next step. */
+/* With two errors of each step, of which the greater one counts.
+ *
+ * The first is the difference to a scheme of one order less: ETDRK2's to ETD1, and ETDRK4's to that with the rates of
+ * the new state for 0.6 of those of d. Without L that is the pair of Balac and Mahe (Comput. Phys. Commun. 184, 2013),
+ * whose new rates begin the next step. Both rates are of the same time: rates that change with t alone, or with fields
+ * that are exact, would have no error.
+ *
+ * So the second one is that of the quadrature. A step is the integral of exp(c (1 - s)) h P(s) for s from 0 to 1, P
+ * being the polynomial through the rates at the stages' times; what it lacks is that of exp(c (1 - s)) h w(s) [N], with
+ * w the product of s less those times and [N] the divided difference of N there and at s. For Re c <= 0 it is at most
+ * h max |[N]| times the integral of |w|: 1/32 for 0, 1/2, 1 (ETDRK4) and 1/6 for 0, 1 (ETDRK2). [N] is taken with one
+ * more rate at s = theta = 1/2 - sqrt(3)/6. The state there is the parabola, or line, through those at the stages'
+ * times, which is as good as they are, so that the error is O(h^4), or O(h^3): in quadrature alone much more than
+ * ETDRK4's own, O(h^5). The weight h/6 is F3 where L is large too, and h/2 is P2. At theta ETDRK4's |w| is greatest, so
+ * that rounding counts least, and as it is irrational, no periodic rate looks constant. */
+#define ROOT3 1.7320508075688772
+
 static const diffusion_embedded embedded[] = {
     {.power = 2,
      .method = {.name = "etdrk2",
-                .arrays = 4,
+                .arrays = 5,
                 .tables = 3,
                 .order = 2,
-                .stages = 3,
-                .at = {0, 0, 1},
-                .stage = {{1, 0, 1, {{N, 1, {{0, NONE, NOW}}}}},
-                          {0, 1, 2, {{M, 2, {{1, E, U}, {1, P1, N}}}, {NOW, 1, {{1, NONE, M}}}}},
-                          {1,
-                           1,
-                           4,
-                           {{NOW, 1, {{0, NONE, NOW}}},
-                            {A, 2, {{1, P2, NOW}, {-1, P2, N}}},
-                            {M, 2, {{1, NONE, M}, {1, NONE, A}}},
-                            {NOW, 1, {{1, NONE, M}}}}}}}},
+                .stages = 4,
+                .at = {0, 0, 1, 0.5 - ROOT3 / 6},
+                .stage =
+                    {{1, 0, 1, {{N, 1, {{0, NONE, NOW}}}}},
+                     {0, 1, 2, {{M, 2, {{1, E, U}, {1, P1, N}}}, {NOW, 1, {{1, NONE, M}}}}},
+                     {1,
+                      1,
+                      5,
+                      {{NOW, 1, {{0, NONE, NOW}}},
+                       {A, 2, {{1, P2, NOW}, {-1, P2, N}}},
+                       {B, 2, {{1 + ROOT3 / 3, P2, N}, {1 - ROOT3 / 3, P2, NOW}}},
+                       {NOW, 2, {{0.5 + ROOT3 / 6, NONE, U}, {0.5 - ROOT3 / 6, NONE, M}}},
+                       {M, 2, {{1, NONE, M}, {1, NONE, A}}}}},
+                     {1,
+                      1,
+                      3,
+                      {{NOW, 1, {{0, NONE, NOW}}}, {B, 2, {{1, NONE, B}, {-2, P2, NOW}}}, {NOW, 1, {{1, NONE, M}}}}}}}},
     {.kept = true,
      .power = 4,
-     .method = {.name = "etdrk4",
-                .arrays = 4,
-                .tables = 6,
-                .order = 4,
-                .stages = 6,
-                .at = {0, 0, 0.5, 0.5, 1, 1},
-                .stage = {{1, 0, 1, {{N, 1, {{0, NONE, NOW}}}}},
-                          {0, 1, 2, {{A, 2, {{1, HALF, U}, {1, Q, N}}}, {NOW, 1, {{1, NONE, A}}}}},
-                          {1, 1, 2, {{M, 1, {{0, NONE, NOW}}}, {NOW, 2, {{1, HALF, U}, {1, Q, M}}}}},
-                          {1,
-                           1,
-                           3,
-                           {{NOW, 1, {{0, NONE, NOW}}},
-                            {M, 2, {{1, NONE, M}, {1, NONE, NOW}}},
-                            {NOW, 3, {{1, HALF, A}, {2, Q, NOW}, {-1, Q, N}}}}},
-                          {1,
-                           1,
-                           4,
-                           {{NOW, 1, {{0, NONE, NOW}}},
-                            {M, 4, {{1, E, U}, {1, F1, N}, {2, F2, M}, {1, F3, NOW}}},
-                            {A, 1, {{1, NONE, NOW}}},
-                            {NOW, 1, {{1, NONE, M}}}}},
-                          {1,
-                           0,
-                           3,
-                           {{NOW, 1, {{0, NONE, NOW}}},
-                            {A, 2, {{0.6, F3, A}, {-0.6, F3, NOW}}},
-                            {N, 1, {{1, NONE, NOW}}}}}}}},
+     .method =
+         {
+             .name = "etdrk4",
+             .arrays = 5,
+             .tables = 6,
+             .order = 4,
+             .stages = 7,
+             .at = {0, 0, 0.5, 0.5, 1, 0.5 - ROOT3 / 6, 1},
+             .stage =
+                 {{1, 0, 1, {{N, 1, {{0, NONE, NOW}}}}},
+                  {0, 1, 2, {{A, 2, {{1, HALF, U}, {1, Q, N}}}, {NOW, 1, {{1, NONE, A}}}}},
+                  {1, 1, 2, {{M, 1, {{0, NONE, NOW}}}, {NOW, 2, {{1, HALF, U}, {1, Q, M}}}}},
+                  {1,
+                   1,
+                   3,
+                   {{NOW, 1, {{0, NONE, NOW}}},
+                    {M, 2, {{1, NONE, M}, {1, NONE, NOW}}},
+                    {NOW, 3, {{1, HALF, A}, {2, Q, NOW}, {-1, Q, N}}}}},
+                  /* the state at 1/2 is e^(c/2) u + Q (N/2 + M/4), at theta (1 + ROOT3)/6 u + 2/3 of that +
+                   * (1 - ROOT3)/6 u' */
+                  {1,
+                   1,
+                   5,
+                   {{A, 1, {{0, NONE, NOW}}},
+                    {NOW, 4, {{(1 + ROOT3) / 6, NONE, U}, {2.0 / 3, HALF, U}, {1.0 / 3, Q, N}, {1.0 / 6, Q, M}}},
+                    {B, 3, {{-(18 + 6 * ROOT3) / 16, F3, N}, {-0.75 * ROOT3, F3, M}, {(18 - 6 * ROOT3) / 16, F3, A}}},
+                    {M, 4, {{1, E, U}, {1, F1, N}, {2, F2, M}, {1, F3, A}}},
+                    {NOW, 2, {{1, NONE, NOW}, {(1 - ROOT3) / 6, NONE, M}}}}},
+                  {1,
+                   1,
+                   3,
+                   {{NOW, 1, {{0, NONE, NOW}}},
+                    {B, 2, {{1, NONE, B}, {2.25 * ROOT3, F3, NOW}}},
+                    {NOW, 1, {{1, NONE, M}}}}},
+                  {1,
+                   0,
+                   3,
+                   {{NOW, 1, {{0, NONE, NOW}}}, {A, 2, {{0.6, F3, A}, {-0.6, F3, NOW}}}, {N, 1, {{1, NONE, NOW}}}}}}}},
 };
 
 const diffusion_embedded *diffusion_embedded_of(diffusion_scheme scheme) {
@@ -154,18 +184,19 @@ diffusion_method diffusion_method_with(const diffusion_parameters *p, double sca
   return scaled(*diffusion_method_of(p), scale);
 }
 
-/* What is divided by powers of c, at one point. */
-static void quotients(diffusion_scheme scheme, double complex c, double complex out[4]) {
-  const double complex e = cexp(c);
-  if (scheme == DIFFUSION_ETDRK4) {
-    out[0] = (cexp(c / 2) - 1) / c;
-    out[1] = (-4 - c + e * (4 - 3 * c + c * c)) / (c * c * c);
-    out[2] = (2 + c + e * (c - 2)) / (c * c * c);
-    out[3] = (-4 - 3 * c - c * c + e * (4 - c)) / (c * c * c);
+/* phi_1, phi_2, phi_3 of c, e being exp(c). Quotients cancel near c = 0 (Kassam and Trefethen, SIAM J. Sci. Comput. 26,
+ * 2005): below 1 they come from the series of phi_3, whose next term is c^17/20! < 1e-18. */
+static void phis(double complex c, double complex e, double complex phi[3]) {
+  if (cabs(c) < 1) {
+    double complex sum = 1;
+    for (int j = 16; j > 0; j--) sum = 1 + sum * c / (j + 3);
+    phi[2] = sum / 6;
+    phi[1] = 0.5 + c * phi[2];
+    phi[0] = 1 + c * phi[1];
   } else {
-    out[0] = (e - 1) / c;
-    out[1] = (e - 1 - c) / (c * c);
-    out[2] = out[3] = 0;
+    phi[0] = (e - 1) / c;
+    phi[1] = (phi[0] - 1) / c;
+    phi[2] = (phi[1] - 0.5) / c;
   }
 }
 
@@ -210,22 +241,24 @@ bool diffusion_filling_keeps(const diffusion_filling *f, const int64_t mode[3]) 
 }
 
 void diffusion_method_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
-  enum { POINTS = 32 };
   const diffusion_filling *f = context;
   const bool keep = diffusion_filling_keeps(f, mode);
   const double complex c = linear_part(f, k, mode) * f->dt;
   const double under = f->species->conserved ? -(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) : 1; /* lap N, or N */
-  double complex result[6] = {cexp(c)}, sum[4] = {0}, one[4];
-  const bool simple = f->scheme <= DIFFUSION_STRANG;
-  if (f->scheme == DIFFUSION_LIE || f->scheme == DIFFUSION_STRANG) result[0] *= keep ? f->scale : 0;
-  if (!simple && cabs(c) >= 1) quotients(f->scheme, c, sum);
-  for (int i = 0; !simple && cabs(c) < 1 && i < POINTS; i++) {
-    quotients(f->scheme, c + cexp(3.14159265358979323846 * I * (2 * i + 1) / POINTS), one);
-    for (int j = 0; j < 4; j++) sum[j] += one[j] / POINTS;
+  const double h = keep ? under * f->dt : 0;
+  double complex result[6] = {cexp(c)}, phi[3], half[3];
+  if (f->scheme == DIFFUSION_LIE || f->scheme == DIFFUSION_STRANG) result[E] *= keep ? f->scale : 0;
+  if (f->scheme > DIFFUSION_STRANG) phis(c, result[E], phi);
+  if (f->scheme == DIFFUSION_ETD1 || f->scheme == DIFFUSION_ETDRK2) result[P1] = h * phi[0];
+  if (f->scheme == DIFFUSION_ETDRK2) result[P2] = h * phi[1];
+  if (f->scheme == DIFFUSION_ETDRK4) {
+    result[HALF] = cexp(c / 2);
+    phis(c / 2, result[HALF], half);
+    result[Q] = h / 2 * half[0];
+    result[F1] = h * (phi[0] - 3 * phi[1] + 4 * phi[2]);
+    result[F2] = h * (phi[1] - 2 * phi[2]);
+    result[F3] = h * (4 * phi[2] - phi[1]);
   }
-  if (f->scheme == DIFFUSION_ETDRK4) result[HALF] = cexp(c / 2);
-  for (int j = 0; !simple && j < 4; j++)
-    result[(f->scheme == DIFFUSION_ETDRK4 ? Q : P1) + j] = keep ? under * f->dt * sum[j] : 0;
   for (int t = 0; t < diffusion_methods[f->scheme].tables; t++) {
     values[t][0] = creal(result[t]);
     values[t][1] = cimag(c) == 0 ? 0 : cimag(result[t]);

@@ -83,6 +83,8 @@ typedef struct diffusion_norm diffusion_norm;
 sim_status diffusion_norm_create(const diffusion_spectral *spectral, diffusion_norm **out) SIM_MUST_CHECK;
 void diffusion_norm_destroy(diffusion_norm **norm);
 double diffusion_norm_of(const diffusion_norm *norm, const void *coefficients);
+/* Whether numbers are finite to which all of a field adds, after a pass over its columns. */
+bool diffusion_finite(const diffusion_spectral *spectral, const void *field);
 /* The factor that makes a transformed field coefficients, of which the inverse passes make the field again. */
 double diffusion_scale(const diffusion_grid *grid);
 

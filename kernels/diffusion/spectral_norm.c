@@ -71,3 +71,11 @@ double diffusion_norm_of(const diffusion_norm *norm, const void *coefficients) {
   }
   return sqrt(sim_reduce_tree(norm->partial, (size_t)s->back));
 }
+
+bool diffusion_finite(const diffusion_spectral *s, const void *field) {
+  for (int64_t back = 0; back < s->back; back++) {
+    const void *first = point(field, back * s->plane_stride);
+    if (!isfinite(s->single ? (double)*(const float *)first : *(const double *)first)) return false;
+  }
+  return true;
+}

@@ -92,6 +92,9 @@ static const sim_table energy_table = {"energy", "conserved quantities and balan
 static const sim_table lagrangian_table = {"lagrangian", "radii that hold shares of the mass", lagrangian_columns};
 static const sim_table *const tables[] = {&energy_table, &lagrangian_table, NULL};
 enum { OBSERVE = 2 }; /* of one run */
+static const sim_field observe_columns[] = {COLUMN(NAME, .doc = "of each function in observe, over the bodies"), {0}};
+static const sim_table observe_table = {"observe", "functions of the scenario; with observe", observe_columns};
+static const sim_table *const described[] = {&observe_table, NULL};
 
 static const sim_table *const *tables_of(const void *parameters) {
   return ((const nbody_parameters *)parameters)->tables;
@@ -308,7 +311,6 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->ops = choose_ops(p, setup);
   run->integrate = p->integrate;
   run->sums_step = -1;
-  if (!isnan(p->integrate.dt)) run->steps = (int64_t)nbody_step_count(&p->integrate);
   sim_status status = start(run, p, setup);
   if (status != SIM_OK) {
     destroy(self);
@@ -372,6 +374,7 @@ const sim_model nbody_model = {
     .references = references,
     .parameters = &nbody_schema,
     .tables = tables,
+    .described = described,
     .state = state_fields,
     .work_unit = "interactions",
     .ops = {[SIM_BACKEND_CPU] = &cpu_ops,

@@ -13,7 +13,7 @@ typedef struct nbody_run {
   const nbody_ops *ops;
   nbody_work *work;
   nbody_integrate integrate;
-  int64_t n, steps; /* steps: with a fixed dt */
+  int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
   double controller[NBODY_CONTROLS];
   sim_species species[SIM_SPECIES_MAX];

@@ -98,8 +98,7 @@ double nbody_first_dt(const nbody_run *run) {
   return fmin(dt, run->integrate.t_end);
 }
 
-/* Length of the step from `clock` and the time after it. A fixed step's time is a product, so that no rounding adds up;
- * the last step ends at t_end, shortened where dt does not divide it. */
+/* Length of the step from `clock` and the time after it. */
 static double choose(const nbody_run *run, const sim_clock *clock, double *after) {
   const double end = clock->t_end;
   if (adaptive(run)) {
@@ -108,10 +107,7 @@ static double choose(const nbody_run *run, const sim_clock *clock, double *after
     *after = last ? end : clock->t + dt;
     return last ? end - clock->t : dt;
   }
-  const double dt = run->integrate.dt, before = (double)clock->step * dt, next = (double)(clock->step + 1) * dt;
-  const bool last = clock->step + 1 >= run->steps;
-  *after = last ? end : next;
-  return last && fabs(next - end) > 1e-11 * end ? end - before : dt;
+  return sim_clock_step(clock, run->integrate.dt, after);
 }
 
 sim_status nbody_step(void *self, sim_clock *clock) {

@@ -65,17 +65,21 @@ const sim_schema option_asset_schema = {
 
 /* ---- rules between fields ---- */
 
-static bool ascending(const sim_doubles *x) {
+static void check_ascending(const sim_doubles *x, int line, const char *path, const char *what, sim_faults *faults) {
   for (size_t i = 1; i < x->rows; i++)
-    if (!(x->data[i] > x->data[i - 1])) return false;
-  return true;
+    if (!(x->data[i] > x->data[i - 1])) {
+      sim_faults_add(faults, line, path, "%s: expected ascending numbers, got %.9g after %.9g", what, x->data[i],
+                     x->data[i - 1]);
+      return;
+    }
 }
 
 static void check_grid(const option_vol_grid *g, int line, const char *path, sim_faults *faults) {
-  if (g->spots.rows < 2 || g->spots.rows > OPTION_NODES_MAX || !ascending(&g->spots))
-    sim_faults_add(faults, line, path, "spots: expected 2 to %d ascending prices", OPTION_NODES_MAX);
-  if (g->times.rows < 1 || !ascending(&g->times))
-    sim_faults_add(faults, line, path, "times: expected one or more ascending times");
+  if (g->spots.rows < 2 || g->spots.rows > OPTION_NODES_MAX)
+    sim_faults_add(faults, line, path, "spots: expected 2 to %d prices, got %zu", OPTION_NODES_MAX, g->spots.rows);
+  if (g->times.rows < 1) sim_faults_add(faults, line, path, "times: expected one or more, got none");
+  check_ascending(&g->spots, line, path, "spots", faults);
+  check_ascending(&g->times, line, path, "times", faults);
   if (g->vols.rows != g->spots.rows * g->times.rows)
     sim_faults_add(faults, line, path, "vols: expected %zu numbers, spots times times, got %zu",
                    g->spots.rows * g->times.rows, g->vols.rows);
@@ -90,7 +94,11 @@ void option_check_asset(const option_parameters *p, int i, sim_faults *faults) {
   if (ways != 1)
     sim_faults_add(faults, line, path, "expected one of vol, heston, local_vol and vol_grid, got %s",
                    ways == 0 ? "none" : "several");
-  if (a->vol_grid.given) check_grid(&a->vol_grid, line, path, faults);
+  if (a->vol_grid.given) {
+    snprintf(path, sizeof path, "assets[%d].vol_grid", i + 1);
+    check_grid(&a->vol_grid, line, path, faults);
+    snprintf(path, sizeof path, "assets[%d]", i + 1);
+  }
   if (a->jumps.given && a->jumps.rate * p->maturity / (double)p->steps > 20)
     sim_faults_add(faults, line, path, "jumps.rate: expected at most 20 jumps a step, got %.9g: more steps",
                    a->jumps.rate * p->maturity / (double)p->steps);
@@ -99,7 +107,9 @@ void option_check_asset(const option_parameters *p, int i, sim_faults *faults) {
     sim_faults_add(faults, line, path,
                    "sampling.control: expected \"underlying\": no other mean is known of this model");
   if (!option_asset_is_gbm(a) && p->greeks.method == OPTION_LIKELIHOOD)
-    sim_faults_add(faults, line, path, "greeks.method: the likelihood ratio is for vol without jumps alone");
+    sim_faults_add(faults, line, path,
+                   "greeks.method: the likelihood ratio is for vol without jumps alone: expected "
+                   "\"auto\", \"pathwise\" or \"bump\"");
 }
 
 void option_check_correlation(const option_parameters *p, sim_faults *faults) {

@@ -170,10 +170,8 @@ static sim_status make_greek(option_estimate *e, const option_parameters *p, int
   return status;
 }
 
-/* How large a Greek of something that costs `price` is, in order of magnitude. */
-static double size_of_greek(const option_parameters *p, const option_market *market, int greek, int asset,
-                            double price) {
-  const double spot = market->spot[asset], T = p->maturity;
+double option_greek_size(const option_parameters *p, int greek, int asset, double price) {
+  const double spot = option_asset_at(p, asset)->spot, T = p->maturity;
   const double factor[OPTION_GREEKS] = {[OPTION_DELTA] = 1 / spot,
                                         [OPTION_GAMMA] = 1 / (spot * spot),
                                         [OPTION_VEGA] = sqrt(T),
@@ -195,7 +193,7 @@ static sim_status control_greeks(option_estimate *e, const option_parameters *p)
     c->control = e->graph.control_slope[greek][asset];
     if (c->control < 0) continue;
     c->control_factor = greek == OPTION_THETA ? -e->market[0].discount : e->market[0].discount;
-    c->control_least = 1e-4 * size_of_greek(p, &e->market[0], greek, asset, e->combination[0].control_mean);
+    c->control_least = 1e-4 * option_greek_size(p, greek, asset, e->combination[0].control_mean);
     status = differentiate_control(p, &e->market[0], greek, asset, &c->control_mean);
   }
   free(quantity);

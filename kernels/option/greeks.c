@@ -15,11 +15,14 @@ static sim_expr_ref op2(option_maker *m, sim_expr_op op, sim_expr_ref a, sim_exp
 
 enum { BY_BUMP, BY_PATH, BY_SCORE };
 
-/* How delta and gamma of a payoff are made; `item` NULL: of a function. */
-static void choose(const option_parameters *p, const option_graph *g, const sim_item *item, int *delta, int *gamma) {
+/* How delta and gamma of a payoff are made; `item` NULL: of a function. What a method that was asked for cannot serve
+ * is refused before: see option_check_methods. */
+static void choose(const option_maker *m, const option_parameters *p, const sim_item *item, int *delta, int *gamma) {
+  const option_graph *g = m->graph;
   const option_payoff *o = item != NULL ? item->data : NULL;
   const bool barrier = item != NULL && item->schema == &option_barrier_schema;
-  bool one = p->assets.count == 1, local = false; /* one: whose first step's density is known */
+  /* one: whose first step's density is known */
+  bool one = p->assets.count == 1 && m->market->vol[0] > 0, local = false;
   for (int a = 0; a < (int)p->assets.count; a++) {
     one &= option_asset_is_gbm(option_asset_at(p, a));
     local |= option_asset_at(p, a)->local_vol != NULL || option_asset_at(p, a)->vol_grid.given;
@@ -29,12 +32,11 @@ static void choose(const option_parameters *p, const option_graph *g, const sim_
   for (int f = 0; f < g->features && item == NULL; f++)
     continuous |= g->feature[f].kind == OPTION_HIGH || g->feature[f].kind == OPTION_LOW;
   const bool jumps = item != NULL && (item->schema == &option_digital_schema || (barrier && !continuous));
-  const bool own = item == NULL;
+  const bool late =
+      item != NULL && (item->schema == &option_american_schema || item->schema == &option_autocallable_schema);
   *delta = *gamma = BY_BUMP;
-  if (p->greeks.method == OPTION_BUMP || (barrier && continuous) || local ||
-      (item != NULL && (item->schema == &option_american_schema || item->schema == &option_autocallable_schema)))
-    return;
-  if (p->greeks.method == OPTION_AUTO && own) return;
+  if (p->greeks.method == OPTION_BUMP || (barrier && continuous) || local) return;
+  if (p->greeks.method == OPTION_AUTO && (item == NULL || late)) return;
   const bool score =
       one && !continuous && (p->greeks.method == OPTION_LIKELIHOOD || (p->greeks.method == OPTION_AUTO && jumps));
   if (p->greeks.method == OPTION_LIKELIHOOD && !score) return; /* it may jump: never along the path */
@@ -162,7 +164,7 @@ void option_make_greeks(option_maker *m, const option_parameters *p, sim_expr_re
   for (int k = 0; k < g->payoffs && m->status == SIM_OK; k++) {
     int delta = BY_BUMP, gamma = BY_BUMP;
     for (int a = 0; a < assets; a++) g->delta[k][a] = g->gamma[k][a] = -1;
-    if (any) choose(p, g, k < functions ? NULL : &p->payoffs.items[k - functions], &delta, &gamma);
+    if (any) choose(m, p, k < functions ? NULL : &p->payoffs.items[k - functions], &delta, &gamma);
     for (int i = 0; i < OPTION_GREEKS * OPTION_ASSETS_MAX; i++)
       g->slope[k][i / OPTION_ASSETS_MAX][i % OPTION_ASSETS_MAX] = -1;
     if (delta == BY_PATH) {

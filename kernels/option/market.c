@@ -32,8 +32,10 @@ static sim_status check(const char *what, int asset, const double *values, const
       snprintf(name, sizeof name, "%s", what);
     else
       snprintf(name, sizeof name, "assets[%d].%s", asset + 1, what);
-    return sim_fail(SIM_ERR_SCENARIO, "%s: expected %s, got %.9g at t = %.9g", name,
-                    least == 0 ? "a number >= 0" : "a finite number", values[i], t[i]);
+    char got[32] = "NaN";
+    if (!isnan(values[i])) snprintf(got, sizeof got, "%.9g", values[i]);
+    return sim_fail(SIM_ERR_SCENARIO, "%s: expected %s, got %s at t = %.9g", name,
+                    least == 0 ? "a number >= 0" : "a finite number", got, t[i]);
   }
   return SIM_OK;
 }
@@ -126,9 +128,9 @@ sim_status option_cholesky(const option_parameters *p, double *out) {
       double sum = c != NULL && p->correlation.rows > 0 ? c[i * n + j] : i == j;
       for (size_t k = 0; k < j; k++) sum -= out[i * n + k] * out[j * n + k];
       if (i == j && !(sum > 1e-12))
-        return sim_fail(SIM_ERR_SCENARIO,
-                        "correlation: expected a positive definite matrix, got one whose first %zu rows are not",
-                        i + 1);
+        return sim_fail(SIM_ERR_SCENARIO, "correlation: expected a positive definite matrix, got one %s %zu%s",
+                        sum > -1e-12 ? "where asset" : "that contradicts itself in its first", i + 1,
+                        sum > -1e-12 ? " is a mixture of those before it: leave it out" : " rows");
       out[i * n + j] = i == j ? sqrt(sum) : sum / out[j * n + j];
     }
   return SIM_OK;

@@ -7,6 +7,7 @@
 #define OPTION_MATCH_H
 
 #include "engine/reduce.h"
+#include "kernels/option/matched.h"
 #include "kernels/option/stream.h"
 
 typedef struct match {
@@ -14,14 +15,7 @@ typedef struct match {
 } match;
 
 enum { MATCH_LANES = 16, MATCH_VECTORS = MATCH_LANES / LANES };
-#define MATCH_M ((double)OPTION_CHUNK)
-#define MATCH_CUBE (1 / (4 * (MATCH_M + 1)))
-/* Moments of x, and the variance less 1 before r. */
-#define MATCH_FOURTH (3 * (MATCH_M - 1) / (MATCH_M + 1))
-#define MATCH_SIXTH (15 * (MATCH_M - 1) * (MATCH_M - 1) / ((MATCH_M + 1) * (MATCH_M + 3)))
-#define MATCH_EXCESS                                                                                                   \
-  (2 * MATCH_CUBE * (MATCH_FOURTH - 3) + MATCH_CUBE * MATCH_CUBE * (MATCH_SIXTH - 6 * MATCH_FOURTH + 9))
-#define MATCH_R (1 - MATCH_EXCESS / 2) /* 1/sqrt(1 + excess) within 1e-11 */
+_Static_assert((int)MATCH_M == OPTION_CHUNK, "moments are of a chunk");
 
 static inline double match_total(const vreal *sums) {
   real each[MATCH_LANES];

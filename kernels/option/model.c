@@ -1,7 +1,7 @@
 /* The run: batches of logical blocks of paths, in order; the state is what they have added up to. */
 #include "engine/log.h"
 #include "engine/run.h"
-#include "kernels/option/option.h"
+#include "kernels/option/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,36 +14,6 @@ static const sim_field state_fields[] = {
     [SQUARES] = {.name = "squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
     [ARRAYS] = {.name = NULL}};
 
-typedef struct option_run {
-  const option_parameters *parameters;
-  const option_ops *ops;
-  option_sampler *sampler;
-  int quantities, pair, batch; /* pair: paths of a sample; batch: of OPTION_BLOCK samples, of a step at most */
-  int groups, block;           /* scrambles, each of which has means of its own; samples of a logical block */
-  int unit;                    /* samples whose mean counts as one */
-  double begin;                /* by the wall clock */
-  double *mean, *squares, *block_mean, *block_squares;
-} option_run;
-
-static double samples(const option_run *run, double t) { return t / run->pair; }
-
-static double mean_of(const option_run *run, int q) {
-  double sum = 0;
-  for (int g = 0; g < run->groups; g++) sum += run->mean[g * run->quantities + q];
-  return sum / run->groups;
-}
-
-/* Standard error of a mean of n samples; NaN while there is none. Of scrambles, which are independent, from their
- * means. */
-static double error_of(const option_run *run, double n, int q) {
-  n /= run->unit;
-  if (run->groups == 1) return n > 1 ? sqrt(run->squares[q] / (n - 1) / n) : NAN;
-  const double mean = mean_of(run, q);
-  double squares = 0;
-  for (int g = 0; g < run->groups; g++) squares += pow(run->mean[g * run->quantities + q] - mean, 2);
-  return n > 0 ? sqrt(squares / (run->groups - 1) / run->groups) : NAN;
-}
-
 static double paths_of(const option_parameters *p, double blocks) {
   return fmin(blocks * OPTION_BLOCK * (p->sampling.antithetic ? 2 : 1), p->sampling.paths);
 }
@@ -53,8 +23,10 @@ static double end_of(const option_run *run, double t) {
   const option_sampling *s = &run->parameters->sampling;
   double ratio = 0;
   if (isnan(s->standard_error) || t == 0) return s->paths;
-  for (int q = 0; q < option_payoff_count(run->parameters); q++)
-    ratio = fmax(ratio, error_of(run, samples(run, t), q) / s->standard_error);
+  for (int q = 0; q < option_payoff_count(run->parameters); q++) {
+    const double error = option_spread(run, option_samples(run, t), q);
+    ratio = fmax(ratio, isnan(error) ? INFINITY : error / s->standard_error);
+  }
   if (ratio <= 1) return t;
   const double more = run->groups > 1 ? ratio : ratio * ratio; /* the errors of scrambles fall about as 1/n */
   return fmin(s->paths, fmax(t + paths_of(run->parameters, OPTION_GROUP), ceil(t * more)));
@@ -84,10 +56,24 @@ static sim_status check_finite(const option_run *run, const double *mean, const 
                                double count) {
   for (int q = 0; q < run->quantities; q++)
     if (!isfinite(mean[q]) || !isfinite(squares[q]))
-      return sim_fail(SIM_ERR_DIVERGED, "%s %d is not finite on some path between %.0f and %.0f",
-                      q < option_payoff_count(run->parameters) ? "payoff" : "a greek: quantity", q + 1,
-                      first * run->pair, (first + count) * run->pair);
+      return option_explain(run->parameters, (int64_t)first, (int64_t)count, &run->quantity[q]);
   return SIM_OK;
+}
+
+/* Said once, when many paths are done, of a run that may go on for long. */
+static void warn_unpaid(const option_run *run, double before, double t) {
+  const double many = 0x1p20;
+  char name[48];
+  if (isnan(run->parameters->sampling.standard_error) || !(before < many && t >= many)) return;
+  for (int k = 0; k < option_payoff_count(run->parameters); k++) {
+    if (!option_unpaid(run, option_samples(run, t), k)) continue;
+    option_payoff_name(run->parameters, k, name, sizeof name);
+    sim_log(SIM_LOG_WARN,
+            "no path of %.0f has been paid by %s: the run goes on to sampling.paths = %.0f, or until "
+            "one is",
+            t, name, run->parameters->sampling.paths);
+    return;
+  }
 }
 
 static sim_status step(void *self, sim_clock *clock) {
@@ -95,7 +81,7 @@ static sim_status step(void *self, sim_clock *clock) {
   const option_sampling *sampling = &run->parameters->sampling;
   const double left = sampling->paths - clock->t;
   const double paths = fmin(paths_of(run->parameters, next_batch(run, clock->t, clock->t_end)), left);
-  const double first = samples(run, clock->t), count = samples(run, paths);
+  const double first = option_samples(run, clock->t), count = option_samples(run, paths);
   double done = 0;
   SIM_TRY(run->ops->sample(run->sampler, (int64_t)first, (int64_t)count, run->block_mean, run->block_squares));
   for (int b = 0; done < count; b++) {
@@ -113,30 +99,38 @@ static sim_status step(void *self, sim_clock *clock) {
   clock->dt = done * run->pair;
   clock->t += clock->dt;
   clock->step++;
+  warn_unpaid(run, clock->t - clock->dt, clock->t);
   const bool late = sampling->time > 0 && sim_wall_clock() - run->begin > sampling->time;
   clock->t_end = late ? clock->t : end_of(run, clock->t);
   return SIM_OK;
 }
 
+/* A table of one Greek of all payoffs, or of its errors. */
+static void observe_greek(const option_run *run, double n, const sim_table *table, double *values) {
+  const sim_table(*tables)[2] = run->parameters->greek_tables;
+  for (int q = 0; q < run->quantities; q++) {
+    const int greek = run->quantity[q].greek;
+    if (greek < 0 || (table != &tables[greek][0] && table != &tables[greek][1])) continue;
+    *values++ = n == 0 ? NAN : table == &tables[greek][0] ? option_mean(run, q) : option_error(run, n, q);
+  }
+}
+
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   option_run *run = self;
   const int payoffs = option_payoff_count(run->parameters);
-  const double n = samples(run, clock->t);
-  for (int k = 0; k < payoffs && table > 0; k++)
-    values[k] = n == 0 ? NAN : table == 1 ? mean_of(run, k) : error_of(run, n, k);
+  const double n = option_samples(run, clock->t);
+  for (int k = 0; k < payoffs && table > 0 && table < 3; k++)
+    values[k] = n == 0 ? NAN : table == 1 ? option_mean(run, k) : option_error(run, n, k);
+  if (table > 2) observe_greek(run, n, run->parameters->tables[table], values);
   if (table > 0) return SIM_OK;
   *values++ = clock->t;
-  *values++ = n == 0 ? NAN : mean_of(run, 0);
-  *values++ = error_of(run, n, 0);
-  *values++ = error_of(run, n, 0) / fabs(mean_of(run, 0));
-  option_quantity *quantity = calloc((size_t)run->quantities, sizeof *quantity);
-  if (quantity == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a row");
-  option_quantities(run->parameters, quantity);
-  for (int q = payoffs; q < run->quantities && quantity[q].payoff == 0; q++) {
-    *values++ = n == 0 ? NAN : mean_of(run, q);
-    *values++ = error_of(run, n, q);
+  *values++ = n == 0 ? NAN : option_mean(run, 0);
+  *values++ = option_error(run, n, 0);
+  *values++ = option_error(run, n, 0) / fabs(option_mean(run, 0));
+  for (int q = payoffs; q < run->quantities && run->quantity[q].payoff == 0; q++) {
+    *values++ = n == 0 ? NAN : option_mean(run, q);
+    *values++ = option_error(run, n, q);
   }
-  free(quantity);
   return SIM_OK;
 }
 
@@ -177,6 +171,7 @@ static void destroy(void **self) {
   option_run *run = *self;
   if (run == NULL) return;
   if (run->ops != NULL) run->ops->destroy(&run->sampler);
+  free(run->quantity);
   free(run->mean);
   free(run);
   *self = NULL;
@@ -194,6 +189,15 @@ static sim_status restore(option_run *run, const sim_frame *saved) {
   return SIM_OK;
 }
 
+static sim_status is_certain(const option_parameters *p, bool *out) {
+  option_market market;
+  SIM_TRY(option_market_create(p, NULL, &market));
+  *out = market.mover == NULL;
+  for (int i = 0; i < market.steps * market.assets; i++) *out &= market.vol[i] == 0;
+  option_market_free(&market);
+  return SIM_OK;
+}
+
 static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock) {
   const option_parameters *p = run->parameters;
   run->quantities = option_quantities(p, NULL);
@@ -204,8 +208,10 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   const size_t q = (size_t)run->quantities, all = q * (size_t)run->groups;
   run->ops = option_model.ops[setup->backend->kind];
   run->batch = run->ops->batch(p);
+  run->quantity = calloc(q, sizeof *run->quantity);
   run->mean = calloc(2 * all * (1 + (size_t)run->batch), sizeof(double));
-  if (run->mean == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the sums");
+  if (run->mean == NULL || run->quantity == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the sums");
+  option_quantities(p, run->quantity);
   run->squares = run->mean + all;
   run->block_mean = run->squares + all;
   run->block_squares = run->block_mean + all * (size_t)run->batch;
@@ -215,6 +221,19 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
       sim_log(SIM_LOG_INFO, "assets[%d].heston: 2 kappa theta = %.3g is below sigma^2 = %.3g: its variance reaches 0",
               a + 1, 2 * h->kappa * h->theta, h->sigma * h->sigma);
   }
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const option_payoff *o = p->payoffs.items[i].data;
+    if (p->payoffs.items[i].schema == &option_autocallable_schema && o->coupon >= 1)
+      sim_log(SIM_LOG_INFO, "payoffs[%zu]: coupon = %.9g is %.9g %% of cash for each date", i + 1, o->coupon,
+              100 * o->coupon);
+  }
+  if (p->sampling.paths != p->asked_paths)
+    sim_log(SIM_LOG_INFO, "sampling.paths: %.9g are rounded up to %.0f: %s", p->asked_paths, p->sampling.paths,
+            p->sampling.moment_matching            ? "groups of 1024 samples with matched moments, 32 of them at least"
+            : p->sampling.sequence == OPTION_SOBOL ? "each scramble has as many points, 16 or a power of two above"
+            : p->sampling.antithetic               ? "antithetic paths come in pairs"
+                                                   : "to a whole number");
+  SIM_TRY(is_certain(p, &run->certain));
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
   run->begin = sim_wall_clock();
   *clock = setup->saved != NULL ? setup->saved->clock : (sim_clock){.dt = paths_of(p, run->batch)};
@@ -240,14 +259,6 @@ static void describe(const void *self, char *out, size_t capacity) {
   snprintf(out, capacity, "%d payoff%s on %zu asset%s, %lld step%s, %s", payoffs, payoffs == 1 ? "" : "s",
            p->assets.count, p->assets.count == 1 ? "" : "s", (long long)p->steps, p->steps == 1 ? "" : "s",
            run->ops->name(run->sampler));
-}
-
-static void report(const void *self, const sim_clock *clock, char *out, size_t capacity) {
-  const option_run *run = self;
-  const double n = samples(run, clock->t);
-  const int payoffs = option_payoff_count(run->parameters);
-  snprintf(out, capacity, "price %.8g +- %.2g%s", mean_of(run, 0), error_of(run, n, 0),
-           payoffs > 1 ? " (the first payoff)" : "");
 }
 
 static const sim_table *const *tables_of(const void *parameters) {
@@ -280,6 +291,7 @@ const sim_model option_model = {
     .references = references,
     .parameters = &option_schema,
     .tables = tables,
+    .described = option_described,
     .tables_of = tables_of,
     .state = state_fields,
     .work_unit = "path-steps",
@@ -296,6 +308,7 @@ const sim_model option_model = {
     .observe = observe,
     .view = view,
     .describe = describe,
-    .report = report,
+    .report = option_report,
+    .remark = option_remark,
     .destroy = destroy,
 };

@@ -33,6 +33,17 @@ static void set_jumps(const option_jumps *j, double dt, option_mover *m) {
   m->jump_deviation = j->deviation / ln2;
 }
 
+sim_status option_local_vol(const sim_expr *expr, double price, double t, double *out) {
+  sim_expr_program *program;
+  SIM_TRY(sim_expr_program_create(expr, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &program));
+  void *scratch = aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64);
+  if (scratch != NULL)
+    sim_expr_program_run(program, 1, (const void *const[]){&price, &t}, (void *const[]){out}, scratch);
+  free(scratch);
+  sim_expr_program_free(&program);
+  return scratch != NULL ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the local volatility");
+}
+
 /* Rows of the grid at the beginning of each step. */
 static sim_status set_grid(const option_vol_grid *g, int steps, double dt, option_mover *m) {
   const size_t n = g->spots.rows, times = g->times.rows;

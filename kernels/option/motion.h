@@ -42,13 +42,16 @@ static inline vreal grid_sigma(const option_mover *m, int step, vreal price) {
   return sigma;
 }
 
-static inline vreal local_step(const option_mover *m, int step, vreal price, vreal normal, void *scratch, vreal *vol) {
+/* `unsound`: lanes whose volatility is none. */
+static inline vreal local_step(const option_mover *m, int step, vreal price, vreal normal, void *scratch, vreal *vol,
+                               vwhole *unsound) {
   vreal sigma;
   if (m->motion == OPTION_LOCAL_GRID) {
     sigma = grid_sigma(m, step, price);
   } else {
     const real t = (real)(step * m->dt);
     sim_expr_program_run(m->local, LANES, (const void *const[]){&price, &t}, (void *const[]){&sigma}, scratch);
+    *unsound |= ~((sigma >= v_set(0)) & (sigma <= v_set((real)OPTION_LOCAL_MAX)));
   }
   sigma += (real)m->shift;
   *vol = sigma * (real)sqrt(m->dt) * INVERSE_LN2;
@@ -67,14 +70,15 @@ static inline vreal jump_sum(const option_mover *m, const words *w, bool mirrore
 
 /* x after the step, and the step's deviation for what happens within it; words: of the variance and of the jumps. */
 static inline vreal moved(const option_mover *m, const option_variant *v, double spot, bool far, int step, track *t,
-                          vreal drift, vreal normal, vbits variance, const words *jump, void *scratch, vreal *vol) {
+                          vreal drift, vreal normal, vbits variance, const words *jump, void *scratch, vreal *vol,
+                          vwhole *unsound) {
   vreal x = t->x + drift;
   if (m->motion == OPTION_HESTON)
     x += heston_step(m, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
   else if (m->motion == OPTION_GEOMETRIC_BROWNIAN)
     x += *vol * normal;
   else
-    x += local_step(m, step, power(t->x, far) * (real)spot, v->mirrored ? -normal : normal, scratch, vol);
+    x += local_step(m, step, power(t->x, far) * (real)spot, v->mirrored ? -normal : normal, scratch, vol, unsound);
   return m->jumps > 0 ? x + jump_sum(m, jump, v->mirrored) : x;
 }
 

@@ -5,6 +5,8 @@
 #include "engine/model.h"
 #include "kernels/option/path.h"
 
+#include <math.h>
+
 enum {
   OPTION_PAYOFFS_MAX = 64,
   OPTION_FEATURES_MAX = 256,
@@ -67,10 +69,10 @@ typedef enum option_control {
 } option_control;
 
 enum { OPTION_PHILOX, OPTION_SOBOL };
-enum { OPTION_BRIDGE, OPTION_PCA };
+enum { OPTION_ANY_CONSTRUCTION, OPTION_BRIDGE, OPTION_PCA }; /* any: a bridge */
 typedef struct option_sampling {
   int sequence, construction;
-  int64_t scrambles;
+  double scrambles; /* NaN: auto */
   bool antithetic, moment_matching;
   int control;           /* option_control */
   double paths;          /* NaN: auto */
@@ -107,19 +109,27 @@ typedef struct option_parameters {
   option_greeks greeks;
 
   /* from here on of validate */
+  double asked_paths; /* before they were rounded */
   sim_table price_table, prices_table, errors_table;
-  const sim_table *tables[4];
+  const sim_table *tables[4 + 2 * OPTION_GREEKS];
+  sim_table greek_tables[OPTION_GREEKS][2]; /* of the Greek, of its errors */
   sim_field price_columns[SIM_COLUMNS_MAX + 1], prices_columns[OPTION_PAYOFFS_MAX + 1],
       errors_columns[OPTION_PAYOFFS_MAX + 1];
-  char names[2 * OPTION_PAYOFFS_MAX + 2 * OPTION_GREEKS * OPTION_ASSETS_MAX][24];
+  sim_field greek_columns[OPTION_GREEKS][SIM_COLUMNS_MAX + 1];
+  char names[2 * OPTION_PAYOFFS_MAX + 3 * OPTION_GREEKS * OPTION_ASSETS_MAX][24];
 } option_parameters;
 extern const sim_signature option_term_signature; /* a number of time */
 extern const sim_schema option_schema, option_asset_schema;
 extern const sim_table option_price_table;
+extern const sim_table *const option_described[]; /* sim_model.described */
 extern const sim_model option_model;
 sim_status option_validate(void *parameters, sim_faults *faults);
 void option_check_asset(const option_parameters *p, int asset, sim_faults *faults);
 void option_check_correlation(const option_parameters *p, sim_faults *faults);
+void option_make_tables(option_parameters *p, sim_faults *faults);
+void option_check_methods(const option_parameters *p, sim_faults *faults);
+/* Rounds the paths, too. */
+void option_check_sampling(option_parameters *p, sim_faults *faults);
 static inline const option_asset *option_asset_at(const option_parameters *p, int i) { return p->assets.items[i].data; }
 
 /* ---- the market at the steps ---- */
@@ -144,6 +154,7 @@ void option_market_free(option_market *market);
 sim_status option_mover_set(const option_asset *asset, int steps, double dt, double shift,
                             option_mover *out) SIM_MUST_CHECK;
 void option_mover_free(option_mover *mover);
+sim_status option_local_vol(const sim_expr *expr, double price, double t, double *out) SIM_MUST_CHECK;
 /* What jumps add to the growth of an asset's mean, a unit of time. */
 double option_jump_drift(const option_asset *asset);
 bool option_asset_is_gbm(const option_asset *asset);
@@ -178,8 +189,11 @@ double option_quasi_bytes(const option_parameters *p);
 /* Samples of a logical block: OPTION_BLOCK, or with Sobol's points a part of it of one scramble. Block j is of scramble
  * j % scrambles, its points go on where block j - scrambles ended. */
 int option_block_samples(const option_parameters *p);
+static inline int option_scrambles(const option_parameters *p) {
+  return isnan(p->sampling.scrambles) ? 32 : (int)p->sampling.scrambles;
+}
 static inline int option_groups(const option_parameters *p) {
-  return p->sampling.sequence == OPTION_SOBOL ? (int)p->sampling.scrambles : 1;
+  return p->sampling.sequence == OPTION_SOBOL ? option_scrambles(p) : 1;
 }
 
 /* Samples whose mean counts as one: those of a chunk with matched moments depend on each other. */
@@ -223,6 +237,12 @@ sim_status option_bind_payoff(option_parameters *p, sim_faults *faults) SIM_MUST
 int option_payoff_count(const option_parameters *p);
 /* "price", "mean_1" ... ; what an input of the function stands for; false: nothing. */
 bool option_feature_parse(const char *name, const option_parameters *p, option_feature *out);
+/* As a function of the scenario has it: "last[1]"; false: none has it. */
+bool option_feature_text(const option_feature *feature, char *out, size_t capacity);
+/* Whether it depends on an asset; of functions those that any of their results sees. */
+bool option_payoff_sees(const option_parameters *p, int payoff, int asset);
+/* Where it stands in the scenario: "payoffs[2]", "payoff", "result 2 of payoff". */
+void option_payoff_name(const option_parameters *p, int payoff, char *out, size_t capacity);
 
 /* ---- sampling ---- */
 
@@ -234,6 +254,9 @@ typedef struct option_quantity {
 int option_quantities(const option_parameters *p, option_quantity *out); /* out may be NULL */
 /* Derivative of the discount's logarithm; by the maturity for theta. */
 sim_status option_discount_slope(const option_parameters *p, int greek, double *out) SIM_MUST_CHECK;
+
+/* How large a Greek of something that costs `price` is, in order of magnitude. */
+double option_greek_size(const option_parameters *p, int greek, int asset, double price);
 
 typedef struct option_sampler option_sampler;
 typedef struct option_ops {
@@ -250,5 +273,9 @@ typedef struct option_ops {
   const char *(*name)(const option_sampler *sampler); /* "one path a lane (avx512)" */
 } option_ops;
 extern const option_ops option_ops_cpu, option_ops_cuda;
+
+/* Of samples first .. first + count - 1 of one logical block, over which a quantity is not finite: fails with the
+ * reason. */
+sim_status option_explain(const option_parameters *p, int64_t first, int64_t count, const option_quantity *quantity);
 
 #endif

@@ -93,17 +93,18 @@ const sim_schema option_autocallable_schema = {.name = "autocallable",
 /* ---- sampling and Greeks ---- */
 
 static const char *const sequences[] = {"philox", "sobol", NULL};
-static const char *const constructions[] = {"bridge", "pca", NULL};
+static const char *const constructions[] = {"auto", "bridge", "pca", NULL};
 static const char *const controls[] = {"none", "geometric", "black_scholes", "underlying", NULL};
 static const char *const methods[] = {"auto", "pathwise", "likelihood", "bump", NULL};
 
 static const sim_field sampling_fields[] = {
     {FIELD(option_sampling, sequence), .type = SIM_CHOICE, .doc = "of random numbers", .choices = sequences,
      .initial = "philox"},
-    {FIELD(option_sampling, scrambles), .type = SIM_INT, .flags = SIM_RANGE, .min = 16, .max = 64, .initial = "32",
-     .doc = "of Sobol's sequence: 16, 32 or 64, each with as many paths; their spread is the standard error"},
-    {FIELD(option_sampling, construction), .type = SIM_CHOICE, .choices = constructions, .initial = "bridge",
-     .doc = "of paths from Sobol's points: a Brownian bridge, or principal components (work as steps^2)"},
+    {FIELD(option_sampling, scrambles), .type = SIM_REAL, .flags = SIM_RANGE, .min = 16, .max = 64, .initial = "auto",
+     .keyword = "auto",
+     .doc = "of Sobol's sequence: 16, 32 (auto) or 64, each with as many paths; their spread is the standard error"},
+    {FIELD(option_sampling, construction), .type = SIM_CHOICE, .choices = constructions, .initial = "auto",
+     .doc = "of paths from Sobol's points: a Brownian bridge (auto), or principal components (work as steps^2)"},
     {FIELD(option_sampling, antithetic), .type = SIM_BOOL, .doc = "each path also with its normals' signs changed",
      .initial = "false"},
     {FIELD(option_sampling, moment_matching), .type = SIM_BOOL, .initial = "false",
@@ -171,61 +172,6 @@ const sim_schema option_schema = {.name = "option",
                                   .base = &sim_common_schema,
                                   .size = sizeof(option_parameters)};
 
-/* ---- tables ---- */
-
-static const sim_field price_columns[] = {
-    {.name = "paths", .type = SIM_REAL, .doc = "paths so far; an antithetic pair counts as two"},
-    {.name = "price", .type = SIM_REAL, .doc = "of the first payoff"},
-    {.name = "standard_error", .type = SIM_REAL, .doc = "of it"},
-    {.name = "relative_error", .type = SIM_REAL, .doc = "standard error / price", .flags = SIM_HEALTH},
-    {0}};
-const sim_table option_price_table = {.name = "price", .doc = "price and Greeks", .columns = price_columns};
-
-static void make_tables(option_parameters *p, sim_faults *faults) {
-  option_quantity quantity[OPTION_PAYOFFS_MAX * 4];
-  const int payoffs = option_payoff_count(p), assets = (int)p->assets.count;
-  size_t columns = 4, names = 0;
-  if (option_quantities(p, NULL) > (int)(sizeof quantity / sizeof *quantity)) {
-    sim_faults_add(faults, 0, "greeks", "expected at most %zu numbers of all payoffs together",
-                   sizeof quantity / sizeof *quantity);
-    return;
-  }
-  const int quantities = option_quantities(p, quantity);
-  memcpy(p->price_columns, price_columns, sizeof price_columns);
-  for (int q = payoffs; q < quantities && quantity[q].payoff == 0; q++) {
-    if (columns + 2 > SIM_COLUMNS_MAX) {
-      sim_faults_add(faults, 0, "greeks", "expected at most %d of all assets", (SIM_COLUMNS_MAX - 4) / 2);
-      return;
-    }
-    const char *greek = option_greek_names[quantity[q].greek];
-    const bool many = assets > 1 && quantity[q].greek <= OPTION_VEGA;
-    for (int k = 0; k < 2; k++) {
-      char *name = p->names[names++], number[16] = "";
-      if (many) snprintf(number, sizeof number, "_%d", quantity[q].asset + 1);
-      snprintf(name, sizeof p->names[0], "%s%s%s", greek, number, k == 0 ? "" : "_error");
-      p->price_columns[columns++] =
-          (sim_field){.name = name, .type = SIM_REAL, .doc = k == 0 ? "of the first payoff" : "its standard error"};
-    }
-  }
-  p->price_columns[columns] = (sim_field){0};
-  p->price_table = (sim_table){"price", "price and Greeks of the first payoff", p->price_columns};
-  p->tables[0] = &p->price_table;
-  p->tables[1] = NULL;
-  if (payoffs < 2) return;
-  for (int k = 0; k < payoffs; k++) {
-    char *name = p->names[names++];
-    snprintf(name, sizeof p->names[0], "payoff_%d", k + 1);
-    p->prices_columns[k] = (sim_field){.name = name, .type = SIM_REAL, .doc = "price of this payoff"};
-    p->errors_columns[k] = (sim_field){.name = name, .type = SIM_REAL, .doc = "standard error of its price"};
-  }
-  p->prices_columns[payoffs] = p->errors_columns[payoffs] = (sim_field){0};
-  p->prices_table = (sim_table){"prices", "of all payoffs: functions first", p->prices_columns};
-  p->errors_table = (sim_table){"errors", "standard errors of all prices", p->errors_columns};
-  p->tables[1] = &p->prices_table;
-  p->tables[2] = &p->errors_table;
-  p->tables[3] = NULL;
-}
-
 /* ---- rules between fields ---- */
 
 static void check_level(const option_parameters *p, const option_payoff *o, int line, const char *path,
@@ -255,8 +201,25 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
       p->steps % o->every != 0)
     sim_faults_add(faults, item->line, path, "every: expected a divisor of the %lld steps, got %lld",
                    (long long)p->steps, (long long)o->every);
+  if (item->schema == &option_spread_schema && o->asset == o->second && o->asset <= assets)
+    sim_faults_add(faults, item->line, path, "asset and second: expected two assets, got number %lld twice",
+                   (long long)o->asset);
   if (item->schema == &option_basket_schema && o->weights.rows > 0 && o->weights.rows != p->assets.count)
     sim_faults_add(faults, item->line, path, "expected %lld weights, got %zu", (long long)assets, o->weights.rows);
+}
+
+/* Local volatilities here and now; later ones show on the paths. */
+static sim_status check_local(const option_parameters *p, const double *spot) {
+  for (int a = 0; a < (int)p->assets.count; a++) {
+    const sim_expr *expr = option_asset_at(p, a)->local_vol;
+    double sigma;
+    if (expr == NULL) continue;
+    SIM_TRY(option_local_vol(expr, spot[a], 0, &sigma));
+    if (!(sigma >= 0 && sigma <= OPTION_LOCAL_MAX))
+      return sim_fail(SIM_ERR_SCENARIO, "assets[%d].local_vol: expected a number >= 0, got %.9g at S = %.9g, t = 0",
+                      a + 1, sigma, spot[a]);
+  }
+  return SIM_OK;
 }
 
 /* What only the numbers themselves show. */
@@ -268,7 +231,12 @@ static sim_status check_numbers(const option_parameters *p, sim_faults *faults) 
   free(cholesky);
   if (status == SIM_OK) {
     status = option_market_create(p, NULL, &market);
-    if (status == SIM_OK) option_market_free(&market);
+    if (status == SIM_OK && p->greeks.method == OPTION_LIKELIHOOD && !(market.vol[0] > 0))
+      status =
+          sim_fail(SIM_ERR_SCENARIO, "greeks.method: the first step's volatility is 0, and has no density: expected "
+                                     "\"auto\" or \"bump\"");
+    if (status == SIM_OK) status = check_local(p, market.spot);
+    option_market_free(&market);
   }
   if (status != SIM_ERR_SCENARIO) return status;
   const char *message = sim_error_last()->message, *colon = strchr(message, ':');
@@ -278,34 +246,6 @@ static sim_status check_numbers(const option_parameters *p, sim_faults *faults) 
   if (sscanf(path, "assets[%d]", &asset) == 1) line = p->assets.items[asset - 1].line;
   sim_faults_add(faults, line, path, "%s", colon + 2);
   return SIM_OK;
-}
-
-/* Whole vectors of points for each scramble; from OPTION_BLOCK samples on whole blocks of them. */
-static void check_sobol(option_parameters *p, sim_faults *faults) {
-  option_sampling *s = &p->sampling;
-  const double pair = s->antithetic ? 2 : 1;
-  if (s->scrambles & (s->scrambles - 1))
-    sim_faults_add(faults, 0, "sampling.scrambles", "expected 16, 32 or 64, got %lld", (long long)s->scrambles);
-  if (option_quasi_dimensions(p) > OPTION_SOBOL_DIMENSIONS)
-    sim_faults_add(faults, 0, "sampling.sequence",
-                   "steps times assets (twice those of Heston) are above %d: expected "
-                   "\"philox\"",
-                   OPTION_SOBOL_DIMENSIONS);
-  double each = 16, samples = s->paths / pair;
-  while (each * (double)s->scrambles < samples && each * (double)s->scrambles < OPTION_BLOCK) each *= 2;
-  s->paths =
-      pair * (samples <= OPTION_BLOCK ? each * (double)s->scrambles : OPTION_BLOCK * ceil(samples / OPTION_BLOCK));
-}
-
-/* Whole chunks, and enough of them for an error bar from their means. */
-static void check_matching(option_parameters *p, sim_faults *faults) {
-  enum { LEAST = 32 };
-  option_sampling *s = &p->sampling;
-  const double chunk = OPTION_CHUNK * (s->antithetic ? 2.0 : 1.0);
-  if (s->sequence == OPTION_SOBOL)
-    sim_faults_add(faults, 0, "sampling.moment_matching",
-                   "expected sequence = \"philox\": Sobol's points are even without it");
-  s->paths = chunk * fmax(ceil(s->paths / chunk), LEAST);
 }
 
 sim_status option_validate(void *parameters, sim_faults *faults) {
@@ -325,26 +265,11 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   option_check_correlation(p, faults);
   if (p->payoff != NULL && p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES)
     sim_faults_add(faults, 0, "sampling.control", "expected \"geometric\" or \"underlying\": a function has no strike");
-  if (p->greeks.method == OPTION_LIKELIHOOD && p->assets.count > 1)
-    sim_faults_add(faults, 0, "greeks.method", "the likelihood ratio is for one asset alone: expected another method");
-  for (size_t i = 0; i < p->payoffs.count && p->greeks.method == OPTION_PATHWISE; i++) {
-    const sim_item *item = &p->payoffs.items[i];
-    const bool barrier = item->schema == &option_barrier_schema;
-    if (item->schema == &option_digital_schema ||
-        (barrier && ((const option_payoff *)item->data)->monitoring != OPTION_CONTINUOUS))
-      sim_faults_add(faults, 0, "greeks.method",
-                     "a %s jumps, which a path's slope misses: expected \"auto\" or \"bump\"",
-                     barrier ? "barrier at the steps" : "digital");
-  }
+  option_check_methods(p, faults);
   if (faults->count > before) return SIM_OK;
   SIM_TRY(check_numbers(p, faults));
-  make_tables(p, faults);
-  const bool limited = !isnan(p->sampling.standard_error) || p->sampling.time > 0;
-  if (isnan(p->sampling.paths)) p->sampling.paths = limited ? 0x1p40 : 0x1p20;
-  if (p->sampling.antithetic) p->sampling.paths = 2 * ceil(p->sampling.paths / 2);
-  p->sampling.paths = floor(p->sampling.paths);
-  if (p->sampling.sequence == OPTION_SOBOL) check_sobol(p, faults);
-  if (p->sampling.moment_matching) check_matching(p, faults);
+  option_make_tables(p, faults);
+  option_check_sampling(p, faults);
   if (p->common.output.snapshots.kind > SIM_ENDS)
     sim_faults_add(faults, 0, "output.snapshots", "a price has no snapshots: expected \"never\"");
   p->common.output.snapshots.kind = SIM_NEVER;

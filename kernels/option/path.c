@@ -8,8 +8,9 @@ typedef struct workspace {
   vreal z[OPTION_ASSETS_MAX][4];
   vbits high[OPTION_ASSETS_MAX][4], low[OPTION_ASSETS_MAX][4], variance[OPTION_ASSETS_MAX][4];
   words jump;
-  int turn;      /* number of the path's words where paths share them */
-  track track[]; /* [variants][assets] */
+  vwhole unsound; /* lanes with a local volatility that is none */
+  int turn;       /* number of the path's words where paths share them */
+  track track[];  /* [variants][assets] */
 } workspace;
 _Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE && sizeof(track) <= OPTION_SCRATCH_TRACK,
                "the scratch is large enough");
@@ -93,7 +94,7 @@ static void any_step(const option_paths *p, const stream *own, int step, int at,
         next = v_fma(vol, normal, t->x + drift);
       else
         next = moved(&variant->mover[a], variant, variant->spot[a], p->far, step, t, drift, normal,
-                     w->variance[a][word], &w->jump, program_room(p, w), &vol);
+                     w->variance[a][word], &w->jump, program_room(p, w), &vol, &w->unsound);
       if (need & NEED_HIGH) t->high = v_max(t->high, extreme(t->x, next, vol, w->high[a][word], 1));
       if (need & NEED_LOW) t->low = v_min(t->low, extreme(t->x, next, vol, w->low[a][word], -1));
       if (need & NEED_SINGLES) single_features(p, step, a, t, next, vol, variant, out + v * p->features, at);
@@ -104,9 +105,17 @@ static void any_step(const option_paths *p, const stream *own, int step, int at,
   }
 }
 
-static void any_paths(const option_paths *p, uint64_t first, int count, unsigned need, void *const *out,
+/* Of the first `count` lanes. */
+static bool any_unsound(vwhole lanes, int count) {
+  bool any = false;
+  for (int i = 0; i < LANES && i < count; i++) any |= lanes[i] != 0;
+  return any;
+}
+
+static bool any_paths(const option_paths *p, uint64_t first, int count, unsigned need, void *const *out,
                       void *scratch) {
   workspace *w = scratch;
+  bool sound = true;
   const int share = option_share(p->steps);
   if (p->matched) match_chunk(p, first, matches(p, w));
   for (int at = 0; at < count; at += LANES) {
@@ -124,6 +133,7 @@ static void any_paths(const option_paths *p, uint64_t first, int count, unsigned
         if (p->variant[v].mover != NULL) t->v = v_set((real)p->variant[v].mover[a].v);
       }
     memset(slopes(p, w), 0, option_tangent_scratch(p->tangents, p->variants));
+    w->unsound = (vwhole){0};
     for (int step = 0; step < p->steps; step++) {
       if (step % 4 == 0) draw_group(p, &s, share > 1 ? shared / (uint32_t)share : (uint32_t)step / 4, need, w);
       if (step % 4 == 0 && p->quasi != NULL) quasi_group(p, scramble, index, step / 4, w);
@@ -142,7 +152,9 @@ static void any_paths(const option_paths *p, uint64_t first, int count, unsigned
                 : slope_value(p, t, &slopes(p, w)[v * p->tangents + feature->tangent - 1], feature, spot);
         memcpy((real *)out[v * p->features + f] + at, &value, sizeof value);
       }
+    if (p->variant[0].mover != NULL) sound &= !any_unsound(w->unsound, count - at);
   }
+  return sound;
 }
 
 /* ---- one asset, one or two variants, no more than `need`; tangents: curved ones first, then flat ones ---- */
@@ -238,7 +250,7 @@ static bool lean_tangents(const option_paths *p, unsigned need, int *curved, int
 }
 
 option_path_kernel OPTION_PATHS;
-void OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const *out, void *scratch) {
+bool OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const *out, void *scratch) {
   unsigned need = 0;
   int curved, flat;
   for (int f = 0; f < p->features; f++) need |= 1u << p->feature[f].kind;
@@ -250,9 +262,8 @@ void OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const 
 #define LEAN(needs, curves, flats)                                                                                     \
   (two ? lean_paths(p, first, count, needs, 2, curves, flats, out)                                                     \
        : lean_paths(p, first, count, needs, 1, curves, flats, out))
-  if (!lean)
-    any_paths(p, first, count, need, out, scratch);
-  else if (which == 1)
+  if (!lean) return any_paths(p, first, count, need, out, scratch);
+  if (which == 1)
     LEAN(NEED_SUM, 0, 1);
   else if (which == 2)
     LEAN(NEED_SUM, 1, 0);
@@ -268,4 +279,5 @@ void OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const 
     LEAN(NEED_SUM, 0, 0);
   else
     LEAN(0, 0, 0);
+  return true;
 }

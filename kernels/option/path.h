@@ -68,6 +68,7 @@ typedef struct option_tangent {
 /* ---- how assets move ---- */
 
 enum { OPTION_JUMPS_MAX = 64, OPTION_NODES_MAX = 64, OPTION_DEGREE_MAX = 8 };
+#define OPTION_LOCAL_MAX 1e18 /* a local volatility is from 0 to this */
 
 /* Constants of one asset's steps, beside drift and vol of its variant: x is a binary logarithm, variances are natural.
  *
@@ -142,8 +143,9 @@ typedef struct option_paths {
 
 /* Features of the paths first .. first + count - 1: out[variant][feature][count], in the kernel's precision, aligned to
  * 64 bytes; room for OPTION_CHUNK numbers each. `first` is a multiple of OPTION_CHUNK. `scratch` is aligned so too, of
- * option_path_scratch bytes, and each thread's own. */
-typedef void option_path_kernel(const option_paths *paths, uint64_t first, int count, void *const *out, void *scratch);
+ * option_path_scratch bytes, and each thread's own. False: a function gave some path a local volatility below 0, or
+ * none that is finite; numbers of that path mean nothing then. */
+typedef bool option_path_kernel(const option_paths *paths, uint64_t first, int count, void *const *out, void *scratch);
 enum { OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * 16 * 64 + 1024, OPTION_SCRATCH_TRACK = 8 * 64 };
 /* With room for a local volatility's program of `program` bytes, and for bridges of so many steps where there is quasi,
  * or of all their moments where they are matched. */

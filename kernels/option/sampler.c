@@ -1,6 +1,6 @@
 /* From paths to samples of every quantity, and from these to the means of blocks. */
 #include "engine/reduce.h"
-#include "kernels/option/sum.h"
+#include "kernels/option/sampler.h"
 
 #include <math.h>
 #include <omp.h>
@@ -8,47 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One thread's memory. */
-typedef struct room {
-  char *all;
-  void **features, **outputs; /* [variants][features], [variants][outputs] of OPTION_CHUNK numbers */
-  void *kernel, *program;
-  double *sample, *control; /* [OPTION_CHUNK] */
-} room;
-
-struct option_sampler {
-  bool single;
-  sim_isa isa;
-  int threads;
-  char name[32];
-  option_estimate estimate;
-  sim_expr_program *local[OPTION_ASSETS_MAX]; /* local volatilities */
-  size_t local_scratch;                       /* with that of bridges */
-  option_policy policy;
-  option_rule *rules; /* [markets][payoffs], where there is a policy */
-  double *growth;     /* [markets][payoffs][steps] */
-  option_quasi quasi;
-  option_tangent tangent[OPTION_TANGENTS_MAX];
-  char *slopes;             /* their numbers, in the kernel's precision */
-  int groups, block, chunk; /* samples of a block and of a chunk */
-  bool matched;             /* each chunk's mean is one sample */
-  sim_expr_program *program;
-  option_path_kernel *kernel;
-  option_sum_kernel *sum;
-  option_paths paths;
-  option_variant variant[OPTION_VARIANTS_MAX];
-  void *numbers; /* drifts, volatilities and the correlation's factor, in the kernel's precision */
-  room *rooms;   /* [threads] */
-  double *sums;  /* [chunks][quantities][2], of a batch */
-};
-
 /* ---- memory ---- */
 
 static size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 static size_t real_size(const option_sampler *s) { return s->single ? sizeof(float) : sizeof(double); }
 
-static sim_status make_room(const option_sampler *s, room *r) {
+static sim_status make_room(const option_sampler *s, option_room *r) {
   const size_t variants = (size_t)s->paths.variants, chunk = OPTION_CHUNK * real_size(s);
   const size_t features = variants * (size_t)s->estimate.graph.features,
                outputs = variants * (size_t)s->estimate.graph.outputs;
@@ -161,7 +127,7 @@ static sim_status make_local(option_sampler *s, const option_parameters *p) {
 
 /* ---- samples ---- */
 
-static void add_output(const option_sampler *s, const room *r, int market, int output, double factor, int count,
+static void add_output(const option_sampler *s, const option_room *r, int market, int output, double factor, int count,
                        double *sample) {
   for (int sign = 0; sign < s->estimate.signs; sign++) {
     const void *from = r->outputs[(market * s->estimate.signs + sign) * s->estimate.graph.outputs + output];
@@ -173,16 +139,16 @@ static void add_output(const option_sampler *s, const room *r, int market, int o
   }
 }
 
-/* Payoffs of a chunk of paths. */
-static void walk(const option_sampler *s, const room *r, uint64_t first, int count) {
-  s->kernel(&s->paths, first, count, r->features, r->kernel);
+bool option_walk(const option_sampler *s, const option_room *r, uint64_t first, int count) {
+  const bool sound = s->kernel(&s->paths, first, count, r->features, r->kernel);
   for (int v = 0; v < s->paths.variants; v++)
     sim_expr_program_run(s->program, (size_t)count, (const void *const *)(r->features + v * s->estimate.graph.features),
                          r->outputs + v * s->estimate.graph.outputs, r->program);
+  return sound;
 }
 
 /* Samples of a quantity without its control, and of the control. */
-static void take(const option_sampler *s, const room *r, const option_combination *c, int count) {
+static void take(const option_sampler *s, const option_room *r, const option_combination *c, int count) {
   memset(r->sample, 0, (size_t)count * sizeof *r->sample);
   for (int t = 0; t < c->terms; t++)
     add_output(s, r, c->term[t].market, c->term[t].output, c->term[t].factor, count, r->sample);
@@ -191,7 +157,7 @@ static void take(const option_sampler *s, const room *r, const option_combinatio
   add_output(s, r, 0, c->control, c->control_factor, count, r->control);
 }
 
-static int add_addends(const option_sampler *s, const room *r, int market, int output, double factor,
+static int add_addends(const option_sampler *s, const option_room *r, int market, int output, double factor,
                        option_addend *out) {
   const int signs = s->estimate.signs;
   for (int sign = 0; sign < signs; sign++)
@@ -200,8 +166,8 @@ static int add_addends(const option_sampler *s, const room *r, int market, int o
   return signs;
 }
 
-static void sample_chunk(const option_sampler *s, const room *r, uint64_t first, int count, double *sums) {
-  walk(s, r, first, count);
+static void sample_chunk(const option_sampler *s, const option_room *r, uint64_t first, int count, double *sums) {
+  const bool sound = option_walk(s, r, first, count);
   for (int q = 0; q < s->estimate.quantities; q++) {
     const option_combination *c = &s->estimate.combination[q];
     option_sum sum;
@@ -214,16 +180,17 @@ static void sample_chunk(const option_sampler *s, const room *r, uint64_t first,
           add_addends(s, r, c->term[t].market, c->term[t].output, c->term[t].factor, sum.addend + sum.addends);
     if (c->control >= 0) sum.controls = add_addends(s, r, 0, c->control, c->control_factor, sum.control);
     s->sum(&sum, count, sums + 2 * q);
+    if (!sound) sums[2 * q] = sums[2 * q + 1] = NAN;
   }
 }
 
 /* Slopes of the controls, and a number near each mean. */
 static void pilot(option_sampler *s) {
-  const room *r = &s->rooms[0];
+  const option_room *r = &s->rooms[0];
   option_moments *moments = (option_moments *)(void *)s->sums; /* [quantities] */
   memset(moments, 0, (size_t)s->estimate.quantities * sizeof *moments);
   for (int chunk = 0; chunk < OPTION_PILOT / OPTION_CHUNK; chunk++) {
-    walk(s, r, OPTION_PILOT_FIRST + (uint64_t)(chunk * OPTION_CHUNK), OPTION_CHUNK);
+    (void)option_walk(s, r, OPTION_PILOT_FIRST + (uint64_t)(chunk * OPTION_CHUNK), OPTION_CHUNK);
     for (int q = 0; q < s->estimate.quantities; q++) {
       const option_combination *c = &s->estimate.combination[q];
       option_moments *m = &moments[q];
@@ -261,8 +228,7 @@ static void close_block(const option_sampler *s, const double *sums, int chunks,
   }
 }
 
-/* The path of a sample: see option_block_samples. */
-static uint64_t path_of(const option_sampler *s, int64_t sample) {
+uint64_t option_path_of(const option_sampler *s, int64_t sample) {
   if (s->groups == 1) return (uint64_t)sample;
   const int64_t block = sample / s->block, scramble = block % s->groups;
   return (uint64_t)scramble << OPTION_SCRAMBLE_SHIFT | (uint64_t)(block / s->groups * s->block + sample % s->block);
@@ -274,7 +240,7 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
   for (int c = 0; c < chunks; c++) {
     const int64_t left = count - (int64_t)c * s->chunk;
-    sample_chunk(s, &s->rooms[omp_get_thread_num()], path_of(s, first + (int64_t)c * s->chunk),
+    sample_chunk(s, &s->rooms[omp_get_thread_num()], option_path_of(s, first + (int64_t)c * s->chunk),
                  (int)(left < s->chunk ? left : s->chunk), s->sums + (size_t)c * row);
   }
   for (int b = 0; b * each < chunks; b++) {

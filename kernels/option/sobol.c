@@ -113,13 +113,13 @@ int option_block_samples(const option_parameters *p) {
 double option_quasi_bytes(const option_parameters *p) {
   if (p->sampling.sequence != OPTION_SOBOL) return 0;
   const double components = p->sampling.construction == OPTION_PCA ? (double)p->steps * (double)p->steps : 0;
-  return option_quasi_dimensions(p) * (double)(p->sampling.scrambles + 1) * (BITS + 1) * sizeof(uint32_t) +
+  return option_quasi_dimensions(p) * (option_scrambles(p) + 1.0) * (BITS + 1) * sizeof(uint32_t) +
          components * sizeof(double);
 }
 
 sim_status option_quasi_create(const option_parameters *p, option_quasi *out) {
   const int steps = (int)p->steps;
-  *out = (option_quasi){.scrambles = (int)p->sampling.scrambles, .dimensions = option_quasi_dimensions(p)};
+  *out = (option_quasi){.scrambles = option_scrambles(p), .dimensions = option_quasi_dimensions(p)};
   const size_t all = (size_t)out->scrambles * (size_t)out->dimensions;
   for (int a = 0; a < (int)p->assets.count; a++) {
     out->variance[a] = -1;

@@ -11,6 +11,8 @@ expect 0 nbody "$SIM" list
 expect 0 softening "$SIM" describe nbody
 grep -q leapfrog output || fail "describe does not give the choices"
 expect 64 nbody "$SIM" describe nbodi
+expect 0 FIELD_mean_variance "$SIM" describe diffusion # tables whose columns a scenario names
+expect 0 GREEK_error "$SIM" describe option
 expect 0 "HDF5" "$SIM" info
 grep -qE 'avx512|avx2|plain|AVX' output || fail "info does not name the instruction set"
 expect 64 "" "$SIM"

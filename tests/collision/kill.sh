@@ -25,8 +25,8 @@ return sim.collision {
 }
 LUA
 for kind in double single; do
-  expect 0 "" "$SIM" run s.lua --set "kind=$kind" -o "whole-$kind"
-  command=("$SIM" run s.lua --set "kind=$kind" --set "every=every 130 steps" -o "run-$kind")
+  expect 0 "" "$SIM" run s.lua --device cpu --set "kind=$kind" -o "whole-$kind"
+  command=("$SIM" run s.lua --device cpu --set "kind=$kind" --set "every=every 130 steps" -o "run-$kind")
   for threads in 1 2 3; do
     newest=$(checkpoints "run-$kind" | tail -n 1)
     "${command[@]}" --threads "$threads" >output 2>&1 &

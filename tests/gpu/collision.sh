@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Grains on a GPU, a gas and a hopper with friction: taken by itself, the same bits twice and after kills, and energies
-# as the CPU's.
+# Grains on a GPU, a gas, a hopper with friction, and rain with all that a scenario may add: taken by itself, the same
+# bits twice and after kills, and energies as the CPU's.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 need_gpu
 grains s.lua
 
-for law in gas hertz; do
+for law in gas rain hertz; do
   options=(--set "law=$law" --set steps=400)
   expect 0 "(GPU 0)" "$SIM" run s.lua -o "$law.one" "${options[@]}"
   expect 0 "(GPU 0)" "$SIM" run s.lua -o "$law.two" --device cuda "${options[@]}" --set every=never
@@ -48,7 +48,7 @@ awk -F, '
   }' cpu.sweep/sweep.csv cuda.sweep/sweep.csv >energies || fail "energies: $(cat energies)"
 
 # Killed three times, with contacts that have a history: the same end.
-for law in gas hertz; do
+for law in gas hertz rain; do
   options=(--device cuda --set "law=$law" --set steps=20000)
   expect 0 "" "$SIM" run s.lua -o "$law.whole" "${options[@]}" --set every=never
   "$SIM" run s.lua -o "$law.cut" "${options[@]}" --set 'every=every 100 steps' >output 2>&1 &

@@ -22,3 +22,29 @@ kill -KILL $! 2>/dev/null || true
 wait $! 2>/dev/null || true
 expect 0 "" "$SIM" resume cut.out
 same whole.out cut.out "killed and resumed"
+
+# Steps that adapt, values at walls, cross-diffusion: the same.
+cat >auto.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {48, 40}, size = {1, 2}, x = "fixed" },
+  fields    = {
+    { name = "u", D = 0.02, walls = {1, 0}, cross = {0, 0.01} },
+    { name = "v", D = 0.01, initial = 0.1, noise = 0.01 },
+  },
+  rates     = function(u, v, y, t) return u*v - u^3 + y*math.sin(20*t), 0.1*u - v end,
+  integrate = { scheme = "etdrk4", dt = "auto", rtol = 1e-5, dt_max = 1/256, t_end = sim.param("t_end", 1) },
+  output    = { snapshots = "ends", tables = "every 1", checkpoint = "every 10 steps" },
+}
+LUA
+rm -rf one.out two.out whole.out cut.out
+expect 0 "(GPU 0)" "$SIM" run auto.lua -o one.out
+expect 0 "(GPU 0)" "$SIM" run auto.lua -o two.out --device cuda
+same one.out two.out "steps that adapt, twice"
+options=(--device cuda --set t_end=40)
+expect 0 "" "$SIM" run auto.lua -o whole.out "${options[@]}"
+"$SIM" run auto.lua -o cut.out "${options[@]}" >output 2>&1 &
+until_true 60 saved
+kill -KILL $! 2>/dev/null || true
+wait $! 2>/dev/null || true
+expect 0 "" "$SIM" resume cut.out
+same whole.out cut.out "steps that adapt, killed and resumed"

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,21 +62,28 @@ static sim_expr *one_rate(void) {
   return graph;
 }
 
+/* Each program of a run, SIM_SHOW: shown, SIM_KEEP: left in files of that name and their numbers. */
 static void compile(const diffusion_work *work) {
-  sim_bytes text = {0}, code = {0};
-  must(diffusion_cuda_write(work, &text));
-  const sim_source source = diffusion_cuda_source(&text);
-  if (getenv("SIM_SHOW")) fputs(text.data, stderr);
-  must(sim_compile(&source, 90, &code));
-  if (getenv("SIM_KEEP")) {
-    FILE *out = fopen(getenv("SIM_KEEP"), "wb");
-    assert_non_null(out);
-    fwrite(code.data, 1, code.size, out);
-    fclose(out);
+  diffusion_programs programs;
+  must(diffusion_cuda_write(work, &programs));
+  assert_true(programs.count > 0 && programs.count <= DIFFUSION_PROGRAMS);
+  for (int i = 0; i < programs.count; i++) {
+    sim_bytes code = {0};
+    const sim_source source = diffusion_programs_source(&programs, i);
+    if (getenv("SIM_SHOW")) fputs(source.text, stderr);
+    must(sim_compile(&source, 90, &code));
+    if (getenv("SIM_KEEP")) {
+      char path[256];
+      snprintf(path, sizeof path, "%s%d", getenv("SIM_KEEP"), i);
+      FILE *out = fopen(path, "wb");
+      assert_non_null(out);
+      fwrite(code.data, 1, code.size, out);
+      fclose(out);
+    }
+    assert_true(code.size > 1000);
+    sim_bytes_free(&code);
   }
-  assert_true(code.size > 1000);
-  sim_bytes_free(&text);
-  sim_bytes_free(&code);
+  diffusion_programs_free(&programs);
 }
 
 static void test_schemes(void **state) {
@@ -84,13 +92,36 @@ static void test_schemes(void **state) {
                                   {.name = (char[]){"v"}, .D = 1, .axes = {1, 1, 1}}};
   sim_item items[2] = {{.schema = &diffusion_species_schema, .data = &species[0]},
                        {.schema = &diffusion_species_schema, .data = &species[1]}};
-  for (int scheme = 0; scheme < DIFFUSION_SCHEMES; scheme++) {
+  for (int i = 0; i < DIFFUSION_SCHEMES + 2; i++) {
+    const int scheme =
+        i < DIFFUSION_SCHEMES ? i : i - DIFFUSION_SCHEMES + DIFFUSION_ETDRK2; /* then with steps that adapt */
     diffusion_parameters p = {.fields = {items, 2}, .integrate = {.scheme = scheme}};
+    if (scheme != i) p.integrate.dt = NAN;
     diffusion_work work = {.p = &p, .fields = 2, .single = scheme % 2 == 1};
     species[1].fluctuation = scheme % 2;
     if (scheme != DIFFUSION_EXACT) p.rates = rates_of();
-    work.method = diffusion_methods[scheme];
+    work.method = *diffusion_method_of(&p);
     work.spectrum.factor = (diffusion_factor)(scheme % 3);
+    compile(&work);
+    sim_expr_free(&p.rates);
+  }
+}
+
+/* Fields that diffuse across each other, of every kind of factor. */
+static void test_crossed(void **state) {
+  (void)state;
+  static double other[] = {0, 0.5};
+  diffusion_species species[2] = {{.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}, .cross = {other, 2, 1}},
+                                  {.name = (char[]){"v"}, .D = 1, .axes = {1, 1, 1}}};
+  sim_item items[2] = {{.schema = &diffusion_species_schema, .data = &species[0]},
+                       {.schema = &diffusion_species_schema, .data = &species[1]}};
+  for (int i = 0; i < 3; i++) {
+    diffusion_parameters p = {
+        .fields = {items, 2}, .rates = rates_of(), .integrate = {.scheme = DIFFUSION_ETDRK2 + i % 2}};
+    if (i == 2) p.integrate.dt = NAN;
+    diffusion_work work = {.p = &p, .fields = 2, .single = i == 1, .crossed = true};
+    work.method = *diffusion_method_of(&p);
+    work.spectrum.factor = (diffusion_factor)i;
     compile(&work);
     sim_expr_free(&p.rates);
   }
@@ -142,8 +173,8 @@ static void test_flat(void **state) {
   (void)state;
   diffusion_species species = {.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}};
   sim_item item = {.schema = &diffusion_species_schema, .data = &species};
-  static double sizes[][2] = {{256, 4096}, {1024, 512}, {4096, 256}};
-  static const int schemes[] = {DIFFUSION_LIE, DIFFUSION_ETDRK2, DIFFUSION_ETDRK4};
+  static double sizes[][2] = {{256, 4096}, {4096, 256}, {512, 256}};
+  static const int schemes[] = {DIFFUSION_LIE, DIFFUSION_ETDRK4, DIFFUSION_ETDRK4};
   double side[2] = {1, 1};
   for (int i = 0; i < 3; i++) {
     diffusion_flat_work flat = {0};
@@ -152,6 +183,7 @@ static void test_flat(void **state) {
                                          .size = {side, 2, 1},
                                          .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
     p.integrate.scheme = schemes[i];
+    p.integrate.dt = i == 2 ? NAN : 1;
     diffusion_work work = {.p = &p, .fields = 1, .single = true, .flat = &flat};
     compile(&work);
     sim_expr_free(&p.rates);
@@ -160,8 +192,8 @@ static void test_flat(void **state) {
 
 int main(void) {
   if (!sources_compile()) return 77;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_schemes),
-                                     cmocka_unit_test(test_two_passes), cmocka_unit_test(test_axes),
-                                     cmocka_unit_test(test_flat)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_files),   cmocka_unit_test(test_schemes),
+                                     cmocka_unit_test(test_crossed), cmocka_unit_test(test_two_passes),
+                                     cmocka_unit_test(test_axes),    cmocka_unit_test(test_flat)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

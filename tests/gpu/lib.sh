@@ -34,11 +34,17 @@ return sim.diffusion {
 LUA
 }
 
-# Grains; parameters law ("gas": whole numbers; "hertz": a hopper with friction, two materials and a floor that moves),
-# n, steps, every (of checkpoints), skin.
+# Grains; parameters law ("gas": whole numbers; "hertz": a hopper with friction, two materials and a floor that moves;
+# "rain": a law of its own, a mesh, an inlet, an outlet, a gate, an external force), n, steps, every (of checkpoints),
+# skin.
 grains() {
+  printf 'solid roof\n' >roof.stl
+  for corner in '2 0 0.1' '-1 1 0.3'; do
+    printf 'facet normal 0 0 0\nouter loop\nvertex -1 0 0.1\nvertex 2 1 0.3\nvertex %s\nendloop\nendfacet\n' "$corner"
+  done >>roof.stl
+  printf 'endsolid roof\n' >>roof.stl
   cat >"$1" <<'LUA'
-local law   = sim.param("law", "gas", "gas or hertz")
+local law   = sim.param("law", "gas", "gas, hertz or rain")
 local n     = sim.param("n", 1500, "grains")
 local steps = sim.param("steps", 40, "steps")
 local every = sim.param("every", "every 10 steps", "cadence of checkpoints")
@@ -52,6 +58,28 @@ if law == "gas" then
     grains    = { sim.random_spheres { n = n, radius = r, density = 5 * n, temperature = 1 } },
     contact   = { law = "linear", stiffness = 4e6, restitution = 0.9 },
     integrate = { dt = 2e-5, t_end = steps * 2e-5 },
+    output    = out,
+  }
+end
+if law == "rain" then
+  return sim.collision {
+    precision = "single",
+    box       = { size = {1, 1, 1}, boundary = "wall", x_low = "periodic", x_high = "periodic", z_low = "outlet" },
+    grains    = { sim.random_spheres { n = n, radii = {0.7 * r, r}, density = 1000, low = {0, 0, 0.73} } },
+    walls     = { sim.stl { path = "roof.stl", material = "steel" },
+                  sim.cylinder { point = {0, 0.5, 0.6}, axis = {1, 0, 0}, radius = 0.1, outside = true,
+                                 turning = function(t) return 20 * t end } },
+    insert    = { sim.inlet { rate = 1e4, radius = 0.7 * r, low = {0, 0, 0.8}, high = {1, 1, 1}, velocity = {0, 0, -1},
+                              species = "rain", limit = 2 * n } },
+    remove    = { { low = {0, 0, 0}, high = {1, 0.2, 0.2} } },
+    gates     = { { point = {0, 0, 0.4}, normal = {0, 0, -1} } },
+    gravity   = {0, 0, -10},
+    external  = function(x, y, z, t) return math.cos(2 * math.pi * x) * z end,
+    contact   = { law = "own", stiffness = 2e4 * r * r, friction = 0.4, rolling_friction = 0.05,
+                  force = function(overlap, rate, radius, mass)
+                    return 2e6 * radius^0.5 * overlap^1.5 + 200 * mass * rate
+                  end },
+    integrate = { dt = 1e-4, t_end = steps * 1e-4 },
     output    = out,
   }
 end

@@ -1,5 +1,5 @@
 /* Kernels from the cache on a stand-in for the runtime: a warm start compiles nothing, and what the driver refuses is
- * compiled anew, once. */
+ * compiled anew, once; several sources are compiled beside each other. */
 #include "engine/compile.h"
 #include "tests/gpu/fake_runtime.h"
 
@@ -81,6 +81,49 @@ static void test_refused(void **state) {
   }
 }
 
+/* Several sources, in threads: what is kept is not compiled, a failure of one of them is told by the thread that waits,
+ * and a module that is freed while they run leaves nothing. */
+static void test_several(void **state) {
+  (void)state;
+  static char texts[3][120];
+  sim_source sources[3];
+  const long libraries = fake.libraries;
+  sim_module *module;
+  void *kernel;
+  for (int i = 0; i < 3; i++) {
+    snprintf(texts[i], sizeof texts[i], "extern \"C\" __global__ void g%d(int *x) { *x = %d; }\n", i, i);
+    sources[i] = (sim_source){.name = "several", .text = texts[i]};
+  }
+  assert_int_equal(made(&sources[1]), 1);
+  const long before = sim_compile_count();
+  assert_int_equal(sim_module_begin(sources, 3, &module), SIM_OK);
+  assert_int_equal(sim_module_end(module), SIM_OK);
+  assert_int_equal(sim_compile_count(), before + 2);
+  assert_int_equal(fake.libraries, libraries + 3);
+  assert_int_equal(sim_module_kernel(module, "g2", &kernel), SIM_OK);
+  sim_module_free(&module);
+  assert_null(module);
+  assert_int_equal(fake.libraries, libraries);
+
+  snprintf(texts[2], sizeof texts[2], "this is no C\n");
+  assert_int_equal(sim_module_begin(sources, 3, &module), SIM_OK);
+  sim_error_clear();
+  assert_int_equal(sim_module_end(module), SIM_ERR_INTERNAL);
+  assert_non_null(strstr(sim_error_last()->message, "several does not compile"));
+  const char *kept = strstr(sim_error_last()->message, "the source is in ");
+  char path[256] = "";
+  if (kept) (void)sscanf(kept, "the source is in %255[^;]", path);
+  assert_int_equal(unlink(path), 0);
+  sim_module_free(&module);
+  assert_int_equal(fake.libraries, libraries);
+
+  snprintf(texts[2], sizeof texts[2], "extern \"C\" __global__ void late(int *x) { *x = 5; }\n");
+  assert_int_equal(sim_module_begin(sources, 3, &module), SIM_OK);
+  sim_module_free(&module);
+  assert_int_equal(fake.libraries, libraries);
+  assert_int_equal(made(&sources[2]), 0); /* it was put there all the same */
+}
+
 int main(void) {
   const sim_source of = source();
   sim_bytes out = {0};
@@ -92,7 +135,8 @@ int main(void) {
   fake.devices[0] = (struct fake_device){.name = "Fake", .major = 9, .minor = 0};
   int failed = 77;
   if (sim_compile(&of, 90, &out) == SIM_OK) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_warm), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_warm), cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_several)};
     failed = cmocka_run_group_tests(tests, NULL, NULL);
   } else {
     printf("skipped: %s\n", sim_error_last()->message);

@@ -57,15 +57,15 @@ expect 0 "(GPU 0)" "$SIM" check s.lua --device cuda
 CUDA_VISIBLE_DEVICES='' expect 78 "--device cpu goes on with other last bits" "$SIM" resume cut.out
 expect 75 "began on cuda and goes on on cpu" "$SIM" resume cut.out --device cpu --wall 1
 
-# Matched moments are on the CPU alone: said, and refused where a GPU is asked for.
+# Matched moments of many steps are on the CPU alone: said, and refused where a GPU is asked for.
 cat >matched.lua <<'LUA'
 return sim.option {
-  assets = { { spot = 36, vol = 0.2 } }, rate = 0.06, maturity = 1,
+  assets = { { spot = 36, vol = 0.2 } }, rate = 0.06, maturity = 1, steps = 800,
   payoffs = { sim.european { strike = 40, type = "put" } }, sampling = { paths = 2^16, moment_matching = true },
 }
 LUA
-expect 0 "on the CPU: matched moments are not on a GPU" "$SIM" run matched.lua -o matched.out
-expect 69 "matched moments are not on cuda: use --device cpu" "$SIM" run matched.lua -o none.out --device cuda
+expect 0 "on the CPU: matched moments of more than 768 steps times assets are not on a GPU" "$SIM" run matched.lua -o matched.out
+expect 69 "matched moments of more than 768 steps times assets are not on cuda: use --device cpu" "$SIM" run matched.lua -o none.out --device cuda
 [ ! -e none.out ] || fail "a refused device leaves a folder"
 
 # Prices that were cut short go on to the same bits.

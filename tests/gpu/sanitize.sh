@@ -37,3 +37,4 @@ file=d.lua run spectral --set steps=3 --set kind=single
 file=d.lua run jump --set scheme=exact --set steps=3
 file=grains.lua run gas --set steps=12 --set n=700
 file=grains.lua run hertz --set steps=3 --set n=300 --set law=hertz --set 'every=every 2 steps'
+file=grains.lua run rain --set steps="$([ "$tool" = memcheck ] && echo 102 || echo 3)" --set n=200 --set law=rain

@@ -91,7 +91,7 @@ static const char *write_file(const fixture *self, const void *data, size_t size
 }
 
 static sim_grid_source source_of(const char *path, int channel) {
-  return (sim_grid_source){.path = path, .dataset = "u", .channel = channel, .rank = 2, .n = {W, H, 1}};
+  return (sim_grid_source){.path = path, .name = "u", .channel = channel, .rank = 2, .n = {W, H, 1}};
 }
 
 static void test_forms(void **state) {
@@ -104,11 +104,16 @@ static void test_forms(void **state) {
     for (int s = 0; s < 3; s++) palette[i][s] = (unsigned char)drawn(256);
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     make(&p, forms[i][0], forms[i][1], forms[i][0] == 3 ? palette : NULL);
-    sim_grid_source source = source_of(write_file(*state, p.file, p.size), SIM_RED);
+    sim_grid_source source = source_of(write_file(*state, p.file, p.size), forms[i][0] & 2 ? SIM_RED : SIM_NO_CHANNEL);
     assert_ok(io_read_grid(&source, NULL));
     assert_ok(io_read_grid(&source, values));
     for (int y = 0; y < H; y++)
       for (int x = 0; x < W; x++) assert_true(values[y * W + x] == p.want[y][x]);
+    source.dataset = "u";
+    assert_status(io_read_grid(&source, NULL), SIM_ERR_SCENARIO);
+    source.dataset = NULL;
+    source.channel = SIM_BLUE;
+    assert_status(io_read_grid(&source, NULL), forms[i][0] & 2 ? SIM_OK : SIM_ERR_SCENARIO);
     source.channel = SIM_ALPHA;
     assert_status(io_read_grid(&source, NULL), forms[i][0] == 4 || forms[i][0] == 6 ? SIM_OK : SIM_ERR_SCENARIO);
   }
@@ -138,14 +143,13 @@ static void test_damage(void **state) {
   assert_true(same <= 8 * (12 + 15)); /* of the text and of the last chunk */
 }
 
-static void test_datasets(void **state) {
-  const fixture *self = *state;
-  char path[160];
-  double values[H * W], read[H * W];
+/* Behind a user block of so many bytes. */
+static void make_datasets(const char *path, double *values, hsize_t block) {
   const hsize_t shape[] = {H, W};
-  snprintf(path, sizeof path, "%s/values.h5", self->base);
   for (int i = 0; i < H * W; i++) values[i] = sqrt(i);
-  hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), space = H5Screate_simple(2, shape, NULL);
+  hid_t plist = H5Pcreate(H5P_FILE_CREATE);
+  assert_true(H5Pset_userblock(plist, block) >= 0);
+  hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, plist, H5P_DEFAULT), space = H5Screate_simple(2, shape, NULL);
   hid_t group = H5Gcreate2(file, "data", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   hid_t step = H5Gcreate2(group, "12", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   hid_t meshes = H5Gcreate2(step, "meshes", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -159,21 +163,35 @@ static void test_datasets(void **state) {
   }
   values[3 * W + 3] = sqrt(3 * W + 3);
   assert_true(H5Lcreate_soft("/plain", file, "link", H5P_DEFAULT, H5P_DEFAULT) >= 0);
-  H5Gclose(meshes), H5Gclose(step), H5Gclose(group), H5Sclose(space), H5Fclose(file);
+  H5Gclose(meshes), H5Gclose(step), H5Gclose(group), H5Sclose(space), H5Pclose(plist), H5Fclose(file);
+}
+
+static void test_datasets(void **state) {
+  static const hsize_t blocks[] = {512, 4096, 0};
+  const fixture *self = *state;
+  char path[160];
+  double values[H * W], read[H * W];
   sim_grid_source source = source_of(path, 0);
-  assert_ok(io_read_grid(&source, read));
-  assert_memory_equal(read, values, sizeof read);
+  snprintf(path, sizeof path, "%s/values.h5", self->base);
+  for (int i = 0; i < 3; i++) {
+    make_datasets(path, values, blocks[i]);
+    assert_ok(io_read_grid(&source, read));
+    assert_memory_equal(read, values, sizeof read);
+  }
   source.dataset = "/plain";
   assert_ok(io_read_grid(&source, read));
   for (int i = 0; i < H * W; i++) assert_true(read[i] == floor(values[i]));
-  static const char *const bad[][2] = {
-      {"v", "v: is missing"},      {"/link", "soft or external"},     {"/data", "is not a dataset"},
-      {"/plain/x", "not a group"}, {"/nan", "holds nan at index 42"}, {"//", "empty name"}};
+  static const char *const bad[][2] = {{"v", "v: is missing; there are u"}, {"/link", "soft or external"},
+                                       {"/data", "is not a dataset"},       {"/plain/x", "not a group"},
+                                       {"/nan", "holds nan at index 42"},   {"//", "empty name"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     source.dataset = bad[i][0];
     assert_status(io_read_grid(&source, read), SIM_ERR_SCENARIO);
     if (!strstr(sim_error_last()->message, bad[i][1])) fail_msg("%s", sim_error_last()->message);
   }
+  source = source_of(path, SIM_GREY);
+  assert_status(io_read_grid(&source, NULL), SIM_ERR_SCENARIO);
+  assert_non_null(strstr(sim_error_last()->message, "a channel is of an image"));
   source = source_of(path, 0);
   source.n[0] = H, source.n[1] = W;
   assert_status(io_read_grid(&source, NULL), SIM_ERR_SCENARIO);

@@ -180,8 +180,55 @@ static void test_files(void **state) {
   assert_int_not_equal(access(path, F_OK), 0);
 }
 
+static void whole(hid_t file, const char *name, hid_t type, hsize_t count, void *found) {
+  hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(set);
+  assert_int_equal(H5Sget_simple_extent_npoints(space), count);
+  assert_true(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, found) >= 0);
+  H5Sclose(space), H5Dclose(set);
+}
+
+static void of_image(hid_t file, const char *name, hid_t type, void *found) {
+  hid_t attribute = H5Aopen_by_name(file, "/VTKHDF", name, H5P_DEFAULT, H5P_DEFAULT);
+  assert_true(attribute >= 0 && H5Aread(attribute, type, found) >= 0);
+  H5Aclose(attribute);
+}
+
+/* grid.hdf beside the files of a slice points to those of these cells alone, in all parts of a run. A plane is an axis
+ * of one value, where the plane lies. */
+static void test_index(void **state) {
+  fixture *self = *state;
+  sim_slice slice;
+  char path[200];
+  float found[2][2];
+  double times[2], at[3];
+  int64_t extent[6];
+  put_field(self);
+  for (int step = 10; step < 14; step++) { /* another plane; cells x 0 and 4, not 5; then what stays */
+    assert_null(place(&slice, NAN, step == 10 ? 0.1 : 0.3, NAN, step == 11 ? 4 : 5, -1));
+    self->frame.clock.step = step;
+    self->frame.clock.t = step / 4.0;
+    write_once(self, &slice, step == 10 ? IO_FOLDER_NEW : IO_FOLDER_RESUME);
+  }
+  path_of(self, "grid.hdf", path);
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  assert_true(file >= 0);
+  whole(file, "/VTKHDF/PointData/u", H5T_NATIVE_FLOAT, 4, found);
+  for (int i = 0; i < 2; i++) assert_true(found[i][0] == field[0][3][0] && found[i][1] == field[0][3][5]);
+  whole(file, "/VTKHDF/Steps/Values", H5T_NATIVE_DOUBLE, 2, times);
+  assert_true(times[0] == 3 && times[1] == 3.25);
+  of_image(file, "WholeExtent", H5T_NATIVE_INT64, extent);
+  assert_memory_equal(extent, ((int64_t[]){0, 1, 0, 0, 0, 0}), sizeof extent);
+  of_image(file, "Origin", H5T_NATIVE_DOUBLE, at);
+  /* centres of the first cells along x and z: -7 + 0.5 * 2 and 10 + 0.5 * 0.5, to rounding of a fifth */
+  for (int a = 0; a < 3; a++) assert_true(fabs(at[a] - ((double[]){-6, 3.5 * 0.1, 10.25})[a]) < 1e-14);
+  of_image(file, "Spacing", H5T_NATIVE_DOUBLE, at);
+  for (int a = 0; a < 3; a++) assert_true(at[a] == ((double[]){10, 0.1, 2.5})[a]);
+  H5Fclose(file);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_plane), TEST(test_cells), TEST(test_refused), TEST(test_files)};
+  const struct CMUnitTest tests[] = {TEST(test_plane), TEST(test_cells), TEST(test_refused), TEST(test_files),
+                                     TEST(test_index)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

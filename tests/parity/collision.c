@@ -1,8 +1,6 @@
 /* Grains on a GPU against the CPU's: both compute the same text of physics.h, wall_touch.h and gas.h, without
  * contraction, in the order of ids or in whole numbers. So every number of the state has the same bits. */
-#include "tests/collision/driver.h"
-
-#include "engine/cuda.h"
+#include "tests/parity/collision_compare.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -68,96 +66,14 @@ static driver bed(sim_precision precision, int law, bool rolling) {
   return d;
 }
 
-/* ---- comparison ---- */
-
-static void on_gpu(driver *d) { d->setup.backend = &sim_backend_cuda; }
-
-/* The gas's sums over time are whole numbers on a GPU alone; energies, in `controller`, are sums in another order. */
-static bool summed(const char *name) { return strcmp(name, "virial") == 0 || strcmp(name, "dissipated") == 0; }
-
-static void expect_same(driver *a, driver *b, bool whole, const char *what) {
-  driver_frame one, two;
-  driver_keep(a, &one);
-  driver_keep(b, &two);
-  assert_int_equal(one.frame.array_count, two.frame.array_count);
-  for (size_t k = 0; k < one.frame.array_count; k++) {
-    const sim_array *x = &one.arrays[k], *y = &two.arrays[k];
-    const size_t bytes = sim_array_bytes(x);
-    assert_string_equal(x->field->name, y->field->name);
-    assert_int_equal(bytes, sim_array_bytes(y));
-    if ((whole && summed(x->field->name)) || strcmp(x->field->name, "controller") == 0) continue;
-    if (strcmp(x->field->name, "work") == 0) continue; /* not counted on a GPU */
-    size_t at = 0;
-    while (at < bytes && ((const char *)x->data)[at] == ((const char *)y->data)[at]) at++;
-    if (at < bytes) fail_msg("%s: %s differs from byte %zu of %zu", what, x->field->name, at, bytes);
-  }
-  driver_frame_free(&one);
-  driver_frame_free(&two);
-}
-
-/* Sums of n terms in another order. */
-static void expect_near(driver *a, driver *b, const char *table, const char *column, double scale) {
-  const double x = driver_value(a, table, column), y = driver_value(b, table, column);
-  if (!(fabs(x - y) <= 1e-10 * fmax(fabs(scale), fabs(x)))) fail_msg("%s: %.17g and %.17g", column, x, y);
-}
-
-static void expect_sums(driver *a, driver *b) {
-  const double energy = driver_value(a, "energy", "total");
-  expect_near(a, b, "energy", "kinetic", energy);
-  expect_near(a, b, "energy", "rotational", energy);
-  expect_near(a, b, "energy", "potential", energy);
-  expect_near(a, b, "contacts", "collisions", 1);
-  expect_near(a, b, "contacts", "coordination", 1);
-  expect_near(a, b, "contacts", "wall_contacts", 1);
-  expect_near(a, b, "gas", "temperature_xy", energy);
-}
-
-/* Whole numbers of 2^-40 of an energy at full overlap: contacts' sums to 1e-6 of them. */
-static void expect_close(driver *a, driver *b, const char *table, const char *column) {
-  const double x = driver_value(a, table, column), y = driver_value(b, table, column);
-  if (!(fabs(x - y) <= 1e-6 * fabs(x))) fail_msg("%s: %.17g and %.17g", column, x, y);
-}
-
-static void compare(driver here, driver there, bool whole, const char *what) {
-  driver_frame saved;
-  driver again = there;
-  on_gpu(&there);
-  on_gpu(&again);
-  driver_create(&here);
-  driver_create(&there);
-  expect_same(&here, &there, whole, "start");
-  for (int k = 0; k < 400; k++) {
-    driver_step(&here);
-    driver_step(&there);
-    if (k == 0) expect_same(&here, &there, whole, "one step");
-    if (k == 149) driver_keep(&there, &saved);
-  }
-  expect_same(&here, &there, whole, what);
-  expect_sums(&here, &there);
-  expect_close(&here, &there, "energy", "elastic");
-  expect_close(&here, &there, "energy", "dissipated");
-  expect_close(&here, &there, "gas", "pressure");
-  expect_close(&here, &there, "gas", "virial_time");
-  expect_close(&here, &there, "contacts", "overlap");
-  /* From the middle on, with other moments of making lists. */
-  driver_restore(&again, &saved.frame);
-  while (again.clock.step < there.clock.step) driver_step(&again);
-  expect_same(&there, &again, false, "restart");
-  assert_true(driver_value(&there, "contacts", "collisions") > 0);
-  driver_frame_free(&saved);
-  driver_destroy(&here);
-  driver_destroy(&there);
-  driver_destroy(&again);
-}
-
 static void test_gas(void **state) {
   (void)state;
   for (int damped = 0; damped < 2; damped++)
     for (int mixed = 0; mixed < 2; mixed++) {
       char what[64];
       snprintf(what, sizeof what, "gas, restitution %g, radii 1:%g", damped ? 0.8 : 1, mixed ? 3.0 : 1);
-      compare(gas(SIM_SINGLE, 5000, mixed ? 3 : 1, damped ? 0.8 : 1),
-              gas(SIM_SINGLE, 5000, mixed ? 3 : 1, damped ? 0.8 : 1), true, what);
+      collision_compare(gas(SIM_SINGLE, 5000, mixed ? 3 : 1, damped ? 0.8 : 1),
+                        gas(SIM_SINGLE, 5000, mixed ? 3 : 1, damped ? 0.8 : 1), true, what);
     }
 }
 
@@ -193,14 +109,14 @@ static driver crystal(double restitution) {
 static void test_dense(void **state) {
   (void)state;
   for (int damped = 0; damped < 2; damped++)
-    compare(crystal(damped ? 0.9 : 1), crystal(damped ? 0.9 : 1), true, "crystal");
+    collision_compare(crystal(damped ? 0.9 : 1), crystal(damped ? 0.9 : 1), true, "crystal");
 }
 
 static void test_momentum(void **state) {
   (void)state;
   const char *const names[] = {"momentum_x", "momentum_y", "momentum_z"};
   driver here = gas(SIM_SINGLE, 20000, 3, 0.9), there = here;
-  on_gpu(&there);
+  collision_on_gpu(&there);
   driver_create(&here);
   driver_create(&there);
   const double most = 0x1p-48 * sqrt(2 * 20000 * driver_value(&here, "energy", "kinetic"));
@@ -222,22 +138,14 @@ static void test_any_grains(void **state) {
   (void)state;
   for (int precision = 0; precision < 2; precision++) {
     const sim_precision p = precision ? SIM_DOUBLE : SIM_SINGLE;
-    compare(bed(p, COLLISION_HERTZ, false), bed(p, COLLISION_HERTZ, false), false, "Hertz with friction");
-    compare(bed(p, COLLISION_LINEAR, true), bed(p, COLLISION_LINEAR, true), false, "linear with rolling");
+    collision_compare(bed(p, COLLISION_HERTZ, false), bed(p, COLLISION_HERTZ, false), false, "Hertz with friction");
+    collision_compare(bed(p, COLLISION_LINEAR, true), bed(p, COLLISION_LINEAR, true), false, "linear with rolling");
   }
-  compare(gas(SIM_DOUBLE, 3000, 2, 0.9), gas(SIM_DOUBLE, 3000, 2, 0.9), false, "gas in double");
+  collision_compare(gas(SIM_DOUBLE, 3000, 2, 0.9), gas(SIM_DOUBLE, 3000, 2, 0.9), false, "gas in double");
 }
 
 int main(void) {
-  if (sim_backend_cuda.unavailable() != NULL) {
-    printf("skipped: %s\n", sim_backend_cuda.unavailable());
-    return 77;
-  }
-  if (sim_backend_cuda.open(NULL) != SIM_OK) {
-    printf("skipped: %s\n", sim_error_last()->message);
-    return 77;
-  }
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_gas), cmocka_unit_test(test_dense),
                                      cmocka_unit_test(test_momentum), cmocka_unit_test(test_any_grains)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return collision_no_gpu() ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,109 +1,12 @@
 /* Fields on the GPU against the same scenario on the CPU: every scheme, boundary and rank, whole runs, statistics, and
  * restarts. */
-#include "engine/cuda.h"
-#include "kernels/diffusion/cuda/work.h"
-#include "lua/scenario.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+#include "tests/parity/diffusion_sides.h"
 
 const sim_model *const sim_models[] = {&diffusion_model, NULL};
-
-typedef struct side {
-  sim_setup setup;
-  sim_clock clock;
-  void *self;
-  sim_array arrays[SIM_ARRAYS_MAX];
-  sim_species species[SIM_SPECIES_MAX];
-  sim_frame frame;
-} side;
-
-static const char *current = "";
 
 /* Of all cases, in their order, every `shares`-th is this process's. */
 static int share, shares = 1, met;
 static bool is_mine(void) { return met++ % shares == share; }
-
-static void must(sim_status status, const char *what) {
-  if (status != SIM_OK) fail_msg("%s: %s: %s", current, what, sim_error_last()->message);
-}
-
-static diffusion_parameters *decode(const char *text) {
-  static const char *const models[] = {"diffusion", NULL};
-  char path[] = "/tmp/sim-diffusion-XXXXXX";
-  const int fd = mkstemp(path);
-  FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-  const scenario_options options = {
-      .constructors = models, .models = models, .seconds = 10, .memory = (size_t)128 << 20};
-  scenario loaded;
-  sim_faults faults = {0};
-  const sim_status status = scenario_load(path, &options, &loaded);
-  (void)unlink(path);
-  must(status, "scenario");
-  void *p;
-  must(sim_model_decode(&diffusion_model, loaded.value, &p, &faults), "decode");
-  if (faults.count > 0) fail_msg("%s: %s", current, faults.text.data);
-  scenario_free(&loaded);
-  return p;
-}
-
-static void begin(side *s, const diffusion_parameters *p, const sim_backend *backend, const sim_frame *saved) {
-  *s = (side){.setup = {.backend = backend, .isa = sim_isa_best(), .threads = 2, .folder = "", .saved = saved}};
-  must(diffusion_model.create(p, &s->setup, &s->clock, &s->self), "create");
-  if (saved) s->clock = saved->clock;
-}
-
-static void steps(side *s, int64_t until) {
-  while (s->clock.t < s->clock.t_end && s->clock.step < until) must(diffusion_model.step(s->self, &s->clock), "step");
-}
-
-static void look(side *s) {
-  s->frame = (sim_frame){.clock = s->clock, .arrays = s->arrays, .species = s->species};
-  must(diffusion_model.view(s->self, s->arrays, s->species, &s->frame), "view");
-}
-
-static void *on_host(const side *s, int array) {
-  const size_t bytes = sim_array_bytes(&s->arrays[array]);
-  void *out = malloc(bytes);
-  must(s->setup.backend->copy(out, s->arrays[array].data, bytes), "copy");
-  return out;
-}
-
-static double number(const void *values, bool single, int64_t i) {
-  return single ? (double)((const float *)values)[i] : ((const double *)values)[i];
-}
-
-/* Greatest difference of all fields, and of their statistics. */
-static void expect_near(side *a, side *b, const diffusion_parameters *p, double bound) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  const int64_t cells = grid.n[0] * grid.n[1] * grid.n[2];
-  const bool single = diffusion_single(p);
-  double rows[2][(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS];
-  look(a), look(b);
-  for (int f = 0; f < (int)p->fields.count; f++) {
-    void *one = on_host(a, 1 + f), *two = on_host(b, 1 + f);
-    for (int64_t i = 0; i < cells; i++)
-      if (!(fabs(number(one, single, i) - number(two, single, i)) <= bound))
-        fail_msg("%s: field %d, cell %lld: %.17g on the CPU, %.17g on the GPU", current, f, (long long)i,
-                 number(one, single, i), number(two, single, i));
-    free(one), free(two);
-  }
-  must(diffusion_model.observe(a->self, &a->clock, 0, rows[0]), "observe");
-  must(diffusion_model.observe(b->self, &b->clock, 0, rows[1]), "observe");
-  for (int c = 0; c < DIFFUSION_STATISTICS * (int)p->fields.count; c++)
-    if (!(fabs(rows[0][c] - rows[1][c]) <= 10 * bound * (1 + fabs(rows[0][c]))))
-      fail_msg("%s: column %d: %.17g on the CPU, %.17g on the GPU", current, c, rows[0][c], rows[1][c]);
-}
 
 static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4"};
 static const char *const boundaries[] = {"periodic", "no_flux", "fixed"};
@@ -126,15 +29,15 @@ static diffusion_parameters *scenario_of(int scheme, const int kind[3], shape s,
     if (drift && kind[a] == 0) v[a] = 0.3 + a;
   snprintf(text, capacity,
            "return sim.diffusion { precision = '%s', grid = { n = {%s}, size = {%s}, x = '%s', y = '%s', z = '%s' },\n"
-           "fields = {{ name = 'u', D = 0.02, axes = {1, 2, 3}, decay = 0.1, drift = {%g, %g, %g},\n"
+           "fields = {{ name = 'u', D = 0.02, axes = {1, %d, %d}, decay = 0.1, drift = {%g, %g, %g},\n"
            "  initial = function(x, y, z) return math.cos(3*x + 2*y - z) end },\n"
            " { name = 'v', D = 0.01, hyper = 1e-5, noise = 0.1, initial = function(x, y) return x - 0.5*y end }},\n"
            "%s integrate = { scheme = '%s', dt = 0.02, t_end = 0.1, dealias = %s } }",
-           single ? "single" : "double", n, size, boundaries[kind[0]], boundaries[kind[1]], boundaries[kind[2]], v[0],
-           v[1], v[2],
+           single ? "single" : "double", n, size, boundaries[kind[0]], rank > 1 ? boundaries[kind[1]] : "as others",
+           rank > 2 ? boundaries[kind[2]] : "as others", rank > 1 ? 2 : 1, rank > 2 ? 3 : 1, v[0], v[1], v[2],
            scheme > 0 ? "rates = function(u, v, x, y, z, t) return u - u^3 - v + x*z, 0.5*u*v - y + math.sin(t) end,\n"
                       : "",
-           schemes[scheme], dealias ? "true" : "false");
+           schemes[scheme], dealias && scheme > 0 ? "true" : "false");
   current = text;
   return decode(text);
 }
@@ -314,12 +217,12 @@ static void compare_fused(size_t first_case, size_t end) {
     snprintf(text, sizeof text,
              "return sim.diffusion { precision = 'single', grid = { n = {%s}, size = {%s},\n"
              "  x = '%s', y = '%s', z = '%s' },\n"
-             "fields = {{ name = 'u', D = 1e-4, axes = {1, 2, 3}, decay = 0.1 } %s },\n"
+             "fields = {{ name = 'u', D = 1e-4, axes = {1, 2, %d}, decay = 0.1 } %s },\n"
              "rates = function(u, %s x, y, z, t) return u - u^3 + 0.1*x*z - y + math.sin(t) %s end,\n"
              "integrate = { scheme = '%s', dt = 0.02, t_end = 0.1, dealias = %s } }",
-             sizes, sides, boundaries[kind[0]], boundaries[kind[1]], boundaries[kind[2]],
-             two ? ", { name = 'v', D = 2e-4 }" : "", two ? "v," : "", two ? "- v, u*v - 0.1*v" : "", cases[c].scheme,
-             cases[c].dealias);
+             sizes, sides, boundaries[kind[0]], boundaries[kind[1]], n[2] ? boundaries[kind[2]] : "as others",
+             n[2] ? 3 : 1, two ? ", { name = 'v', D = 2e-4 }" : "", two ? "v," : "", two ? "- v, u*v - 0.1*v" : "",
+             cases[c].scheme, cases[c].dealias);
     current = text;
     compare_forms(decode(text), cases[c].name);
   }

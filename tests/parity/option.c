@@ -110,7 +110,8 @@ static void compare(int which, sim_precision precision, const pricing *d, const 
   const double n = d->clock.t / (d->p.sampling.antithetic ? 2 : 1);
   double worst = 0;
   for (int q = 0; q < quantities; q++) {
-    const double deviation = sqrt(here[quantities + q] / n), off = fabs(there[q] - here[q]);
+    /* of one path, also where squares are those of chunks' means */
+    const double deviation = sqrt(here[quantities + q] / n) * option_unit(&d->p), off = fabs(there[q] - here[q]);
     const double share = option_cases[which].jumps ? 0.5 : 0.1;
     const double bound =
         precision == SIM_DOUBLE ? 1e-12 + 1e-9 * (deviation + fabs(here[q])) : 0x1p-24 + share * deviation / sqrt(n);
@@ -144,14 +145,22 @@ static void run_case(int which, sim_precision precision) {
   }
 }
 
+/* Cases whose names begin so; NULL: all. */
+static const char *only;
+
+static void run_cases(sim_precision precision) {
+  for (int which = 0; which < OPTION_CASES; which++)
+    if (only == NULL || strncmp(option_cases[which].name, only, strlen(only)) == 0) run_case(which, precision);
+}
+
 static void test_double(void **state) {
   (void)state;
-  for (int which = 0; which < OPTION_CASES; which++) run_case(which, SIM_DOUBLE);
+  run_cases(SIM_DOUBLE);
 }
 
 static void test_single(void **state) {
   (void)state;
-  for (int which = 0; which < OPTION_CASES; which++) run_case(which, SIM_SINGLE);
+  run_cases(SIM_SINGLE);
 }
 
 /* ---- order ---- */
@@ -228,7 +237,42 @@ static void test_bias(void **state) {
   assert_true(fabs(e[0].value - e[1].value) < 0.1 * of_billion);
 }
 
-int main(void) {
+/* A payoff that no path brings anything: exactly 0, also with a strike that is no number of fp32. */
+static void test_unpaid(void **state) {
+  (void)state;
+  for (int precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision += SIM_DOUBLE - SIM_SINGLE) {
+    pricing d;
+    pricing_make(&d, (sim_precision)precision, 0.2, 0.05, 1, 1);
+    d.setup.backend = &sim_backend_cuda;
+    d.p.sampling.paths = 0x1p20;
+    d.p.sampling.standard_error = 1;
+    pricing_add(&d, &option_european_schema, 400.1, OPTION_CALL);
+    pricing_run(&d);
+    assert_true(pricing_price(&d, 0).value == 0 && isnan(pricing_price(&d, 0).error));
+    assert_true(d.clock.t == 0x1p20);
+    pricing_free(&d);
+  }
+}
+
+/* A local volatility 70/S - 0.5, below 0 from S = 140 on, under a payoff that does not see it. */
+static void test_unsound(void **state) {
+  (void)state;
+  for (int precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision += SIM_DOUBLE - SIM_SINGLE) {
+    pricing d;
+    pricing_make(&d, (sim_precision)precision, 0.2, 0.05, 1, 8);
+    pricing_set_motion(&d, 0);
+    d.assets[0].local_vol = pricing_displaced(70, -0.5);
+    d.setup.backend = &sim_backend_cuda;
+    pricing_add(&d, &option_digital_schema, 100, OPTION_CALL);
+    pricing_create(&d, NULL);
+    assert_int_equal(option_model.step(d.self, &d.clock), SIM_ERR_DIVERGED);
+    print_message("    %s\n", sim_error_last()->message);
+    assert_true(strncmp(sim_error_last()->message, "assets[1].local_vol is -0.", 26) == 0);
+    pricing_free(&d);
+  }
+}
+
+int main(int argc, char **argv) {
   const char *reason = sim_backend_cuda.unavailable();
   if (reason != NULL) {
     printf("skipped: %s\n", reason);
@@ -238,8 +282,10 @@ int main(void) {
     fprintf(stderr, "%s\n", sim_error_last()->message);
     return 1;
   }
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),    cmocka_unit_test(test_double),
-                                     cmocka_unit_test(test_single),   cmocka_unit_test(test_order),
-                                     cmocka_unit_test(test_accuracy), cmocka_unit_test(test_bias)};
+  only = argc > 1 ? argv[1] : NULL;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),    cmocka_unit_test(test_unpaid),
+                                     cmocka_unit_test(test_unsound),  cmocka_unit_test(test_order),
+                                     cmocka_unit_test(test_accuracy), cmocka_unit_test(test_bias),
+                                     cmocka_unit_test(test_double),   cmocka_unit_test(test_single)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,6 +171,18 @@ static void make_components(pricing *d) {
   pricing_add(d, &option_basket_schema, 98, OPTION_PUT);
 }
 
+static void make_matched(pricing *d) {
+  d->p.sampling.moment_matching = true;
+  several(d, 2);
+  pricing_add(d, &option_spread_schema, 3, OPTION_CALL)->second = 2;
+  pricing_add(d, &option_asian_schema, 95, OPTION_CALL)->asset = 2;
+}
+
+static void make_matched_european(pricing *d) {
+  d->p.sampling.moment_matching = true;
+  make_european(d);
+}
+
 const option_case option_cases[OPTION_CASES] = {
     {"european", make_european, 1, OPTION_CONTROL_UNDERLYING, false, true, OPTION_AUTO, 0.2, 1},
     {"european, bumped", make_european, 1, OPTION_NO_CONTROL, true, true, OPTION_BUMP, 0.2, 1, true},
@@ -194,6 +206,9 @@ const option_case option_cases[OPTION_CASES] = {
     {"Sobol, one step", make_sobol, 1, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
     {"Sobol, Heston", make_sobol_heston, 2, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
     {"Sobol, Heston, one step", make_sobol_heston, 1, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.2, 1},
+    {"matched", make_matched, 6, OPTION_CONTROL_UNDERLYING, true, false, OPTION_AUTO, 0.2, 1},
+    {"matched, one step", make_matched_european, 1, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1},
+    {"matched, two steps", make_matched_european, 2, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.2, 1},
     {"far", make_far, 3, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 4, 30},
 };
 

@@ -46,11 +46,10 @@ static void test_eigenmodes(void **state) {
         system_run s;
         whole(&s,
               "return sim.diffusion { precision = '%s', grid = { n = {%s}, size = {%s}, x = '%s', y = '%s', z = '%s' },"
-              "fields = {{ name = 'u', D = 0.02, axes = {1, 2, 3}, decay = 0.1, hyper = 0, initial = function(x, y, z) "
-              "return %s "
-              "end }}, integrate = { t_end = 0.75 } }",
-              single ? "single" : "double", n, size, boundary[kinds[0]], boundary[kinds[1]], boundary[kinds[2]],
-              product);
+              "fields = {{ name = 'u', D = 0.02, axes = {1, %d, %d}, decay = 0.1, hyper = 0, initial = function(x, y, "
+              "z) return %s end }}, integrate = { t_end = 0.75 } }",
+              single ? "single" : "double", n, size, boundary[kinds[0]], rank > 1 ? boundary[kinds[1]] : "as others",
+              rank > 2 ? boundary[kinds[2]] : "as others", rank > 1 ? 2 : 1, rank > 2 ? 3 : 1, product);
         const double factor = exp(-(0.02 * k2 + 0.1) * 0.75), tolerance = single ? 1e-5 : 1e-12;
         for (int64_t c = 0; c < cells(&s); c++) {
           const int64_t at[3] = {c % sizes[i][0], c / sizes[i][0] % sizes[i][1], c / sizes[i][0] / sizes[i][1]};
@@ -201,7 +200,7 @@ static void test_mean(void **state) {
     for (int64_t c = 0; c < cells(&s); c++) now += value(&s, 0, c);
     diffusion_parameters *p = s.p;
     double *start = calloc((size_t)cells(&s), sizeof(double));
-    must(diffusion_initial(p, sim_isa_best(), (void *[]){start}), "initial");
+    must(diffusion_initial(p, sim_isa_best(), 1, (void *[]){start}), "initial");
     for (int64_t c = 0; c < cells(&s); c++) first += start[c];
     free(start);
     assert_true(fabs(now / first - 1) < 100 * 1e-14);

@@ -39,9 +39,9 @@ static void test_tolerance(void **state) {
         int64_t steps[2];
         for (int strict = 0; strict < 2; strict++) {
           system_run s;
-          char text[64];
+          char text[80];
           const double rtol = strict ? 1e-6 : 1e-4;
-          snprintf(text, sizeof text, "dt = 'auto', rtol = %g, atol = %g", rtol, 1e-3 * rtol);
+          snprintf(text, sizeof text, "dt = 'auto', rtol = %g, atol = %g, dt_max = 2", rtol, 1e-3 * rtol);
           run_with(&s, rank, b, schemes[i], text);
           assert_true(s.clock.t == 2);
           error[strict] = distance(&s, &exact);

@@ -189,7 +189,7 @@ static void test_short_heston(void **state) {
       d.assets[0].heston = (option_heston){true, 0.010201, 6.21, 0.019, 0.61, -0.7};
       d.p.sampling.paths = 0x1p18;
       d.p.sampling.sequence = sobol ? OPTION_SOBOL : OPTION_PHILOX;
-      d.p.sampling.scrambles = 32;
+      d.p.sampling.scrambles = sobol ? 32 : NAN;
       pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
       pricing_add(&d, &option_european_schema, 0, OPTION_CALL);
       pricing_run(&d);
@@ -246,6 +246,38 @@ static void test_autocallable(void **state) {
     assert_true(fabs(pricing_price(&d, 3).value - 1040 * exp(-0.025)) < (i == 0 ? 1e-4 : 1e-9));
     pricing_free(&d);
   }
+}
+
+/* Of one payoff with dates: deltas from the first step's density and from differences of the same price. */
+static void two_deltas(const sim_schema *schema, int type, double strike) {
+  estimate delta[2];
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, SIM_DOUBLE, 0.2, 0.05, 1, 4);
+    d.p.sampling.paths = 0x1p16;
+    d.p.greeks.want[OPTION_DELTA] = true;
+    d.p.greeks.method = i == 0 ? OPTION_LIKELIHOOD : OPTION_BUMP;
+    option_payoff *o = pricing_add(&d, schema, strike, (option_type)type);
+    o->level = 100;
+    o->protection = 80;
+    o->coupon = 0.05;
+    o->cash = 100;
+    o->fit_paths = 4096;
+    pricing_run(&d);
+    delta[i] = pricing_greek(&d, "delta");
+    pricing_free(&d);
+  }
+  print_message("    delta %.4f +- %.4f by likelihood, %.4f +- %.4f by differences\n", delta[0].value, delta[0].error,
+                delta[1].value, delta[1].error);
+  /* On the same paths: no more than 4 of both errors together. Another estimator than was asked for has the same. */
+  assert_true(fabs(delta[0].value - delta[1].value) <= 4 * hypot(delta[0].error, delta[1].error));
+  assert_true(fabs(delta[0].error / delta[1].error - 1) > 0.02);
+}
+
+static void test_methods(void **state) {
+  (void)state;
+  two_deltas(&option_american_schema, OPTION_PUT, 100);
+  two_deltas(&option_autocallable_schema, OPTION_CALL, 0);
 }
 
 /* Root mean square of the errors of 32 scrambles of 2^log points each. */
@@ -370,8 +402,8 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_merton),          cmocka_unit_test(test_grid),
                                      cmocka_unit_test(test_function),        cmocka_unit_test(test_american),
                                      cmocka_unit_test(test_exercise_limits), cmocka_unit_test(test_autocallable),
-                                     cmocka_unit_test(test_sobol),           cmocka_unit_test(test_components),
-                                     cmocka_unit_test(test_slopes)};
+                                     cmocka_unit_test(test_methods),         cmocka_unit_test(test_sobol),
+                                     cmocka_unit_test(test_components),      cmocka_unit_test(test_slopes)};
   const struct CMUnitTest thorough[] = {cmocka_unit_test(test_long_slope)};
   return argc > 1 ? cmocka_run_group_tests(thorough, NULL, NULL) : cmocka_run_group_tests(quick, NULL, NULL);
 }

@@ -180,8 +180,41 @@ static void test_unfit(void **state) {
   }
 }
 
+/* A run whose last step was shortened goes on without a jump, and then in whole steps; a body that nothing pulls is at
+ * v t: sums of up to 30 steps to some 30 ulp. */
+static void later_end(driver_place place) {
+  static nbody_body body;
+  for (int scheme = 0; scheme < 3; scheme++) {
+    const double ends[3] = {0.0205, 0.0212, 0.03}, rounding = place.precision == SIM_DOUBLE ? 1e-15 : 1e-6;
+    driver d = driver_make(place, (nbody_scheme)scheme, 0.001, ends[0], 0.05);
+    driver_frame kept;
+    body = (nbody_body){.mass = 1, .group.velocity = {1, 0, 0}};
+    driver_add(&d, &nbody_body_schema, &body);
+    driver_create(&d);
+    for (int k = 0; k < 3; k++) {
+      driver_run(&d);
+      assert_true(d.clock.t == ends[k]);
+      assert_true(fabs(driver_get(&d, "position", 0, 0) - ends[k]) < rounding);
+      if (k == 2) break;
+      driver_keep(&d, &kept);
+      driver_destroy(&d);
+      d.parameters.integrate.t_end = ends[k + 1];
+      driver_restore(&d, &kept.frame);
+      driver_frame_free(&kept);
+    }
+    assert_true(d.clock.dt == 0.001);
+    driver_destroy(&d);
+  }
+}
+
+static void test_later_end(void **state) {
+  (void)state;
+  driver_everywhere(later_end);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_restart), cmocka_unit_test(test_threads),
-                                     cmocka_unit_test(test_observing), cmocka_unit_test(test_unfit)};
+                                     cmocka_unit_test(test_observing), cmocka_unit_test(test_unfit),
+                                     cmocka_unit_test(test_later_end)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

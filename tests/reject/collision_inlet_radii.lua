@@ -1,4 +1,4 @@
--- expect: 65 within 1:20 of those at the start
+-- expect: 65 within 1:20 of each other and of those at the start
 return sim.collision {
   box       = { size = {1, 1, 1}, boundary = "open" },
   grains    = { { radius = 0.1, position = {0.5, 0.5, 0.5} } },

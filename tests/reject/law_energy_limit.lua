@@ -1,4 +1,4 @@
--- expect: 65 law_energy_limit.lua: integrate.max_energy_error: needs potentials: the energy of a force alone is unknown
+-- expect: 65 law_energy_limit.lua:6: integrate.max_energy_error: needs potentials: the energy of a force alone is unknown
 return sim.nbody {
   precision = "double",
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# expect: 80 payoff 1 is not finite on some path between 0 and
+# expect: 80 payoff is NaN on path 1, where last[1] = 95.0538
 cat >s.lua <<'LUA'
 return sim.option {
   assets = { { spot = 100, vol = 0.2 } }, maturity = 1,

@@ -287,7 +287,7 @@ static void a_failed_sink_is_tried_again(void **state) {
   free(t);
   t = run_failing(CHECKPOINT, 60, SIM_ERR_IO);
   assert_int_equal(t->status, SIM_ERR_IO);
-  assert_string_equal(t->message, "at step 60: the last checkpoint could not be written");
+  assert_string_equal(t->message, "at step 60: the last checkpoint could not be written: planted");
   assert_int_equal(t->run.checkpoint_step, 40);
   free(t);
 }
@@ -452,6 +452,21 @@ static void the_plan_knows_where(void **state) {
   assert_int_equal(host.count, 0);
 }
 
+static void a_state_may_grow(void **state) {
+  (void)state;
+  static const sim_field field = {.name = "x", .flags = SIM_OUTPUT};
+  double data[100] = {0};
+  sim_species species = {.name = "all"};
+  sim_array array = {.field = &field, .dtype = SIM_F64, .rank = 1, .shape = {4}, .data = data, .room = sizeof data};
+  const sim_frame view = {.arrays = &array, .array_count = 1, .species = &species, .species_count = 1};
+  sim_stage stage;
+  assert_int_equal(sim_stage_create(&fake_device, &view, &stage), SIM_OK);
+  array.shape[0] = 100;
+  assert_int_equal(sim_stage_take(&stage, &view, true), SIM_OK);
+  assert_int_equal(stage.frame.arrays[0].shape[0], 100);
+  sim_stage_destroy(&stage);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(as_on_the_cpu),
@@ -468,6 +483,7 @@ int main(void) {
       cmocka_unit_test(a_stop_drains_and_saves),
       cmocka_unit_test(a_checkpoint_on_request),
       cmocka_unit_test(stop_when_ends_the_run),
+      cmocka_unit_test(a_state_may_grow),
       cmocka_unit_test(the_plan_knows_where),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ def table_panels(run: Run) -> dict[str, Panel]:
 
 # What a figure shows where nobody chose, the most telling first; other tables come after `observe`.
 _TELLING = ("energy", "radii", "flow", "temperature", "profile_velocity_x", "price", "estimates", "observe")
-_UNASKED = ("virial", "momentum", "walls", "contacts", "prices", "errors")
+_UNASKED = ("virial", "momentum", "walls", "contacts")
 _PANELS = 3
 
 
@@ -68,6 +68,7 @@ def _default(run: Run, names: Sequence[str], bodies: int) -> list[str]:
     if "price" in names:
         price = run.tables["price"]
         alone = "prices" not in run.tables and not any(name.endswith("_error") for name in price.columns[6:])
+        left_out.update(name for name in run.tables if name not in ("price", "observe"))  # `estimates` has them
         left_out.add("price" if price["price"].notna().sum() < 3 else "estimates" if alone else "")
     if "walls" in names:  # no gas
         left_out.add("temperature")

@@ -48,6 +48,18 @@ return sim.diffusion {
                 slices = { { name = "thin", stride = 5, when = "every 1 steps" }, { name = "line", y = 0.5, when = "every 0.25" } } },
 }
 """
+BLOCK = """
+return sim.diffusion {
+  title     = "slices of a block",
+  grid      = { n = {12, 10, 7}, size = {1.2, 1, 2.1} },
+  fields    = { { name = "u", D = 0.01, noise = 1 } },
+  integrate = { dt = 0.1, t_end = 0.5 },
+  output    = { snapshots = "every 1 steps", tables = "never", checkpoint = "never", slices = {
+    { name = "west", x = 0, when = "every 0.2" }, { name = "middle", y = 0.5, stride = 2, when = "every 1 steps" },
+    { name = "floor", z = 0.3, when = "ends" }, { name = "thin", stride = 3, when = "every 0.1" },
+    { name = "line", x = 0.55, z = 2, when = "every 0.1" } } },
+}
+"""
 GRAINS = """
 return sim.collision {
   title     = "grains that fall through a hole",
@@ -101,6 +113,12 @@ def _sim(folder, text, *options):
 def plate(tmp_path_factory):
     """Two fields on a grid of 16 rows and 24 columns, five snapshots, with units."""
     return _sim(tmp_path_factory.mktemp("runs") / "plate", PLATE)
+
+
+@pytest.fixture(scope="session")
+def block(tmp_path_factory):
+    """One field of noise on three axes, with planes, a line and every third cell."""
+    return _sim(tmp_path_factory.mktemp("runs") / "block", BLOCK)
 
 
 @pytest.fixture(scope="session")

@@ -134,6 +134,38 @@ def test_vtk_grid(plate):
             assert np.array_equal(values, stored(path, int(path.stem[5:]), f"meshes/{name}").ravel())
 
 
+def test_vtk_slices(block):
+    """The index of each slice: its snapshots, where they stand in the block."""
+    pytest.importorskip("vtkmodules.vtkIOHDF")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    centres = [0.1 * (np.arange(12) + 0.5), 0.1 * (np.arange(10) + 0.5), 0.3 * (np.arange(7) + 0.5)]
+    every = {
+        "west": (slice(0, 1), slice(None), slice(None)),  # along x, y, z
+        "middle": (slice(None, None, 2), slice(5, 6), slice(None, None, 2)),
+        "floor": (slice(None), slice(None), slice(1, 2)),
+        "thin": (slice(None, None, 3),) * 3,
+        "line": (slice(5, 6), slice(None), slice(6, 7)),
+    }
+    for name, cells in every.items():
+        folder = block / "slices" / name
+        paths = sorted(folder.glob("*.h5"))
+        steps = 0
+        for path, grid in zip(paths, vtk_steps(folder / "grid.hdf"), strict=True):
+            places = [c[k] for c, k in zip(centres, cells)]
+            assert grid.GetDimensions() == tuple(len(p) for p in places)
+            assert np.allclose(grid.GetOrigin(), [p[0] for p in places], rtol=1e-14)
+            assert np.allclose(grid.GetSpacing(), [p[1] - p[0] if len(p) > 1 else c[1] - c[0] for p, c in zip(places, centres)])
+            step = int(path.stem[5:])
+            exact = stored(block / "snap" / path.name, step, "meshes/u")[cells[2], cells[1], cells[0]]
+            assert np.array_equal(vtk_to_numpy(grid.GetPointData().GetArray("u")), exact.ravel())
+            steps += 1
+        assert steps == {"west": 4, "floor": 2}.get(name, 6), name
+    pyvista = pytest.importorskip("pyvista")
+    mesh = pyvista.read(block / "slices" / "middle" / "grid.hdf")
+    assert np.allclose(mesh.bounds[2:4], 0.55) and "u" in mesh.point_data
+
+
 def test_vtk_changing_number(grains):
     """Grains that leave: each step has its own number of points."""
     pytest.importorskip("vtkmodules.vtkIOHDF")

@@ -1,5 +1,6 @@
 /* Operations for grains of any kind on an NVIDIA GPU, for one type of the state: REAL is float or double. */
 typedef REAL real;
+#include "kernels/collision/cuda/bed_mesh.cuh"
 #include "kernels/collision/cuda/bed_state.cuh"
 
 /* Gap up to which two stand in a list, in radii of the least grain: measured. */
@@ -10,6 +11,8 @@ static const double usual_skin = 0.2;
 static void drop(bed_work **work) {
   if (*work == NULL) return;
   sim_backend_cuda.free((*work)->memory);
+  sim_backend_cuda.free((*work)->meshes);
+  collision_cuda_laws_destroy(&(*work)->laws);
   free(*work);
   *work = NULL;
 }
@@ -22,17 +25,36 @@ static sim_status put_constants(bed_work *w) {
   for (int m = 0; m < o->materials; m++)
     for (int k = 0; k < o->materials; k++) {
       const collision_law *from = &o->law[m][k];
-      law[m][k] = {(real)from->k0,   (real)from->km,         (real)from->g0,      (real)from->gh,
-                   (real)from->gm,   (real)from->tangential, (real)from->E,       (real)from->G,
-                   (real)from->beta, (real)from->friction,   (real)from->rolling, (real)from->twisting,
+      law[m][k] = {(real)from->k0,
+                   (real)from->km,
+                   (real)from->g0,
+                   (real)from->gh,
+                   (real)from->gm,
+                   (real)from->tangential,
+                   (real)from->E,
+                   (real)from->G,
+                   (real)(from->beta * sqrt(2 * from->E)),
+                   (real)(from->beta * sqrt(8 * from->G)),
+                   (real)from->friction,
+                   (real)from->rolling,
+                   (real)from->twisting,
                    (real)from->pull};
     }
   bed_usual *const u = &w->arrays.usual;
   const real r = ((const real *)w->state.radius)[0], m = ((const real *)w->state.mass)[0];
   *u = {r, m, r * r / (r + r), m * m / (m + m), r + r, 1 / (r + r), law[0][0], o->materials > 1};
   SIM_TRY(sim_backend_cuda.copy((void *)w->arrays.law, law, sizeof law));
-  SIM_TRY(sim_backend_cuda.copy((void *)w->arrays.wall, o->wall, sizeof o->wall));
+  SIM_TRY(put_walls(w));
+  if (o->gates > 0) SIM_TRY(sim_backend_cuda.copy((void *)w->arrays.gate, o->gate, (size_t)o->gates * sizeof *o->gate));
   return sim_backend_cuda.copy((void *)w->arrays.numbers, &w->numbers, sizeof w->numbers);
+}
+
+/* Of images above in y at time t. */
+static real offset_at(const bed_work *w, double t) {
+  const collision_options *o = &w->options;
+  if (o->shear == 0) return 0;
+  const double way = fmod(o->shear * o->size[1] * t, o->size[0]);
+  return (real)(way < 0 ? way + o->size[0] : way);
 }
 
 static sim_status create(const collision_options *options, const collision_state *state, collision_work **out) {
@@ -41,28 +63,41 @@ static sim_status create(const collision_options *options, const collision_state
   if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
   w->options = *options;
   w->state = *state;
-  double smallest = INFINITY, largest = 0;
-  for (int64_t i = 0; i < options->n; i++) {
-    smallest = fmin(smallest, (double)((const real *)state->radius)[i]);
-    largest = fmax(largest, (double)((const real *)state->radius)[i]);
+  w->smallest = options->radius_most > 0 ? options->radius_least : INFINITY;
+  w->largest = options->radius_most;
+  for (int64_t i = 0; i < state->n; i++) {
+    w->smallest = fmin(w->smallest, (double)((const real *)state->radius)[i]);
+    w->largest = fmax(w->largest, (double)((const real *)state->radius)[i]);
   }
-  count(w, largest / smallest);
+  w->time = state->time;
+  w->shift.offset = w->shift.after = offset_at(w, state->time);
+  w->shift.jump = (real)(options->shear * options->size[1]);
+  count(w, w->largest / w->smallest);
   bed_numbers *b = &w->numbers;
   b->form = options->force;
   b->materials = options->materials;
   b->damped = options->damped;
-  b->skin = isnan(options->skin) ? usual_skin * smallest : options->skin;
+  b->shear = options->shear;
+  b->skin = isnan(options->skin) ? usual_skin * w->smallest : options->skin;
+  bed_box *box = &w->arrays.box;
+  box->room = b->room;
+  box->damped = options->damped;
   for (int c = 0; c < 3; c++) {
-    w->arrays.box.size[c] = (real)options->size[c];
-    w->arrays.box.half[c] = options->periodic[c] ? (real)0.5 * (real)options->size[c] : (real)INFINITY;
+    box->size[c] = (real)options->size[c];
+    box->half[c] = options->periodic[c] ? (real)0.5 * (real)options->size[c] : (real)INFINITY;
+    box->low[c] = (real)options->low[c];
+    box->high[c] = (real)(options->low[c] + options->size[c]);
+    box->gravity[c] = (real)options->gravity[c];
+    box->periodic[c] = options->periodic[c];
     b->low[c] = options->low[c];
     b->size[c] = options->size[c];
     b->gravity[c] = options->gravity[c];
     b->periodic[c] = options->periodic[c];
   }
-  lay_cells(w, smallest, largest);
+  lay_cells(w);
   int resident = 0;
-  sim_cuda_failed(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, search, BED_THREADS, 0),
+  sim_cuda_failed(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                      &resident, options->shear != 0 ? search<true> : search<false>, BED_THREADS, 0),
                   "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "collision_bed_search");
   w->blocks = (unsigned)resident * (unsigned)sim_cuda_multiprocessors();
   if (w->blocks > 4096) w->blocks = 4096;
@@ -72,6 +107,7 @@ static sim_status create(const collision_options *options, const collision_state
     (void)place(w);
     status = put_constants(w);
   }
+  if (status == SIM_OK) status = collision_cuda_laws_create(options, sizeof(real) == 4, &w->laws);
   if (status != SIM_OK) destroy(out);
   return status;
 }
@@ -80,46 +116,56 @@ static sim_status create(const collision_options *options, const collision_state
 
 static void begin(collision_work *work, double t) {
   bed_work *w = (bed_work *)work;
-  (void)t;
+  w->time = t;
   w->poses = poses_of(w);
   touch(w, 0, 0);
 }
 
 static sim_status step(collision_work *work, double t, double dt) {
   bed_work *w = (bed_work *)work;
-  (void)t;
+  w->shift.after = offset_at(w, t);
   if (w->due > 0)
     touch(w, w->due, dt);
   else
     drift_alone(w, dt);
-  launch_together(w, &searching, search, w->arrays, (real)dt, w->launch++);
+  w->shift.offset = w->shift.after;
+  search_near(w, dt);
+  w->time = t;
   w->due = dt;
   w->ended = 0;
   w->poses = poses_of(w);
   return sim_backend_cuda.failed();
 }
 
+/* Potential energy in the scenario's field; NaN where only the acceleration is given. */
+static sim_status sum_field(bed_work *w, double *out) {
+  *out = w->options.external != NULL ? NAN : 0;
+  if (w->laws.energy == NULL) return SIM_OK;
+  collision_launch(&observing, 0, w->numbers.blocks, BED_THREADS, (field_sum *)w->laws.energy, w->arrays, w->launch,
+                   w->time, w->partial);
+  collision_launch(&observing, 0, 1, BED_THREADS, sum_all, w->partial, w->numbers.blocks, w->sums);
+  return sim_backend_cuda.copy(out, w->sums, sizeof *out);
+}
+
 static sim_status sums(collision_work *work, double t, collision_sums *out) {
   bed_work *w = (bed_work *)work;
-  (void)t;
+  (void)t; /* w->time */
   SIM_TRY(settle(w));
-  void (*const of[])(bed_arrays, bed_poses, int, double *, unsigned long long *,
-                     unsigned) = {sum_blocks<0>, sum_blocks<3>, sum_blocks<7>};
-  const int s = w->options.springs, forces = w->options.forces;
-  double all[BED_SUMS] = {0};
+  const int forces = w->options.forces;
+  double all[BED_SUMS] = {0}, external = 0;
   unsigned long long deepest = 0;
+  SIM_TRY(sum_field(w, &external));
   SIM_TRY(sim_backend_cuda.copy(w->deepest, &deepest, sizeof deepest));
-  collision_launch(&observing, 0, grid_of(w->numbers.n), BED_THREADS,
-                   of[s == 0   ? 0
-                      : s == 3 ? 1
-                               : 2],
-                   w->arrays, poses_of(w), forces, w->partial, w->deepest, w->launch);
+  collision_launch(&observing, 0, grid_of(w->numbers.n), BED_THREADS, sums_of(w), w->arrays, poses_of(w), w->shift,
+                   forces, w->partial, w->deepest, w->launch);
   const int quantities = BED_WALL + 3 * forces;
   collision_launch(&observing, 0, (unsigned)quantities, BED_THREADS, sum_all, w->partial, w->numbers.blocks, w->sums);
   SIM_TRY(sim_backend_cuda.copy(all, w->sums, (size_t)quantities * sizeof *all));
   SIM_TRY(sim_backend_cuda.copy(&deepest, w->deepest, sizeof deepest));
   *out = {};
+  out->external = external;
   out->mass = all[BED_MASS];
+  out->work = all[BED_WORK];
   out->kinetic = all[BED_KINETIC];
   out->rotational = all[BED_ROTATIONAL];
   out->elastic = all[BED_ELASTIC];
@@ -142,6 +188,25 @@ static sim_status sums(collision_work *work, double t, collision_sums *out) {
   return SIM_OK;
 }
 
+/* Places are those of the last step, whether its contacts are due or not. */
+static sim_status within(collision_work *work, const collision_region *regions, int count, bool *out) {
+  bed_work *w = (bed_work *)work;
+  int any = 0;
+  SIM_TRY(sim_backend_cuda.copy(w->any, &any, sizeof any));
+  for (int first = 0; first < count; first += 8) {
+    bed_boxes boxes = {count - first < 8 ? count - first : 8, {}, {}};
+    for (int s = 0; s < boxes.count; s++) {
+      memcpy(boxes.low[s], regions[first + s].low, sizeof boxes.low[s]);
+      memcpy(boxes.high[s], regions[first + s].high, sizeof boxes.high[s]);
+    }
+    collision_launch(&observing, 0, grid_of(w->numbers.n), BED_THREADS, find_within, w->arrays, boxes, w->launch,
+                     w->any);
+  }
+  SIM_TRY(sim_backend_cuda.copy(&any, w->any, sizeof any));
+  *out = any != 0;
+  return SIM_OK;
+}
+
 static constexpr collision_ops table() {
   collision_ops ops = {};
   ops.dtype = sizeof(real) == 4 ? SIM_F32 : SIM_F64;
@@ -153,6 +218,7 @@ static constexpr collision_ops table() {
   ops.step = step;
   ops.store = store;
   ops.sums = sums;
+  ops.within = within;
   return ops;
 }
 extern const collision_ops COLLISION_OPS;

@@ -1,5 +1,5 @@
-/* Grains of any kind on an NVIDIA GPU, for one precision: what its files share. `real` is defined before this is
- * included.
+/* Grains of any kind on an NVIDIA GPU, for one precision: what its device code shares. `real` is defined before this is
+ * included. What includes nothing else of the program is compiled by NVRTC too, with a law of the scenario.
  *
  * As on the CPU (cpu.c): grains stand in the order of their cells, and a thread gathers the contacts of its grain in
  * the order of the neighbours' ids, then the walls. So no bit depends on cells, on lists or on the device. Cells go up
@@ -11,14 +11,15 @@
 #ifndef COLLISION_CUDA_BED_CUH
 #define COLLISION_CUDA_BED_CUH
 
-#include "kernels/collision/cuda/launch.cuh"
-#include "kernels/collision/cuda/ops.h"
+#include "kernels/collision/cuda/device.cuh"
 #include "kernels/collision/physics.h"
 #include "kernels/collision/wall_touch.h"
 
-#include <float.h>
+/* What a kernel has code for; each has what is before it. More: gates, a sheared box and what a scenario adds to the
+ * acceleration. All: meshes. */
+enum { BED_BARE, BED_WALLS, BED_WORKED, BED_MORE, BED_ALL };
 
-enum { BED_LEVELS = 6, BED_THREADS = 256, BED_WORDS = 3 * COLLISION_WALLS_MAX };
+enum { BED_LEVELS = 6, BED_THREADS = 256 };
 
 /* Of one object file: its kind of real is in them. */
 namespace {
@@ -38,9 +39,10 @@ struct bed_grains {
 
 /* What only sorting moves; two sets, with their lists. */
 struct bed_kept {
-  double *dissipated, *virial;
+  double *dissipated, *virial, *work; /* work: NULL unless numbers.worked */
   uint32_t *collisions, *id, *material;
   real *wall_spring; /* [wall_numbers][n] */
+  int32_t *crossed;  /* [gates][n] */
 };
 
 /* Rows in slices of 32 grains, as long as the longest of a slice: entry k of grain i is base[i/32] + 32 k + i%32. */
@@ -67,16 +69,18 @@ struct bed_control {
 
 struct bed_numbers {
   uint32_t n, room, cells, slices;
-  int levels, springs, form, materials, walls, wall_numbers;
-  bool periodic[3], damped;
+  int levels, springs, form, materials, walls, wall_numbers, gates;
+  bool periodic[3], damped, worked, external;
   uint32_t blocks; /* of 256 ids */
-  double low[3], size[3], gravity[3], skin;
+  double low[3], size[3], gravity[3], skin, shear;
   bed_level level[BED_LEVELS];
 };
 
-/* Half of a side without images is infinite. */
+/* What steps read of bed_numbers. Half of a side without images is infinite. */
 struct bed_box {
-  real size[3], half[3];
+  real size[3], half[3], low[3], high[3], gravity[3];
+  bool periodic[3], damped;
+  uint32_t room;
 };
 
 /* Numbers that need no division where both grains of a pair are like this one. */
@@ -102,24 +106,18 @@ struct bed_arrays {
   const bed_numbers *numbers;
   const contact_law *law; /* [COLLISION_MATERIALS_MAX]^2 */
   const collision_wall *wall;
+  const collision_gate *gate;
+  const four *outer; /* [n]: what a scenario adds to the acceleration */
 };
 
 struct bed_poses {
   collision_pose pose[COLLISION_WALLS_MAX];
 };
 
-struct bed_work {
-  collision_options options;
-  collision_state state;
-  bed_numbers numbers;
-  bed_arrays arrays;
-  void *memory;
-  double *sums, *partial; /* [BED_SUMS], [quantities][blocks] */
-  unsigned long long *deepest;
-  unsigned launch, blocks; /* blocks: of the launch that makes lists */
-  double ended;            /* length of the last step, whose second half is to be taken; 0: it was */
-  double due;              /* length of the last step, whose contacts are to be computed; 0: they were */
-  bed_poses poses;         /* at its end */
+/* Images above in y of a sheared box: how far they are along x as contacts see them, and after the next step; and how
+ * much faster. */
+struct bed_shift {
+  real offset, after, jump;
 };
 
 } // namespace

@@ -2,15 +2,16 @@
 #ifndef COLLISION_CUDA_BED_CONTACTS_CUH
 #define COLLISION_CUDA_BED_CONTACTS_CUH
 
-#include "kernels/collision/cuda/bed_pair.cuh"
+#include "kernels/collision/cuda/bed_more.cuh"
+#include "kernels/collision/cuda/bed_reader.cuh"
+#include "kernels/collision/cuda/bed_walls.cuh"
 
-/* Grain i from one set to another or the same: the second half of the step before of `ended` (0: it was taken), the
- * first half of the velocities' step, and the positions'. dt 0: none, and contacts see what is. Returns the square of
- * its speed. */
-static __device__ double advance(const bed_numbers &b, const bed_grains &from, const bed_grains &to, uint32_t i,
-                                 const four &acceleration, const four &twirl, real ended, real dt) {
+/* Grain i, as it is and with what acts on it, into a set: the second half of the step before of `ended` (0: it was
+ * taken), the first half of the velocities' step, and the positions'. dt 0: none, and contacts see what is. Returns the
+ * square of its speed. */
+static __device__ double advance(const bed_box &b, const bed_grains &to, uint32_t i, const four &place, const four &v,
+                                 const four &s, const four &acceleration, const four &twirl, real ended, real dt) {
   const real half = (real)0.5 * dt, rest = (real)0.5 * ended;
-  const four place = from.place[i], v = from.velocity[i], s = from.spin[i];
   real x[3], vs[3], ss[3], as[3], ts[3], seen[3], turned[3];
   take_three(x, place);
   take_three(vs, v);
@@ -19,14 +20,13 @@ static __device__ double advance(const bed_numbers &b, const bed_grains &from, c
   take_three(ts, twirl);
   double square = 0;
   for (int c = 0; c < 3; c++) {
-    const real low = (real)b.low[c], high = (real)(b.low[c] + b.size[c]);
     vs[c] += rest * as[c];
     ss[c] += rest * ts[c];
     vs[c] += half * as[c];
     ss[c] += half * ts[c];
     x[c] += vs[c] * dt;
-    if (b.periodic[c] && x[c] < low) x[c] += (real)b.size[c];
-    if (b.periodic[c] && x[c] >= high) x[c] -= (real)b.size[c];
+    if (b.periodic[c] && x[c] < b.low[c]) x[c] += b.size[c];
+    if (b.periodic[c] && x[c] >= b.high[c]) x[c] -= b.size[c];
     seen[c] = vs[c] + half * as[c];
     turned[c] = ss[c] + half * ts[c];
     square += (double)(vs[c] * vs[c]);
@@ -55,8 +55,21 @@ static __device__ void tell_control(const bed_arrays &a, const bed_control &next
   a.motion[(k + 1) & 3] = 0;
 }
 
+template <int MORE>
+static __device__ __forceinline__ double advance_any(const bed_numbers &b, const bed_arrays &a, const bed_control &now,
+                                                     const bed_grains &to, uint32_t i, const four &place,
+                                                     const bed_rest &rest, const four &acceleration, const four &twirl,
+                                                     real ended, real dt, const bed_shift &shift) {
+  if constexpr (MORE >= BED_MORE)
+    return advance_more(b, a, a.kept[now.home], a.grains[now.order], to, i, acceleration, twirl, ended, dt, shift);
+  else
+    return advance(a.box, to, i, place, rest.velocity, rest.spin, acceleration, twirl, ended, dt);
+}
+
 /* From accelerations that are known. */
-static __global__ void __launch_bounds__(BED_THREADS) drift(bed_arrays a, real ended, real dt, unsigned k) {
+template <int MORE>
+static __global__ void __launch_bounds__(BED_THREADS)
+    drift(bed_arrays a, real ended, real dt, unsigned k, bed_shift shift) {
   __shared__ unsigned long long fastest;
   after_previous();
   const bed_numbers &b = *a.numbers;
@@ -66,7 +79,9 @@ static __global__ void __launch_bounds__(BED_THREADS) drift(bed_arrays a, real e
   if (threadIdx.x == 0) fastest = 0;
   __syncthreads();
   for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < b.n; i += gridDim.x * BED_THREADS) {
-    const double square = advance(b, g, g, i, g.acceleration[i], g.twirl[i], ended, dt);
+    const bed_rest rest = {g.velocity[i], g.spin[i], 0, 0};
+    const double square =
+        advance_any<MORE>(b, a, now, g, i, g.place[i], rest, g.acceleration[i], g.twirl[i], ended, dt, shift);
     most = square > most || !(square >= 0) ? square : most; /* NaN goes on */
   }
   tell_control(a, now, k);
@@ -77,12 +92,14 @@ static __global__ void __launch_bounds__(BED_THREADS) drift(bed_arrays a, real e
 
 /* Contacts of a step of dt (0: as they are). `next` > 0: the step after it follows at once, into the other set;
  * otherwise accelerations are written. */
-template <int SPRINGS, int FORM, bool WALLS>
-static __global__ void __launch_bounds__(BED_THREADS, WALLS || sizeof(real) > 4 ? 1 : 3)
-    contacts(bed_arrays a, const __grid_constant__ bed_poses poses, real dt, real next, unsigned k) {
+template <int SPRINGS, int FORM, int MORE>
+static __device__ __forceinline__ void touch_grains(const bed_arrays &a, const bed_poses &poses, real dt, real next,
+                                                    unsigned k, const bed_shift &shift) {
   __shared__ unsigned long long fastest;
+  __shared__ bed_reader<SPRINGS> reader;
   after_previous();
   const bed_numbers &b = *a.numbers;
+  const bed_box &box = a.box;
   const bed_control now = a.control[k & 1];
   bed_control then = now;
   if (next > 0) then.order ^= 1;
@@ -91,7 +108,7 @@ static __global__ void __launch_bounds__(BED_THREADS, WALLS || sizeof(real) > 4 
   __syncthreads();
   bed_step step;
   step.dt = dt;
-  step.edge = b.damped ? dt : 0;
+  step.edge = box.damped ? dt : 0;
   step.margin = step.edge * (real)(dt > 0 ? 0.5 * now.step / (double)dt : 0);
   step.most = (real)(now.step * 1.001);
   double square = 0;
@@ -100,21 +117,33 @@ static __global__ void __launch_bounds__(BED_THREADS, WALLS || sizeof(real) > 4 
     const bed_grains &g = a.grains[now.order];
     const bed_kept &kept = a.kept[now.home];
     const bed_list &list = a.list[now.home];
-    const uint32_t base = list.base[i / 32] + i % 32, count = list.count[i], room = b.room;
+    const uint32_t base = list.base[i / 32] + i % 32, count = list.count[i], room = box.room;
     const uint32_t *const neighbour = list.neighbour + base;
-    const seen_grain one = seen_at<SPRINGS>(g, i);
+    uint32_t ahead = count > 0 ? __ldg(neighbour) : i, after = count > 1 ? __ldg(neighbour + 32) : i;
+    seen_grain one = {};
+    reader.ask(g, i);
+    if (count > 0)
+      reader.ask_neighbour(0, g, ahead, {list.spring + base, room});
+    else
+      reader.ask_rest(0, g, kept, i);
     bed_sum sum = {};
-    uint32_t after = count > 0 ? __ldg(neighbour) : i;
 #pragma unroll 1
     for (uint32_t e = 0; e < count; e++) {
-      const uint32_t j = after;
-      after = e + 1 < count ? __ldg(neighbour + 32 * (e + 1)) : i;
-      const seen_grain other = seen_at<SPRINGS>(g, j);
+      const uint32_t j = ahead;
       const history<SPRINGS> past = {list.spring + base + 32 * e, room};
+      seen_grain other = {};
       real spring[7] = {};
-      past.get(spring);
+      ahead = after;
+      after = e + 2 < count ? __ldg(neighbour + 32 * (e + 2)) : i;
+      if (e + 1 < count)
+        reader.ask_neighbour(e + 1, g, ahead, {past.at + 32, room});
+      else
+        reader.ask_rest(e + 1, g, kept, i);
+      reader.take(g, i, &one);
+      reader.take_neighbour(e, g, j, past, &other, spring);
       bed_meeting m;
-      const int what = meet<SPRINGS, FORM>(b, a, g, kept.material, step, i, j, one, other, spring, &m);
+      const int what =
+          meet<SPRINGS, FORM, MORE>(b, a, g, kept.material, step, shift, i, j, one, other, false, spring, &m);
       if (what == BED_APART) continue;
       if (dt > 0) past.put(spring);
       if (what == BED_ENDED) {
@@ -123,26 +152,43 @@ static __global__ void __launch_bounds__(BED_THREADS, WALLS || sizeof(real) > 4 
       }
       add_contact(&sum, m.c, m.r, SPRINGS > 0, m.arm, m.lost);
       sum.virial += (double)m.virial;
+      if constexpr (MORE >= BED_MORE) sum.work += m.work;
       sum.begun += (what & BED_BEGUN) != 0;
     }
-    if (WALLS) gather_walls<SPRINGS, false>(b, a, poses, now, i, dt, step.edge, &sum, nullptr, nullptr);
+    if constexpr (MORE >= BED_WALLS)
+      gather_walls<SPRINGS, FORM == COLLISION_OWN ? FORM : -1, MORE, false>(b, a, poses, now, i, dt, step.edge,
+                                                                            step.margin, &sum, nullptr, nullptr);
+    const bed_rest rest = reader.take_rest(count, g, kept, i);
+    reader.take(g, i, &one);
     const real m = one.velocity.w, r = one.place.w, inverse = 1 / ((real)0.4 * m * r * r);
-    const four acceleration = {sum.force[0] / m + (real)b.gravity[0], sum.force[1] / m + (real)b.gravity[1],
-                               sum.force[2] / m + (real)b.gravity[2], 0};
+    four acceleration = {sum.force[0] / m + box.gravity[0], sum.force[1] / m + box.gravity[1],
+                         sum.force[2] / m + box.gravity[2], 0};
+    if constexpr (MORE >= BED_MORE) add_outer(b, a, i, &acceleration);
     const four twirl = {sum.torque[0] * inverse, sum.torque[1] * inverse, sum.torque[2] * inverse, 0};
     if (dt > 0) {
-      if (sum.dissipated != 0) kept.dissipated[i] += sum.dissipated;
-      if (sum.virial != 0) kept.virial[i] += sum.virial;
+      if (sum.dissipated != 0) kept.dissipated[i] = rest.dissipated + sum.dissipated;
+      if (sum.virial != 0) kept.virial[i] = rest.virial + sum.virial;
       if (sum.begun != 0) kept.collisions[i] += sum.begun;
+      if constexpr (MORE >= BED_WORKED)
+        if (sum.work != 0) kept.work[i] += sum.work;
     }
     if (next > 0) {
-      square = advance(b, g, a.grains[now.order ^ 1], i, acceleration, twirl, dt, next);
+      square = advance_any<MORE>(b, a, now, a.grains[now.order ^ 1], i, one.place, rest, acceleration, twirl, dt, next,
+                                 shift);
     } else {
       g.acceleration[i] = acceleration;
       g.twirl[i] = twirl;
     }
   }
   if (next > 0) tell_fastest(a, square, &fastest, k);
+}
+
+template <int SPRINGS, int FORM, int MORE>
+static __global__ void __launch_bounds__(BED_THREADS, sizeof(real) > 4   ? 1
+                                                      : MORE == BED_BARE ? 3
+                                                                         : 2)
+    contacts(bed_arrays a, const __grid_constant__ bed_poses poses, real dt, real next, unsigned k, bed_shift shift) {
+  touch_grains<SPRINGS, FORM, MORE>(a, poses, dt, next, k, shift);
 }
 
 #endif

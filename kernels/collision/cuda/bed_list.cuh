@@ -5,6 +5,8 @@
 
 #include "kernels/collision/cuda/bed_search.cuh"
 
+#include <float.h>
+
 /* `step`: with what contacts see, which takes the place of accelerations; otherwise the other way round. */
 static __device__ void move_grain(const bed_grains &to, const bed_grains &from, uint32_t i, uint32_t k, bool step) {
   to.place[i] = from.place[k];
@@ -26,6 +28,8 @@ static __device__ void move_kept(const bed_numbers &b, const bed_kept &to, const
   to.collisions[i] = from.collisions[k];
   to.id[i] = from.id[k];
   to.material[i] = from.material[k];
+  if (b.worked) to.work[i] = from.work[k];
+  for (int s = 0; s < b.gates; s++) to.crossed[(size_t)s * b.n + i] = from.crossed[(size_t)s * b.n + k];
   for (int s = 0; s < b.wall_numbers; s++) to.wall_spring[(size_t)s * b.n + i] = from.wall_spring[(size_t)s * b.n + k];
 }
 
@@ -36,13 +40,14 @@ static __device__ void see_now(const bed_grains &g, uint32_t i) {
 }
 
 /* The row of grain i, which stood at k, and its history from the row before; both in the order of ids. */
+template <bool SHEAR>
 static __device__ void make_row(const bed_numbers &b, const bed_arrays &a, const bed_control &now,
-                                const bed_control &next, uint32_t i) {
+                                const bed_control &next, uint32_t i, real offset) {
   const bed_list &list = a.list[next.home], &old = a.list[now.home];
   const uint32_t *const id = a.kept[next.home].id, *const old_id = a.kept[now.home].id;
   const uint32_t base = list.base[i / 32] + i % 32, k = a.order[i];
   uint32_t count = 0;
-  near_of(b, a, a.grains[next.order].place, i, next.cutoff, [&](uint32_t j) {
+  neighbours_of<SHEAR>(b, a, a.grains[next.order].place, i, next.cutoff, offset, [&](uint32_t j) {
     const uint32_t own = id[j];
     uint32_t at = count++;
     for (; at > 0; at--) {
@@ -69,13 +74,16 @@ static __device__ void make_row(const bed_numbers &b, const bed_arrays &a, const
   }
 }
 
-static __global__ void __launch_bounds__(BED_THREADS) search(bed_arrays a, real dt, unsigned k) {
+template <bool SHEAR>
+static __global__ void __launch_bounds__(BED_THREADS) search(bed_arrays a, real dt, unsigned k, real offset) {
   __shared__ uint32_t shared[33];
   const bed_numbers &b = *a.numbers;
   bed_control now = a.control[k & 1];
   const uint32_t first = blockIdx.x * BED_THREADS + threadIdx.x, all = gridDim.x * BED_THREADS;
   const unsigned long long bits = a.motion[(k - 1) & 3];
-  const double fastest = sqrt(__longlong_as_double((long long)bits));
+  double fastest = sqrt(__longlong_as_double((long long)bits));
+  /* Neighbours in a sheared box differ by the flow over their distance too. */
+  if (SHEAR) fastest += 0.5 * fabs(b.shear) * (2 * b.level[0].radius + now.cutoff);
   const double step = 2 * fastest * (double)dt, edge = b.damped ? step : 0;
   const bool wild = !(fastest < (double)FLT_MAX);
   now.moved += step * (1 + 1e-6);
@@ -121,7 +129,7 @@ static __global__ void __launch_bounds__(BED_THREADS) search(bed_arrays a, real 
   for (;;) {
     for (uint32_t i = first; i < 32 * b.slices; i += all) {
       uint32_t count = 0;
-      if (i < b.n) near_of(b, a, to.place, i, next.cutoff, [&](uint32_t) { count++; });
+      if (i < b.n) neighbours_of<SHEAR>(b, a, to.place, i, next.cutoff, offset, [&](uint32_t) { count++; });
       for (int half = 16; half > 0; half /= 2) count = max(count, __shfl_xor_sync(~0u, count, half));
       if (i % 32 == 0) list.base[i / 32] = 32 * count;
     }
@@ -136,7 +144,7 @@ static __global__ void __launch_bounds__(BED_THREADS) search(bed_arrays a, real 
     if (first == 0) *a.fault |= BED_CROWDED;
     for (uint32_t i = first; i < b.n; i += all) list.count[i] = 0;
   } else {
-    for (uint32_t i = first; i < b.n; i += all) make_row(b, a, now, next, i);
+    for (uint32_t i = first; i < b.n; i += all) make_row<SHEAR>(b, a, now, next, i, offset);
   }
   if (first == 0) a.barrier[1] = round;
 }

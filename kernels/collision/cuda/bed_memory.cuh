@@ -2,6 +2,7 @@
 #ifndef COLLISION_CUDA_BED_MEMORY_CUH
 #define COLLISION_CUDA_BED_MEMORY_CUH
 
+#include "kernels/collision/cuda/bed_work.cuh"
 #include "kernels/collision/cuda/bed_observe.cuh"
 
 #include <math.h>
@@ -42,6 +43,8 @@ static size_t place(bed_work *w) {
     take_array(w, &at, &kept->id, n);
     take_array(w, &at, &kept->material, n);
     take_array(w, &at, &kept->wall_spring, n * (uint64_t)b->wall_numbers);
+    take_array(w, &at, &kept->work, b->worked ? n : 0);
+    take_array(w, &at, &kept->crossed, n * (uint64_t)b->gates);
     bed_list *l = &a->list[s];
     take_array(w, &at, &l->base, (uint64_t)b->slices + 1);
     take_array(w, &at, &l->count, n);
@@ -61,18 +64,28 @@ static size_t place(bed_work *w) {
   take_array(w, &at, (bed_numbers **)&a->numbers, 1);
   take_array(w, &at, (contact_law **)&a->law, COLLISION_MATERIALS_MAX * COLLISION_MATERIALS_MAX);
   take_array(w, &at, (collision_wall **)&a->wall, COLLISION_WALLS_MAX);
+  take_array(w, &at, (collision_gate **)&a->gate, COLLISION_GATES_MAX);
+  take_array(w, &at, (four **)&a->outer, b->external ? n : 0);
   take_array(w, &at, &w->sums, BED_SUMS);
   take_array(w, &at, &w->partial, (uint64_t)(BED_WALL + 3 * w->options.forces) * b->blocks);
   take_array(w, &at, &w->deepest, 1);
+  take_array(w, &at, &w->any, 1);
   return at;
+}
+
+static void count_grains(bed_numbers *b, int64_t n) {
+  b->n = (uint32_t)n;
+  b->slices = (b->n + 31) / 32;
+  b->blocks = (b->n + BED_THREADS - 1) / BED_THREADS;
 }
 
 static void count(bed_work *w, double ratio) {
   bed_numbers *b = &w->numbers;
   const collision_options *o = &w->options;
-  b->n = (uint32_t)o->n;
-  b->slices = (b->n + 31) / 32;
-  b->blocks = (b->n + BED_THREADS - 1) / BED_THREADS;
+  count_grains(b, o->n);
+  b->worked = o->worked;
+  b->gates = o->gates;
+  b->external = o->external != NULL;
   b->springs = o->springs;
   b->walls = o->walls;
   b->wall_numbers = o->wall_numbers;
@@ -89,15 +102,15 @@ static double bytes(const collision_options *options) {
 
 /* One grid for each class of radii, of cells as long as two of its largest reach; all together no more than two cells a
  * grain and some. */
-static void lay_cells(bed_work *w, double smallest, double largest) {
+static void lay_cells(bed_work *w) {
   bed_numbers *b = &w->numbers;
-  double top = largest;
+  double top = w->largest;
   b->levels = 0;
   b->cells = 0;
   while (b->levels < BED_LEVELS) {
     b->level[b->levels++].radius = top;
     top /= 2;
-    if (top < smallest) break;
+    if (top < w->smallest) break;
   }
   for (int l = 0; l < b->levels; l++) {
     bed_level *level = &b->level[l];

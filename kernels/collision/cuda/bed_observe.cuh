@@ -1,109 +1,17 @@
-/* What is seen of grains: sums in the order of ids, and contacts' history by ids. `real` is defined before this is
+/* The state as it is seen: in the order of ids, with contacts' history by ids. `real` is defined before this is
  * included. */
 #ifndef COLLISION_CUDA_BED_OBSERVE_CUH
 #define COLLISION_CUDA_BED_OBSERVE_CUH
 
 #include "kernels/collision/cuda/bed_contacts.cuh"
-
-enum {
-  BED_MASS,
-  BED_KINETIC,
-  BED_ROTATIONAL,
-  BED_ELASTIC,
-  BED_GRAVITY,
-  BED_DISSIPATED,
-  BED_VIRIAL,
-  BED_COLLISIONS,
-  BED_MOMENTUM,
-  BED_ANGULAR = BED_MOMENTUM + 3,
-  BED_FLUX = BED_ANGULAR + 3,
-  BED_STRESS = BED_FLUX + 6,
-  BED_TOUCHING = BED_STRESS + 6,
-  BED_TOUCHING_WALLS,
-  BED_WALL,
-  BED_SUMS = BED_WALL + BED_WORDS
-};
+#include "kernels/collision/cuda/bed_list.cuh"
+#include "kernels/collision/cuda/bed_sums.cuh"
 
 static __global__ void invert(bed_arrays a, unsigned k) {
   after_previous();
   const bed_numbers &b = *a.numbers;
   const uint32_t *const id = a.kept[a.control[k & 1].home].id;
   for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < b.n; i += gridDim.x * BED_THREADS) a.slot[id[i]] = i;
-}
-
-/* Over the threads of a block; the result is thread 0's. */
-static __device__ double over_block(double value, double *shared) {
-  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = threadIdx.x < BED_THREADS / 32 ? shared[threadIdx.x] : 0;
-  if (threadIdx.x < 32)
-    for (int step = BED_THREADS / 64; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
-  return value;
-}
-
-/* partial [quantities][blocks]: blocks of 256 ids, so that a sum has one order on all devices. */
-template <int SPRINGS>
-static __global__ void __launch_bounds__(BED_THREADS)
-    sum_blocks(bed_arrays a, const __grid_constant__ bed_poses poses, int forces, double *partial,
-               unsigned long long *deepest, unsigned k) {
-  __shared__ double shared[BED_THREADS / 32];
-  after_previous();
-  const bed_numbers &b = *a.numbers;
-  const bed_control now = a.control[k & 1];
-  const bed_grains &g = a.grains[now.order];
-  const bed_kept &kept = a.kept[now.home];
-  for (uint32_t block = blockIdx.x; block < b.blocks; block += gridDim.x) {
-    const uint32_t id = block * BED_THREADS + threadIdx.x;
-    double part[BED_WALL] = {}, wall[BED_WORDS];
-    for (int q = 0; q < 3 * forces; q++) wall[q] = 0;
-    if (id < b.n) {
-      const uint32_t i = a.slot[id];
-      bed_sum sum = {};
-      bed_look at = {};
-      look_at_pairs<SPRINGS>(b, a, now, i, &at);
-      gather_walls<SPRINGS, true>(b, a, poses, now, i, 0, 0, &sum, &at, wall);
-      const four place = g.place[i], velocity = g.velocity[i], spin = g.spin[i];
-      const double m = (double)velocity.w, r = (double)place.w, inertia = 0.4 * m * r * r;
-      const double x[3] = {(double)place.x, (double)place.y, (double)place.z};
-      const double v[3] = {(double)velocity.x, (double)velocity.y, (double)velocity.z};
-      const double s[3] = {(double)spin.x, (double)spin.y, (double)spin.z};
-      for (int c = 0; c < 3; c++) {
-        const int d = (c + 1) % 3, e = (c + 2) % 3;
-        part[BED_KINETIC] += 0.5 * m * v[c] * v[c];
-        part[BED_ROTATIONAL] += 0.5 * inertia * s[c] * s[c];
-        part[BED_GRAVITY] -= m * b.gravity[c] * x[c];
-        part[BED_MOMENTUM + c] = m * v[c];
-        part[BED_ANGULAR + c] = m * (x[d] * v[e] - x[e] * v[d]) + inertia * s[c];
-        part[BED_FLUX + c] = m * v[c] * v[c];
-        part[BED_FLUX + 3 + c] = m * v[c] * v[d];
-      }
-      for (int q = 0; q < 6; q++) part[BED_STRESS + q] = at.stress[q];
-      part[BED_MASS] = m;
-      part[BED_ELASTIC] = at.elastic;
-      part[BED_DISSIPATED] = kept.dissipated[i];
-      part[BED_VIRIAL] = kept.virial[i];
-      part[BED_COLLISIONS] = (double)kept.collisions[i];
-      part[BED_TOUCHING] = at.touching;
-      part[BED_TOUCHING_WALLS] = at.touching_walls;
-      if (at.overlap > 0)
-        atomicMax(deepest, (unsigned long long)__float_as_uint((float)at.overlap) << 32 | (uint32_t)~id);
-    }
-    for (int q = 0; q < BED_WALL + 3 * forces; q++) {
-      const double all = over_block(q < BED_WALL ? part[q] : wall[q - BED_WALL], shared);
-      if (threadIdx.x == 0) partial[(size_t)q * b.blocks + block] = all;
-    }
-  }
-}
-
-static __global__ void __launch_bounds__(BED_THREADS) sum_all(const double *partial, uint32_t blocks, double *out) {
-  __shared__ double shared[BED_THREADS / 32];
-  after_previous();
-  double sum = 0;
-  for (uint32_t b = threadIdx.x; b < blocks; b += BED_THREADS) sum += partial[(size_t)blockIdx.x * blocks + b];
-  const double all = over_block(sum, shared);
-  if (threadIdx.x == 0) out[blockIdx.x] = all;
 }
 
 /* The second half of a step. */
@@ -119,6 +27,27 @@ static __global__ void finish(bed_arrays a, real ended, unsigned k) {
     s.x += rest * dw.x, s.y += rest * dw.y, s.z += rest * dw.z;
     g.velocity[i] = g.seen[i] = v;
     g.spin[i] = g.turned[i] = s;
+  }
+}
+
+struct bed_boxes {
+  int count;
+  double low[8][3], high[8][3];
+};
+
+/* Whether a grain is in one of them. */
+static __global__ void find_within(bed_arrays a, const __grid_constant__ bed_boxes boxes, unsigned k, int *any) {
+  after_previous();
+  const bed_numbers &b = *a.numbers;
+  const four *const place = a.grains[a.control[k & 1].order].place;
+  for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < b.n; i += gridDim.x * BED_THREADS) {
+    const four p = place[i];
+    const double x[3] = {(double)p.x, (double)p.y, (double)p.z};
+    for (int s = 0; s < boxes.count; s++) {
+      bool in = true;
+      for (int c = 0; c < 3; c++) in = in && x[c] >= boxes.low[s][c] && x[c] < boxes.high[s][c];
+      if (in) *any = 1;
+    }
   }
 }
 

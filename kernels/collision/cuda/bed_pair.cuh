@@ -1,13 +1,13 @@
-/* Contacts of two grains, and of a grain with walls: cpu_forces.h. `real` is defined before this is included. */
+/* Contacts of two grains: cpu_forces.h. `real` is defined before this is included. */
 #ifndef COLLISION_CUDA_BED_PAIR_CUH
 #define COLLISION_CUDA_BED_PAIR_CUH
 
-#include "kernels/collision/cuda/bed_list.cuh"
+#include "kernels/collision/cuda/bed_search.cuh"
 
 /* Sums of one grain. The virial is of half of each contact of grains, and of walls not at all. */
 struct bed_sum {
   real force[3], torque[3];
-  double dissipated, virial;
+  double dissipated, virial, work;
   uint32_t begun;
 };
 
@@ -39,17 +39,6 @@ static __device__ void look_at(bed_look *at, const contact_state &c, const conta
   }
 }
 
-/* Energy that a contact which has ended gives up: linear law only, as with Hertz springs have weakened to 0. */
-template <int SPRINGS>
-static __device__ real given_up(int form, const contact_law &law, real mass, real radius, const real *spring) {
-  real slide = 0, turn = 0;
-  for (int k = 0; k < 3 && k < SPRINGS; k++) slide += spring[k] * spring[k];
-  for (int k = 3; k < SPRINGS; k++) turn += spring[k] * spring[k];
-  if (form == COLLISION_HERTZ) return 0;
-  const real kt = law.tangential * (law.k0 + law.km * mass);
-  return (real)0.5 * kt * (slide + turn * radius * radius);
-}
-
 template <int SPRINGS> struct history {
   real *at;
   size_t stride;
@@ -68,6 +57,18 @@ template <int SPRINGS> static __device__ bool any_of(const real *spring) {
 #pragma unroll
   for (int k = 0; k < SPRINGS; k++) any = spring[k] != 0 || any;
   return any;
+}
+
+/* A zero has a sign too. */
+template <int SPRINGS> static __device__ bool all_clear(const real *spring) {
+  bool clear = true;
+#pragma unroll
+  for (int k = 0; k < SPRINGS; k++)
+    if constexpr (sizeof(real) == 4)
+      clear = __float_as_uint((float)spring[k]) == 0 && clear;
+    else
+      clear = __double_as_longlong((double)spring[k]) == 0 && clear;
+  return clear;
 }
 
 static __device__ void take_three(real out[3], const four &from) { out[0] = from.x, out[1] = from.y, out[2] = from.z; }
@@ -134,27 +135,57 @@ struct bed_step {
   real dt, edge, margin, most;
 };
 
+#ifdef BED_OWN
+/* A law of the scenario's own, which `own_law` computes. `energy`: also what it holds, its work at rest from no overlap
+ * on, by Gauss and Legendre. */
+static __device__ __forceinline__ void ask_law(contact_state *c, real approach, bool energy) {
+  const double node[8] = {0.01985507175123188, 0.10166676129318664, 0.2372337950418355, 0.4082826787521751,
+                          0.5917173212478249,  0.7627662049581645,  0.8983332387068134, 0.9801449282487681};
+  const double weight[8] = {0.05061426814518813, 0.11119051722668723, 0.15685332293894363, 0.1813418916891810,
+                            0.1813418916891810,  0.15685332293894363, 0.11119051722668723, 0.05061426814518813};
+  const double overlap = (double)c->overlap, radius = (double)c->radius, mass = (double)c->mass;
+  double force, held = 0;
+  own_law(overlap, -(double)approach, radius, mass, &force);
+  c->own = (real)force;
+  own_law(overlap, 0, radius, mass, &force);
+  c->still = (real)force;
+  for (int k = 0; k < 8 && energy; k++) {
+    own_law(overlap * node[k], 0, radius, mass, &force);
+    held += weight[k] * overlap * force;
+  }
+  c->held = (real)held;
+}
+#else
+static __device__ __forceinline__ void ask_law(contact_state *, real, bool) {}
+#endif
+
 enum { BED_APART = 0, BED_ENDED = 1, BED_TOUCH = 2, BED_BEGUN = 4 };
 
 /* A pair, as its first grain sees it. */
 struct bed_meeting {
   contact_state c;
   contact_result r;
-  real distance, arm, lost; /* lost, virial: half of the pair's */
+  real distance, arm, lost; /* lost, virial, work: half of the pair's */
   real virial;
+  double work; /* only with BED_MORE */
 };
 
-/* Grains i and j. FORM: of the law, -1: b.form. Returns what they do; `spring` is new unless they are apart. */
-template <int SPRINGS, int FORM>
-static __device__ __forceinline__ int
-meet(const bed_numbers &b, const bed_arrays &a, const bed_grains &g, const uint32_t *material, const bed_step &step,
-     uint32_t i, uint32_t j, const seen_grain &one, const seen_grain &other, real *spring, bed_meeting *m) {
+/* Grains i and j. FORM: of the law, -1: b.form. Returns what they do; `spring` is new unless they are apart. `energy`:
+ * a law of the scenario's own has to say what it holds. */
+template <int SPRINGS, int FORM, int MORE>
+static __device__ __forceinline__ int meet(const bed_numbers &b, const bed_arrays &a, const bed_grains &g,
+                                           const uint32_t *material, const bed_step &step, const bed_shift &shift,
+                                           uint32_t i, uint32_t j, const seen_grain &one, const seen_grain &other,
+                                           bool energy, real *spring, bed_meeting *m) {
   const int form = FORM < 0 ? b.form : FORM;
   const four p = one.place, q = other.place, vi = one.velocity, vj = other.velocity;
   contact_state &c = m->c;
-  real d[3];
+  real d[3], jump = 0;
   c = {};
-  apart(a.box, p, q, d);
+  if constexpr (MORE >= BED_MORE)
+    jump = (real)apart_sheared(a.box, shift.offset, p, q, d) * shift.jump;
+  else
+    apart(a.box, p, q, d);
   const real square = contact_dot(d, d), both = p.w + q.w, reach = both + step.margin;
   const bool near = square < reach * reach;
   if (!near && !any_of<SPRINGS>(spring)) return BED_APART;
@@ -184,12 +215,13 @@ meet(const bed_numbers &b, const bed_arrays &a, const bed_grains &g, const uint3
       m->arm = m->distance * p.w / both;
     }
     c.speed[0] = vi.x - vj.x, c.speed[1] = vi.y - vj.y, c.speed[2] = vi.z - vj.z;
+    if constexpr (MORE >= BED_MORE) c.speed[0] -= jump;
     approach = contact_dot(c.speed, c.normal);
     touch = c.overlap > 0 || (step.edge > 0 && c.overlap > -(real)0.5 * step.edge * (real)fabs(approach));
   }
   if (!touch) {
     if (!(step.dt > 0) || !any_of<SPRINGS>(spring)) return BED_APART;
-    m->lost = (real)0.5 * given_up<SPRINGS>(form, law, c.mass, c.radius, spring);
+    m->lost = (real)0.5 * contact_given_up(&law, form, SPRINGS, c.mass, c.radius, spring);
     for (int s = 0; s < SPRINGS; s++) spring[s] = 0;
     return BED_ENDED;
   }
@@ -207,9 +239,12 @@ meet(const bed_numbers &b, const bed_arrays &a, const bed_grains &g, const uint3
   if (may_begin || form != COLLISION_HERTZ) {
     const four ui = constant(g.velocity + i), uj = constant(g.velocity + j);
     gone[0] = ui.x - uj.x, gone[1] = ui.y - uj.y, gone[2] = ui.z - uj.z;
+    if constexpr (MORE >= BED_MORE) gone[0] -= jump;
   }
   c.halfway = contact_dot(gone, c.normal);
+  if constexpr (FORM == COLLISION_OWN) ask_law(&c, approach, energy);
   contact_force(&law, form, SPRINGS, &c, step.dt, step.edge, spring, &m->r);
+  if constexpr (MORE >= BED_MORE) m->work = 0.5 * (double)(m->r.force[0] * jump * step.dt); /* the image moves */
   m->lost = (real)0.5 * m->r.dissipated;
   m->virial = (real)0.5 * m->distance * m->r.normal_force * step.dt;
   /* It began in this step: they stood apart before it. */
@@ -220,11 +255,12 @@ meet(const bed_numbers &b, const bed_arrays &a, const bed_grains &g, const uint3
 }
 
 /* Contacts of grain i as they are. */
-template <int SPRINGS>
-static __device__ void look_at_pairs(const bed_numbers &b, const bed_arrays &a, const bed_control &now, uint32_t i,
-                                     bed_look *at) {
+template <int SPRINGS, int FORM, int MORE>
+static __device__ void look_at_pairs(const bed_numbers &b, const bed_arrays &a, const bed_control &now,
+                                     const bed_shift &shift, uint32_t i, bed_look *at) {
   const bed_grains &g = a.grains[now.order];
   const bed_list &list = a.list[now.home];
+  const uint32_t *const material = a.kept[now.home].material;
   const seen_grain one = seen_at<SPRINGS>(g, i);
   const bed_step step = {};
   const uint32_t base = list.base[i / 32] + i % 32;
@@ -235,67 +271,9 @@ static __device__ void look_at_pairs(const bed_numbers &b, const bed_arrays &a, 
     real spring[7] = {};
     history<SPRINGS>{list.spring + e, b.room}.get(spring);
     bed_meeting m;
-    const int what = meet<SPRINGS, -1>(b, a, g, a.kept[now.home].material, step, i, j, one, other, spring, &m);
+    const int what = meet<SPRINGS, FORM, MORE>(b, a, g, material, step, shift, i, j, one, other, true, spring, &m);
     if ((what & BED_TOUCH) && m.c.overlap > 0)
       look_at(at, m.c, m.r, m.distance, (double)(one.place.w < other.place.w ? one.place.w : other.place.w));
-  }
-}
-
-/* Walls that grain i meets. `wall`: what it does to them is added there. */
-template <int SPRINGS, bool LOOK>
-static __device__ void gather_walls(const bed_numbers &b, const bed_arrays &a, const bed_poses &poses,
-                                    const bed_control &now, uint32_t i, real dt, real edge, bed_sum *sum, bed_look *at,
-                                    double *wall_force) {
-  const bed_grains &g = a.grains[now.order];
-  const bed_kept &kept_by = a.kept[now.home];
-  const four p = g.place[i], v = g.seen[i], u = g.velocity[i];
-  const double x[3] = {(double)p.x, (double)p.y, (double)p.z};
-  real vi[3], ui[3], turned[3];
-  take_three(vi, v);
-  take_three(ui, u);
-  take_three(turned, g.turned[i]);
-#pragma unroll 1
-  for (int w = 0; w < b.walls; w++) {
-    const collision_wall &wall = a.wall[w];
-    collision_touch touch[COLLISION_TOUCHES_MAX];
-    if (wall_touch(&wall, &poses.pose[w], x, INFINITY, touch) == 0) continue;
-    const real distance = (real)touch[0].distance;
-    const contact_law &law = a.law[kept_by.material[i] * COLLISION_MATERIALS_MAX + wall.material];
-    const history<SPRINGS> kept = {kept_by.wall_spring + (size_t)wall.first * b.n + i, b.n};
-    real spring[7] = {}, gone[3];
-    kept.get(spring);
-    const bool any = any_of<SPRINGS>(spring);
-    contact_state c = {};
-    c.overlap = p.w - distance;
-    c.mass = v.w;
-    c.radius = p.w;
-    for (int k = 0; k < 3; k++) {
-      c.normal[k] = (real)touch[0].normal[k];
-      c.speed[k] = vi[k] - (real)touch[0].velocity[k];
-      gone[k] = ui[k] - (real)touch[0].velocity[k];
-    }
-    const real approach = contact_dot(c.speed, c.normal);
-    if (!(c.overlap > 0 || (edge > 0 && c.overlap > -(real)0.5 * edge * (real)fabs(approach)))) {
-      if (!any || !(dt > 0)) continue;
-      sum->dissipated += (double)given_up<SPRINGS>(b.form, law, c.mass, c.radius, spring);
-      const real none[7] = {};
-      kept.put(none);
-      continue;
-    }
-    for (int k = 0; k < 3 && SPRINGS > 0; k++) {
-      c.turning[k] = turned[k];
-      c.surface[k] = distance * c.turning[k];
-    }
-    c.halfway = contact_dot(gone, c.normal);
-    contact_result r;
-    contact_force(&law, b.form, SPRINGS, &c, dt, edge, spring, &r);
-    if (dt > 0) kept.put(spring);
-    add_contact(sum, c, r, SPRINGS > 0, distance, r.dissipated);
-    if (!LOOK || !(c.overlap > 0)) continue;
-    at->elastic += (double)r.elastic;
-    at->touching_walls += 1;
-    at->overlap = fmax(at->overlap, (double)(c.overlap / p.w));
-    for (int k = 0; k < 3; k++) wall_force[3 * wall.number + k] -= (double)r.force[k];
   }
 }
 

@@ -12,6 +12,7 @@ static unsigned grid_of(uint64_t work) {
 static const sim_cuda_kernel searching = {"collision_bed_search", "search", SIM_LIMIT_BYTES};
 static const sim_cuda_kernel drifting = {"collision_bed_drift", "move", SIM_LIMIT_BYTES};
 static const sim_cuda_kernel touching = {"collision_bed_contacts", "contacts", SIM_LIMIT_BYTES};
+static const sim_cuda_kernel pushing = {"collision_law_push", "contacts", SIM_LIMIT_BYTES};
 static const sim_cuda_kernel observing = {"collision_bed_observe", "observe", SIM_LIMIT_BYTES};
 
 template <typename... Parameters, typename... Arguments>
@@ -37,27 +38,65 @@ static bed_poses poses_of(const bed_work *w) {
   return poses;
 }
 
-typedef void bed_contacts(bed_arrays, bed_poses, real, real, unsigned);
+/* Those of laws.h. */
+typedef void field_kernel(bed_arrays, unsigned, double);
+typedef void field_sum(bed_arrays, unsigned, double, double *);
+typedef void bed_sums(bed_arrays, bed_poses, bed_shift, int, double *, unsigned long long *, unsigned);
+typedef void bed_contacts(bed_arrays, bed_poses, real, real, unsigned, bed_shift);
+
+/* What kernels have to have code for. */
+static int more_of(const collision_options *o) {
+  for (int k = 0; k < o->walls; k++)
+    if (o->wall[k].shape == COLLISION_MESH) return BED_ALL;
+  if (o->gates > 0 || o->shear != 0 || o->external != NULL || o->force == COLLISION_OWN) return BED_MORE;
+  return o->worked ? BED_WORKED : o->walls > 0 ? BED_WALLS : BED_BARE;
+}
+
+template <int SPRINGS, int FORM> static bed_contacts *contacts_with(int more) {
+  static bed_contacts *const of[] = {contacts<SPRINGS, FORM, BED_BARE>, contacts<SPRINGS, FORM, BED_WALLS>,
+                                     contacts<SPRINGS, FORM, BED_WORKED>, contacts<SPRINGS, -1, BED_MORE>,
+                                     contacts<SPRINGS, -1, BED_ALL>};
+  return of[more];
+}
 
 static bed_contacts *contacts_of(const bed_work *w) {
-  static bed_contacts *const of[][2] = {{contacts<0, -1, false>, contacts<0, -1, true>},
-                                        {contacts<3, COLLISION_LINEAR, false>, contacts<3, COLLISION_LINEAR, true>},
-                                        {contacts<3, COLLISION_HERTZ, false>, contacts<3, COLLISION_HERTZ, true>},
-                                        {contacts<7, -1, false>, contacts<7, -1, true>}};
-  const int s = w->options.springs, row = s == 0 ? 0 : s == 7 ? 3 : w->options.force == COLLISION_HERTZ ? 2 : 1;
-  return of[row][w->options.walls > 0];
+  const int s = w->options.springs, more = more_of(&w->options);
+  if (w->laws.contacts != NULL) return (bed_contacts *)w->laws.contacts;
+  return s == 0                                ? contacts_with<0, -1>(more)
+         : s == 7                              ? contacts_with<7, -1>(more)
+         : w->options.force == COLLISION_HERTZ ? contacts_with<3, COLLISION_HERTZ>(more)
+                                               : contacts_with<3, COLLISION_LINEAR>(more);
+}
+
+static bed_sums *sums_of(const bed_work *w) {
+  static bed_sums *const of[][2] = {{sum_blocks<0, BED_WORKED>, sum_blocks<0, BED_ALL>},
+                                    {sum_blocks<3, BED_WORKED>, sum_blocks<3, BED_ALL>},
+                                    {sum_blocks<7, BED_WORKED>, sum_blocks<7, BED_ALL>}};
+  const int s = w->options.springs;
+  if (w->laws.sums != NULL) return (bed_sums *)w->laws.sums;
+  return of[s == 0 ? 0 : s == 3 ? 1 : 2][more_of(&w->options) >= BED_MORE];
 }
 
 /* Of a step of dt; `next` > 0: and the step after it. */
 static void touch(bed_work *w, double dt, double next) {
   const bed_numbers *b = &w->numbers;
+  if (w->laws.push != NULL)
+    collision_launch(&pushing, (double)b->n * 2 * sizeof(four), b->blocks, BED_THREADS, (field_kernel *)w->laws.push,
+                     w->arrays, w->launch, w->time);
   collision_launch(&touching, (double)b->n * 14 * sizeof(four), (b->n + BED_THREADS - 1) / BED_THREADS, BED_THREADS,
-                   contacts_of(w), w->arrays, w->poses, (real)dt, (real)next, w->launch++);
+                   contacts_of(w), w->arrays, w->poses, (real)dt, (real)next, w->launch++, w->shift);
 }
 
 static void drift_alone(bed_work *w, double dt) {
-  collision_launch(&drifting, (double)w->numbers.n * 10 * sizeof(four), grid_of(w->numbers.n), BED_THREADS, drift,
-                   w->arrays, (real)w->ended, (real)dt, w->launch++);
+  collision_launch(&drifting, (double)w->numbers.n * 10 * sizeof(four), grid_of(w->numbers.n), BED_THREADS,
+                   more_of(&w->options) >= BED_MORE ? drift<BED_MORE> : drift<BED_BARE>, w->arrays, (real)w->ended,
+                   (real)dt, w->launch++, w->shift);
+}
+
+/* Lists made anew where they no longer hold, in a step of dt or before the first. */
+static void search_near(bed_work *w, double dt) {
+  launch_together(w, &searching, w->options.shear != 0 ? search<true> : search<false>, w->arrays, (real)dt, w->launch++,
+                  w->shift.offset);
 }
 
 /* All that was queued, as the state is to show it. */

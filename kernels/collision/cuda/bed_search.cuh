@@ -56,6 +56,34 @@ static __device__ __forceinline__ void apart(const bed_box &b, const four &p, co
   for (int c = 0; c < 3; c++) d[c] = nearest_image(d[c], b.size[c], b.half[c]);
 }
 
+/* In a sheared box; returns which image that is in y, -1 ... 1. */
+static __device__ __forceinline__ int apart_sheared(const bed_box &b, real offset, const four &p, const four &q,
+                                                    real d[3]) {
+  d[0] = p.x - q.x, d[1] = p.y - q.y, d[2] = p.z - q.z;
+  const int which = d[1] > b.half[1] ? 1 : d[1] < -b.half[1] ? -1 : 0;
+  d[0] -= (real)which * offset;
+  d[0] = nearest_image(d[0], b.size[0], b.half[0]); /* an offset may take it two images away */
+  for (int c = 0; c < 3; c++) d[c] = nearest_image(d[c], b.size[c], b.half[c]);
+  return which;
+}
+
+/* Cells along each axis that a grain at x may have neighbours in: the first, and how many. */
+static __device__ __forceinline__ void cells_near(const bed_numbers &b, const bed_level &level, const double *x,
+                                                  double reach, int *least, int *number) {
+  for (int c = 0; c < 3; c++) {
+    const int cells = (int)level.cells[c];
+    double first = floor((x[c] - reach - b.low[c]) / level.width[c]);
+    double last = floor((x[c] + reach - b.low[c]) / level.width[c]);
+    if (!b.periodic[c]) {
+      first = fmin(fmax(first, 0.0), (double)(cells - 1));
+      last = fmin(fmax(last, 0.0), (double)(cells - 1));
+    }
+    last = fmin(last, first + (double)(cells - 1));
+    least[c] = (int)first;
+    number[c] = (int)(last - first) + 1;
+  }
+}
+
 /* Calls found(j) for all neighbours of grain i. */
 template <typename Found>
 static __device__ void near_of(const bed_numbers &b, const bed_arrays &a, const four *place, uint32_t i, double cutoff,
@@ -68,18 +96,7 @@ static __device__ void near_of(const bed_numbers &b, const bed_arrays &a, const 
     /* A little more than the reach: rounding of single precision may put a neighbour one cell farther. */
     const double reach = ((double)p.w + level.radius + cutoff) * 1.0001;
     int least[3], number[3];
-    for (int c = 0; c < 3; c++) {
-      const int cells = (int)level.cells[c];
-      double first = floor((x[c] - reach - b.low[c]) / level.width[c]);
-      double last = floor((x[c] + reach - b.low[c]) / level.width[c]);
-      if (!b.periodic[c]) {
-        first = fmin(fmax(first, 0.0), (double)(cells - 1));
-        last = fmin(fmax(last, 0.0), (double)(cells - 1));
-      }
-      last = fmin(last, first + (double)(cells - 1));
-      least[c] = (int)first;
-      number[c] = (int)(last - first) + 1;
-    }
+    cells_near(b, level, x, reach, least, number);
 #pragma unroll 1
     for (int u = 0; u < number[0]; u++) {
       const int nx = (int)level.cells[0], cx = ((least[0] + u) % nx + nx) % nx;
@@ -105,6 +122,51 @@ static __device__ void near_of(const bed_numbers &b, const bed_arrays &a, const 
       }
     }
   }
+}
+
+/* In a sheared box, the image above in y `offset` along x: beyond its top and bottom all along x. */
+template <typename Found>
+static __device__ void near_sheared(const bed_numbers &b, const bed_arrays &a, const four *place, uint32_t i,
+                                    double cutoff, real offset, Found found) {
+  const four p = place[i];
+  const double x[3] = {(double)p.x, (double)p.y, (double)p.z};
+#pragma unroll 1
+  for (int l = 0; l < b.levels; l++) {
+    const bed_level &level = b.level[l];
+    int least[3], number[3];
+    cells_near(b, level, x, ((double)p.w + level.radius + cutoff) * 1.0001, least, number);
+    const int nx = (int)level.cells[0], ny = (int)level.cells[1], nz = (int)level.cells[2];
+#pragma unroll 1
+    for (int v = 0; v < number[1]; v++) {
+      const int y = least[1] + v, cy = (y % ny + ny) % ny;
+      const int across = y != cy || number[1] == ny ? nx : number[0];
+#pragma unroll 1
+      for (int u = 0; u < across; u++) {
+        const int cx = ((least[0] + u) % nx + nx) % nx;
+#pragma unroll 1
+        for (int w = 0; w < number[2]; w++) {
+          const int cz = ((least[2] + w) % nz + nz) % nz;
+          const uint32_t cell = cell_number(level, (uint32_t)cx, (uint32_t)cy, (uint32_t)cz);
+          for (uint32_t j = a.cell[cell]; j < a.cell[cell + 1]; j++) {
+            const four q = place[j];
+            real d[3];
+            (void)apart_sheared(a.box, offset, p, q, d);
+            const real square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], far = p.w + q.w + (real)cutoff;
+            if (square < far * far && j != i) found(j);
+          }
+        }
+      }
+    }
+  }
+}
+
+template <bool SHEAR, typename Found>
+static __device__ void neighbours_of(const bed_numbers &b, const bed_arrays &a, const four *place, uint32_t i,
+                                     double cutoff, real offset, Found found) {
+  if constexpr (SHEAR)
+    near_sheared(b, a, place, i, cutoff, offset, found);
+  else
+    near_of(b, a, place, i, cutoff, found);
 }
 
 /* Sum over the threads of a block before each; `*all`: of all. `shared` [33]. */

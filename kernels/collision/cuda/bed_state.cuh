@@ -90,8 +90,31 @@ static sim_status load_history(bed_work *w) {
   return status;
 }
 
+static sim_status put_crossed(const bed_work *w, const bed_kept *kept, bool out) {
+  const int64_t count = w->state.n * w->numbers.gates;
+  int32_t *piece = (int32_t *)malloc((size_t)count * sizeof *piece + 1);
+  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains on their way to or from the GPU");
+  for (int64_t k = 0; k < count && !out; k++) piece[k] = (int32_t)w->state.crossed[k];
+  sim_status status = out ? sim_backend_cuda.copy(piece, kept->crossed, (size_t)count * sizeof *piece)
+                          : sim_backend_cuda.copy(kept->crossed, piece, (size_t)count * sizeof *piece);
+  for (int64_t k = 0; k < count && out && status == SIM_OK; k++) w->state.crossed[k] = piece[k];
+  free(piece);
+  return status;
+}
+
+/* Where grains come and go. */
+static sim_status take_count(bed_work *w) {
+  if (w->state.live == NULL) return SIM_OK;
+  w->state.n = *w->state.live;
+  w->state.room = collision_contact_room(w->state.n, w->options.springs);
+  count_grains(&w->numbers, w->state.n);
+  lay_cells(w);
+  return sim_backend_cuda.copy((void *)w->arrays.numbers, &w->numbers, sizeof w->numbers);
+}
+
 static sim_status load(collision_work *work) {
   bed_work *w = (bed_work *)work;
+  SIM_TRY(take_count(w));
   const collision_state *s = &w->state;
   const bed_grains *g = &w->arrays.grains[0];
   const bed_kept *kept = &w->arrays.kept[0];
@@ -112,6 +135,8 @@ static sim_status load(collision_work *work) {
   if (w->numbers.wall_numbers > 0)
     SIM_TRY(sim_backend_cuda.copy(kept->wall_spring, s->wall_spring,
                                   (size_t)w->numbers.wall_numbers * (size_t)n * sizeof(real)));
+  if (s->work != NULL) SIM_TRY(sim_backend_cuda.copy(kept->work, s->work, (size_t)n * sizeof(double)));
+  if (w->numbers.gates > 0) SIM_TRY(put_crossed(w, kept, false));
   bed_control control[2] = {};
   for (int k = 0; k < 2; k++) control[k].moved = INFINITY, control[k].cutoff = w->numbers.skin;
   const unsigned long long none[4] = {0};
@@ -122,7 +147,7 @@ static sim_status load(collision_work *work) {
   SIM_TRY(sim_backend_cuda.copy(w->arrays.fault, none, sizeof(int)));
   SIM_TRY(sim_backend_cuda.copy(w->arrays.barrier, none, 2 * sizeof(unsigned)));
   drift_alone(w, 0);
-  launch_together(w, &searching, search, w->arrays, (real)0, w->launch++);
+  search_near(w, 0);
   SIM_TRY(settle(w));
   return w->options.springs > 0 ? load_history(w) : SIM_OK;
 }
@@ -139,9 +164,11 @@ static sim_status store_history(bed_work *w) {
     return sim_fail(SIM_ERR_DIVERGED, "more than %lld contacts have a history: grains are pressed into each other",
                     (long long)s->room);
   const bed_list *list = &w->arrays.list[now.home ^ 1];
-  memset(s->contact_grain, 0xff, (size_t)s->room * sizeof *s->contact_grain);
-  memset(s->contact_partner, 0xff, (size_t)s->room * sizeof *s->contact_partner);
-  memset(s->contact_spring, 0, (size_t)(s->room * w->options.springs) * sizeof(real));
+  /* Behind those of now are those of before, and then none. */
+  for (int64_t k = total; k < s->room && s->contact_grain[k] != UINT64_MAX; k++) {
+    s->contact_grain[k] = s->contact_partner[k] = UINT64_MAX;
+    for (int c = 0; c < w->options.springs; c++) ((real *)s->contact_spring)[c * s->room + k] = 0;
+  }
   uint32_t *first = (uint32_t *)malloc(((size_t)n + 1) * sizeof *first);
   if (first == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the history of contacts");
   sim_status status = sim_backend_cuda.copy(first, w->arrays.rank, ((size_t)n + 1) * sizeof *first);
@@ -174,6 +201,8 @@ static sim_status store(collision_work *work) {
   SIM_TRY(sim_backend_cuda.copy(s->dissipated, kept->dissipated, (size_t)n * sizeof(double)));
   SIM_TRY(sim_backend_cuda.copy(s->virial, kept->virial, (size_t)n * sizeof(double)));
   SIM_TRY(get_words(kept->collisions, s->collisions, n));
+  if (s->work != NULL) SIM_TRY(sim_backend_cuda.copy(s->work, kept->work, (size_t)n * sizeof(double)));
+  if (w->numbers.gates > 0) SIM_TRY(put_crossed(w, kept, true));
   if (w->numbers.wall_numbers > 0)
     SIM_TRY(sim_backend_cuda.copy(s->wall_spring, kept->wall_spring,
                                   (size_t)w->numbers.wall_numbers * (size_t)n * sizeof(real)));

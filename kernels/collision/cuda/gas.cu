@@ -158,8 +158,8 @@ static sim_status create(const collision_options *options, const collision_state
   w->options = *options;
   w->state = *state;
   w->gas = *gas;
-  w->before = options->dt;
-  w->numbers = collision_gas_step(gas, options->dt, options->dt);
+  w->before = options->before;
+  w->numbers = collision_gas_step(gas, options->before, options->before);
   w->arrays.n = (uint32_t)options->n;
   w->arrays.tiles = (uint32_t)((options->n + GAS_TILE - 1) / GAS_TILE);
   choose_cells(w);
@@ -373,9 +373,10 @@ static sim_status step(collision_work *work, double t, double dt) {
   gas_work *w = (gas_work *)work;
   (void)t;
   SIM_TRY(w->failed);
-  if (dt != w->before) {
+  if (dt != w->before || w->uneven) {
     SIM_TRY(catch_up(w));
     w->numbers = collision_gas_step(&w->gas, w->before, dt);
+    w->uneven = dt != w->before;
     w->before = dt;
   }
   if (w->wanted - w->seen >= 1024) {

@@ -169,6 +169,7 @@ struct gas_work {
   long long wanted; /* steps queued, in all, */
   long long seen;   /* and when it was last looked how many of them were done */
   double before;    /* length of the last step */
+  bool uneven;      /* and that before was another */
 };
 
 /* ---- gas_observe.cu: after a look ---- */

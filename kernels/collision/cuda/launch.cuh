@@ -4,16 +4,9 @@
 #define COLLISION_CUDA_LAUNCH_CUH
 
 #include "engine/cuda.h"
+#include "kernels/collision/cuda/device.cuh"
 
 #include <cuda_runtime.h>
-
-/* Lets the next kernel be made ready, and waits until all before it have ended and what they wrote can be read. */
-__device__ inline void after_previous() {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();
-#endif
-}
 
 /* Whether kernels may begin early: the device lets them, and their code waits for those before. */
 bool collision_cuda_overlaps();

@@ -9,8 +9,6 @@ extern "C" {
 #endif
 
 extern const collision_ops collision_ops_cuda_f32, collision_ops_cuda_f64, collision_gas_ops_cuda;
-/* sim_model.supports turned round: whether there is something of a scenario that they have not. */
-bool collision_cuda_lacks(const collision_parameters *parameters, char *lacks, size_t capacity);
 
 #ifdef __cplusplus
 }

@@ -13,11 +13,12 @@ bool diffusion_axes_fit(const diffusion_parameters *p) {
   const diffusion_grid grid = diffusion_grid_of(p);
   const int fields = (int)p->fields.count;
   if (grid.rank < 2 || grid.apart || fields > DIFFUSION_AXES_FIELDS || !p->rates || !diffusion_single(p) ||
-      diffusion_unfolded(p) || (p->integrate.scheme != DIFFUSION_LIE && p->integrate.scheme != DIFFUSION_STRANG) ||
+      diffusion_unfolded(p) || diffusion_crossed(p) ||
+      (p->integrate.scheme != DIFFUSION_LIE && p->integrate.scheme != DIFFUSION_STRANG) ||
       diffusion_gradients_of(p).count > 0 || !sim_cuda_overlaps())
     return false;
   for (int f = 0; f < fields; f++)
-    if (diffusion_species_of(p, f)->fluctuation > 0 || diffusion_lift_of(p, f).axis >= 0) return false;
+    if (diffusion_species_of(p, f)->fluctuation > 0) return false;
   for (int a = 0; a < grid.rank; a++)
     if (!serves(grid.n[a])) return false;
   return diffusion_is_product(p);
@@ -133,28 +134,31 @@ static size_t rows_bytes(int n) {
   return (size_t)AXES_ROWS / ((size_t)n / 32) * (size_t)(n + 64 + (n == 256 ? 8 : 0)) * 8; /* line_pitch() */
 }
 
-void diffusion_axes_write(const diffusion_parameters *p, sim_bytes *text) {
+void diffusion_axes_write(const diffusion_parameters *p, diffusion_programs *programs) {
+  static const char include[] = "#include \"kernels/diffusion/cuda/fused_axes.cuh\"\n";
   const diffusion_grid grid = diffusion_grid_of(p);
   const int n[3] = {(int)grid.n[0], (int)grid.n[1], (int)grid.n[2]};
   const int kind[3] = {(int)grid.kind[0], (int)grid.kind[1], (int)grid.kind[2]};
-  sim_bytes_text(text, "#include \"kernels/diffusion/cuda/fused_axes.cuh\"\n");
   for (int times = 1; times <= (p->integrate.scheme == DIFFUSION_STRANG ? 2 : 1); times++)
-    sim_bytes_format(text,
-                     "extern \"C\" __global__ void __launch_bounds__(AXES_ROWS, %d)\n"
+    sim_bytes_format(diffusion_programs_add(programs, true),
+                     "%sextern \"C\" __global__ void __launch_bounds__(AXES_ROWS, %d)\n"
                      "    diffusion_rows_%s(const diffusion_axes g, double t, double h) {\n"
                      "  axis_rows<scenario_rates, %d, %d, %d, %d, %d>(g, t, h);\n"
                      "}\n",
-                     p->fields.count > 1 ? 2 : 4, times == 1 ? "once" : "twice", n[0], kind[0], kind[1], kind[2],
-                     times);
+                     include, p->fields.count > 1 ? 2 : 4, times == 1 ? "once" : "twice", n[0], kind[0], kind[1],
+                     kind[2], times);
   for (int a = 1; a < grid.rank; a++)
-    sim_bytes_format(text,
-                     "extern \"C\" __global__ void __launch_bounds__(%d, %d)\n"
+    sim_bytes_format(diffusion_programs_add(programs, false),
+                     "%sextern \"C\" __global__ void __launch_bounds__(%d, %d)\n"
                      "    diffusion_columns_%c(const diffusion_axes g) {\n"
                      "  axis_columns<%d, %d, %d, %d, %d>(g);\n"
                      "}\n",
-                     columns_threads(n[a]), 512 / columns_threads(n[a]), "xyz"[a], n[0], n[1], n[a], a, kind[a]);
+                     include, columns_threads(n[a]), 512 / columns_threads(n[a]), "xyz"[a], n[0], n[1], n[a], a,
+                     kind[a]);
+  sim_bytes *moves = diffusion_programs_add(programs, false);
+  sim_bytes_text(moves, include);
   for (int loads = 0; loads < 2; loads++)
-    sim_bytes_format(text,
+    sim_bytes_format(moves,
                      "extern \"C\" __global__ void __launch_bounds__(DIFFUSION_THREADS)\n"
                      "    diffusion_axes_%s(const diffusion_axes g) {\n"
                      "  axis_move<%d, %d, %d, %d, %s>(g);\n"

@@ -6,6 +6,7 @@
 
 #include "engine/compile.h"
 #include "kernels/diffusion/cuda/axes.cuh"
+#include "kernels/diffusion/cuda/programs.h"
 #include "kernels/diffusion/diffusion.h"
 
 #ifdef __cplusplus
@@ -29,7 +30,7 @@ sim_status diffusion_axes_create(const diffusion_parameters *p, double dt, float
                                  diffusion_by_axes **out) SIM_MUST_CHECK;
 void diffusion_axes_destroy(diffusion_by_axes **axes);
 /* Their text, with the rates as `scenario_rates`, and their kernels once that is compiled. */
-void diffusion_axes_write(const diffusion_parameters *p, sim_bytes *text);
+void diffusion_axes_write(const diffusion_parameters *p, diffusion_programs *programs);
 sim_status diffusion_axes_kernels(diffusion_by_axes *axes, const sim_module *module, bool twice) SIM_MUST_CHECK;
 
 void diffusion_axes_load(diffusion_by_axes *axes);

@@ -35,20 +35,21 @@ static const diffusion_method etdrk4 = {
               {1, 1, 3, {{NOW, 1, {{0, NONE, NOW}}}, {U, 2, {{1, NONE, U}, {1, F3, NOW}}}, {NOW, 1, {{1, NONE, U}}}}}},
 };
 
+static bool is_short(const diffusion_parameters *p) {
+  return p->integrate.scheme == DIFFUSION_ETDRK4 && !diffusion_adaptive(p);
+}
 static const diffusion_method *method_of(const diffusion_parameters *p) {
-  return p->integrate.scheme == DIFFUSION_ETDRK4 ? &etdrk4 : &diffusion_methods[p->integrate.scheme];
+  return is_short(p) ? &etdrk4 : diffusion_method_of(p);
 }
 
-/* Array [3] of etdrk4 is not read after stage 2. */
-static unsigned dropped(const diffusion_parameters *p, int stage) {
-  return p->integrate.scheme == DIFFUSION_ETDRK4 && stage == 2 ? 1u << M : 0;
-}
+/* Array [3] of it is not read after stage 2. */
+static unsigned dropped(const diffusion_parameters *p, int stage) { return is_short(p) && stage == 2 ? 1u << M : 0; }
 
 bool diffusion_flat_fits(const diffusion_parameters *p) {
   const diffusion_grid grid = diffusion_grid_of(p);
   const int fields = (int)p->fields.count;
   if (grid.rank != 2 || grid.apart || fields > DIFFUSION_FLAT_FIELDS || !p->rates || !diffusion_single(p) ||
-      diffusion_unfolded(p) || diffusion_gradients_of(p).count > 0 || !sim_cuda_overlaps())
+      diffusion_unfolded(p) || diffusion_crossed(p) || diffusion_gradients_of(p).count > 0 || !sim_cuda_overlaps())
     return false;
   for (int f = 0; f < fields; f++)
     if (diffusion_species_of(p, f)->fluctuation > 0) return false;
@@ -73,9 +74,10 @@ void diffusion_flat_plan(const diffusion_parameters *p, sim_plan *out) {
   const double table = 4 * (double)table_of(&grid);
   sim_plan_add(out, "transformed fields", field);
   sim_plan_add(out, "arrays of the scheme", field * method->arrays);
-  sim_plan_add(out, "tables of the scheme", fields * table * method->tables);
+  const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
+  sim_plan_add(out, "tables of the scheme", fields * table * method->tables * slots);
+  if (slots > 1) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)field_of(&grid)));
   sim_plan_add(out, "statistics", diffusion_cuda_measure_bytes((double)grid.n[0] * (double)grid.n[1]));
-  sim_plan_add_host(out, "tables of one field", table * method->tables);
   out->checkpoint_bytes = field;
   out->work_rate_guess = 1e11 / method->stages;
 }
@@ -116,56 +118,31 @@ static void fill_turns(float *at, int64_t n) {
   }
 }
 
-/* values[tables][2] of one wavenumber, and R. */
-static void fill_at(const diffusion_filling *filling, int64_t kx, int64_t ky, double (*values)[2]) {
-  const int64_t mode[3] = {kx, ky, 0};
-  const double k[3] = {2 * pi * (double)kx / filling->grid.size[0], 2 * pi * (double)ky / filling->grid.size[1], 0};
-  diffusion_method_fill((void *)(uintptr_t)filling, k, mode, values);
-  if (filling->scheme == DIFFUSION_ETDRK4) values[R][0] = values[Q][0] * (values[HALF][0] - 1);
-}
-
-static void fill_column(const diffusion_filling *filling, int tables, int64_t kx, float *out) {
-  const int64_t half = filling->grid.n[1] / 2, entries = entries_of(&filling->grid), table = table_of(&filling->grid);
-  double values[DIFFUSION_TABLES][2];
-  if (kx > filling->grid.n[0] / 2) return;
-  for (int64_t k = 0; k <= half; k++) {
-    fill_at(filling, kx, k, values);
-    for (int t = 0; t < tables; t++)
-      out[t * table + kx * entries + (k & ~255) + (k & 15) * 16 + (k >> 4 & 15)] = (float)values[t][0];
-  }
-}
-
 /* Sums of rows forward are twice the coefficients. */
 static double scale_of(const diffusion_grid *grid) { return 0.5 / ((double)grid->n[0] * (double)grid->n[1]); }
 
-static sim_status fill_field(const diffusion_flat_work *w, const diffusion_parameters *p, double dt, int field,
-                             int threads, float *out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  const int64_t columns = tiles_of(&grid) * FLAT_WIDE;
-  diffusion_filling filling;
-  SIM_TRY(diffusion_filling_begin(p, field, dt, scale_of(&grid), &filling));
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (int64_t kx = 0; kx < columns; kx++) fill_column(&filling, w->method.tables, kx, out);
-  diffusion_filling_end(&filling);
+/* On the device [slot][table][field]. */
+static size_t tables_of(const diffusion_flat_work *w) { return (size_t)(w->fields * w->sums.tables); }
+
+static sim_status make_tables(diffusion_flat_work *w, int slots) {
+  const size_t count = (size_t)(slots * w->method.tables) * tables_of(w);
+  SIM_TRY(sim_backend_cuda.alloc(count * sizeof(float), &w->tables));
+  diffusion_flat_use(w, 0);
   return SIM_OK;
 }
 
-/* On the device [table][field]. */
-static sim_status make_tables(diffusion_flat_work *w, const diffusion_parameters *p, double dt, int threads) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  const size_t bytes = (size_t)table_of(&grid) * sizeof(float), count = (size_t)w->method.tables;
-  SIM_TRY(sim_backend_cuda.alloc(count * (size_t)w->fields * bytes, &w->tables));
-  char *host = calloc(count, bytes);
-  sim_status status = host ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for tables of the scheme");
-  for (int f = 0; status == SIM_OK && f < w->fields; f++) {
-    status = fill_field(w, p, dt, f, threads, (float *)(void *)host);
-    for (size_t t = 0; status == SIM_OK && t < count; t++)
-      status = sim_backend_cuda.copy((char *)w->tables + (t * (size_t)w->fields + (size_t)f) * bytes, host + t * bytes,
-                                     bytes);
-  }
-  for (size_t t = 0; t < count; t++) w->sums.table[t] = (char *)w->tables + t * (size_t)w->fields * bytes;
-  free(host);
-  return status;
+void diffusion_flat_use(diffusion_flat_work *w, int slot) {
+  for (int t = 0; t < w->method.tables; t++)
+    w->sums.table[t] = (float *)w->tables + (size_t)(slot * w->method.tables + t) * tables_of(w);
+}
+
+void diffusion_flat_making(const diffusion_flat_work *w, int slot, diffusion_making *m) {
+  m->scale = w->sums.scale;
+  m->tables = w->method.tables;
+  m->numbers = w->sums.tables;
+  m->entries[1] = (w->n[1] / 512 + 1) * 256;
+  for (int t = 0; t < m->tables; t++)
+    m->table[t] = (float *)w->tables + (size_t)(slot * w->method.tables + t) * tables_of(w);
 }
 
 static sim_status make_turns(diffusion_flat_work *w) {
@@ -195,8 +172,7 @@ static sim_status make_arrays(diffusion_flat_work *w, const diffusion_grid *grid
   return SIM_OK;
 }
 
-sim_status diffusion_flat_create(const diffusion_parameters *p, double dt, int threads, float *real,
-                                 diffusion_flat_work **out) {
+sim_status diffusion_flat_create(const diffusion_parameters *p, int slots, float *real, diffusion_flat_work **out) {
   const diffusion_grid grid = diffusion_grid_of(p);
   diffusion_flat_work *w = *out = calloc(1, sizeof *w);
   if (!w) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
@@ -210,7 +186,7 @@ sim_status diffusion_flat_create(const diffusion_parameters *p, double dt, int t
   }
   sim_status status = make_arrays(w, &grid);
   if (status == SIM_OK) status = make_turns(w);
-  if (status == SIM_OK) status = make_tables(w, p, dt, threads);
+  if (status == SIM_OK) status = make_tables(w, slots);
   if (status != SIM_OK) diffusion_flat_destroy(out);
   return status;
 }
@@ -229,20 +205,26 @@ const sim_buffer *diffusion_flat_state(const diffusion_flat_work *w) { return &w
 
 /* ---- kernels ---- */
 
-static void write_rows(const diffusion_parameters *p, int nx, int ny, sim_bytes *text) {
-  static const struct { const char *name, *mode; } rows[] = {{"step", "STEP"}, {"load", "LOAD"}, {"store", "STORE"}};
+static void write_rows(const diffusion_parameters *p, int nx, int ny, diffusion_programs *programs) {
+  static const struct {
+    const char *name, *rates, *mode;
+  } rows[] = {{"step", "scenario_rates", "STEP"}, {"load", "no_rates", "LOAD"}, {"store", "no_rates", "STORE"}};
   const int pairs = pairs_of(nx, (int)p->fields.count);
   for (int i = 0; i < 3; i++)
-    sim_bytes_format(text,
+    sim_bytes_format(diffusion_programs_add(programs, i == 0),
+                     "#include \"kernels/diffusion/cuda/flat_rows.cuh\"\n"
                      "extern \"C\" __global__ void __launch_bounds__(%d)\n"
                      "    diffusion_rows_%s(const diffusion_flat g, double t, double h, int times) {\n"
-                     "  rows_of<scenario_rates, %d, %d, %d, FLAT_%s>(g, t, h, times);\n"
+                     "  rows_of<%s, %d, %d, %d, FLAT_%s>(g, t, h, times);\n"
                      "}\n",
-                     pairs * nx / 16, rows[i].name, nx, ny, pairs, rows[i].mode);
+                     pairs * nx / 16, rows[i].name, rows[i].rates, nx, ny, pairs, rows[i].mode);
 }
 
-static void write_visit(const diffusion_stage *stage, int number, unsigned dropped_arrays, int ny, sim_bytes *text) {
+static void write_visit(const diffusion_stage *stage, int number, unsigned dropped_arrays, int ny,
+                        diffusion_programs *programs) {
+  sim_bytes *text = diffusion_programs_add(programs, false);
   sim_bytes_format(text,
+                   "#include \"kernels/diffusion/cuda/flat_columns.cuh\"\n"
                    "struct visit_%d {\n"
                    "  __device__ static __forceinline__ void at(const diffusion_sums &s, pair &a0, long long i,\n"
                    "                                            long long k) {\n",
@@ -252,24 +234,23 @@ static void write_visit(const diffusion_stage *stage, int number, unsigned dropp
                    "  }\n};\n"
                    "extern \"C\" __global__ void __launch_bounds__(%d)\n"
                    "    diffusion_columns_%d(const diffusion_flat g, const diffusion_sums s) {\n"
-                   "  columns_of<visit_%d, %d, %s>(g, s);\n"
+                   "  columns_of<visit_%d, %d, %s, %s>(g, s);\n"
                    "}\n",
-                   FLAT_WIDE * ny / 16, number, number, ny, stage->forward ? "true" : "false");
+                   FLAT_WIDE * ny / 16, number, number, ny, stage->forward ? "true" : "false",
+                   stage->inverse ? "true" : "false");
 }
 
-void diffusion_flat_write(const diffusion_parameters *p, sim_bytes *text) {
+void diffusion_flat_write(const diffusion_parameters *p, diffusion_programs *programs) {
   const diffusion_grid grid = diffusion_grid_of(p);
   const diffusion_method *method = method_of(p);
   const int nx = (int)grid.n[0], ny = (int)grid.n[1], state = method->arrays > 0 ? U : NOW;
   diffusion_stage first = {1, 1, 1, {{state, 1, {{0, NONE, NOW}}}}};
   if (state) first.set[first.sets++] = (diffusion_set){NOW, 1, {{1, NONE, state}}};
   const diffusion_stage again = {0, 1, 1, {{NOW, 1, {{1, NONE, state}}}}};
-  sim_bytes_text(text, "#include \"kernels/diffusion/cuda/flat_rows.cuh\"\n"
-                       "#include \"kernels/diffusion/cuda/flat_columns.cuh\"\n");
-  write_rows(p, nx, ny, text);
-  for (int s = 0; s < method->stages; s++) write_visit(&method->stage[s], s, dropped(p, s), ny, text);
-  write_visit(&first, DIFFUSION_FLAT_LOAD, 0, ny, text);
-  if (state) write_visit(&again, DIFFUSION_FLAT_RESUME, 0, ny, text);
+  write_rows(p, nx, ny, programs);
+  for (int s = 0; s < method->stages; s++) write_visit(&method->stage[s], s, dropped(p, s), ny, programs);
+  write_visit(&first, DIFFUSION_FLAT_LOAD, 0, ny, programs);
+  if (state) write_visit(&again, DIFFUSION_FLAT_RESUME, 0, ny, programs);
 }
 
 static sim_status find(const sim_module *module, const char *name, size_t bytes, void **out) {
@@ -329,8 +310,16 @@ void diffusion_flat_resume(diffusion_flat_work *w) {
 }
 
 void diffusion_flat_stage(diffusion_flat_work *w, int stage, const diffusion_moment *moment) {
-  rows(w, w->step, 1, moment);
+  if (w->method.stage[stage].forward) rows(w, w->step, 1, moment);
   columns(w, stage);
+}
+
+void diffusion_flat_accept(diffusion_flat_work *w) {
+  const sim_buffer old = w->array[U];
+  w->array[U] = w->array[DIFFUSION_NEXT];
+  w->array[DIFFUSION_NEXT] = old;
+  w->sums.array[U] = w->array[U].data;
+  w->sums.array[DIFFUSION_NEXT] = old.data;
 }
 
 void diffusion_flat_store(diffusion_flat_work *w) { rows(w, w->store, w->fields, &(diffusion_moment){0}); }

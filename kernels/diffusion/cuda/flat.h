@@ -5,7 +5,9 @@
 
 #include "engine/backend.h"
 #include "engine/compile.h"
+#include "kernels/diffusion/cuda/factors.cuh"
 #include "kernels/diffusion/cuda/flat.cuh"
+#include "kernels/diffusion/cuda/programs.h"
 #include "kernels/diffusion/cuda/sums.cuh"
 #include "kernels/diffusion/diffusion.h"
 
@@ -34,17 +36,20 @@ typedef struct diffusion_flat_work {
 bool diffusion_flat_fits(const diffusion_parameters *p);
 void diffusion_flat_plan(const diffusion_parameters *p, sim_plan *out);
 /* real[fields][cells]: of the outputs. Kernels are found later. */
-sim_status diffusion_flat_create(const diffusion_parameters *p, double dt, int threads, float *real,
+sim_status diffusion_flat_create(const diffusion_parameters *p, int slots, float *real,
                                  diffusion_flat_work **out) SIM_MUST_CHECK;
 void diffusion_flat_destroy(diffusion_flat_work **flat);
 /* Their text, with the rates as `scenario_rates`, and their kernels once that is compiled. */
-void diffusion_flat_write(const diffusion_parameters *p, sim_bytes *text);
+void diffusion_flat_write(const diffusion_parameters *p, diffusion_programs *programs);
 sim_status diffusion_flat_kernels(diffusion_flat_work *flat, const sim_module *module) SIM_MUST_CHECK;
 
 const sim_buffer *diffusion_flat_state(const diffusion_flat_work *flat);
 void diffusion_flat_load(diffusion_flat_work *flat);   /* the state from the real fields */
 void diffusion_flat_resume(diffusion_flat_work *flat); /* the mixed fields from the state */
 void diffusion_flat_stage(diffusion_flat_work *flat, int stage, const diffusion_moment *moment);
+void diffusion_flat_use(diffusion_flat_work *flat, int slot); /* tables of this slot, which stages then take */
+void diffusion_flat_making(const diffusion_flat_work *flat, int slot, diffusion_making *making);
+void diffusion_flat_accept(diffusion_flat_work *flat);
 void diffusion_flat_store(diffusion_flat_work *flat); /* the real fields; the mixed ones stay */
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* The second pass: columns of FLAT_WIDE neighbouring kx forward along y, the sums of a stage, and back. What the stage
- * keeps beside the mixed fields only this pass looks at, so it has the order of the threads:
+/* The second pass: columns of FLAT_WIDE neighbouring kx forward along y, the sums of a stage, and back, if it goes so.
+ * What the stage keeps beside the mixed fields only this pass looks at, so it has the order of the threads:
  * [kx / FLAT_WIDE][i][thread], v[i] being that of flat_lines.cuh. Tables have one entry for ky and -ky:
  * [kx][k / 256][k % 16][k / 16 % 16], k = 0 ... ny / 2. */
 #ifndef DIFFUSION_CUDA_FLAT_COLUMNS_CUH
@@ -14,7 +14,7 @@ template <int NY> __device__ __forceinline__ int flat_entry(int ky) {
   return (k & ~255) | (k & 15) << 4 | (k >> 4 & 15);
 }
 
-template <typename Visit, int NY, bool FORWARD>
+template <typename Visit, int NY, bool FORWARD, bool INVERSE>
 __device__ __forceinline__ void columns_of(const diffusion_flat &g, const diffusion_sums &s) {
   typedef flat_line<NY, FLAT_WIDE> line;
   constexpr int C = line::C, T = line::T, THREADS = FLAT_WIDE * T, ENTRIES = (NY / 512 + 1) * 256;
@@ -34,6 +34,7 @@ __device__ __forceinline__ void columns_of(const diffusion_flat &g, const diffus
   for (int i = 0; i < 16; i++)
     Visit::at(s, v[i], tile + i * THREADS,
               table + flat_entry<NY>(k / C + 16 * (k % C) + 16 * C * (i / C) + 256 * (i % C)));
+  if (!INVERSE) return;
   flat_back<line, 1>(v, from, j, to, k, (const float2 *)g.turns_y);
 #pragma unroll
   for (int m = 0; m < 16; m++) mixed[m * THREADS] = v[m];

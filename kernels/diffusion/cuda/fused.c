@@ -16,8 +16,8 @@ bool diffusion_fused_fits(const diffusion_parameters *p) {
   for (int f = 0; f < fields; f++)
     if (diffusion_species_of(p, f)->fluctuation > 0) return false;
   if (grid.rank != 3 || grid.apart || fields > DIFFUSION_FUSED_FIELDS || !p->rates || !diffusion_single(p) ||
-      diffusion_unfolded(p) || (p->integrate.scheme != DIFFUSION_LIE && p->integrate.scheme != DIFFUSION_STRANG) ||
-      !sim_cuda_overlaps())
+      diffusion_unfolded(p) || diffusion_crossed(p) ||
+      (p->integrate.scheme != DIFFUSION_LIE && p->integrate.scheme != DIFFUSION_STRANG) || !sim_cuda_overlaps())
     return false;
   for (int a = 0; a < 3; a++)
     if (grid.kind[a] != FFT_PERIODIC || (grid.n[a] != 256 && grid.n[a] != 512 && grid.n[a] != 1024)) return false;
@@ -175,26 +175,30 @@ void diffusion_fused_destroy(diffusion_two_pass **fused) {
 
 /* ---- kernels ---- */
 
-void diffusion_fused_write(const diffusion_parameters *p, sim_bytes *text) {
+void diffusion_fused_write(const diffusion_parameters *p, diffusion_programs *programs) {
   const diffusion_grid grid = diffusion_grid_of(p);
   const int n[3] = {(int)grid.n[0], (int)grid.n[1], (int)grid.n[2]}, columns = columns_threads(n);
-  sim_bytes_text(text, "#include \"kernels/diffusion/cuda/fused_planes.cuh\"\n"
-                       "#include \"kernels/diffusion/cuda/fused_columns.cuh\"\n");
   static const struct {
-    const char *name, *mode;
+    const char *name, *rates, *mode;
     int times;
-  } planes[] = {{"once", "STEP", 1}, {"twice", "STEP", 2}, {"load", "LOAD", 1}, {"store", "STORE", 1}};
+  } planes[] = {{"once", "scenario_rates", "STEP", 1},
+                {"twice", "scenario_rates", "STEP", 2},
+                {"load", "no_rates", "LOAD", 1},
+                {"store", "no_rates", "STORE", 1}};
   /* two fields take twice the registers */
   const int step_blocks = p->fields.count > 1 ? 512 / n[0] : n[0] >= 1024 ? 1 : 1024 / n[0];
   for (int i = 0; i < 4; i++)
     if (i != 1 || p->integrate.scheme == DIFFUSION_STRANG)
-      sim_bytes_format(text,
+      sim_bytes_format(diffusion_programs_add(programs, i < 2),
+                       "#include \"kernels/diffusion/cuda/fused_planes.cuh\"\n"
                        "extern \"C\" __global__ void __launch_bounds__(%d, %d)\n"
                        "    diffusion_planes_%s(const diffusion_fused g, double t, double h) {\n"
-                       "  planes_pass<scenario_rates, %d, %d, PLANES_%s, %d>(g, t, h);\n"
+                       "  planes_pass<%s, %d, %d, PLANES_%s, %d>(g, t, h);\n"
                        "}\n",
-                       n[0] / 2, i < 2 ? step_blocks : 1, planes[i].name, n[0], n[1], planes[i].mode, planes[i].times);
-  sim_bytes_format(text,
+                       n[0] / 2, i < 2 ? step_blocks : 1, planes[i].name, planes[i].rates, n[0], n[1], planes[i].mode,
+                       planes[i].times);
+  sim_bytes_format(diffusion_programs_add(programs, false),
+                   "#include \"kernels/diffusion/cuda/fused_columns.cuh\"\n"
                    "extern \"C\" __global__ void __launch_bounds__(%d, %d)\n"
                    "    diffusion_columns(const __grid_constant__ diffusion_map map, const diffusion_fused g) {\n"
                    "  columns_pass<%d, %d, %d>(&map, g);\n"

@@ -6,6 +6,7 @@
 
 #include "engine/compile.h"
 #include "kernels/diffusion/cuda/fused.cuh"
+#include "kernels/diffusion/cuda/programs.h"
 #include "kernels/diffusion/diffusion.h"
 
 #ifdef __cplusplus
@@ -30,7 +31,7 @@ sim_status diffusion_fused_create(const diffusion_parameters *p, double dt, floa
                                   diffusion_two_pass **out) SIM_MUST_CHECK;
 void diffusion_fused_destroy(diffusion_two_pass **fused);
 /* Their text, with the rates as `scenario_rates`, and their kernels once that is compiled. */
-void diffusion_fused_write(const diffusion_parameters *p, sim_bytes *text);
+void diffusion_fused_write(const diffusion_parameters *p, diffusion_programs *programs);
 sim_status diffusion_fused_kernels(diffusion_two_pass *fused, const sim_module *module, bool twice) SIM_MUST_CHECK;
 
 void diffusion_fused_load(diffusion_two_pass *fused);

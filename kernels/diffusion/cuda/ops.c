@@ -11,66 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static double number_size(const diffusion_parameters *p) {
-  return diffusion_single(p) ? sizeof(float) : sizeof(double);
-}
-
-static void plan_passes(const diffusion_parameters *p, double tables, sim_plan *out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  const double cells = (double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2];
-  const double field = (double)p->fields.count * cells * sizeof(float);
-  sim_plan_add(out, "transformed fields", field);
-  sim_plan_add(out, "tables of the scheme", tables);
-  sim_plan_add(out, "statistics", diffusion_cuda_measure_bytes(cells));
-  out->checkpoint_bytes = field;
-  out->work_rate_guess = 1.4e11;
-}
-
-/* Fields that are transformed at once, where they are small: derivatives are too. */
-static int together(const diffusion_parameters *p) {
-  const int fields = (int)p->fields.count;
-  return diffusion_gradients_of(p).count % fields == 0 ? fields : 1;
-}
-
-static void plan_cufft(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  const diffusion_place place = diffusion_cuda_place(&grid);
-  const diffusion_spectrum spectrum = diffusion_cuda_spectrum(&place, diffusion_unfolded(p));
-  const diffusion_method *method = &diffusion_methods[p->integrate.scheme];
-  const double fields = (double)p->fields.count, number = number_size(p);
-  const double field = number * (double)place.field, table = number * (double)spectrum.tables;
-  const int slopes = diffusion_gradients_of(p).count;
-  const double batch = place.field < 1 << 22 ? together(p) : 1;
-  (void)setup;
-  sim_plan_add(out, "transformed fields", fields * field);
-  sim_plan_add(out, "arrays of the scheme", fields * field * method->arrays);
-  if (slopes > 0) sim_plan_add(out, "derivatives of fields", slopes * field);
-  sim_plan_add(out, "tables of the scheme", fields * table * method->tables);
-  sim_plan_add(out, "transforms (about)", batch * field);
-  if (method->arrays == 0) sim_plan_add(out, "fields for outputs, transformed", batch * field);
-  sim_plan_add(out, "statistics",
-               diffusion_cuda_measure_bytes((double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2]));
-  sim_plan_add_host(out, "tables of one field", table * method->tables);
-  out->checkpoint_bytes = fields * field;
-  out->work_rate_guess = p->rates ? 4e10 / (method->stages > 0 ? method->stages : 1) : 1e13;
-}
-
-static void plan_axes(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
-  (void)setup;
-  plan_passes(p, diffusion_axes_bytes(p), out);
-}
-
-static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
-  if (diffusion_flat_fits(p))
-    diffusion_flat_plan(p, out);
-  else if (diffusion_fused_fits(p))
-    plan_passes(p, diffusion_fused_bytes(p), out);
-  else if (diffusion_axes_fit(p))
-    plan_axes(p, setup, out);
-  else
-    plan_cufft(p, setup, out);
-}
-
 static void destroy(diffusion_work **work) {
   diffusion_work *w = *work;
   if (!w) return;
@@ -78,13 +18,15 @@ static void destroy(diffusion_work **work) {
   diffusion_axes_destroy(&w->axes);
   diffusion_flat_destroy(&w->flat);
   if (w->fourier) diffusion_fourier_destroy(&w->fourier);
-  if (w->module) sim_module_free(&w->module);
+  sim_module_free(&w->module);
+  diffusion_programs_free(&w->programs);
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&w->array[a]);
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
   sim_buffer_destroy(&w->real);
   sim_buffer_destroy(&w->scratch);
   sim_buffer_destroy(&w->derivatives);
   sim_backend_cuda.free(w->statistics);
+  sim_backend_cuda.free(w->norms);
   free(w);
   *work = NULL;
 }
@@ -122,23 +64,36 @@ static int shown_together(const diffusion_work *w) {
 
 static sim_status create_arrays(diffusion_work *w) {
   for (int a = 0; a <= w->method.arrays; a++) SIM_TRY(take_array(w, w->fields, &w->array[a]));
-  for (int t = 0; t < w->method.tables; t++) SIM_TRY(take(w, w->fields, w->spectrum.tables, &w->table[t]));
+  for (int t = 0; t < w->method.tables; t++)
+    SIM_TRY(take(w, w->slots * diffusion_cuda_table_parts(w), w->spectrum.tables, &w->table[t]));
   if (w->gradients.count > 0) SIM_TRY(take_array(w, w->gradients.count, &w->derivatives));
   if (w->method.arrays == 0) SIM_TRY(take_array(w, shown_together(w), &w->scratch));
   return create_shown(w);
 }
 
-static sim_status make_tables(diffusion_work *w, double dt) {
+int diffusion_cuda_table_parts(const diffusion_work *w) { return w->crossed ? w->fields * w->fields : w->fields; }
+
+/* Of the first field, in the slot that is used. */
+void *diffusion_cuda_table(const diffusion_work *w, int table) {
   const size_t bytes = (size_t)w->spectrum.tables * (w->single ? sizeof(float) : sizeof(double));
-  char *host = malloc((size_t)w->method.tables * bytes);
-  sim_status status = host ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for tables of the scheme");
-  for (int f = 0; status == SIM_OK && f < w->fields; f++) {
-    status = diffusion_cuda_fill(w, f, dt, host);
-    for (int t = 0; status == SIM_OK && t < w->method.tables; t++)
-      status = sim_backend_cuda.copy((char *)w->table[t].data + (size_t)f * bytes, host + (size_t)t * bytes, bytes);
+  return (char *)w->table[table].data + (size_t)(w->slot * diffusion_cuda_table_parts(w)) * bytes;
+}
+
+static void make_tables(diffusion_work *w, double dt) {
+  diffusion_making m = diffusion_cuda_making(w->p, diffusion_cuda_scale(&w->grid));
+  m.dt = dt;
+  if (w->flat) {
+    diffusion_flat_making(w->flat, w->slot, &m);
+  } else {
+    for (int i = 0; i < 3; i++) {
+      m.entries[i] = w->spectrum.table[i];
+      m.axis[i] = w->place.axis[i];
+    }
+    m.factor = (int)w->spectrum.factor;
+    m.numbers = w->spectrum.tables;
+    for (int t = 0; t < m.tables; t++) m.table[t] = diffusion_cuda_table(w, t);
   }
-  free(host);
-  return status;
+  diffusion_cuda_fill(w, &m);
 }
 
 /* ---- kernels ---- */
@@ -149,23 +104,36 @@ static sim_status find_visit(diffusion_work *w, int visit) {
   return sim_module_kernel(w->module, name, &w->visit[visit]);
 }
 
-static sim_status create_kernels(diffusion_work *w) {
-  sim_bytes text = {0};
-  sim_status status = diffusion_cuda_write(w, &text);
-  const sim_source source = diffusion_cuda_source(&text);
-  if (status == SIM_OK) status = sim_module_create(&source, &w->module);
-  sim_bytes_free(&text);
-  if (status == SIM_OK && w->p->rates) status = sim_module_kernel(w->module, "diffusion_rates", &w->rates);
-  if (status == SIM_OK && w->fused)
-    return diffusion_fused_kernels(w->fused, w->module, w->p->integrate.scheme == DIFFUSION_STRANG);
-  if (status == SIM_OK && w->axes)
-    return diffusion_axes_kernels(w->axes, w->module, w->p->integrate.scheme == DIFFUSION_STRANG);
-  if (status == SIM_OK && w->flat) return diffusion_flat_kernels(w->flat, w->module);
-  for (int s = 0; status == SIM_OK && s < w->method.stages; s++) status = find_visit(w, s);
-  if (status == SIM_OK) status = find_visit(w, DIFFUSION_VISIT_LOAD);
-  if (status == SIM_OK && w->method.arrays > 0) status = find_visit(w, DIFFUSION_VISIT_RESUME);
-  if (status == SIM_OK && w->method.stages == 0) status = find_visit(w, DIFFUSION_VISIT_JUMP);
-  return status;
+/* Compiles them beside what the caller does next. */
+static sim_status begin_kernels(diffusion_work *w) {
+  sim_source sources[DIFFUSION_PROGRAMS];
+  SIM_TRY(diffusion_cuda_write(w, &w->programs));
+  for (int i = 0; i < w->programs.count; i++) sources[i] = diffusion_programs_source(&w->programs, i);
+  return sim_module_begin(sources, w->programs.count, &w->module);
+}
+
+static sim_status find_kernels(diffusion_work *w) {
+  const bool strang = w->p->integrate.scheme == DIFFUSION_STRANG;
+  if (diffusion_cuda_has_tables(w)) SIM_TRY(sim_module_kernel(w->module, "diffusion_fill", &w->fill));
+  if (diffusion_cuda_has_rates(w)) SIM_TRY(sim_module_kernel(w->module, "diffusion_rates", &w->rates));
+  if (w->fused) return diffusion_fused_kernels(w->fused, w->module, strang);
+  if (w->axes) return diffusion_axes_kernels(w->axes, w->module, strang);
+  if (w->flat) return diffusion_flat_kernels(w->flat, w->module);
+  for (int s = 0; s < w->method.stages; s++) SIM_TRY(find_visit(w, s));
+  SIM_TRY(find_visit(w, DIFFUSION_VISIT_LOAD));
+  if (w->method.arrays > 0) SIM_TRY(find_visit(w, DIFFUSION_VISIT_RESUME));
+  return w->method.stages == 0 ? find_visit(w, DIFFUSION_VISIT_JUMP) : SIM_OK;
+}
+
+/* Before the first launch. */
+static sim_status make_ready(diffusion_work *w) {
+  if (w->ready) return SIM_OK;
+  SIM_TRY(sim_module_end(w->module));
+  diffusion_programs_free(&w->programs);
+  SIM_TRY(find_kernels(w));
+  w->ready = true;
+  if (w->fill && w->slots == 1 && w->method.stages > 0) make_tables(w, diffusion_dt(&w->p->integrate));
+  return SIM_OK;
 }
 
 static sim_status create_fourier(diffusion_work *w) {
@@ -173,38 +141,33 @@ static sim_status create_fourier(diffusion_work *w) {
   int rank = 0;
   for (int i = 2; i >= 0; i--)
     if (w->place.n[i] > 1 && (i == 0 || i != w->place.apart)) n[rank++] = w->place.n[i];
-  return diffusion_fourier_create(rank, n, together(w->p) * w->members, w->single, &w->fourier);
+  return diffusion_fourier_create(rank, n, diffusion_cuda_together(w->p) * w->members, w->single, &w->fourier);
 }
 
 static sim_status create_cufft_parts(diffusion_work *w) {
   SIM_TRY(create_fourier(w));
-  SIM_TRY(create_arrays(w));
-  SIM_TRY(create_kernels(w));
-  return w->method.stages > 0 ? make_tables(w, diffusion_dt(&w->p->integrate)) : SIM_OK;
+  return create_arrays(w);
 }
 
 static sim_status create_fused_parts(diffusion_work *w) {
   SIM_TRY(take_mixed(w, &w->array[0]));
   SIM_TRY(create_shown(w));
-  SIM_TRY(diffusion_fused_create(w->p, diffusion_dt(&w->p->integrate), w->array[0].data, w->real.data, &w->fused));
-  return create_kernels(w);
+  return diffusion_fused_create(w->p, diffusion_dt(&w->p->integrate), w->array[0].data, w->real.data, &w->fused);
 }
 
 static sim_status create_axes_parts(diffusion_work *w) {
   SIM_TRY(take_mixed(w, &w->array[0]));
   SIM_TRY(create_shown(w));
-  SIM_TRY(diffusion_axes_create(w->p, diffusion_dt(&w->p->integrate), w->array[0].data, w->real.data, &w->axes));
-  return create_kernels(w);
+  return diffusion_axes_create(w->p, diffusion_dt(&w->p->integrate), w->array[0].data, w->real.data, &w->axes);
 }
 
 static sim_status create_flat_parts(diffusion_work *w) {
   SIM_TRY(create_shown(w));
-  SIM_TRY(diffusion_flat_create(w->p, diffusion_dt(&w->p->integrate), w->threads, w->real.data, &w->flat));
-  return create_kernels(w);
+  return diffusion_flat_create(w->p, w->slots, w->real.data, &w->flat);
 }
 
-static sim_status create_by(const diffusion_parameters *p, const sim_setup *setup,
-                            sim_status (*create_parts)(diffusion_work *), diffusion_work **out) {
+static sim_status create_by(const diffusion_parameters *p, sim_status (*create_parts)(diffusion_work *),
+                            diffusion_work **out) {
   diffusion_work *w = *out = calloc(1, sizeof *w);
   if (!w) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   w->p = p;
@@ -212,22 +175,29 @@ static sim_status create_by(const diffusion_parameters *p, const sim_setup *setu
   w->place = diffusion_cuda_place(&w->grid);
   w->natural = diffusion_cuda_natural(&w->grid);
   w->spectrum = diffusion_cuda_spectrum(&w->place, diffusion_unfolded(p));
-  w->method = diffusion_methods[p->integrate.scheme];
+  w->method = *diffusion_method_of(p);
+  w->slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   w->fields = (int)p->fields.count;
   w->members = w->grid.apart ? (int)w->grid.n[w->grid.apart] : 1;
   w->single = diffusion_single(p);
-  w->threads = setup->threads;
+  w->crossed = diffusion_crossed(p);
   w->gradients = diffusion_gradients_of(p);
   double volume = 1;
   for (int axis = 0; axis < w->grid.rank; axis++) volume *= w->grid.size[axis] / (double)w->grid.n[axis];
-  for (int f = 0; f < w->fields; f++) w->fluctuation[f] = diffusion_species_of(p, f)->fluctuation / sqrt(volume);
-  const sim_status status = create_parts(w);
+  for (int f = 0; f < w->fields; f++) {
+    w->fluctuation[f] = diffusion_species_of(p, f)->fluctuation / sqrt(volume);
+    w->lift[f] = diffusion_lift_of(p, f);
+  }
+  sim_status status = create_parts(w);
+  if (status == SIM_OK && w->slots > 1) status = diffusion_cuda_norms_create(w);
+  if (status == SIM_OK) status = begin_kernels(w);
   if (status != SIM_OK) destroy(out);
   return status;
 }
 
 static sim_status create(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
-  return create_by(p, setup,
+  (void)setup;
+  return create_by(p,
                    diffusion_flat_fits(p)    ? create_flat_parts
                    : diffusion_fused_fits(p) ? create_fused_parts
                    : diffusion_axes_fit(p)   ? create_axes_parts
@@ -235,10 +205,12 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
                    out);
 }
 static sim_status create_axes(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
-  return create_by(p, setup, create_axes_parts, out);
+  (void)setup;
+  return create_by(p, create_axes_parts, out);
 }
 static sim_status create_cufft(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
-  return create_by(p, setup, create_cufft_parts, out);
+  (void)setup;
+  return create_by(p, create_cufft_parts, out);
 }
 
 /* ---- passes ---- */
@@ -275,6 +247,8 @@ static const sim_buffer *state(const diffusion_work *w) {
 }
 
 static sim_status load(diffusion_work *w) {
+  SIM_TRY(make_ready(w));
+  diffusion_cuda_lift(w, -1);
   if (w->fused) {
     diffusion_fused_load(w->fused);
     return sim_backend_cuda.failed();
@@ -294,11 +268,23 @@ static sim_status load(diffusion_work *w) {
 }
 
 static sim_status resume(diffusion_work *w) {
+  SIM_TRY(make_ready(w));
   if (w->flat)
     diffusion_flat_resume(w->flat);
   else if (w->method.arrays > 0)
     diffusion_cuda_visit(w, DIFFUSION_VISIT_RESUME);
   return sim_backend_cuda.failed();
+}
+
+/* Array [0]: from coefficients of the fields to those of their rates. */
+static sim_status take_rates(diffusion_work *w, const diffusion_moment *moment) {
+  if (w->gradients.count > 0) {
+    diffusion_cuda_derive(w);
+    SIM_TRY(inverse(w, w->derivatives.data, w->gradients.count));
+  }
+  SIM_TRY(inverse(w, w->array[0].data, w->fields));
+  diffusion_cuda_rates(w, w->array[0].data, &w->place, moment);
+  return forward(w, w->array[0].data, w->fields);
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
@@ -314,19 +300,13 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_moment *mo
     diffusion_flat_stage(w->flat, index, moment);
     return sim_backend_cuda.failed();
   }
-  if (w->gradients.count > 0) {
-    diffusion_cuda_derive(w);
-    SIM_TRY(inverse(w, w->derivatives.data, w->gradients.count));
-  }
-  SIM_TRY(inverse(w, w->array[0].data, w->fields));
-  diffusion_cuda_rates(w, w->array[0].data, &w->place, moment);
-  SIM_TRY(forward(w, w->array[0].data, w->fields));
+  if (w->method.stage[index].forward) SIM_TRY(take_rates(w, moment));
   diffusion_cuda_visit(w, index);
   return sim_backend_cuda.failed();
 }
 
 static sim_status jump(diffusion_work *w, double t) {
-  SIM_TRY(make_tables(w, t));
+  make_tables(w, t);
   diffusion_cuda_visit(w, DIFFUSION_VISIT_JUMP);
   return sim_backend_cuda.failed();
 }
@@ -357,7 +337,31 @@ static sim_status show(diffusion_work *w, const diffusion_moment *half) {
   else
     SIM_TRY(show_cufft(w));
   if (half) diffusion_cuda_rates(w, w->real.data, &w->natural, half);
+  diffusion_cuda_lift(w, 1);
   return sim_backend_cuda.failed();
+}
+
+static sim_status broken(diffusion_work *w, int *field) { return diffusion_cuda_broken(w, state(w), field); }
+
+/* ---- steps that adapt ---- */
+
+static sim_status use(diffusion_work *w, double h, int slot) {
+  w->slot = slot;
+  if (w->flat) diffusion_flat_use(w->flat, slot);
+  if (w->length[slot] == h) return SIM_OK;
+  w->length[slot] = h;
+  make_tables(w, h);
+  return sim_backend_cuda.failed();
+}
+
+static void accept(diffusion_work *w) {
+  if (w->flat) {
+    diffusion_flat_accept(w->flat);
+    return;
+  }
+  const sim_buffer old = w->array[1];
+  w->array[1] = w->array[DIFFUSION_NEXT];
+  w->array[DIFFUSION_NEXT] = old;
 }
 
 static const char *name(const diffusion_work *w) {
@@ -369,8 +373,9 @@ static const char *name(const diffusion_work *w) {
 #define OPERATIONS(plans, creates)                                                                                     \
   {                                                                                                                    \
     .plan = plans, .create = creates, .destroy = destroy, .real = real_fields, .state = state, .load = load,           \
-    .resume = resume, .stage = stage, .jump = jump, .show = show, .measure = diffusion_cuda_measure, .name = name      \
+    .resume = resume, .stage = stage, .jump = jump, .show = show, .measure = diffusion_cuda_measure, .name = name,     \
+    .broken = broken, .use = use, .error = diffusion_cuda_error, .accept = accept                                      \
   }
-const diffusion_ops diffusion_ops_cuda = OPERATIONS(plan, create);
-const diffusion_ops diffusion_ops_axes = OPERATIONS(plan_axes, create_axes);
-const diffusion_ops diffusion_ops_cufft = OPERATIONS(plan_cufft, create_cufft);
+const diffusion_ops diffusion_ops_cuda = OPERATIONS(diffusion_cuda_plan, create);
+const diffusion_ops diffusion_ops_axes = OPERATIONS(diffusion_cuda_plan_axes, create_axes);
+const diffusion_ops diffusion_ops_cufft = OPERATIONS(diffusion_cuda_plan_cufft, create_cufft);

@@ -62,7 +62,8 @@ void diffusion_cuda_visit(diffusion_work *w, int visit) {
   const diffusion_spectrum *spectrum = &w->spectrum;
   diffusion_sums s = {};
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) s.array[a] = w->array[a].data;
-  for (int t = 0; t < DIFFUSION_TABLES; t++) s.table[t] = w->table[t].data;
+  for (int t = 0; t < DIFFUSION_TABLES; t++)
+    if (w->table[t].data) s.table[t] = diffusion_cuda_table(w, t);
   for (int i = 0; i < 3; i++) s.n[i] = spectrum->n[i], s.table_n[i] = spectrum->table[i];
   s.field = spectrum->field;
   s.tables = spectrum->tables;
@@ -70,7 +71,8 @@ void diffusion_cuda_visit(diffusion_work *w, int visit) {
   void *arguments[] = {&s};
   const double arrays = w->method.arrays + 2; /* about what is read and written */
   launch(&kernel, arrays * 2 * number_size(w) * w->fields * (double)spectrum->field,
-         shape_of(spectrum->n[0], spectrum->n[1] * spectrum->n[2], w->fields), w->visit[visit], arguments);
+         shape_of(spectrum->n[0], spectrum->n[1] * spectrum->n[2], w->crossed ? 1 : w->fields), w->visit[visit],
+         arguments);
 }
 
 /* i k times the coefficients, along axis `along` of the place, which is periodic; 0 where k is its own mirror image. */
@@ -273,90 +275,35 @@ void diffusion_cuda_fold(diffusion_work *w, void *spectrum, int fields, bool for
     fold_fields<double, false>(w, spectrum, fields);
 }
 
-/* ---- statistics ---- */
+/* ---- lifts ---- */
 
-enum { SUM, LEAST, GREATEST, MEASURES };
-static const int PIECE = 65536;
-
-/* A NaN stays. */
-__device__ static double joined(int way, double a, double b) {
-  if (way == SUM || a != a || b != b) return a + b;
-  return (way == LEAST) == (b < a) ? b : a;
-}
-__device__ static double none_of(int way) { return way == SUM ? 0 : way == LEAST ? INFINITY : -INFINITY; }
-
-/* The same tree whatever the device; the result is thread 0's. */
-__device__ static double over_block(int way, double value) {
-  __shared__ double shared[DIFFUSION_THREADS];
-  __syncthreads();
-  shared[threadIdx.x] = value;
-  for (int step = DIFFUSION_THREADS / 2; step > 0; step /= 2) {
-    __syncthreads();
-    if (threadIdx.x < step) shared[threadIdx.x] = joined(way, shared[threadIdx.x], shared[threadIdx.x + step]);
-  }
-  return shared[0];
-}
-
-/* partial[way][piece]; with `mean`, sums of squares of distances to it alone. */
+/* Adds low + slope * place along an axis to a field of outputs. */
 template <typename Real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    measure_pieces(const Real *values, long long count, const double *sum, double *partial) {
-  const long long first = (long long)blockIdx.x * PIECE, end = first + PIECE < count ? first + PIECE : count;
-  const double mean = sum ? *sum / (double)count : 0;
-  double sums = 0, least = INFINITY, greatest = -INFINITY;
-  for (long long i = first + threadIdx.x; i < end; i += DIFFUSION_THREADS) {
-    const double value = (double)values[i] - mean;
-    sums += sum ? value * value : value;
-    least = joined(LEAST, least, value);
-    greatest = joined(GREATEST, greatest, value);
+    lift(Real *natural, long long nx, long long ny, long long nz, int axis, double low, double slope) {
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < ny * nz;
+       row += (long long)gridDim.x * blockDim.y)
+    for (long long x = blockIdx.y * (long long)blockDim.x + threadIdx.x; x < nx;
+         x += (long long)gridDim.y * blockDim.x) {
+      const long long cell = axis == 0 ? x : axis == 1 ? row % ny : row / ny;
+      natural[row * nx + x] += (Real)(low + slope * ((double)cell + 0.5));
+    }
+}
+
+void diffusion_cuda_lift(diffusion_work *w, double sign) {
+  static const sim_cuda_kernel kernel = {"diffusion_lift", "output", SIM_LIMIT_BYTES};
+  const int64_t *n = w->grid.n;
+  const shape s = shape_of(n[0], n[1] * n[2], 1);
+  for (int f = 0; f < w->fields; f++) {
+    const diffusion_lift l = w->lift[f];
+    if (l.axis < 0) continue;
+    const double low = sign * l.low, slope = sign * l.slope * w->grid.size[l.axis] / (double)n[l.axis];
+    void *values = (char *)w->real.data + (size_t)f * (size_t)w->natural.field * (size_t)number_size(w);
+    sim_cuda_begin(&kernel);
+    if (w->single)
+      lift<float><<<s.grid, s.block, 0, stream()>>>((float *)values, n[0], n[1], n[2], l.axis, low, slope);
+    else
+      lift<double><<<s.grid, s.block, 0, stream()>>>((double *)values, n[0], n[1], n[2], l.axis, low, slope);
+    sim_cuda_end(&kernel, 2.0 * number_size(w) * (double)w->natural.field);
   }
-  const double results[MEASURES] = {over_block(SUM, sums), sum ? 0 : over_block(LEAST, least),
-                                    sum ? 0 : over_block(GREATEST, greatest)};
-  for (int way = 0; threadIdx.x == 0 && way < (sum ? 1 : (int)MEASURES); way++)
-    partial[(long long)way * gridDim.x + blockIdx.x] = results[way];
-}
-
-static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    measure_all(const double *partial, long long pieces, double *result) {
-  const int way = blockIdx.x;
-  double value = none_of(way);
-  for (long long i = threadIdx.x; i < pieces; i += DIFFUSION_THREADS)
-    value = joined(way, value, partial[way * pieces + i]);
-  value = over_block(way, value);
-  if (threadIdx.x == 0) result[way] = value;
-}
-
-static long long pieces_of(double cells) { return (long long)((cells + PIECE - 1) / PIECE); }
-
-double diffusion_cuda_measure_bytes(double cells) {
-  return sizeof(double) * (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells));
-}
-
-template <typename Real> static void measure_field(diffusion_work *w, int field) {
-  static const sim_cuda_kernel kernel = {"diffusion_measure", "observe", SIM_LIMIT_BYTES};
-  const long long count = w->natural.field, pieces = pieces_of((double)count);
-  const Real *values = (const Real *)w->real.data + field * count;
-  double *result = w->statistics, *partial = result + MEASURES + 1;
-  sim_cuda_begin(&kernel);
-  measure_pieces<<<(unsigned)pieces, DIFFUSION_THREADS, 0, stream()>>>(values, count, (const double *)nullptr, partial);
-  measure_all<<<MEASURES, DIFFUSION_THREADS, 0, stream()>>>(partial, pieces, result);
-  measure_pieces<<<(unsigned)pieces, DIFFUSION_THREADS, 0, stream()>>>(values, count, (const double *)result, partial);
-  measure_all<<<1, DIFFUSION_THREADS, 0, stream()>>>(partial, pieces, result + MEASURES);
-  sim_cuda_end(&kernel, 2.0 * sizeof(Real) * (double)count);
-}
-
-sim_status diffusion_cuda_measure(diffusion_work *w, int field, double cell, diffusion_statistics *out) {
-  double results[MEASURES + 1];
-  if (w->single)
-    measure_field<float>(w, field);
-  else
-    measure_field<double>(w, field);
-  SIM_TRY(sim_backend_cuda.copy(results, w->statistics, sizeof results));
-  const double count = (double)w->natural.field;
-  *out = (diffusion_statistics){.mean = results[SUM] / count,
-                                .variance = results[MEASURES] / count,
-                                .least = results[LEAST],
-                                .greatest = results[GREATEST],
-                                .mass = results[SUM] * cell};
-  return SIM_OK;
 }

@@ -9,6 +9,12 @@
 
 /* ---- rates ---- */
 
+/* In place of a scenario's. */
+struct no_rates {
+  enum { FIELDS = 1, SLOPES = 0, NOISE = 0 };
+  __device__ static __forceinline__ void of(real *, real, real, real, real, real, const real * = nullptr) {}
+};
+
 __device__ inline double place_centre(const diffusion_place &p, int i, long long cell) {
   return ((double)cell + 0.5) * p.size[i] / (double)p.n[i];
 }
@@ -113,7 +119,7 @@ __device__ inline long long table_entry(long long k, long long n, long long entr
 template <typename Visit> __device__ __forceinline__ void visit(diffusion_sums s) {
   const long long rows = s.n[1] * s.n[2];
 #pragma unroll
-  for (int a = 0; a < 5; a++) s.array[a] = (pair *)s.array[a] + blockIdx.z * s.field;
+  for (int a = 0; a < 6; a++) s.array[a] = (pair *)s.array[a] + blockIdx.z * s.field;
 #pragma unroll
   for (int t = 0; t < 7; t++) s.table[t] = (const real *)s.table[t] + blockIdx.z * s.tables;
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;

@@ -3,7 +3,7 @@
 #define DIFFUSION_CUDA_SUMS_CUH
 
 typedef struct diffusion_sums {
-  void *array[5];
+  void *array[6];
   const void *table[7];
   long long n[3], field;        /* complex numbers: fast, middle, slow; from one field to the next */
   long long table_n[3], tables; /* entries along the axes; numbers of one field's table */

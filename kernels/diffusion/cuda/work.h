@@ -4,11 +4,13 @@
 
 #include "engine/compile.h"
 #include "kernels/diffusion/cuda/axes.h"
+#include "kernels/diffusion/cuda/factors.cuh"
 #include "kernels/diffusion/cuda/flat.h"
 #include "kernels/diffusion/cuda/fourier.h"
 #include "kernels/diffusion/cuda/fused.h"
 #include "kernels/diffusion/cuda/noise.cuh"
 #include "kernels/diffusion/cuda/place.cuh"
+#include "kernels/diffusion/cuda/programs.h"
 #include "kernels/diffusion/cuda/sums.cuh"
 #include "kernels/diffusion/diffusion.h"
 
@@ -38,14 +40,19 @@ struct diffusion_work {
   diffusion_two_pass *fused; /* all three NULL: transforms by cuFFT */
   diffusion_by_axes *axes;
   diffusion_flat_work *flat;
+  diffusion_programs programs; /* until they are compiled, which goes on beside what comes first */
   sim_module *module;
-  void *rates, *visit[DIFFUSION_VISITS]; /* cudaKernel_t */
+  bool ready;                                   /* kernels are there */
+  void *rates, *fill, *visit[DIFFUSION_VISITS]; /* cudaKernel_t */
   sim_buffer array[DIFFUSION_ARRAYS], table[DIFFUSION_TABLES], real, scratch, derivatives;
   diffusion_gradients gradients;        /* that the rates take: [derivatives] */
   double fluctuation[DIFFUSION_FIELDS]; /* over the root of a cell's volume */
-  double *statistics;                   /* on the device */
-  int fields, members, threads;         /* members: grids beside each other */
-  bool single;
+  diffusion_lift lift[DIFFUSION_FIELDS];
+  double *statistics, *norms; /* on the device; norms where steps adapt */
+  int slot, slots;            /* tables are of the steps length[slot] */
+  double length[DIFFUSION_SLOTS];
+  int fields, members;  /* members: grids beside each other */
+  bool single, crossed; /* crossed: tables are matrices of the fields */
 };
 
 /* The operations one way, where that serves the run: for tests and benchmarks. */
@@ -55,20 +62,34 @@ extern const diffusion_ops diffusion_ops_axes, diffusion_ops_cufft;
 diffusion_place diffusion_cuda_place(const diffusion_grid *grid);
 diffusion_place diffusion_cuda_natural(const diffusion_grid *grid);
 diffusion_spectrum diffusion_cuda_spectrum(const diffusion_place *place, bool complex);
-/* All tables of one field for dt, on the host: tables[count][spectrum->tables]. */
-sim_status diffusion_cuda_fill(const diffusion_work *work, int field, double dt, void *tables) SIM_MUST_CHECK;
 double diffusion_cuda_scale(const diffusion_grid *grid); /* that makes of a transformed field its coefficients */
 
+/* ---- factors.c ---- */
+/* All but dt and where the tables are. */
+diffusion_making diffusion_cuda_making(const diffusion_parameters *p, double scale);
+sim_status diffusion_cuda_write_fill(const diffusion_work *work, diffusion_programs *programs) SIM_MUST_CHECK;
+void diffusion_cuda_fill(const diffusion_work *work, const diffusion_making *making);
+
+/* ---- plan.c ---- */
+void diffusion_cuda_plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out);
+void diffusion_cuda_plan_axes(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out);
+void diffusion_cuda_plan_cufft(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out);
+/* Fields that are transformed at once, where they are small: derivatives are too. */
+int diffusion_cuda_together(const diffusion_parameters *p);
+
 /* ---- ops.c ---- */
+int diffusion_cuda_table_parts(const diffusion_work *work); /* tables of numbers of which one of the scheme consists */
+void *diffusion_cuda_table(const diffusion_work *work, int table);
 diffusion_noise diffusion_cuda_noise(const diffusion_work *work, const diffusion_moment *moment);
 
 /* ---- text.c ---- */
-sim_status diffusion_cuda_write(const diffusion_work *work, sim_bytes *text) SIM_MUST_CHECK;
+/* All that the run needs; to be freed, whatever happened. */
+sim_status diffusion_cuda_write(const diffusion_work *work, diffusion_programs *programs) SIM_MUST_CHECK;
+bool diffusion_cuda_has_tables(const diffusion_work *work); /* of all wavenumbers */
+bool diffusion_cuda_has_rates(const diffusion_work *work);  /* as a kernel of their own */
 /* Sums of a stage at i and k of the tables. Arrays `held` are in a0, a1, ...; those `dropped` are not stored. */
 void diffusion_cuda_write_sums(const diffusion_stage *stage, diffusion_factor factor, unsigned held, unsigned dropped,
                                sim_bytes *text);
-sim_source diffusion_cuda_source(const sim_bytes *text);
-extern const sim_source_file diffusion_cuda_files[]; /* that it includes, as they stood when the program was built */
 
 /* ---- passes.cu ---- */
 void diffusion_cuda_fold(diffusion_work *work, void *spectrum, int fields, bool forward);
@@ -79,8 +100,17 @@ void diffusion_cuda_rates(diffusion_work *work, void *fields, const diffusion_pl
 void diffusion_cuda_visit(diffusion_work *work, int visit);
 void diffusion_cuda_derive(diffusion_work *work); /* coefficients of the derivatives, from those in array [0] */
 void diffusion_cuda_blank(diffusion_work *work, void *spectrum, int fields); /* imaginary parts of a single cell */
+void diffusion_cuda_lift(diffusion_work *work, double sign); /* adds it to the real fields, or takes it away */
+
+/* ---- measure.cu ---- */
 sim_status diffusion_cuda_measure(diffusion_work *work, int field, double cell, diffusion_statistics *out);
 double diffusion_cuda_measure_bytes(double cells);
+/* The first field of which something in the state is not finite, or -1. */
+sim_status diffusion_cuda_broken(diffusion_work *work, const sim_buffer *state, int *field) SIM_MUST_CHECK;
+/* Where steps adapt: the operation `error`, and memory for it. */
+sim_status diffusion_cuda_norms_create(diffusion_work *work) SIM_MUST_CHECK;
+double diffusion_cuda_norms_bytes(double fields, double numbers);
+sim_status diffusion_cuda_error(diffusion_work *work, double *errors, double *sizes) SIM_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,7 @@ typedef struct option_keys {
 typedef struct option_range {
   unsigned long long first, count;
   unsigned block, scrambles; /* 0 scrambles: words of Philox */
+  unsigned matched;          /* whether the normals' moments are */
 } option_range;
 
 /* Tables of option_quasi on the device; weights: three of each place of the bridge, or the components. */

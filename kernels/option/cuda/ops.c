@@ -29,13 +29,19 @@ struct option_sampler {
 /* A thread keeps its path's motions: 8 bytes each on the 3e5 threads of a device are 2 GiB. */
 enum { DIMENSIONS_MAX = 1024 };
 
+/* Two numbers each in shared memory, beside the sums of 256 quantities: 12 KiB in fp64. */
+enum { MATCHED_MAX = 768 };
+
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
   if (p->sampling.sequence == OPTION_SOBOL && option_quasi_dimensions(p) > DIMENSIONS_MAX) {
     snprintf(lacks, capacity, "Sobol points of more than %d dimensions are", DIMENSIONS_MAX);
     return false;
   }
-  if (p->sampling.moment_matching) snprintf(lacks, capacity, "matched moments are");
-  return !p->sampling.moment_matching;
+  if (p->sampling.moment_matching && p->steps * (int64_t)p->assets.count > MATCHED_MAX) {
+    snprintf(lacks, capacity, "matched moments of more than %d steps times assets are", MATCHED_MAX);
+    return false;
+  }
+  return true;
 }
 
 /* ---- sizes ---- */
@@ -60,7 +66,9 @@ static int parts_of(const option_sampler *s, int64_t count) {
 static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double real = p->common.precision != SIM_DOUBLE ? sizeof(float) : sizeof(double), blocks = batch(p);
   const double quantities = option_quantities(p, NULL), assets = (double)p->assets.count;
-  const double parts = blocks * fmax(OPTION_BLOCK / (8 * OPTION_CUDA_THREADS), 2 * option_groups(p));
+  const double parts =
+      blocks * fmax(p->sampling.moment_matching ? OPTION_CHUNKS : OPTION_BLOCK / (8 * OPTION_CUDA_THREADS),
+                    2 * option_groups(p));
   const double lines = assets * (1 + 2 * fmin(quantities - option_payoff_count(p), 5 * assets));
   (void)setup;
   const bool quasi = p->sampling.sequence == OPTION_SOBOL;
@@ -86,16 +94,16 @@ static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot) {
   static const sim_cuda_kernel sampling = {"option_sample", "paths", SIM_LIMIT_FP32},
                                gathering = {"option_gather", "sums", SIM_LIMIT_BYTES};
   option_range range = {(unsigned long long)first, (unsigned long long)count, (unsigned)s->block,
-                        pilot ? 0 : (unsigned)s->scrambles};
+                        pilot ? 0 : (unsigned)s->scrambles, !pilot && s->plan.matched};
   int parts = pilot ? (int)divide(count, s->plan.part) : parts_of(s, count), numbers = 2 * s->estimate.quantities;
-  int per_block = pilot ? parts : block_parts(s);
+  int per_block = pilot ? parts : block_parts(s), matched = !pilot && s->plan.matched;
   const int blocks = pilot ? 1 : blocks_of(s, count);
   /* 18 instructions of the normals' pipe a path-step, whatever payoffs and Greeks add */
   const double work = 18.0 * (double)count * s->plan.steps * s->plan.assets;
   launch(&sampling, work, s->sample, parts, OPTION_CUDA_THREADS,
          (void *[]){s->constants, &s->keys, &s->table, &range, &s->points, &s->partial});
   launch(&gathering, 8.0 * parts * numbers, s->gather, (blocks * numbers + 127) / 128, 128,
-         (void *[]){&s->partial, &parts, &per_block, &numbers, &s->sums});
+         (void *[]){&s->partial, &parts, &per_block, &numbers, &matched, &s->sums});
 }
 
 /* To s->host. What comes next is queued at once, so that the device is at work while the host adds blocks up. */
@@ -165,6 +173,12 @@ static sim_status pilot(option_sampler *s) {
 
 /* ---- the table ---- */
 
+/* Of a kinked payoff, whose paths then have brought -shift each, but for the rounding of their sum. */
+static bool never_paid(double shift, const double *sums, double n) {
+  return shift != 0 && fabs(shift + sums[0] / n) <= 1e-6 * fabs(shift) &&
+         fabs(sums[1] / n - shift * shift) <= 1e-6 * shift * shift;
+}
+
 static sim_status sample(option_sampler *s, int64_t first, int64_t count, double *mean, double *squares) {
   SIM_TRY(run(s, first, count, false));
   const int quantities = s->estimate.quantities;
@@ -177,7 +191,9 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
       /* v - slope x with the mean of x put back: of an antithetic pair x is the sum of two */
       const double known = c->control >= 0 ? slope * s->plan.signs * c->control_mean / c->control_factor : 0;
       mean[b * quantities + q] = scale * (shift + sums[0] / n + known);
-      squares[b * quantities + q] = scale * scale * fmax(sums[1] - sums[0] * sums[0] / n, 0);
+      const double unit = s->plan.matched ? OPTION_CHUNK : 1; /* samples whose mean is one */
+      squares[b * quantities + q] = scale * scale * fmax(sums[1] - sums[0] * sums[0] / (unit * n), 0);
+      if (s->plan.kinked && never_paid(shift, sums, n)) mean[b * quantities + q] = squares[b * quantities + q] = 0;
       if (isnan(sums[1])) squares[b * quantities + q] = NAN;
     }
   }

@@ -216,10 +216,10 @@ static void choose_form(option_cuda_plan *plan) {
   plan->constants = plan->at_tune + 2 * slots;
   const bool few = plan->steps * plan->assets <= 2;
   const option_combination *only = &plan->estimate->combination[0];
-  plan->kinked = plan->single && few && plan->estimate->quantities == 1 && plan->signs == 1 && only->terms == 1 &&
-                 only->control < 0 && plan->estimate->graph.plain[0].sign != 0;
-  plan->inner = several ? 16 : few ? 32 : 8;
-  plan->outer = plan->steps * plan->assets <= 16 ? 8 : 1;
+  plan->kinked = plan->single && few && !plan->matched && plan->estimate->quantities == 1 && plan->signs == 1 &&
+                 only->terms == 1 && only->control < 0 && plan->estimate->graph.plain[0].sign != 0;
+  plan->inner = plan->matched ? OPTION_CHUNK / OPTION_CUDA_THREADS : several ? 16 : few ? 32 : 8;
+  plan->outer = plan->steps * plan->assets <= 16 && !plan->matched ? 8 : 1;
   plan->part = plan->inner * plan->outer * OPTION_CUDA_THREADS;
   plan->table = 4 * (size_t)plan->rows * (size_t)((plan->steps + 3) / 4);
   for (int t = 0; t < plan->tracks && plan->moved; t++) {
@@ -279,6 +279,7 @@ static sim_status plan_create(const option_parameters *p, const option_estimate 
                             .moved = estimate->market[0].mover != NULL,
                             .single = !record && p->common.precision != SIM_DOUBLE,
                             .record = record,
+                            .matched = !record && p->sampling.moment_matching,
                             .assets = estimate->market[0].assets,
                             .steps = estimate->market[0].steps,
                             .signs = estimate->signs};

@@ -19,6 +19,7 @@ typedef struct option_cuda_plan {
   bool far;        /* a price may leave the range of exponents */
   bool correlated; /* factors are a triangle */
   bool large;      /* loops are not unrolled */
+  bool matched;    /* moments of each part's normals are; it has OPTION_CHUNK samples */
   bool kinked;     /* the only quantity is max(sign f - number, -shift) with its shift, an instruction less */
   int assets, steps, signs, tracks, lines, views, fixings, stays, earlies;
   bool record;                     /* prices of assets that may be exercised are written down; there are no payoffs */

@@ -6,7 +6,7 @@
 #ifndef OPTION_CUDA_SAMPLE_CUH
 #define OPTION_CUDA_SAMPLE_CUH
 
-#include "kernels/option/cuda/walk.cuh"
+#include "kernels/option/cuda/match.cuh"
 
 /* First and second sums of a group of quantities. */
 template <typename Real> struct group_sums { Real first[OPTION_CUDA_GROUP], second[OPTION_CUDA_GROUP]; };
@@ -28,6 +28,7 @@ __device__ inline void add_path(const constants<S> &c, int group, const typename
     const real *tune = c.c + S::C_TUNE + 2 * (group * OPTION_CUDA_GROUP + k);
     real d = P::SHIFTED ? value[k] : value[k] - tune[0];
     if (P::CONTROLS) d = fused(-tune[1], control[k], d);
+    if constexpr (S::CHECKED) d += views[S::VIEWS];
     sums.first[k] += d;
     sums.second[k] = fused(d, d, sums.second[k]);
   }
@@ -50,8 +51,9 @@ __device__ inline void close_group(int group, const group_sums<Real> &sums,
 /* One group: its sums stay in registers. */
 template <class S, class P, bool FULL>
 __device__ inline void sample_one(const constants<S> &c, const option_keys &keys, const typename S::real *table,
-                                  const common_words *kept, const option_points *points, unsigned high, unsigned low,
-                                  unsigned left, double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
+                                  const common_words *kept, const option_points *points, const moments<S> *matched,
+                                  unsigned high, unsigned low, unsigned left,
+                                  double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
   typedef typename S::real real;
   group_sums<double> total;
   own_words own = prepare(begin_stream(high, threadIdx.x), keys, 0);
@@ -66,8 +68,9 @@ __device__ inline void sample_one(const constants<S> &c, const option_keys &keys
     for (int inner = 0; inner < S::INNER; inner += S::SHARE) {
       const unsigned before = (outer * S::INNER + inner) * OPTION_CUDA_THREADS, number = before + threadIdx.x;
       if (!FULL && number >= left) continue;
-      real views[S::SHARE][S::VIEWS];
-      follow(c, keys, table, kept, own, points, high, low + before, (outer * S::INNER + inner) / S::SHARE, views);
+      real views[S::SHARE][S::VIEWS + S::CHECKED];
+      follow(c, keys, table, kept, own, points, matched, high, low + before, (outer * S::INNER + inner) / S::SHARE,
+             views);
 #pragma unroll
       for (int r = 0; r < S::SHARE; r++)
         if (FULL || number + r * OPTION_CUDA_THREADS < left) add_path<S, P>(c, 0, views[r], sums);
@@ -84,17 +87,18 @@ __device__ inline void sample_one(const constants<S> &c, const option_keys &keys
 /* Several: views are kept, and each group goes over all of them. */
 template <class S, class P>
 __device__ inline void sample_many(const constants<S> &c, const option_keys &keys, const typename S::real *table,
-                                   const common_words *kept, const option_points *points, unsigned high, unsigned low,
-                                   unsigned left, double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
+                                   const common_words *kept, const option_points *points, const moments<S> *matched,
+                                   unsigned high, unsigned low, unsigned left,
+                                   double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
   typedef typename S::real real;
-  real views[S::INNER][S::VIEWS];
+  real views[S::INNER][S::VIEWS + S::CHECKED];
   const own_words own = prepare(begin_stream(high, threadIdx.x), keys, 0);
 #pragma unroll 1
   for (int outer = 0; outer < S::OUTER; outer++) {
     const unsigned before = outer * S::INNER * OPTION_CUDA_THREADS, first = before + threadIdx.x;
 #pragma unroll 1
     for (int inner = 0; inner < S::INNER; inner += S::SHARE)
-      follow(c, keys, table, kept, own, points, high, low + before + inner * OPTION_CUDA_THREADS,
+      follow(c, keys, table, kept, own, points, matched, high, low + before + inner * OPTION_CUDA_THREADS,
              (outer * S::INNER + inner) / S::SHARE, views + inner);
 #pragma unroll 1
     for (int group = 0; group < P::GROUPS; group++) {
@@ -131,12 +135,20 @@ __device__ inline void sample_part(const constants<S> &c, const option_keys &key
   for (unsigned i = threadIdx.x; groups<S>::KEPT && i < groups<S>::COUNT; i += OPTION_CUDA_THREADS)
     kept[i] = common(high, keys, from + i);
   __syncthreads();
+  const moments<S> *matched = nullptr;
+  if constexpr (S::MATCHED) {
+    __shared__ moments<S> here;
+    if (range.matched) {
+      match_part(c, keys, kept, high, low, here);
+      matched = &here;
+    }
+  }
   if constexpr (P::GROUPS > 1)
-    sample_many<S, P>(c, keys, table, kept, points, high, low, left, all);
+    sample_many<S, P>(c, keys, table, kept, points, matched, high, low, left, all);
   else if (left == S::PART)
-    sample_one<S, P, true>(c, keys, table, kept, points, high, low, left, all);
+    sample_one<S, P, true>(c, keys, table, kept, points, matched, high, low, left, all);
   else
-    sample_one<S, P, false>(c, keys, table, kept, points, high, low, left, all);
+    sample_one<S, P, false>(c, keys, table, kept, points, matched, high, low, left, all);
   __syncthreads();
   for (int i = threadIdx.x; i < P::QUANTITIES * 2; i += OPTION_CUDA_THREADS) {
     double sum = 0;
@@ -146,14 +158,20 @@ __device__ inline void sample_part(const constants<S> &c, const option_keys &key
   }
 }
 
-/* Parts of each block in order: out[blocks][numbers] of partial[parts][numbers]. */
-__device__ inline void gather_parts(const double *partial, int parts, int per_block, int numbers, double *out) {
+/* Parts of each block in order: out[blocks][numbers] of partial[parts][numbers]; first sums are the even numbers,
+ * second ones the odd. `matched`: each part's mean is one sample, and the second sum of these. */
+__device__ inline void gather_parts(const double *partial, int parts, int per_block, int numbers, int matched,
+                                    double *out) {
   const int blocks = (parts + per_block - 1) / per_block;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < blocks * numbers; i += gridDim.x * blockDim.x) {
-    const int first = i / numbers * per_block, last = min(first + per_block, parts);
+    const int first = i / numbers * per_block, last = min(first + per_block, parts), number = i % numbers;
+    const bool squared = matched && number % 2 == 1;
     double sum = 0;
 #pragma unroll 8
-    for (int part = first; part < last; part++) sum += partial[(size_t)part * numbers + i % numbers];
+    for (int part = first; part < last; part++) {
+      const double a = partial[(size_t)part * numbers + (squared ? number - 1 : number)];
+      sum += squared ? a * a / (MATCH_M * MATCH_M) : a;
+    }
     out[i] = sum;
   }
 }

@@ -41,14 +41,16 @@ static void add_views(sim_bytes *text, const char *name, const option_cuda_plan 
 /* How assets move. */
 static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
   const option_mover *mover = plan->estimate->market[0].mover;
+  bool checked = false;
   int motion[OPTION_ASSETS_MAX] = {0}, jumps[OPTION_ASSETS_MAX] = {0}, nodes[OPTION_ASSETS_MAX] = {0};
   for (int a = 0; a < plan->assets && plan->moved; a++) {
     motion[a] = (int)mover[a].motion;
+    checked |= mover[a].motion == OPTION_LOCAL_FUNCTION;
     jumps[a] = mover[a].jumps > 0 ? plan->jumps : 0;
     nodes[a] = mover[a].nodes;
   }
-  sim_bytes_format(text, "  enum : int { MOVED = %d, C_MOVER = %d, C_ABOVE = %d, JUMPS = %d };\n", plan->moved,
-                   plan->at_mover, plan->at_above, plan->jumps);
+  sim_bytes_format(text, "  enum : int { MOVED = %d, CHECKED = %d, C_MOVER = %d, C_ABOVE = %d, JUMPS = %d };\n",
+                   plan->moved, checked, plan->at_mover, plan->at_above, plan->jumps);
   add_list(text, "motion", motion, plan->assets);
   add_list(text, "jumps", jumps, plan->assets);
   add_list(text, "nodes", nodes, plan->assets);
@@ -119,16 +121,18 @@ static void add_quasi(const option_cuda_plan *plan, sim_bytes *text) {
   int variance[OPTION_ASSETS_MAX], hestons = 0;
   for (int a = 0; a < plan->assets; a++)
     variance[a] = option_asset_at(p, a)->heston.given ? plan->assets + hestons++ : -1;
-  sim_bytes_format(text, "  enum : int { SOBOL = %d, PCA = %d };\n",
-                   !plan->record && p->sampling.sequence == OPTION_SOBOL, p->sampling.construction == OPTION_PCA);
+  sim_bytes_format(text, "  enum : int { SOBOL = %d, PCA = %d, MATCHED = %d };\n",
+                   !plan->record && p->sampling.sequence == OPTION_SOBOL, p->sampling.construction == OPTION_PCA,
+                   plan->matched);
   add_list(text, "quasi_variance", variance, plan->assets);
 }
 
 /* Little to keep: with room for 40 registers, six thread blocks on a multiprocessor, it is fastest; of one or two steps
  * all turns of the inner loop together, of more steps one. */
 static bool is_lean(const option_cuda_plan *plan) {
-  return plan->single && !plan->moved && plan->parameters->sampling.sequence != OPTION_SOBOL && plan->lines == 1 &&
-         plan->fixings == 0 && plan->stays == 0 && plan->earlies == 0 && plan->tangent_begin[plan->assets] == 0;
+  return plan->single && !plan->moved && !plan->matched && plan->parameters->sampling.sequence != OPTION_SOBOL &&
+         plan->lines == 1 && plan->fixings == 0 && plan->stays == 0 && plan->earlies == 0 &&
+         plan->tangent_begin[plan->assets] == 0;
 }
 
 static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
@@ -376,8 +380,8 @@ sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) {
                        "  sample_part<scheme, payoffs>(c, keys, table, range, points, partial);\n"
                        "}\n"
                        "extern \"C\" __global__ void option_gather(const double *partial, int parts, int per_block,\n"
-                       "                                         int numbers, double *out) {\n"
-                       "  gather_parts(partial, parts, per_block, numbers, out);\n"
+                       "                                         int numbers, int matched, double *out) {\n"
+                       "  gather_parts(partial, parts, per_block, numbers, matched, out);\n"
                        "}\n");
   return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of the payoffs") : SIM_OK;
 }

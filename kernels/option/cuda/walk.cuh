@@ -11,6 +11,7 @@
 #define OPTION_CUDA_WALK_CUH
 
 #include "kernels/option/cuda/quasi.cuh"
+#include "kernels/option/matched.h"
 
 /* As option_kind. */
 enum { LAST, MEAN, GEOMETRIC, MOST, LEAST, HIGH, LOW, FIXING, NOT_ABOVE, NOT_BELOW, EARLY };
@@ -53,6 +54,7 @@ template <class S> struct walk {
   real stay[S::STAYS + 1], early[S::EARLIES + 1]; /* what was paid, at maturity; -1: nothing yet */
   recorder record;
   int fixings;
+  bool unsound; /* a function gave a local volatility below 0, or none that is finite */
 };
 
 /* Four steps' numbers. */
@@ -114,6 +116,7 @@ template <class S> __device__ inline void begin_walk(walk<S> &p, const constants
       p.slope_sum[g][s] = p.slope_logs[g][s] = p.slope_most[g][s] = p.slope_least[g][s] = 0;
   }
   p.fixings = 0;
+  p.unsound = false;
 }
 
 /* What the groups of steps have in common, or with S::SHARE > 1 the groups of paths; in shared memory, if not too many.
@@ -162,6 +165,29 @@ __device__ inline void draw_points(const constants<S> &c, const option_points &q
     }
 }
 
+/* Of the normals of each step and asset of a part; nothing without S::MATCHED. */
+template <class S> struct moments {
+  enum { COUNT = S::MATCHED ? S::STEPS * S::ASSETS : 1 };
+  typename S::real mean[COUNT], scale[COUNT];
+};
+
+/* In place: of steps `first` on at the places `place` on. */
+template <class S>
+__device__ inline void match_draws(const constants<S> &c, const moments<S> &m, int first, int place, draws<S> &d) {
+  typedef typename S::real real;
+  const real unit = S::ASSETS == 1 ? root(c.c[S::C_SPREAD] * (real)-0.72134752044448170368) : (real)1;
+  OPTION_EACH
+  for (int a = 0; a < S::ASSETS; a++)
+#pragma unroll
+    for (int i = 0; i < (S::STEPS < 4 ? S::STEPS : 4); i++) {
+      if (first + i >= S::STEPS) break;
+      const int at = (first + i) * S::ASSETS + a;
+      real &z = d.z[a][(place + i) & 3];
+      const real x = (z - m.mean[at]) * m.scale[at];
+      z = unit * x * fused(x * x, (real)(MATCH_R * MATCH_CUBE), (real)(MATCH_R * (1 - 3 * MATCH_CUBE)));
+    }
+}
+
 /* The rows of four steps. */
 template <class S> struct rows {
   const typename S::real *table, *at;
@@ -203,6 +229,7 @@ __device__ inline void move(walk<S> &p, const constants<S> &c, const stream &ran
                                                                 row.table + S::grid_at(t) + (step + 1) * S::nodes(a),
                                                                 S::nodes(a), price_now)
                                               : S::local_volatility(a, price_now, step * m[M_DT]);
+      if (S::CHECKED && motion == LOCAL_FUNCTION && !(sigma >= 0 && sigma <= (real)1e18)) p.unsound = true;
       grown += local_step(m, sigma, normal, vol[s]);
     }
     if (S::jumps(a) > 0)
@@ -380,13 +407,19 @@ template <class S> __device__ inline typename S::real view(const walk<S> &p, con
   }
 }
 
+/* What is added to each sample of a path: 0, or NaN where it is not sound, for a payoff may not see that. */
+template <class S> __device__ inline typename S::real soundness(const walk<S> &p) {
+  return p.unsound ? (typename S::real)__longlong_as_double(0x7ff8000000000000) : (typename S::real)0;
+}
+
 /* All views of the path with number (high, low + its thread's), or of the S::SHARE paths, each 256 on from the one
  * before, OPTION_SHARE_STRIDE, that have the words of a `turn`; `low` is a multiple of 256 then. `table`:
  * [groups][rows][4]. `shared`: what such paths of a thread have in common in all turns. */
 template <class S>
 __device__ inline void follow(const constants<S> &c, const option_keys &keys, const typename S::real *table,
                               const common_words *kept, const own_words &shared, const option_points *points,
-                              unsigned high, unsigned low, unsigned turn, typename S::real (*views)[S::VIEWS]) {
+                              const moments<S> *matched, unsigned high, unsigned low, unsigned turn,
+                              typename S::real (*views)[S::VIEWS + S::CHECKED]) {
   const stream s = begin_stream(high, S::SHARE > 1 ? threadIdx.x : low + threadIdx.x);
   const own_words own = S::SHARE > 1 ? shared : prepare(s, keys, 0);
   draws<S> d;
@@ -408,11 +441,13 @@ __device__ inline void follow(const constants<S> &c, const option_keys &keys, co
         draw_points(c, *points, m, 0, S::STEPS * r, d);
         m.index += 256;
       }
+      if (S::MATCHED && matched != nullptr) match_draws(c, *matched, 0, S::STEPS * r, d);
       OPTION_EACH
       for (int i = 0; i < S::STEPS; i++)
         step(p, c, begin_stream(high, low + threadIdx.x + 256 * r), keys, d, row, i, S::STEPS * r + i);
       OPTION_EACH
       for (int v = 0; v < S::VIEWS; v++) views[r][v] = view(p, c, v);
+      if constexpr (S::CHECKED) views[r][S::VIEWS] = soundness(p);
     }
   } else {
     walk<S> p;
@@ -422,6 +457,7 @@ __device__ inline void follow(const constants<S> &c, const option_keys &keys, co
       const rows<S> row(table, group);
       draw(c, s, own, keys, common_of<S>(s, keys, kept, group), d);
       if (S::SOBOL && points != nullptr) draw_points(c, *points, m, 4 * group, 0, d);
+      if (S::MATCHED && matched != nullptr) match_draws(c, *matched, 4 * group, 0, d);
       OPTION_EACH
       for (int i = 0; i < 4; i++) step(p, c, s, keys, d, row, i, i);
     }
@@ -429,11 +465,13 @@ __device__ inline void follow(const constants<S> &c, const option_keys &keys, co
       const rows<S> row(table, S::STEPS / 4);
       draw(c, s, own, keys, common_of<S>(s, keys, kept, S::STEPS / 4), d);
       if (S::SOBOL && points != nullptr) draw_points(c, *points, m, S::STEPS / 4 * 4, 0, d);
+      if (S::MATCHED && matched != nullptr) match_draws(c, *matched, S::STEPS / 4 * 4, 0, d);
       OPTION_EACH
       for (int i = 0; i < S::STEPS % 4; i++) step(p, c, s, keys, d, row, i, i);
     }
     OPTION_EACH
     for (int v = 0; v < S::VIEWS; v++) views[0][v] = view(p, c, v);
+    if constexpr (S::CHECKED) views[0][S::VIEWS] = soundness(p);
   }
 }
 

@@ -1,0 +1,29 @@
+-- A settled bed on a GPU with one more thing that a scenario may ask for:
+--   sim run bench/grains.lua --device cuda --set more=inlet
+local more  = sim.param("more", "none", "none, moving, external, own, inlet, gate or shear")
+local n     = sim.param("n", 1000000, "grains, 20 in a column")
+local steps = sim.param("steps", 1000, "steps")
+local side  = math.floor((n / 20)^0.5)
+local bed = {
+  precision = "single",
+  box       = { size = {side, side, 60}, origin = {0, 0, -10}, boundary = "periodic", z_low = "open", z_high = "open" },
+  grains    = { sim.lattice { n = 20 * side * side, radius = 0.5, density = 6 / math.pi, temperature = 0.01,
+                              low = {0, 0, 0.1}, high = {side, side, 20.1} } },
+  walls     = { sim.plane { point = {0, 0, 0}, normal = {0, 0, 1}, velocity = {0, 0, more == "moving" and 1e-6 or 0} } },
+  gravity   = {0, 0, -1},
+  contact   = { law = "linear", stiffness = 2e4, restitution = 0.5, friction = 0.5 },
+  integrate = { dt = 1e-3, t_end = steps * 1e-3 },
+  output    = { tables = "never", snapshots = "never", checkpoint = "never" },
+}
+if more == "external" then bed.external = function(x, y, z, t) return 0.1 * z end end
+if more == "own" then
+  bed.contact = { law = "own", stiffness = 2e4, friction = 0.5,
+                       force = function(overlap, rate, radius, mass) return 2e4 * overlap + 50 * mass * rate end }
+end
+if more == "inlet" then
+  bed.insert = { sim.inlet { rate = 1000, radius = 0.5, density = 2, velocity = {0, 0, -3},
+                                  low = {1, 1, 30}, high = {side - 1, side - 1, 40} } }
+end
+if more == "gate" then bed.gates = { { point = {0, 0, 10}, normal = {0, 0, 1} } } end
+if more == "shear" then bed.box.shear_rate = 0.01 end
+return sim.collision(bed)

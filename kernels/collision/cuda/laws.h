@@ -1,0 +1,38 @@
+/* Functions of a scenario in the kernels of grains: compiled when a run begins, and launched in place of the built-in
+ * ones, or beside them. */
+#ifndef COLLISION_CUDA_LAWS_H
+#define COLLISION_CUDA_LAWS_H
+
+#include "engine/compile.h"
+#include "kernels/collision/collision.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Kernels (cudaKernel_t); NULL: not needed. */
+typedef struct collision_cuda_laws {
+  sim_module *field, *law;
+  void *push, *energy;   /* of options.external; no energy where only the acceleration is given */
+  void *contacts, *sums; /* of options.own */
+} collision_cuda_laws;
+
+/* `single`: type of the state. */
+sim_status collision_cuda_laws_create(const collision_options *options, bool single,
+                                      collision_cuda_laws *out) SIM_MUST_CHECK;
+void collision_cuda_laws_destroy(collision_cuda_laws *laws);
+
+/* The sources, for tests too. */
+sim_status collision_cuda_write_field(const collision_options *options, bool single, sim_bytes *text) SIM_MUST_CHECK;
+sim_status collision_cuda_write_law(const collision_options *options, bool single, sim_bytes *text) SIM_MUST_CHECK;
+sim_source collision_cuda_field_source(const sim_bytes *text);
+sim_source collision_cuda_law_source(const sim_bytes *text);
+
+/* The files that these include, as they stood when the program was built. */
+extern const sim_source_file collision_cuda_files[];
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

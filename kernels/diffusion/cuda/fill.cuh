@@ -1,0 +1,189 @@
+/* Tables of the schemes' coefficients (schemes.c) for steps of dt, in double whatever the fields are. Device code for
+ * NVRTC, with `real`. `Linear::of(field, k2, kx, ky, kz, member, out)` gives the fields' own functions. */
+#ifndef DIFFUSION_CUDA_FILL_CUH
+#define DIFFUSION_CUDA_FILL_CUH
+
+#include "kernels/diffusion/cuda/factors.cuh"
+
+/* As diffusion_factor, diffusion_scheme and fft_kind have them. */
+enum { FILL_ALIKE, FILL_EACH, FILL_COMPLEX };
+enum { FILL_EXACT, FILL_LIE, FILL_STRANG, FILL_ETD1, FILL_ETDRK2, FILL_ETDRK4 };
+enum { FILL_PERIODIC, FILL_COSINE, FILL_SINE };
+enum { FILL_TABLES = 7, FILL_THREADS = 128 };
+
+struct fill_number {
+  double re, im;
+};
+__device__ __forceinline__ fill_number fill_times(fill_number a, fill_number b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+__device__ __forceinline__ fill_number fill_scaled(fill_number a, double by) { return {a.re * by, a.im * by}; }
+/* a p + b q */
+__device__ __forceinline__ fill_number fill_sum(double p, fill_number a, double q, fill_number b) {
+  return {p * a.re + q * b.re, p * a.im + q * b.im};
+}
+__device__ inline fill_number fill_exp(fill_number c) {
+  const double e = exp(c.re);
+  if (c.im == 0) return {e, 0};
+  double s, t;
+  sincos(c.im, &s, &t);
+  return {e * t, e * s};
+}
+
+/* phi_1, phi_2, phi_3 of c, phi_j = (phi_{j-1} - 1/(j-1)!)/c with phi_0 = e^c: below 1 from phi_3's series, whose next
+ * term is c^17/20! < 1e-18. */
+__device__ inline void fill_phis(fill_number c, fill_number e, fill_number phi[3]) {
+  const double size = c.re * c.re + c.im * c.im;
+  if (size < 1) {
+    fill_number sum = {1, 0};
+#pragma unroll
+    for (int j = 16; j > 0; j--) {
+      sum = fill_scaled(fill_times(sum, c), 1.0 / (j + 3));
+      sum.re += 1;
+    }
+    phi[2] = fill_scaled(sum, 1.0 / 6);
+    phi[1] = fill_times(c, phi[2]);
+    phi[1].re += 0.5;
+    phi[0] = fill_times(c, phi[1]);
+    phi[0].re += 1;
+  } else {
+    const fill_number over = {c.re / size, -c.im / size};
+    phi[0] = fill_times({e.re - 1, e.im}, over);
+    phi[1] = fill_times({phi[0].re - 1, phi[0].im}, over);
+    phi[2] = fill_times({phi[1].re - 0.5, phi[1].im}, over);
+  }
+}
+
+/* Wavenumber of an entry along an axis; signed. */
+__device__ inline long long fill_mode(const diffusion_making &m, int axis, long long entry) {
+  const long long n = m.n[axis];
+  if (m.kind[axis] == FILL_SINE) return n - entry;
+  return m.kind[axis] == FILL_PERIODIC && 2 * entry > n ? entry - n : entry;
+}
+
+__device__ inline bool fill_apart(const diffusion_making &m, int axis) { return axis > 0 && axis == m.apart; }
+
+/* A wavenumber, and whether it is kept. */
+struct fill_wave {
+  double k[3], odd[3], k2; /* odd parts vanish where k is its own mirror image */
+  bool mirrored, keep;
+};
+
+__device__ inline fill_wave fill_wave_of(const diffusion_making &m, const long long mode[3]) {
+  const double pi = 3.14159265358979323846;
+  fill_wave w = {{0}, {0}, 0, false, true};
+#pragma unroll
+  for (int a = 0; a < 3; a++) {
+    const long long n = m.n[a], most = mode[a] < 0 ? -mode[a] : mode[a];
+    const bool periodic = m.kind[a] == FILL_PERIODIC;
+    w.k[a] = a >= m.rank || fill_apart(m, a) ? 0 : (periodic ? 2 * pi : pi) * (double)mode[a] / m.size[a];
+    w.odd[a] = periodic && 2 * most == n ? 0 : w.k[a];
+    w.mirrored = w.mirrored || w.odd[a] != w.k[a];
+    if (a < m.rank && !fill_apart(m, a) && 3 * most > (periodic ? n : 2 * n)) w.keep = false;
+    w.k2 += w.k[a] * w.k[a];
+  }
+  w.keep = w.keep || !m.dealias;
+  return w;
+}
+
+/* A field's own L. */
+template <typename Linear>
+__device__ inline fill_number fill_own(const diffusion_making &m, int field, const fill_wave &w,
+                                       const long long mode[3]) {
+  const diffusion_own &own = m.field[field];
+  double values[2] = {0, 0};
+  fill_number l = {-own.decay, 0};
+#pragma unroll
+  for (int a = 0; a < 3; a++) {
+    l.re -= own.D[a] * (w.k[a] * w.k[a]);
+    l.im -= own.drift[a] * w.odd[a];
+  }
+  l.re -= own.hyper * w.k2 * w.k2 + 2 * (own.tensor[0] * w.odd[0] * w.odd[1] + own.tensor[1] * w.odd[0] * w.odd[2] +
+                                         own.tensor[2] * w.odd[1] * w.odd[2]);
+  Linear::of(field, w.k2, w.k[0], w.k[1], w.k[2], m.apart ? (double)mode[m.apart] + 1 : 1, values);
+  l.re += values[0];
+  if (!w.mirrored) l.im += values[1];
+  return l;
+}
+
+/* out[tables] of a wavenumber. */
+template <typename Linear>
+__device__ inline void fill_at(const diffusion_making &m, int field, const long long mode[3],
+                               fill_number out[FILL_TABLES]) {
+  const fill_wave w = fill_wave_of(m, mode);
+  const fill_number c = fill_scaled(fill_own<Linear>(m, field, w, mode), m.dt), half = fill_scaled(c, 0.5);
+  const fill_number e = fill_exp(c);
+  const double by = w.keep ? m.dt * (m.field[field].conserved ? -w.k2 : 1) : 0;
+  out[0] = m.scheme == FILL_LIE || m.scheme == FILL_STRANG ? fill_scaled(e, w.keep ? m.scale : 0) : e;
+  if (m.scheme <= FILL_STRANG) return;
+  fill_number phi[3];
+  if (m.scheme == FILL_ETDRK4) {
+    out[1] = fill_exp(half);
+    fill_phis(half, out[1], phi);
+    out[2] = fill_scaled(phi[0], by / 2);
+    out[6] = fill_times(out[2], {out[1].re - 1, out[1].im});
+  }
+  fill_phis(c, e, phi);
+  if (m.scheme == FILL_ETDRK4) {
+    out[3] = fill_scaled(fill_sum(1, phi[0], 1, fill_sum(-3, phi[1], 4, phi[2])), by);
+    out[4] = fill_scaled(fill_sum(1, phi[1], -2, phi[2]), by);
+    out[5] = fill_scaled(fill_sum(-1, phi[1], 4, phi[2]), by);
+  } else {
+    out[1] = fill_scaled(phi[0], by);
+    out[2] = fill_scaled(phi[1], by);
+  }
+}
+
+/* Entry i's wavenumber, and the one that the imaginary part is of where the fast axis has walls. */
+__device__ inline void fill_modes(const diffusion_making &m, long long i, long long mode[3], long long other[3]) {
+  const long long k = i % m.entries[0], row = i / m.entries[0];
+  const long long entry[3] = {k, row % m.entries[1], row / m.entries[1]};
+#pragma unroll
+  for (int place = 0; place < 3; place++)
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++)
+      if (m.axis[place] == axis) {
+        mode[axis] = fill_mode(m, axis, entry[place]);
+        other[axis] = place == 0 ? fill_mode(m, axis, k > 0 ? m.n[axis] - k : 0) : mode[axis];
+      }
+}
+
+__device__ __forceinline__ void fill_put(const diffusion_making &m, real *table, long long i, fill_number own,
+                                         fill_number mirror) {
+  if (m.factor == FILL_ALIKE) {
+    table[i] = (real)own.re;
+  } else {
+    table[2 * i] = (real)own.re;
+    table[2 * i + 1] = (real)(m.factor == FILL_EACH ? mirror.re : own.im);
+  }
+}
+
+/* An entry of all tables of field blockIdx.y a thread. */
+template <typename Linear> __device__ __forceinline__ void fill_entries(const diffusion_making &m) {
+  const long long i = (long long)blockIdx.x * FILL_THREADS + threadIdx.x;
+  long long mode[3], other[3];
+  fill_number own[FILL_TABLES], mirror[FILL_TABLES];
+  if (i >= m.entries[0] * m.entries[1] * m.entries[2]) return;
+  fill_modes(m, i, mode, other);
+  fill_at<Linear>(m, blockIdx.y, mode, own);
+  if (m.factor == FILL_EACH) fill_at<Linear>(m, blockIdx.y, other, mirror);
+#pragma unroll
+  for (int t = 0; t < FILL_TABLES; t++)
+    if (t < m.tables) fill_put(m, (real *)m.table[t] + blockIdx.y * m.numbers, i, own[t], mirror[t]);
+}
+
+/* The same in the order of flat_columns.cuh: [kx][k / 256][k % 16][k / 16 % 16]. */
+template <typename Linear> __device__ __forceinline__ void fill_flat(const diffusion_making &m) {
+  const long long i = (long long)blockIdx.x * FILL_THREADS + threadIdx.x, entries = m.entries[1];
+  const long long kx = i / entries, at = i % entries, ky = (at & ~255LL) | (at & 15) << 4 | (at >> 4 & 15);
+  const bool there = 2 * kx <= m.n[0] && 2 * ky <= m.n[1];
+  if (i >= m.numbers) return;
+  fill_number out[FILL_TABLES];
+  const long long mode[3] = {kx, ky, 0};
+  if (there) fill_at<Linear>(m, blockIdx.y, mode, out);
+#pragma unroll
+  for (int t = 0; t < FILL_TABLES; t++)
+    if (t < m.tables) ((real *)m.table[t])[blockIdx.y * m.numbers + i] = there ? (real)out[t].re : 0;
+}
+
+#endif

@@ -1,0 +1,241 @@
+/* What is measured on the device, in fixed trees, whatever the device: statistics of real fields, and root mean squares
+ * of coefficients by Parseval's theorem. */
+#include "kernels/diffusion/cuda/work.h"
+
+#include "engine/cuda.h"
+
+#include <cuda_runtime.h>
+#include <math.h>
+
+static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
+
+static double number_size(const diffusion_work *w) { return w->single ? sizeof(float) : sizeof(double); }
+
+/* ---- statistics ---- */
+
+enum { SUM, LEAST, GREATEST, MEASURES };
+static const int PIECE = 65536;
+
+/* A NaN stays. */
+__device__ static double joined(int way, double a, double b) {
+  if (way == SUM || a != a || b != b) return a + b;
+  return (way == LEAST) == (b < a) ? b : a;
+}
+__device__ static double none_of(int way) { return way == SUM ? 0 : way == LEAST ? INFINITY : -INFINITY; }
+
+/* The same tree whatever the device; the result is thread 0's. */
+__device__ static double over_block(int way, double value) {
+  __shared__ double shared[DIFFUSION_THREADS];
+  __syncthreads();
+  shared[threadIdx.x] = value;
+  for (int step = DIFFUSION_THREADS / 2; step > 0; step /= 2) {
+    __syncthreads();
+    if (threadIdx.x < step) shared[threadIdx.x] = joined(way, shared[threadIdx.x], shared[threadIdx.x + step]);
+  }
+  return shared[0];
+}
+
+/* partial[way][piece]; with `mean`, sums of squares of distances to it alone. */
+template <typename Real>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    measure_pieces(const Real *values, long long count, const double *sum, double *partial) {
+  const long long first = (long long)blockIdx.x * PIECE, end = first + PIECE < count ? first + PIECE : count;
+  const double mean = sum ? *sum / (double)count : 0;
+  double sums = 0, least = INFINITY, greatest = -INFINITY;
+  for (long long i = first + threadIdx.x; i < end; i += DIFFUSION_THREADS) {
+    const double value = (double)values[i] - mean;
+    sums += sum ? value * value : value;
+    least = joined(LEAST, least, value);
+    greatest = joined(GREATEST, greatest, value);
+  }
+  const double results[MEASURES] = {over_block(SUM, sums), sum ? 0 : over_block(LEAST, least),
+                                    sum ? 0 : over_block(GREATEST, greatest)};
+  for (int way = 0; threadIdx.x == 0 && way < (sum ? 1 : (int)MEASURES); way++)
+    partial[(long long)way * gridDim.x + blockIdx.x] = results[way];
+}
+
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    measure_all(const double *partial, long long pieces, double *result) {
+  const int way = blockIdx.x;
+  double value = none_of(way);
+  for (long long i = threadIdx.x; i < pieces; i += DIFFUSION_THREADS)
+    value = joined(way, value, partial[way * pieces + i]);
+  value = over_block(way, value);
+  if (threadIdx.x == 0) result[way] = value;
+}
+
+static long long pieces_of(double cells) { return (long long)((cells + PIECE - 1) / PIECE); }
+
+double diffusion_cuda_measure_bytes(double cells) {
+  return sizeof(double) *
+         (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells)); /* at least 7, of which `look` takes 4 */
+}
+
+template <typename Real> static void measure_field(diffusion_work *w, int field) {
+  static const sim_cuda_kernel kernel = {"diffusion_measure", "observe", SIM_LIMIT_BYTES};
+  const long long count = w->natural.field, pieces = pieces_of((double)count);
+  const Real *values = (const Real *)w->real.data + field * count;
+  double *result = w->statistics, *partial = result + MEASURES + 1;
+  sim_cuda_begin(&kernel);
+  measure_pieces<<<(unsigned)pieces, DIFFUSION_THREADS, 0, stream()>>>(values, count, (const double *)nullptr, partial);
+  measure_all<<<MEASURES, DIFFUSION_THREADS, 0, stream()>>>(partial, pieces, result);
+  measure_pieces<<<(unsigned)pieces, DIFFUSION_THREADS, 0, stream()>>>(values, count, (const double *)result, partial);
+  measure_all<<<1, DIFFUSION_THREADS, 0, stream()>>>(partial, pieces, result + MEASURES);
+  sim_cuda_end(&kernel, 2.0 * sizeof(Real) * (double)count);
+}
+
+sim_status diffusion_cuda_measure(diffusion_work *w, int field, double cell, diffusion_statistics *out) {
+  double results[MEASURES + 1];
+  if (w->single)
+    measure_field<float>(w, field);
+  else
+    measure_field<double>(w, field);
+  SIM_TRY(sim_backend_cuda.copy(results, w->statistics, sizeof results));
+  const double count = (double)w->natural.field;
+  *out = (diffusion_statistics){.mean = results[SUM] / count,
+                                .variance = results[MEASURES] / count,
+                                .least = results[LEAST],
+                                .greatest = results[GREATEST],
+                                .mass = results[SUM] * cell};
+  return SIM_OK;
+}
+
+/* ---- what is not finite ---- */
+
+template <typename Real>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS) look(const Real *state, long long numbers, int *broken) {
+  state += blockIdx.y * numbers;
+  for (long long i = blockIdx.x * (long long)DIFFUSION_THREADS + threadIdx.x; i < numbers;
+       i += (long long)gridDim.x * DIFFUSION_THREADS)
+    if (!isfinite(state[i])) broken[blockIdx.y] = 1;
+}
+
+sim_status diffusion_cuda_broken(diffusion_work *w, const sim_buffer *state, int *field) {
+  static const sim_cuda_kernel kernel = {"diffusion_look", "observe", SIM_LIMIT_BYTES};
+  long long numbers = 1;
+  for (int i = 1; i < state->rank; i++) numbers *= state->shape[i];
+  const long long pieces = pieces_of((double)numbers), most = 8LL * sim_cuda_multiprocessors();
+  const dim3 grid((unsigned)(pieces < most ? pieces : most), (unsigned)w->fields);
+  int *there = (int *)w->statistics, broken[DIFFUSION_FIELDS];
+  sim_cuda_begin(&kernel);
+  sim_cuda_failed(cudaMemsetAsync(there, 0, sizeof broken, stream()), "cudaMemsetAsync", "fields that are not finite");
+  if (w->single)
+    look<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const float *)state->data, numbers, there);
+  else
+    look<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const double *)state->data, numbers, there);
+  sim_cuda_end(&kernel, (double)number_size(w) * w->fields * (double)numbers);
+  SIM_TRY(sim_backend_cuda.copy(broken, there, sizeof broken));
+  *field = -1;
+  for (int f = w->fields - 1; f >= 0; f--)
+    if (broken[f]) *field = f;
+  return SIM_OK;
+}
+
+/* ---- root mean squares ---- */
+
+/* How coefficients count in the mean of squares: what is stored once for k and -k, and cos^2 and sin^2. */
+typedef struct weighing {
+  long long n[3];   /* complex numbers: fast, middle, slow */
+  long long length; /* cells of the fast axis: half of that is a wavenumber that is its own mirror image */
+  int kind[3], apart;
+  int flat; /* threads of a column (flat_columns.cuh); 0: not of its order */
+} weighing;
+
+__device__ static double weight_of(const weighing &w, int axis, long long k) {
+  if (axis > 0 && axis == w.apart) return 1 / (double)w.n[axis];
+  return w.kind[axis] && k ? 2 : 1;
+}
+
+/* Weights of re and im of number i. With walls along the fast axis re is of k and im of n - k. */
+__device__ static double2 weights_at(const weighing &w, long long i) {
+  if (w.flat) {
+    const long long kx = i / (FLAT_WIDE * w.n[1]) * FLAT_WIDE + i % (FLAT_WIDE * w.flat) / w.flat;
+    const double weight = 2 * kx > w.length ? 0 : kx == 0 || 2 * kx == w.length ? 1 : 2;
+    return {weight, weight};
+  }
+  const long long k = i % w.n[0], row = i / w.n[0];
+  const double others = weight_of(w, 1, row % w.n[1]) * weight_of(w, 2, row / w.n[1]);
+  if (w.kind[0]) return {(k ? 2 : 1) * others, k == 0 || 2 * k == w.length ? 0 : 2 * others};
+  const double weight = (k == 0 || 2 * k == w.length ? 1 : 2) * others;
+  return {weight, weight};
+}
+
+typedef struct weighed {
+  const void *array[3];
+  long long field, count; /* complex numbers from one field to the next, and of one */
+} weighed;
+
+/* partial[array][field][piece] */
+template <typename Pair>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    square_pieces(const weighed a, const weighing w, double *partial) {
+  const long long first = (long long)blockIdx.x * PIECE, end = first + PIECE < a.count ? first + PIECE : a.count;
+  const Pair *from = (const Pair *)a.array[blockIdx.z] + blockIdx.y * a.field;
+  double sum = 0;
+  for (long long i = first + threadIdx.x; i < end; i += DIFFUSION_THREADS) {
+    const Pair c = from[i];
+    const double2 by = weights_at(w, i);
+    sum += by.x * ((double)c.x * (double)c.x) + by.y * ((double)c.y * (double)c.y);
+  }
+  sum = over_block(SUM, sum);
+  if (threadIdx.x == 0) partial[(blockIdx.z * gridDim.y + blockIdx.y) * (long long)gridDim.x + blockIdx.x] = sum;
+}
+
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    square_all(const double *partial, long long pieces, double *result) {
+  double sum = 0;
+  for (long long i = threadIdx.x; i < pieces; i += DIFFUSION_THREADS) sum += partial[blockIdx.x * pieces + i];
+  sum = over_block(SUM, sum);
+  if (threadIdx.x == 0) result[blockIdx.x] = sum;
+}
+
+/* Complex numbers of a field in the arrays. */
+static long long numbers_of(const diffusion_work *w) {
+  return w->flat ? w->flat->given.field : w->spectrum.n[0] * w->spectrum.n[1] * w->spectrum.n[2];
+}
+
+sim_status diffusion_cuda_norms_create(diffusion_work *w) {
+  const double pieces = (double)pieces_of((double)numbers_of(w));
+  void *norms = NULL;
+  SIM_TRY(sim_backend_cuda.alloc((size_t)((1 + pieces) * 3 * w->fields) * sizeof(double), &norms));
+  w->norms = (double *)norms;
+  return SIM_OK;
+}
+
+sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes) {
+  static const sim_cuda_kernel kernel = {"diffusion_norms", "error", SIM_LIMIT_BYTES};
+  static const int arrays[3] = {DIFFUSION_ERROR, DIFFUSION_BETWEEN, DIFFUSION_NEXT};
+  const sim_buffer *buffers = w->flat ? w->flat->array : w->array;
+  weighed a = {};
+  weighing by = {};
+  double sums[3 * DIFFUSION_FIELDS];
+  for (int i = 0; i < 3; i++) {
+    a.array[i] = buffers[arrays[i]].data;
+    by.n[i] = w->flat ? w->grid.n[i] : w->spectrum.n[i];
+    by.kind[i] = w->place.kind[i];
+  }
+  a.field = a.count = numbers_of(w);
+  by.length = w->flat ? w->grid.n[0] : w->place.n[0];
+  by.apart = w->place.apart;
+  by.flat = w->flat ? (int)(w->grid.n[1] / 16) : 0;
+  const dim3 grid((unsigned)pieces_of((double)a.count), (unsigned)w->fields, 3);
+  double *partial = w->norms + 3 * w->fields;
+  sim_cuda_begin(&kernel);
+  if (w->single)
+    square_pieces<float2><<<grid, DIFFUSION_THREADS, 0, stream()>>>(a, by, partial);
+  else
+    square_pieces<double2><<<grid, DIFFUSION_THREADS, 0, stream()>>>(a, by, partial);
+  square_all<<<3 * w->fields, DIFFUSION_THREADS, 0, stream()>>>(partial, grid.x, w->norms);
+  sim_cuda_end(&kernel, 6.0 * number_size(w) * w->fields * (double)a.count);
+  SIM_TRY(sim_backend_cuda.copy(sums, w->norms, (size_t)(3 * w->fields) * sizeof(double)));
+  for (int f = 0; f < w->fields; f++) {
+    const double error = sqrt(sums[f]), between = sqrt(sums[w->fields + f]);
+    errors[f] = !(between <= error) && !isnan(error) ? between : error;
+    sizes[f] = sqrt(sums[2 * w->fields + f]);
+  }
+  return SIM_OK;
+}
+
+double diffusion_cuda_norms_bytes(double fields, double numbers) {
+  return sizeof(double) * 3 * fields * (1 + (double)pieces_of(numbers));
+}

@@ -1,0 +1,29 @@
+/* Kernels of a run as texts, which are compiled beside each other: those that take long have one each. Texts without
+ * the scenario's rates are other scenarios' too, and found in the cache. */
+#ifndef DIFFUSION_CUDA_PROGRAMS_H
+#define DIFFUSION_CUDA_PROGRAMS_H
+
+#include "engine/compile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { DIFFUSION_PROGRAMS = 16 };
+
+typedef struct diffusion_programs {
+  int count;
+  sim_bytes plain, rates; /* what each begins with; with rates it has `scenario_rates` */
+  sim_bytes text[DIFFUSION_PROGRAMS];
+} diffusion_programs;
+
+sim_bytes *diffusion_programs_add(diffusion_programs *programs, bool rates);
+void diffusion_programs_free(diffusion_programs *programs);
+sim_source diffusion_programs_source(const diffusion_programs *programs, int index);
+extern const sim_source_file diffusion_cuda_files[]; /* that they include, as they stood when the program was built */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

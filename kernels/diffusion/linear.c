@@ -1,0 +1,115 @@
+/* The linear part before the first step: whether the tables of the scheme can be numbers. */
+#include "kernels/diffusion/diffusion.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { X, Y, Z };
+
+/* Along x. */
+typedef struct row {
+  int64_t modes;
+  double *k2, *kx, *re, *im;
+  void *scratch;
+} row;
+
+static int64_t modes_of(const diffusion_grid *grid, int axis) {
+  if (axis >= grid->rank) return 1;
+  return grid->kind[axis] == FFT_PERIODIC ? grid->n[axis] / 2 + 1 : grid->n[axis];
+}
+
+/* Of mode m from 0 on; of sine transforms they begin with 1. */
+static double wavenumber(const diffusion_grid *grid, int axis, int64_t m) {
+  const double pi = 3.14159265358979323846;
+  if (axis >= grid->rank || (axis > 0 && axis == grid->apart)) return 0;
+  return (grid->kind[axis] == FFT_PERIODIC ? 2 * pi : pi) * (double)(m + (grid->kind[axis] == FFT_SINE)) /
+         grid->size[axis];
+}
+
+/* One row of L, but for what drift and tensor add: with a sign of theirs for each sign of k. */
+static void fill(const diffusion_species *s, const diffusion_grid *grid, sim_expr_program *linear, int64_t y, int64_t z,
+                 const row *r) {
+  const double ky = wavenumber(grid, Y, y), kz = wavenumber(grid, Z, z);
+  const double member = grid->apart ? (double)(grid->apart == Y ? y : z) + 1 : 1;
+  for (int64_t x = 0; x < r->modes; x++) {
+    r->kx[x] = wavenumber(grid, X, x);
+    r->k2[x] = r->kx[x] * r->kx[x] + ky * ky + kz * kz;
+    r->re[x] = r->im[x] = 0;
+  }
+  if (linear)
+    sim_expr_program_run(linear, (size_t)r->modes, (const void *const[]){r->k2, r->kx, &ky, &kz, &member},
+                         (void *const[]){r->re, r->im}, r->scratch);
+  for (int64_t x = 0; x < r->modes; x++)
+    r->re[x] -= s->D * (s->axes[X] * r->kx[x] * r->kx[x] + s->axes[Y] * ky * ky + s->axes[Z] * kz * kz) +
+                s->hyper * r->k2[x] * r->k2[x] + s->decay;
+}
+
+static bool check_row(const diffusion_parameters *p, const diffusion_grid *grid, int field, int64_t y, int64_t z,
+                      const row *r, sim_faults *faults) {
+  const double most = 1e90; /* cubes of it are numbers */
+  const double h = diffusion_adaptive(p) ? 0 : diffusion_dt(&p->integrate);
+  const char *name = diffusion_species_of(p, field)->name;
+  char path[64];
+  for (int64_t x = 0; x < r->modes; x++) {
+    const double re = r->re[x], im = r->im[x];
+    const bool grows = p->rates && h * re > 700; /* its exponential */
+    if (fabs(re) < most && fabs(im) < most && !grows) continue;
+    const double kx = wavenumber(grid, X, x), ky = wavenumber(grid, Y, y), kz = wavenumber(grid, Z, z);
+    snprintf(path, sizeof path, "fields[%d]%s", field + 1,
+             diffusion_species_of(p, field)->linear && !grows ? ".linear" : "");
+    if (grows)
+      sim_faults_add(faults, p->fields.items[field].line, path,
+                     "modes of %s at k = {%.6g, %.6g, %.6g} grow by exp(%.3g) in a step of dt = %.3g", name, kx, ky, kz,
+                     h * re, h);
+    else if (!(fabs(re) < INFINITY && fabs(im) < INFINITY))
+      sim_faults_add(faults, p->fields.items[field].line, path, "the linear part of %s is %s at k = {%.6g, %.6g, %.6g}",
+                     name, isnan(re) || isnan(im) ? "not a number" : "infinite", kx, ky, kz);
+    else
+      sim_faults_add(faults, p->fields.items[field].line, path,
+                     "the linear part of %s is %g%s at k = {%.6g, %.6g, %.6g}: expected a finite number below 1e90",
+                     name, fabs(re) < most ? im : re, fabs(re) < most ? " i" : "", kx, ky, kz);
+    return false;
+  }
+  return true;
+}
+
+static sim_status check_field(const diffusion_parameters *p, const diffusion_grid *grid, int field, const row *r,
+                              sim_faults *faults) {
+  const diffusion_species *s = diffusion_species_of(p, field);
+  const bool uniform[] = {false, false, true, true, true};
+  const int64_t ny = modes_of(grid, Y), nz = modes_of(grid, Z);
+  sim_expr_program *linear = NULL;
+  row own = *r;
+  if (!s->linear) { /* largest at the corner */
+    fill(s, grid, NULL, ny - 1, nz - 1, r);
+    check_row(p, grid, field, ny - 1, nz - 1, r, faults);
+    return SIM_OK;
+  }
+  SIM_TRY(sim_expr_program_create(s->linear, &(sim_expr_target){.uniform = uniform}, &linear));
+  own.scratch = aligned_alloc(64, (sim_expr_program_scratch(linear) + 64) / 64 * 64);
+  bool good = own.scratch != NULL;
+  for (int64_t i = 0; good && i < ny * nz; i++) {
+    fill(s, grid, linear, i % ny, i / ny, &own);
+    good = check_row(p, grid, field, i % ny, i / ny, &own, faults);
+  }
+  const bool taken = own.scratch != NULL;
+  free(own.scratch);
+  sim_expr_program_free(&linear);
+  return taken ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+}
+
+sim_status diffusion_check_linear(const diffusion_parameters *p, sim_faults *faults) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  row r = {.modes = modes_of(&grid, X)};
+  double *numbers = calloc(4 * (size_t)r.modes, sizeof(double));
+  if (!numbers) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  r.kx = numbers;
+  r.k2 = numbers + r.modes;
+  r.re = numbers + 2 * r.modes;
+  r.im = numbers + 3 * r.modes;
+  sim_status status = SIM_OK;
+  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) status = check_field(p, &grid, f, &r, faults);
+  free(numbers);
+  return status;
+}

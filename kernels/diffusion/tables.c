@@ -1,0 +1,114 @@
+/* Tables of a run, whose columns have the names of its fields, and what `sim describe` says of them. */
+#include "kernels/diffusion/observe.h"
+
+#include <stdio.h>
+
+static void name_columns(diffusion_parameters *p) {
+  static const char *const kinds[DIFFUSION_STATISTICS] = {"mean", "variance", "min", "max", "mass"};
+  static const char *const docs[DIFFUSION_STATISTICS] = {"mean over the grid", "variance over the grid", "least value",
+                                                         "greatest value", "integral over the box"};
+  sim_field *column = p->columns;
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const char *name = diffusion_species_of(p, f)->name;
+    p->state[f] = (sim_field){.name = name, .type = SIM_REAL, .doc = "field", .flags = SIM_OUTPUT | SIM_NO_CHECKPOINT};
+    for (int k = 0; k < DIFFUSION_STATISTICS; k++, column++) {
+      snprintf(p->names[f][k], sizeof p->names[f][k], "%s_%s", name, kinds[k]);
+      *column = (sim_field){.name = p->names[f][k], .type = SIM_REAL, .doc = docs[k]};
+    }
+  }
+  column->name = NULL;
+}
+
+static void add_table(diffusion_parameters *p, int *count, diffusion_tables_kind kind, const char *name,
+                      const char *doc, const sim_field *columns) {
+  p->table[*count] = (sim_table){.name = name, .doc = doc, .columns = columns};
+  p->kinds[*count] = (int)kind;
+  p->tables[*count] = &p->table[*count];
+  p->tables[++*count] = NULL;
+}
+
+/* Columns u_0, u_1, ... of each field, from `first` on. */
+static void numbered(diffusion_parameters *p, int which, int64_t each, int64_t first, const char *doc) {
+  sim_field *column = p->more[which];
+  for (int f = 0; f < (int)p->fields.count; f++)
+    for (int64_t i = 0; i < each; i++, column++) {
+      char *name = p->extra[which][column - p->more[which]];
+      snprintf(name, sizeof p->extra[which][0], "%s_%lld", diffusion_species_of(p, f)->name, (long long)(first + i));
+      *column = (sim_field){.name = name, .type = SIM_REAL, .doc = doc};
+    }
+  column->name = NULL;
+}
+
+static void over_members(diffusion_parameters *p) {
+  static const char *const kinds[DIFFUSION_OVER_MEMBERS] = {"mean", "mean_variance", "variance", "variance_variance"};
+  static const char *const docs[DIFFUSION_OVER_MEMBERS] = {
+      "mean over members of their means over the grid", "variance over members of their means over the grid",
+      "mean over members of their variances over the grid", "variance over members of their variances over the grid"};
+  sim_field *column = p->more[3];
+  for (int f = 0; f < (int)p->fields.count; f++)
+    for (int k = 0; k < DIFFUSION_OVER_MEMBERS; k++, column++) {
+      char *name = p->extra[2][column - p->more[3]];
+      snprintf(name, sizeof p->extra[2][0], "%s_%s", diffusion_species_of(p, f)->name, kinds[k]);
+      *column = (sim_field){.name = name, .type = SIM_REAL, .doc = docs[k]};
+    }
+  column->name = NULL;
+}
+
+void diffusion_name_tables(diffusion_parameters *p) {
+  static const char *const docs[] = {"integral over the box", "mean over the grid", "least of the grid",
+                                     "greatest of the grid"};
+  int count = 0;
+  name_columns(p);
+  add_table(p, &count, DIFFUSION_FIELD_TABLE, "fields", "statistics of each field", p->columns);
+  for (size_t i = 0; i < p->observe.count; i++)
+    p->more[2][i] = (sim_field){.name = p->observe.items[i].name,
+                                .type = SIM_REAL,
+                                .doc = docs[p->observe.items[i].reduce],
+                                .flags = SIM_REPORTED};
+  if (p->observe.count > 0)
+    add_table(p, &count, DIFFUSION_FUNCTIONS, "observe", "functions of the scenario", p->more[2]);
+  numbered(p, 0, p->spectrum, 0, "power of the wavenumbers about so many times the least one");
+  if (p->spectrum > 0) add_table(p, &count, DIFFUSION_SPECTRA, "spectrum", "power by |k|", p->more[0]);
+  numbered(p, 1, (int64_t)p->probes.rows, 1, "value in the cell of this point");
+  if (p->probes.rows > 0) add_table(p, &count, DIFFUSION_PROBES, "probes", "fields at points", p->more[1]);
+  if (p->members > 1) {
+    over_members(p);
+    add_table(p, &count, DIFFUSION_ENSEMBLE, "ensemble", "statistics over members", p->more[3]);
+  }
+}
+
+const sim_table *const *diffusion_tables_of(const void *parameters) {
+  const diffusion_parameters *p = parameters;
+  return p->tables;
+}
+
+/* ---- described ---- */
+
+#define COLUMN(text, words)                                                                                            \
+  { .name = text, .type = SIM_REAL, .doc = words }
+
+static const sim_field described_fields[] = {COLUMN("FIELD_mean", "mean over the grid"),
+                                             COLUMN("FIELD_variance", "variance over the grid"),
+                                             COLUMN("FIELD_min", "least value"),
+                                             COLUMN("FIELD_max", "greatest value"),
+                                             COLUMN("FIELD_mass", "integral over the box"),
+                                             {0}};
+static const sim_field described_functions[] = {
+    COLUMN("NAME", "of each function in observe, such as a free energy: its integral, mean, min or max"), {0}};
+static const sim_field described_spectra[] = {
+    COLUMN("FIELD_BIN", "power of the wavenumbers about BIN = 0, 1, 2, ... times the least one"), {0}};
+static const sim_field described_probes[] = {COLUMN("FIELD_POINT", "value in the cell that holds POINT = 1, 2, ..."),
+                                             {0}};
+static const sim_field described_ensemble[] = {
+    COLUMN("FIELD_mean", "mean over members of their means over the grid"),
+    COLUMN("FIELD_mean_variance", "variance over members of their means over the grid"),
+    COLUMN("FIELD_variance", "mean over members of their variances over the grid"),
+    COLUMN("FIELD_variance_variance", "variance over members of their variances over the grid"),
+    {0}};
+static const sim_table described[] = {{"fields", "statistics of each field, always", described_fields},
+                                      {"observe", "functions of the scenario; with observe", described_functions},
+                                      {"spectrum", "power by |k|; with spectrum", described_spectra},
+                                      {"probes", "fields at points; with probes", described_probes},
+                                      {"ensemble", "statistics over members; with members", described_ensemble}};
+const sim_table *const diffusion_described[] = {&described[0], &described[1], &described[2],
+                                                &described[3], &described[4], NULL};

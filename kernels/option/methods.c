@@ -1,0 +1,67 @@
+/* Which payoffs a method of Greeks that was asked for can serve. */
+#include "kernels/option/option.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static bool any_local(const option_parameters *p) {
+  for (int a = 0; a < (int)p->assets.count; a++)
+    if (option_asset_at(p, a)->local_vol != NULL || option_asset_at(p, a)->vol_grid.given) return true;
+  return false;
+}
+
+/* Whether the function sees what happens between the steps. */
+static bool sees_between(const option_parameters *p) {
+  option_feature feature;
+  for (int i = 0; i < sim_expr_input_count(p->payoff); i++)
+    if (option_feature_parse(sim_expr_input_name(p->payoff, i), p, &feature) &&
+        (feature.kind == OPTION_HIGH || feature.kind == OPTION_LOW))
+      return true;
+  return false;
+}
+
+/* What stands against a derivative along each path, or NULL. */
+static const char *against_path(const option_parameters *p, const sim_item *item) {
+  if (any_local(p)) return "with a local volatility prices do not grow in proportion to the spot";
+  if (item == NULL) return NULL;
+  const bool continuous = ((const option_payoff *)item->data)->monitoring == OPTION_CONTINUOUS;
+  if (item->schema == &option_digital_schema) return "a digital jumps, which a path's slope misses";
+  if (item->schema == &option_barrier_schema)
+    return continuous ? "a continuous barrier's probability has no slope here"
+                      : "a barrier at the steps jumps, which a path's slope misses";
+  if (item->schema == &option_american_schema) return "an early exercise jumps where it is decided";
+  if (item->schema == &option_autocallable_schema) return "an autocallable jumps, which a path's slope misses";
+  return NULL;
+}
+
+/* The same of a density of the first step: then the rest is a function of the prices at the steps alone. */
+static const char *against_score(const option_parameters *p, const sim_item *item) {
+  if (item != NULL ? ((const option_payoff *)item->data)->monitoring == OPTION_CONTINUOUS : sees_between(p))
+    return "what happens within the first step depends on the spot, too";
+  return NULL;
+}
+
+void option_check_methods(const option_parameters *p, sim_faults *faults) {
+  const int method = p->greeks.method;
+  const bool path = method == OPTION_PATHWISE;
+  bool any = false;
+  for (int g = 0; g < OPTION_GREEKS; g++) any |= p->greeks.want[g];
+  if (!any && method != OPTION_AUTO)
+    sim_faults_add(faults, 0, "greeks.method", "there is no Greek to estimate: expected delta = true, or another one");
+  if (!any || (!path && method != OPTION_LIKELIHOOD)) return;
+  if (!path && p->assets.count > 1) {
+    sim_faults_add(faults, 0, "greeks.method", "the likelihood ratio is for one asset alone: expected another method");
+    return;
+  }
+  for (size_t i = 0; i <= p->payoffs.count; i++) {
+    const sim_item *item = i < p->payoffs.count ? &p->payoffs.items[i] : NULL;
+    if (item == NULL && p->payoff == NULL) continue;
+    const char *against = path ? against_path(p, item) : against_score(p, item);
+    char path_of[64] = "payoff";
+    if (item != NULL) snprintf(path_of, sizeof path_of, "payoffs[%zu]", i + 1);
+    if (against != NULL)
+      sim_faults_add(faults, item != NULL ? item->line : 0, path_of,
+                     "greeks.method = \"%s\": %s: expected \"auto\" or \"bump\"", path ? "pathwise" : "likelihood",
+                     against);
+  }
+}

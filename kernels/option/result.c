@@ -1,0 +1,181 @@
+/* What a run has found, and how sure that is. */
+#include "kernels/option/run.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- means and errors ---- */
+
+double option_mean(const option_run *run, int q) {
+  double sum = 0;
+  for (int g = 0; g < run->groups; g++) sum += run->mean[g * run->quantities + q];
+  return sum / run->groups;
+}
+
+/* As option_spread, also where no path has paid. */
+static double spread(const option_run *run, double n, int q) {
+  n /= run->unit;
+  if (run->groups == 1) return n > 1 ? sqrt(run->squares[q] / (n - 1) / n) : NAN;
+  const double mean = option_mean(run, q);
+  double squares = 0;
+  for (int g = 0; g < run->groups; g++) squares += pow(run->mean[g * run->quantities + q] - mean, 2);
+  return n > 0 ? sqrt(squares / (run->groups - 1) / run->groups) : NAN;
+}
+
+bool option_unpaid(const option_run *run, double n, int q) {
+  const option_quantity *of = &run->quantity[q];
+  const bool other = of->greek >= 0 && of->greek <= OPTION_VEGA &&
+                     !option_payoff_sees(run->parameters, of->payoff, of->asset); /* its Greek is 0 */
+  return !run->certain && !other && n > 0 && option_mean(run, q) == 0 && !(spread(run, n, q) > 0);
+}
+
+double option_spread(const option_run *run, double n, int q) {
+  return option_unpaid(run, n, q) ? NAN : spread(run, n, q);
+}
+
+/* What rounding may leave of a quantity, as a share of it or of a Greek's order of magnitude: of paths in fp32 2^-20,
+ * in fp64 2^-40. A Greek that has a control also has the control's own, a difference of formulas: 2^-33, of the gamma
+ * 2^-25. */
+static double rounding(const option_run *run, int q) {
+  const option_parameters *p = run->parameters;
+  const option_quantity *of = &run->quantity[q];
+  const bool controlled = of->payoff == 0 && of->greek >= 0 && p->sampling.control != OPTION_NO_CONTROL;
+  double share = p->common.precision != SIM_DOUBLE ? 0x1p-20 : 0x1p-40, size = fabs(option_mean(run, q));
+  if (controlled) share = fmax(share, of->greek == OPTION_GAMMA ? 0x1p-25 : 0x1p-33);
+  if (of->greek >= 0) size = fmax(size, option_greek_size(p, of->greek, of->asset, option_mean(run, of->payoff)));
+  return share * size;
+}
+
+double option_error(const option_run *run, double n, int q) {
+  const double error = option_spread(run, n, q);
+  return isnan(error) ? error : fmax(error, rounding(run, q));
+}
+
+/* ---- lines for the end ---- */
+
+/* "10.4427 +- 0.0144": as many digits as the error has a use for. */
+static void cell_text(double value, double error, char *out, size_t capacity) {
+  const int digits = error > 0 && isfinite(error) ? 1 - (int)floor(log10(error)) : 6;
+  if (isnan(error))
+    snprintf(out, capacity, "%.6g +- ?", value);
+  else if (digits < 0 || digits > 9 || fabs(value) >= 1e9)
+    snprintf(out, capacity, "%.10g +- %.1e", value, error);
+  else
+    snprintf(out, capacity, "%.*f +- %.*f", digits, value, digits, error);
+}
+
+/* "2 down-out put 100 at 80, continuous" */
+static void row_name(const option_parameters *p, int payoff, char *out, size_t capacity) {
+  static const char *const types[] = {" call", " put"}, *const ways[] = {"down", "up"}, *const knocks[] = {"out", "in"};
+  const int functions = option_payoff_count(p) - (int)p->payoffs.count;
+  if (payoff < functions) {
+    snprintf(out, capacity, "%d function", payoff + 1);
+    return;
+  }
+  const sim_item *item = &p->payoffs.items[payoff - functions];
+  const option_payoff *o = item->data;
+  const bool note = item->schema == &option_autocallable_schema, barrier = item->schema == &option_barrier_schema;
+  const bool bermudan = item->schema == &option_american_schema && o->every > 1;
+  char kind[24], strike[24] = "", level[24] = "", asset[16] = "";
+  snprintf(kind, sizeof kind, "%s", bermudan ? "bermudan" : item->schema->name);
+  if (barrier) snprintf(kind, sizeof kind, "%s-%s", ways[o->direction], knocks[o->knock]);
+  if (!note && !isnan(o->strike)) snprintf(strike, sizeof strike, " %.6g", o->strike);
+  if (o->level > 0) snprintf(level, sizeof level, " at %.6g", o->level);
+  if (p->assets.count > 1 && o->asset > 0) snprintf(asset, sizeof asset, " of %d", (int)o->asset);
+  snprintf(out, capacity, "%d %s%s%s%s%s%s", payoff + 1, kind, note ? "" : types[o->type], strike, asset, level,
+           o->monitoring == OPTION_CONTINUOUS ? ", continuous" : "");
+}
+
+/* "delta of asset 2" */
+static void column_name(const option_parameters *p, const option_quantity *of, char *out, size_t capacity) {
+  if (of->greek < 0)
+    snprintf(out, capacity, "price");
+  else if (of->greek <= OPTION_VEGA && p->assets.count > 1)
+    snprintf(out, capacity, "%s of asset %d", option_greek_names[of->greek], of->asset + 1);
+  else
+    snprintf(out, capacity, "%s", option_greek_names[of->greek]);
+}
+
+/* Place of a payoff's price (column 0) or of its Greek. */
+static int place_of(int payoffs, int columns, int payoff, int column) {
+  return column == 0 ? payoff : payoffs + payoff * (columns - 1) + column - 1;
+}
+
+void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
+  enum { ACROSS = 3, NAME = 42, CELL = 24 };
+  const option_run *run = self;
+  const option_parameters *p = run->parameters;
+  const double n = option_samples(run, clock->t);
+  const int payoffs = option_payoff_count(p), columns = run->quantities / payoffs;
+  char text[128];
+  for (int c = 0; c < columns && payoffs == 1; c++) { /* one below the other */
+    char name[32];
+    column_name(p, &run->quantity[c], name, sizeof name);
+    if (columns == 1)
+      snprintf(text, sizeof text, "%.8g +- %.2g", option_mean(run, c), option_error(run, n, c));
+    else
+      cell_text(option_mean(run, c), option_error(run, n, c), text, sizeof text);
+    sim_bytes_format(out, "%-*s %s\n", columns == 1 ? 0 : p->assets.count > 1 ? 16 : 5, name, text);
+  }
+  for (int from = 0; from < columns && payoffs > 1; from += ACROSS) {
+    const int to = from + ACROSS < columns ? from + ACROSS : columns;
+    for (int row = -1; row < payoffs; row++) {
+      if (row >= 0)
+        row_name(p, row, text, sizeof text);
+      else
+        snprintf(text, sizeof text, "payoff");
+      sim_bytes_format(out, "%-*s", NAME, text);
+      for (int c = from; c < to; c++) {
+        const int q = place_of(payoffs, columns, row < 0 ? 0 : row, c);
+        if (row < 0)
+          column_name(p, &run->quantity[q], text, sizeof text);
+        else
+          cell_text(option_mean(run, q), option_error(run, n, q), text, sizeof text);
+        sim_bytes_format(out, c + 1 < to ? " %-*s" : " %*s", c + 1 < to ? CELL : 0, text);
+      }
+      sim_bytes_text(out, "\n");
+    }
+  }
+}
+
+/* ---- what is missing ---- */
+
+static void remark_unpaid(const option_run *run, double n, sim_bytes *out) {
+  int first = -1, count = 0;
+  char name[48];
+  for (int k = 0; k < option_payoff_count(run->parameters); k++) {
+    if (!option_unpaid(run, n, k)) continue;
+    if (first < 0) first = k;
+    count++;
+  }
+  if (count == 0) return;
+  option_payoff_name(run->parameters, first, name, sizeof name);
+  sim_bytes_format(out, "no path of %.0f paid by %s", n * run->pair, name);
+  if (count > 1) sim_bytes_format(out, " (and %d more payoffs)", count - 1);
+  sim_bytes_text(out, ": the price comes from rarer paths, or is 0, and its error is unknown");
+}
+
+void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
+  const option_run *run = self;
+  const option_sampling *s = &run->parameters->sampling;
+  const double n = option_samples(run, clock->t);
+  double by_paths = 0, told = 0;
+  remark_unpaid(run, n, out);
+  if (isnan(s->standard_error)) return;
+  for (int k = 0; k < option_payoff_count(run->parameters); k++) {
+    by_paths = fmax(by_paths, option_spread(run, n, k));
+    told = fmax(told, option_error(run, n, k));
+  }
+  const char *also = out->size > 0 ? "; " : "";
+  if (out->size > 0 || by_paths > s->standard_error) {
+    sim_bytes_format(out, "%sstandard_error = %.3g is not reached", also, s->standard_error);
+    if (by_paths > s->standard_error) sim_bytes_format(out, ": it is %.3g", by_paths);
+    sim_bytes_format(out, " after %.0f paths, where %s ended the run", clock->t,
+                     clock->t >= s->paths ? "sampling.paths"
+                     : s->time > 0        ? "sampling.time"
+                                          : "stop_when");
+  } else if (told > s->standard_error) {
+    sim_bytes_format(out, "standard_error = %.3g is below what rounding leaves: %.3g%s", s->standard_error, told,
+                     run->parameters->common.precision != SIM_DOUBLE ? "; precision = \"double\" leaves less" : "");
+  }
+}

@@ -1,0 +1,38 @@
+/* Inside of a run: what its samples have added up to, and what that says. */
+#ifndef OPTION_RUN_H
+#define OPTION_RUN_H
+
+#include "kernels/option/option.h"
+
+#include "engine/bytes.h"
+
+typedef struct option_run {
+  const option_parameters *parameters;
+  const option_ops *ops;
+  option_sampler *sampler;
+  option_quantity *quantity;   /* [quantities], owned */
+  int quantities, pair, batch; /* pair: paths of a sample; batch: of OPTION_BLOCK samples, of a step at most */
+  int groups, block;           /* scrambles, each of which has means of its own; samples of a logical block */
+  int unit;                    /* samples whose mean counts as one */
+  bool certain;                /* nothing is random: no asset has a volatility */
+  double begin;                /* by the wall clock */
+  double *mean, *squares, *block_mean, *block_squares;
+} option_run;
+
+static inline double option_samples(const option_run *run, double t) { return t / run->pair; }
+
+double option_mean(const option_run *run, int quantity);
+/* Standard error of a mean of n samples, by their spread; NaN while there is none, and where no path has paid: that
+ * says nothing of those that would. Of scrambles, which are independent, from their means. */
+double option_spread(const option_run *run, double n, int quantity);
+/* As it is told: no less than what rounding leaves. */
+double option_error(const option_run *run, double n, int quantity);
+/* Whether samples have shown nothing but 0, of what is not 0 for sure. */
+bool option_unpaid(const option_run *run, double n, int quantity);
+
+/* Lines for the end: the price, or a table of all prices and Greeks. */
+void option_report(const void *self, const sim_clock *clock, sim_bytes *out);
+/* What was asked for and is not there: nothing, or a line. */
+void option_remark(const void *self, const sim_clock *clock, sim_bytes *out);
+
+#endif

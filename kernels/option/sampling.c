@@ -1,0 +1,50 @@
+/* Rules between the keys of `sampling`, and how many paths they make. */
+#include "kernels/option/option.h"
+
+#include <math.h>
+
+/* Whole vectors of points for each scramble; from OPTION_BLOCK samples on whole blocks of them. */
+static void check_sobol(option_parameters *p, sim_faults *faults) {
+  option_sampling *s = &p->sampling;
+  const double pair = s->antithetic ? 2 : 1, scrambles = option_scrambles(p);
+  if (scrambles != 16 && scrambles != 32 && scrambles != 64)
+    sim_faults_add(faults, 0, "sampling.scrambles", "expected 16, 32 or 64, got %.9g", s->scrambles);
+  if (option_quasi_dimensions(p) > OPTION_SOBOL_DIMENSIONS)
+    sim_faults_add(faults, 0, "sampling.sequence",
+                   "steps times assets (twice those of Heston) are above %d: expected "
+                   "\"philox\"",
+                   OPTION_SOBOL_DIMENSIONS);
+  double each = 16, samples = s->paths / pair;
+  while (each * scrambles < samples && each * scrambles < OPTION_BLOCK) each *= 2;
+  s->paths = pair * (samples <= OPTION_BLOCK ? each * scrambles : OPTION_BLOCK * ceil(samples / OPTION_BLOCK));
+}
+
+/* Whole chunks, and enough of them for an error bar from their means. */
+static void check_matching(option_parameters *p, sim_faults *faults) {
+  enum { LEAST = 32 };
+  option_sampling *s = &p->sampling;
+  const double chunk = OPTION_CHUNK * (s->antithetic ? 2.0 : 1.0);
+  if (s->sequence == OPTION_SOBOL)
+    sim_faults_add(faults, 0, "sampling.moment_matching",
+                   "expected sequence = \"philox\": Sobol's points are even without it");
+  s->paths = chunk * fmax(ceil(s->paths / chunk), LEAST);
+}
+
+void option_check_sampling(option_parameters *p, sim_faults *faults) {
+  option_sampling *s = &p->sampling;
+  const bool limited = !isnan(s->standard_error) || s->time > 0;
+  const bool automatic = isnan(s->paths);
+  if (automatic) s->paths = limited ? 0x1p40 : 0x1p20;
+  p->asked_paths = s->paths;
+  s->paths = s->antithetic ? 2 * ceil(s->paths / 2) : ceil(s->paths);
+  if (s->sequence == OPTION_SOBOL) {
+    check_sobol(p, faults);
+  } else {
+    if (s->scrambles >= 16)
+      sim_faults_add(faults, 0, "sampling.scrambles", "is of Sobol's points alone: expected sequence = \"sobol\"");
+    if (s->construction != OPTION_ANY_CONSTRUCTION)
+      sim_faults_add(faults, 0, "sampling.construction", "is of Sobol's points alone: expected sequence = \"sobol\"");
+  }
+  if (s->moment_matching) check_matching(p, faults);
+  if (automatic) p->asked_paths = s->paths;
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Runs of diffusion that go on to a later end, and what is said of values that are no numbers and of slow sizes.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+
+cat >s.lua <<'LUA'
+local t_end, dt = sim.param("t_end", 1.5), sim.param("dt", "0.1")
+return sim.diffusion {
+  grid      = { n = {16}, size = {1} },
+  fields    = { { name = "u", D = 0.01, initial = function(x) return 1 + 0.1 * math.sin(2 * math.pi * x) end } },
+  rates     = function(u, t) return math.sin(3 * t) - u^3 end,
+  integrate = { scheme = "etdrk4", dt = dt == "auto" and "auto" or tonumber(dt), t_end = t_end },
+  output    = { tables = "every 0.1", checkpoint = "every 3 steps" },
+}
+LUA
+expect 0 "" "$SIM" run s.lua -o whole
+expect 0 "t = 0.7" "$SIM" run s.lua -o two --set t_end=0.7
+expect 0 "t = 1.5" "$SIM" run s.lua -o two --resume
+same whole two "an end that was put off"
+expect 0 "t = 0.7" "$SIM" run s.lua -o auto --set t_end=0.7 --set dt=auto
+expect 0 "t = 1.5" "$SIM" run s.lua -o auto --resume --set dt=auto
+expect 78 "'integrate.dt' differs" "$SIM" run s.lua -o two --resume --set dt=0.2
+
+# Of a state that is finite: once, and the run goes on. A probe of the fields says nothing.
+cat >log.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {16}, size = {1} },
+  fields    = { { name = "u", D = 0.01, initial = function(x) return x - 0.5 end } },
+  observe   = { entropy = function(u) return u * math.log(u) end, square = function(u) return u^2 end },
+  integrate = { t_end = 1 },
+  output    = { tables = "every 0.1" },
+}
+LUA
+expect 0 "observe.entropy is not a number at step 0, t = 0, though the state is finite" "$SIM" run log.lua
+[ "$(grep -c warning output)" = 1 ] || fail "not one warning"
+
+sed 's/n = {16}/n = {34}/' s.lua >prime.lua
+expect 0 "grid.n: 34 has a prime factor above 13" "$SIM" check prime.lua
+[ "$(grep -c warning output)" = 1 ] || fail "not one warning"
+expect 0 "grid.n: 34 has a prime factor above 13" "$SIM" run prime.lua
+[ "$(grep -c warning output)" = 1 ] || fail "not one warning"
+
+# The first step whose state is none, whatever is written.
+cat >breaks.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {16}, size = {1} },
+  fields    = { { name = "v", initial = 1 }, { name = "u", D = 0.01, initial = 2 } },
+  rates     = function(v, u) return -v, u^2 end,
+  integrate = { scheme = "etdrk4", dt = 0.1, t_end = 1000 },
+}
+LUA
+expect 80 "the field u is not finite at step 8, t = 0.8 (it was at step 7): dt = 0.1 is too long for etdrk4, or the solution itself grows without bound" "$SIM" run breaks.lua

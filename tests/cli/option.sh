@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# What a user sees of a run of options: its last lines, and what is said where an accuracy is not reached.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+
+# price PAYOFFS SAMPLING REST: a scenario in s.lua, run in s.out.
+price() {
+  local assets='assets = { { spot = 100, vol = 0.2 } },'
+  [[ $1 != assets* ]] || assets=
+  printf 'return sim.option { %s rate = 0.05, maturity = 1,\n' "$assets" >s.lua
+  printf '  %s,\n  sampling = { %s },\n  %s }\n' "$1" "$2" "${3:-}" >>s.lua
+  expect 0 "${4:-}" "$SIM" s.lua --force --device cpu
+}
+has() { grep -qF -- "$1" output || fail "no '$1' in the output"; }
+has_not() { ! grep -qF -- "$1" output || fail "'$1' in the output"; }
+# A text of tables.h5, as text in the file: attributes are stored as they are.
+in_tables() { grep -aqF -- "$1" s.out/tables.h5 || fail "no '$1' in tables.h5"; }
+
+call='payoffs = { sim.european { strike = 100 } }'
+
+# An accuracy that is reached, one that paths end before, one that time ends.
+price "$call" 'standard_error = 0.05'
+has_not warning
+[ -z "$(key remark s.out)" ] || fail "a remark on what was reached"
+price "$call" 'standard_error = 1e-4, paths = 2^16'
+has 'warning: standard_error = 0.0001 is not reached: it is 0.05'
+has 'after 65536 paths, where sampling.paths ended the run'
+[[ $(key remark s.out) == "standard_error = 0.0001 is not reached"* ]] || fail "no remark in status.json"
+in_tables 'standard_error = 0.0001 is not reached'
+price "$call" 'standard_error = 1e-9, time = 0.01'
+has 'where sampling.time ended the run'
+
+# No path pays: never reached, and the error is unknown. With nothing random a 0 is certain.
+price 'payoffs = { sim.european { strike = 1000 } }' 'standard_error = 1e-3, paths = 2^21'
+has 'no path of 1048576 has been paid by payoffs[1]: the run goes on to sampling.paths = 2097152'
+has 'warning: no path of 2097152 paid by payoffs[1]'
+has 'standard_error = 0.001 is not reached after 2097152 paths'
+has 'price 0 +- nan'
+sed -i 's/vol = 0.2/vol = 0/' s.lua
+expect 0 'price 0 +- 0' "$SIM" s.lua --force --device cpu
+has_not warning
+
+# Below what rounding leaves: a call that is its own control is exact but for that.
+price "$call" 'standard_error = 1e-9, control = "black_scholes", paths = 2^18' 'precision = "single"'
+has 'standard_error = 1e-09 is below what rounding leaves: 9.97e-06; precision = "double" leaves less'
+price "$call" 'control = "black_scholes", paths = 2^16'
+has 'price 10.450584 +- 9.5e-12'
+
+# Rounded paths.
+price "$call" 'paths = 3, antithetic = true'
+has 'sampling.paths: 3 are rounded up to 4: antithetic paths come in pairs'
+price "$call" 'paths = 1000, sequence = "sobol"'
+has 'sampling.paths: 1000 are rounded up to 1024: each scramble'
+price "$call" 'paths = 1000, moment_matching = true'
+has 'sampling.paths: 1000 are rounded up to 32768: groups of 1024'
+price "$call" 'paths = 2^16'
+has_not rounded
+
+# All prices and Greeks of several payoffs; 400 numbers of a path are too many, but step 300 can be seen.
+price 'payoffs = { sim.european { strike = 100 }, sim.barrier { strike = 100, level = 80 } },
+  steps = 365, payoff = function(path) return path.fixing[1][300] end' 'paths = 2^12' 'greeks = { delta = true, vega = true }'
+has 'payoff                                     price                    delta                    vega'
+has '1 function'
+has '2 european call 100'
+has '3 down-out call 100 at 80 '
+[ "$(grep -c ' +- ' output)" = 3 ] || fail "not a line for each payoff"
+price "$call" 'paths = 2^12' 'greeks = { delta = true, gamma = true }'
+[ "$(grep -c '^  \(price\|delta\|gamma\)  *[0-9.]* +- [0-9.]*$' output)" = 3 ] || fail "not a line for each Greek"
+sed -i 's/^  payoffs.*/  steps = 365, payoff = function(path) local s = 0 for k = 1, 300 do s = s + path.fixing[1][k] end return s end,/' s.lua
+expect 65 'more than 256 inputs' "$SIM" s.lua --force --device cpu
+
+# A payoff does not depend on the other asset: that is sure. A digital that no path of the difference met is not.
+price 'assets = { { spot = 100, vol = 0.2 }, { spot = 90, vol = 0.2 } }, payoffs = { sim.european { strike = 100 } }' 'paths = 2^12' \
+  'greeks = { delta = true }'
+grep -q '^  delta of asset 2 *0.0* +- 0.0*[1-9]' output || grep -q '^  delta of asset 2 *0 +- [0-9]' output || fail "no error of a delta that is 0"
+has_not ' +- ?'
+price 'payoffs = { sim.digital { strike = 150 } }' 'paths = 64' 'greeks = { delta = true, method = "bump" }'
+has ' +- ?'
+
+# The Greeks of all payoffs are in tables: a condition sees them, errors of a put's gamma above 0 and below the gamma.
+price 'payoffs = { sim.european { strike = 100 }, sim.european { strike = 100, type = "put" } }' 'paths = 2^21' \
+  'greeks = { delta = true, gamma = true }, output = { tables = "every 1 steps" }, stop_when = function(o) return sim.all(
+  sim.eq(o.delta, o.deltas.payoff_1), sim.lt(math.abs(o.deltas.payoff_2 + 0.363), 0.01), sim.eq(o.delta_error, o.delta_errors.payoff_1),
+  sim.gt(o.gamma_errors.payoff_2, 0), sim.lt(o.gamma_errors.payoff_2, 0.1 * o.gammas.payoff_2)) end'
+has 'stop_when holds at step 1'
+
+# Runs that end where numbers end: what it was, and where.
+wrong() { # wrong TEXT ASSET REST
+  printf 'return sim.option { assets = { { spot = 100, %s } }, maturity = 1, steps = 8,\n  %s,\n' "$2" "$3" >w.lua
+  printf '  sampling = { paths = 4096, antithetic = true } }\n' >>w.lua
+  for precision in double single; do expect 80 "$1" "$SIM" w.lua --force --device cpu --precision $precision; done
+}
+digital='payoffs = { sim.digital { strike = 100 } }' # which pays nothing where a price is NaN
+wrong 'assets[1].local_vol is -0.00' 'local_vol = function(S) return 0.2 - 0.01 * (S - 100) end' "$digital"
+grep -q 'at S = 12[0-9.]*, t = 0.[0-9]* (path [0-9]*): expected a number >= 0' output || fail "no S and t"
+wrong 'assets[1].local_vol is NaN at S = 11' 'local_vol = function(S) return math.sqrt(110 - S) / 20 end' "$digital"
+wrong 'payoff is NaN on path' 'vol = 0.2' 'payoff = function(path) return math.sqrt(path.last[1] - 100) end'
+has ', where last[1] = 9'
+wrong 'result 2 of payoff is infinite on path' 'vol = 0.2' 'payoff = function(path) return 1, math.exp(path.last[1] * 10) end'
+wrong 'a derivative of a payoff is NaN on path' 'vol = 0.2' 'payoff = function(path) return math.sqrt(path.last[1] - 100 + math.abs(path.last[1] - 100)) end, greeks = { delta = true, method = "pathwise" }'
+
+# A matrix of one asset; a coupon that is meant in per cent.
+price 'correlation = { { 1 } }, payoffs = { sim.autocallable { level = 100, coupon = 5, protection = 80 } }' 'paths = 2^12'
+has 'payoffs[1]: coupon = 5 is 500 % of cash for each date'

@@ -1,0 +1,247 @@
+/* How a run begins: grains that are packed, that come into an empty box, that are read from a file. */
+#include "tests/collision/driver.h"
+#include "tests/sanitized.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static void near_to(double got, double expected, double within, const char *what) {
+  if (!(fabs(got - expected) <= within))
+    fail_msg("%s: got %.9g, expected %.9g within %.1e", what, got, expected, within);
+}
+
+/* Deepest of all pairs over the smaller radius, below 0: a gap. In a periodic box of `size`. */
+static double deepest(driver *d, double size) {
+  driver_frame kept;
+  driver_keep(d, &kept);
+  const sim_array *radius = sim_frame_array(&kept.frame, "radius");
+  const double *r = radius->data, *x = sim_frame_array(&kept.frame, "position")->data;
+  const int64_t n = radius->shape[0];
+  double most = -INFINITY;
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < i; j++) {
+      double square = 0;
+      for (int c = 0; c < 3; c++) {
+        double way = fabs(x[c * n + i] - x[c * n + j]);
+        if (way > 0.5 * size) way = size - way;
+        square += way * way;
+      }
+      most = fmax(most, (r[i] + r[j] - sqrt(square)) / fmin(r[i], r[j]));
+    }
+  driver_frame_free(&kept);
+  return most;
+}
+
+/* Ten large among 3000 small ones, which begin with overlaps in any case. What is found is places that were looked at:
+ * no overlap at all, to the rounding of 2 in the distances over the smallest radius. */
+static void test_pack_sizes(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 3; seed += 2) {
+    collision_random_spheres small = {.size.radius = 0.02, .n = 3000, .group.species = "small"};
+    collision_random_spheres big = {.size.radius = 0.4, .n = 10, .group.species = "big"};
+    driver d = driver_make(SIM_DOUBLE, NAN, 1);
+    driver_box(&d, 2, COLLISION_PERIODIC);
+    d.parameters.common.seed = seed;
+    d.parameters.contact.values.stiffness = 100;
+    driver_add(&d, &collision_random_spheres_schema, &small);
+    driver_add(&d, &collision_random_spheres_schema, &big);
+    driver_create(&d);
+    near_to(fmax(0, deepest(&d, 2)), 0, 4 * 2 * 0x1p-52 / 0.02, "overlap of packed grains");
+    driver_destroy(&d);
+  }
+}
+
+/* Close to random packing, 0.64. */
+static void test_pack_dense(void **state) {
+  (void)state;
+  const double size = cbrt(4 * 3.14159265358979323846 / 3 * 0.125 * 500 / 0.62);
+  collision_random_spheres spheres = {.size.radius = 0.5, .n = 500};
+  driver d = driver_make(SIM_DOUBLE, NAN, 1);
+  driver_box(&d, size, COLLISION_PERIODIC);
+  d.parameters.contact.values.stiffness = 100;
+  driver_add(&d, &collision_random_spheres_schema, &spheres);
+  const clock_t before = clock();
+  driver_create(&d);
+  const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC; /* of all threads */
+  printf("500 grains at 0.62: %.2f s of processor time\n", seconds);
+  assert_true(TEST_SANITIZED || seconds < 2);
+  near_to(fmax(0, deepest(&d, size)), 0, 4 * size * 0x1p-52 / 0.5, "overlap of packed grains");
+  driver_destroy(&d);
+}
+
+/* ---- inlets ---- */
+
+static collision_inlet inlet;
+static sim_item inlets[1];
+static double radii[2];
+
+static driver rain(double t_end) {
+  driver d = driver_make(SIM_DOUBLE, NAN, t_end);
+  inlet = (collision_inlet){.group = {.species = "rain", .material = "grain", .density = 2, .velocity = {0, 0, -1}},
+                            .size = {.radius = 0.1},
+                            .rate = 10,
+                            .low = {-1, -1, 3},
+                            .high = {1, 1, 4},
+                            .stop = NAN,
+                            .limit = NAN};
+  inlets[0] = (sim_item){.data = &inlet};
+  d.parameters.insert = (sim_list){inlets, 1};
+  d.parameters.gravity[2] = -10;
+  d.parameters.contact.values.contact_time = 0.01;
+  d.parameters.contact.values.friction = 0.5;
+  d.parameters.box.sides[4] = COLLISION_OUTLET; /* at z = -50 */
+  return d;
+}
+
+/* The widest radii there are, 1:20, are not refused for their rounding. The step is that of the smallest radius
+ * which is drawn, m exp(-4 s): with a constant stiffness it goes with the root of the mass. */
+static void test_lognormal(void **state) {
+  (void)state;
+  static const double medians[] = {0.02, 0.03, 0.05, 0.07, 0.09, 0.1};
+  for (size_t k = 0; k < sizeof medians / sizeof *medians; k++)
+    for (int wide = 0; wide < 2; wide++) {
+      const double s = wide ? 0.75 : 0.05, m = medians[k], pi = 3.14159265358979323846;
+      driver d = rain(0.3);
+      collision_grain grain = {.radius = m};
+      radii[0] = m, radii[1] = s;
+      inlet.size = (collision_radii){NAN, {radii, 2, 1}, COLLISION_LOGNORMAL};
+      d.parameters.contact.values.contact_time = NAN;
+      d.parameters.contact.values.stiffness = 1e3;
+      driver_add(&d, &collision_grain_schema, &grain);
+      d.items[0].data = &grain;
+      driver_create(&d);
+      const double least = m * fmax(exp(-4 * s), 1 / sqrt(20));
+      const double lightest = fmin(2 * 4 * pi / 3 * pow(least, 3), 4 * pi / 3 * pow(m, 3));
+      near_to(d.clock.dt, pi * sqrt(0.5 * lightest / 1e3) / 50, 1e-9 * d.clock.dt, "step with a lognormal inlet");
+      driver_destroy(&d);
+    }
+}
+
+/* From an empty box: what falls freely is where it has to be. */
+static void test_empty_start(void **state) {
+  (void)state;
+  for (int single = 0; single < 2; single++) {
+    driver d = rain(1);
+    d.parameters.common.precision = single ? SIM_SINGLE : SIM_DOUBLE;
+    driver_create(&d);
+    assert_true(driver_value(&d, "gas", "temperature") == 0);
+    assert_true(driver_value(&d, "energy", "balance") == 0);
+    assert_true(driver_value(&d, "momentum", "momentum_z") == 0);
+    driver_run(&d);
+    assert_true(driver_value(&d, "flow", "inserted") == 10);
+    /* Rounding over 5000 steps. */
+    near_to(driver_value(&d, "energy", "balance"), 0, single ? 1e-4 : 1e-10, "balance of free fall");
+    driver_destroy(&d);
+  }
+}
+
+/* All leave, nobody is there for a while, then others come; from the empty box a restart has the same bits. */
+static void test_all_leave(void **state) {
+  (void)state;
+  char whole[33], parts[33];
+  driver_frame kept;
+  collision_grain grain = {.radius = 0.1, .position = {0, 0, -49.9}, .group.velocity = {0, 0, -5}};
+  driver d = rain(1);
+  inlet.start = 0.5;
+  driver_add(&d, &collision_grain_schema, &grain);
+  driver_create(&d);
+  driver_until(&d, 0.3);
+  driver_keep(&d, &kept);
+  assert_true(sim_frame_array(&kept.frame, "id")->shape[0] == 0);
+  assert_true(driver_value(&d, "flow", "removed") == 1);
+  for (int t = 0; t < 4; t++) {
+    static const char *const columns[][2] = {
+        {"energy", "total"}, {"gas", "pressure"}, {"contacts", "rate"}, {"contacts", "coordination"}};
+    assert_true(driver_value(&d, columns[t][0], columns[t][1]) == 0);
+  }
+  driver_run(&d);
+  assert_true(driver_value(&d, "flow", "inserted") == 5);
+  driver_digest(&d, whole);
+  driver_destroy(&d);
+  driver other = rain(1);
+  inlet.start = 0.5;
+  driver_add(&other, &collision_grain_schema, &grain);
+  driver_restore(&other, &kept.frame);
+  driver_run(&other);
+  driver_digest(&other, parts);
+  assert_string_equal(whole, parts);
+  driver_destroy(&other);
+  driver_frame_free(&kept);
+}
+
+/* Nobody comes any more: the run goes on to its end, and a restart from there too. */
+static void test_stays_empty(void **state) {
+  (void)state;
+  driver_frame kept;
+  collision_grain grain = {.radius = 0.1, .position = {0, 0, -49.9}, .group.velocity = {0, 0, -5}};
+  for (int again = 0; again < 2; again++) {
+    driver d = rain(0.5);
+    d.parameters.insert.count = 0;
+    driver_add(&d, &collision_grain_schema, &grain);
+    if (again)
+      driver_restore(&d, &kept.frame);
+    else
+      driver_create(&d);
+    driver_until(&d, 0.3);
+    if (!again) driver_keep(&d, &kept);
+    driver_run(&d);
+    assert_true(d.clock.t == 0.5 && driver_value(&d, "flow", "removed") == 1);
+    driver_destroy(&d);
+  }
+  driver_frame_free(&kept);
+}
+
+/* ---- files ---- */
+
+static sim_status count_two(const char *path, const char *species, int64_t *count) {
+  (void)path, (void)species;
+  *count = 2;
+  return SIM_OK;
+}
+
+/* As a snapshot has them: radii that are not those of mass and density, and spins. */
+static sim_status read_two(const char *path, const char *species, const sim_units *units, sim_particles *out) {
+  (void)path, (void)species, (void)units;
+  *out = (sim_particles){.count = 2, .radius = calloc(2, sizeof(double)), .mass = calloc(2, sizeof(double))};
+  for (int c = 0; c < 3; c++) out->position[c] = calloc(2, sizeof(double)), out->spin[c] = calloc(2, sizeof(double));
+  for (int i = 0; i < 2; i++) {
+    out->radius[i] = 0.25 + i, out->mass[i] = 3 + i;
+    for (int c = 0; c < 3; c++) out->position[c][i] = 4 * i, out->spin[c][i] = c - 2 * i;
+  }
+  return SIM_OK;
+}
+
+static void test_file(void **state) {
+  (void)state;
+  for (int given = 0; given < 2; given++) {
+    collision_from_file file = {.path = "snap.h5", .radius = given ? 0.5 : NAN};
+    driver d = driver_make(SIM_DOUBLE, NAN, 1);
+    d.setup.count_particles = count_two;
+    d.setup.read_particles = read_two;
+    d.parameters.contact.values.stiffness = 100;
+    driver_add(&d, &collision_from_file_schema, &file);
+    driver_create(&d);
+    for (int i = 0; i < 2; i++) {
+      assert_true(driver_get(&d, "radius", 0, i) == (given ? 0.5 : 0.25 + i));
+      if (!given) assert_true(driver_get(&d, "mass", 0, i) == 3 + i);
+      for (int c = 0; c < 3; c++) assert_true(driver_get(&d, "angular_velocity", c, i) == c - 2 * i);
+    }
+    driver_destroy(&d);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pack_sizes), cmocka_unit_test(test_pack_dense),
+                                     cmocka_unit_test(test_lognormal),  cmocka_unit_test(test_empty_start),
+                                     cmocka_unit_test(test_all_leave),  cmocka_unit_test(test_stays_empty),
+                                     cmocka_unit_test(test_file)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

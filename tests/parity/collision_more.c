@@ -1,0 +1,194 @@
+/* What a scenario may add to grains, on a GPU against the CPU, bit by bit: functions of the scenario are polynomials
+ * here, whose operations both round alike. */
+#include "tests/parity/collision_compare.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const double pi = 3.14159265358979323846;
+static const char *const places[] = {"x", "y", "z", "t", NULL};
+
+static collision_random_spheres large, small;
+static collision_plane slope;
+static double low[3] = {0.5, 0.5, 3}, high[3] = {9.5, 9.5, 9};
+
+/* Two kinds of grains of unlike radii that fall on what is just below them, with friction: a rising slope, or what the
+ * test puts there. */
+static driver fall(sim_precision precision, int law, bool sloping) {
+  driver d = driver_make(precision, NAN, 1e9);
+  driver_box(&d, 10, COLLISION_WALL);
+  d.parameters.box.sides[0] = d.parameters.box.sides[1] = COLLISION_PERIODIC;
+  large = (collision_random_spheres){.group.density = 2, .size.radius = 0.35, .n = 300, .temperature = 0.5};
+  small = (collision_random_spheres){
+      .group = {.density = 1, .material = "glass"}, .size.radius = 0.12, .n = 1000, .temperature = 0.1};
+  large.group.velocity[2] = small.group.velocity[2] = -8;
+  large.low = small.low = (sim_doubles){low, 3, 1};
+  large.high = small.high = (sim_doubles){high, 3, 1};
+  collision_values *v = &d.parameters.contact.values;
+  d.parameters.contact.law = law;
+  if (law == COLLISION_HERTZ) {
+    v->young = 2e4;
+    v->poisson = 0.3;
+  } else {
+    v->stiffness = 2000;
+  }
+  if (law != COLLISION_OWN) v->restitution = 0.7;
+  v->friction = 0.4;
+  d.parameters.gravity[2] = -5;
+  driver_add(&d, &collision_random_spheres_schema, &large);
+  driver_add(&d, &collision_random_spheres_schema, &small);
+  slope = (collision_plane){.point = {5, 5, 2.85}, .normal = {0.02, 0, 1}, .velocity = {0, 0, 0.5}};
+  if (sloping) driver_wall(&d, &collision_plane_schema, &slope);
+  return d;
+}
+
+/* A potential 3 z^2, and the acceleration (0, 0, x t). */
+static void test_external(void **state) {
+  (void)state;
+  sim_expr *potential = driver_function(places, SIM_EXPR_MUL, 2, 2, 0, 1);
+  sim_expr *acceleration = driver_function(places, SIM_EXPR_MUL, 0, 3, 0, 3);
+  for (int precision = 0; precision < 2; precision++)
+    for (int kind = 0; kind < 2; kind++) {
+      driver d = fall(precision ? SIM_DOUBLE : SIM_SINGLE, COLLISION_HERTZ, true);
+      d.parameters.external = kind ? acceleration : potential;
+      collision_compare(d, d, false, kind ? "an external acceleration" : "an external potential");
+    }
+  sim_expr_free(&potential);
+  sim_expr_free(&acceleration);
+}
+
+/* 2000 overlap + 2 mass rate */
+static sim_expr *spring(void) {
+  static const char *const inputs[] = {COLLISION_FORCE_INPUTS};
+  sim_expr_builder *b;
+  sim_expr_ref in[4], number, push, drag, out;
+  sim_expr *graph = NULL;
+  assert_int_equal(sim_expr_builder_create(&b), SIM_OK);
+  for (int k = 0; k < 4; k++) assert_int_equal(sim_expr_builder_input(b, inputs[k], &in[k]), SIM_OK);
+  assert_int_equal(sim_expr_builder_number(b, 2000, &number), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){in[0], number}, &push), SIM_OK);
+  assert_int_equal(sim_expr_builder_number(b, 2, &number), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){in[1], in[3]}, &drag), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){drag, number}, &drag), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){push, drag}, &out), SIM_OK);
+  assert_int_equal(sim_expr_builder_finish(b, &out, (const char *const[]){"force"}, 1, &graph), SIM_OK);
+  sim_expr_builder_free(&b);
+  return graph;
+}
+
+static void test_own_law(void **state) {
+  (void)state;
+  sim_expr *force = spring();
+  for (int precision = 0; precision < 2; precision++)
+    for (int kind = 0; kind < 3; kind++) {
+      driver d = fall(precision ? SIM_DOUBLE : SIM_SINGLE, COLLISION_OWN, true);
+      d.parameters.contact.force = force;
+      if (kind == 0) d.parameters.contact.values.friction = 0;
+      if (kind == 2) d.parameters.contact.values.rolling_friction = 0.05;
+      collision_compare(d, d, false, "a law of the scenario's own");
+    }
+  sim_expr_free(&force);
+}
+
+/* A landscape of 2 x 18 x 18 triangles, smaller than the large grains and larger than the small ones. */
+static const char *write_hills(void) {
+  static const char *const path = "parity_hills.stl";
+  enum { SIDE = 18 };
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "solid hills\n");
+  for (int k = 0; k < 2 * SIDE * SIDE; k++) {
+    static const int corner[2][3][2] = {{{0, 0}, {1, 0}, {1, 1}}, {{0, 0}, {1, 1}, {0, 1}}};
+    fprintf(file, "facet normal 0 0 0\nouter loop\n");
+    for (int c = 0; c < 3; c++) {
+      const double x = 10.0 / SIDE * (k / 2 / SIDE + corner[k % 2][c][0]);
+      const double y = 10.0 / SIDE * (k / 2 % SIDE + corner[k % 2][c][1]);
+      fprintf(file, "vertex %.6f %.6f %.6f\n", x, y, 2.3 + 0.6 * sin(2 * x) * cos(1.7 * y));
+    }
+    fprintf(file, "endloop\nendfacet\n");
+  }
+  fprintf(file, "endsolid hills\n");
+  fclose(file);
+  return path;
+}
+
+/* At rest, and in motion. */
+static void test_mesh(void **state) {
+  (void)state;
+  for (int precision = 0; precision < 2; precision++)
+    for (int kind = 0; kind < 3; kind++) {
+      collision_stl hills = {
+          .path = (char *)(size_t)write_hills(), .scale = 1, .point = {5, 5, 2}, .axis = {0.1, 0, 1}};
+      driver d = fall(precision ? SIM_DOUBLE : SIM_SINGLE, kind == 1 ? COLLISION_HERTZ : COLLISION_LINEAR, false);
+      if (kind == 0) d.parameters.contact.values.friction = 0;
+      if (kind == 2) d.parameters.contact.values.rolling_friction = 0.05;
+      if (kind > 0) {
+        hills.spin = 0.4;
+        hills.velocity[2] = 0.3;
+      }
+      driver_wall(&d, &collision_stl_schema, &hills);
+      collision_compare(d, d, false, kind ? "a mesh that moves" : "a mesh");
+    }
+  remove("parity_hills.stl");
+}
+
+/* Grains that come, go and pass gates, one of them a disc. */
+static void test_flow(void **state) {
+  (void)state;
+  static double radii[2] = {0.1, 0.3};
+  static collision_region region = {.low = {-1, -1, 3}, .high = {3, 11, 4}};
+  static collision_gate gates[2] = {{.point = {5, 5, 5}, .normal = {0, 0, -2}, .radius = NAN},
+                                    {.point = {5, 5, 4}, .normal = {0.1, 0, -1}, .radius = 3}};
+  static collision_inlet inlet = {
+      .group = {.species = "rain", .material = "glass", .density = 2, .velocity = {0, 0, -3}},
+      .size = {NAN, {radii, 2, 1}, COLLISION_UNIFORM},
+      .rate = 3000,
+      .low = {1, 1, 9},
+      .high = {9, 9, 9.9},
+      .stop = NAN,
+      .limit = NAN};
+  static sim_item inlets[1] = {{.data = &inlet}}, regions[1] = {{.data = &region}},
+                  passed[2] = {{.data = &gates[0]}, {.data = &gates[1]}};
+  for (int precision = 0; precision < 2; precision++)
+    for (int kind = 0; kind < 2; kind++) {
+      driver d = fall(precision ? SIM_DOUBLE : SIM_SINGLE, kind ? COLLISION_HERTZ : COLLISION_LINEAR, true);
+      d.parameters.integrate.t_end = 0.4;
+      d.parameters.insert = (sim_list){inlets, 1};
+      d.parameters.remove = (sim_list){regions, 1};
+      d.parameters.gates = (sim_list){passed, 2};
+      d.parameters.box.sides[2] = COLLISION_OUTLET;
+      collision_compare(d, d, false, "grains that come and go");
+    }
+}
+
+static void test_shear(void **state) {
+  (void)state;
+  for (int precision = 0; precision < 2; precision++)
+    for (int kind = 0; kind < 2; kind++) {
+      driver d = driver_make(precision ? SIM_DOUBLE : SIM_SINGLE, NAN, 1e9);
+      driver_box(&d, cbrt(2000 * pi / 6 / 0.4), COLLISION_PERIODIC);
+      d.parameters.box.shear_rate = kind ? -3 : 2;
+      if (kind) d.parameters.box.sides[4] = d.parameters.box.sides[5] = COLLISION_WALL;
+      large = (collision_random_spheres){.group.density = 6 / pi, .size.radius = 0.5, .n = 2000, .temperature = 1};
+      d.parameters.contact.values.contact_time = 0.1;
+      d.parameters.contact.values.restitution = 0.8;
+      if (kind) d.parameters.contact.values.friction = 0.5;
+      driver_add(&d, &collision_random_spheres_schema, &large);
+      collision_compare(d, d, false, "a sheared box");
+    }
+}
+
+/* One test where it is named. */
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_external), cmocka_unit_test(test_own_law),
+                                     cmocka_unit_test(test_mesh), cmocka_unit_test(test_flow),
+                                     cmocka_unit_test(test_shear)};
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
+  return collision_no_gpu() ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,5 @@
+-- expect: 65 option_local_negative.lua:3: assets[1].local_vol: expected a number >= 0, got -0.2 at S = 100, t = 0
+return sim.option {
+  assets = { { spot = 100, local_vol = function(S) return -0.002 * S end } }, maturity = 1,
+  payoffs = { sim.european { strike = 100 } },
+}

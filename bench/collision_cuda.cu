@@ -12,6 +12,7 @@
  * of their places, as where a bed has been stirred.
  * --packing: 0.3 unless said; above 0.52 all touch at the start.
  * --check: every contact and move of some steps against a plain loop over cells on the host, bit by bit. */
+#include "bench/arguments.h"
 #include "engine/cuda.h"
 #include "kernels/collision/cuda/ops.h"
 #include "kernels/collision/gas.h"
@@ -412,21 +413,18 @@ static void time_sizes(int64_t n, double large, int warm, int steps) {
 int main(int count, char **arguments) {
   double n = 0, ratio = 1, restitution = 1, warm = 1500, steps = 500, sizes = 0;
   bool checked = false, packed = false, shuffled = false;
-  for (int k = 1; k < count; k++) {
-    const char *key = arguments[k];
-    if (!strcmp(key, "--check")) checked = true;
-    if (!strcmp(key, "--bed")) packed = true;
-    if (!strcmp(key, "--shuffled")) shuffled = true;
-    if (k + 1 == count) break;
-    const double value = atof(arguments[k + 1]);
-    if (!strcmp(key, "--n")) n = value;
-    if (!strcmp(key, "--ratio")) ratio = value;
-    if (!strcmp(key, "--sizes")) sizes = value;
-    if (!strcmp(key, "--packing")) packing = value;
-    if (!strcmp(key, "--warm")) warm = value;
-    if (!strcmp(key, "--steps")) steps = value;
-    if (!strcmp(key, "--restitution")) restitution = value;
-  }
+  const bench_argument known[] = {{"--check", BENCH_FLAG, &checked, 0, NULL},
+                                  {"--bed", BENCH_FLAG, &packed, 0, NULL},
+                                  {"--shuffled", BENCH_FLAG, &shuffled, 0, NULL},
+                                  {"--n", BENCH_NUMBER, &n, 2, NULL},
+                                  {"--ratio", BENCH_NUMBER, &ratio, 1, NULL},
+                                  {"--sizes", BENCH_NUMBER, &sizes, 1, NULL},
+                                  {"--packing", BENCH_NUMBER, &packing, 0, NULL},
+                                  {"--warm", BENCH_NUMBER, &warm, 0, NULL},
+                                  {"--steps", BENCH_NUMBER, &steps, 1, NULL},
+                                  {"--restitution", BENCH_NUMBER, &restitution, 0, NULL},
+                                  {NULL, BENCH_END, NULL, 0, NULL}};
+  bench_arguments(count, arguments, known);
   must(sim_backend_cuda.open(NULL));
   if (checked) {
     check(n > 0 ? (int64_t)n : 5000, ratio, restitution, (int)(steps < 300 ? steps : 300));

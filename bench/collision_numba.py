@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""A gas of spheres: bench_collision beside the cells that a careful Numba user writes, and LAMMPS, in turn, in one run.
+"""A gas of spheres: bench_collision beside two programs in Numba and LAMMPS, in turn, in one run. The first one in Numba
+searches its cells anew in every step; the second one, as a careful user would, keeps lists of neighbours with a skin until a
+grain has gone half of it. Every program's temperature and contacts have to be ours, or the script ends with 1.
 
 usage: collision_numba.py PATH/TO/bench_collision [--n N]... [--warm STEPS] [--steps STEPS] [--rounds R] [--threads T]
                           [--lammps COMMAND]
 """
 import argparse
+import functools
 import math
 import os
 import re
@@ -98,7 +101,84 @@ def move(x, v, f, side):
             x[i, k] = w - side if w >= side else (w + side if w < F(0) else w)
 
 
+@numba.njit(parallel=True, fastmath=True)
+def make_lists(x, cells, side, first, reach, near, count):
+    """Indices of all grains nearer than reach to each one; count may pass the room of near, which its caller sees."""
+    half, room = F(0.5) * side, near.shape[1]
+    for row in numba.prange(cells * cells):
+        cx, cy = row // cells, row % cells
+        around = np.empty(27, np.int64)
+        for cz in range(cells):
+            m = 0
+            for ox in range(-1, 2):
+                for oy in range(-1, 2):
+                    line = (((cx + ox) % cells) * cells + (cy + oy) % cells) * cells
+                    for oz in range(-1, 2):
+                        around[m] = line + (cz + oz) % cells
+                        m += 1
+            for i in range(first[row * cells + cz], first[row * cells + cz + 1]):
+                found = 0
+                for there in around:
+                    for j in range(first[there], first[there + 1]):
+                        dx, dy, dz = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
+                        if dx > half: dx -= side
+                        elif dx < -half: dx += side
+                        if dy > half: dy -= side
+                        elif dy < -half: dy += side
+                        if dz > half: dz -= side
+                        elif dz < -half: dz += side
+                        if dx * dx + dy * dy + dz * dz < reach * reach and j != i:
+                            if found < room: near[i, found] = j
+                            found += 1
+                count[i] = found
+
+
+@numba.njit(parallel=True, fastmath=True)
+def forces_by_lists(x, side, near, count, f, touching):
+    half = F(0.5) * side
+    for i in numba.prange(x.shape[0]):
+        a = b = c = F(0)
+        met = 0
+        for k in range(count[i]):
+            j = near[i, k]
+            dx, dy, dz = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
+            if dx > half: dx -= side
+            elif dx < -half: dx += side
+            if dy > half: dy -= side
+            elif dy < -half: dy += side
+            if dz > half: dz -= side
+            elif dz < -half: dz += side
+            square = dx * dx + dy * dy + dz * dz
+            if square < F(1):
+                r = math.sqrt(square)
+                push = STIFFNESS * (F(1) - r) / r
+                a += push * dx
+                b += push * dy
+                c += push * dz
+                met += 1
+        f[i, 0], f[i, 1], f[i, 2] = a, b, c
+        touching[i] = met
+
+
+@numba.njit(parallel=True, fastmath=True)
+def farthest(x, from_x, side):
+    """Square of the greatest way from from_x."""
+    most = F(0)
+    for i in numba.prange(x.shape[0]):
+        square = F(0)
+        for k in range(3):
+            d = x[i, k] - from_x[i, k]
+            d -= side * np.rint(d / side)
+            square += d * d
+        most = max(most, square)
+    return most
+
+
 class Gas:
+    """Cells anew in every step."""
+
+    reach = 1.0
+
     def __init__(self, n):
         m = math.ceil(n ** (1 / 3) - 1e-9)
         self.side = F((n * math.pi / 6 / PACKING) ** (1 / 3))
@@ -107,27 +187,51 @@ class Gas:
         self.x = ((places + 0.5) * (float(self.side) / m)).astype(F)
         self.v = np.random.default_rng(1).normal(0, math.sqrt(TEMPERATURE), (n, 3))
         self.v = (self.v - self.v.mean(0)).astype(F)
-        self.cells = int(self.side)
+        self.cells = int(float(self.side) / self.reach)
         self.sx, self.sv, self.f = np.empty_like(self.x), np.empty_like(self.v), np.empty_like(self.x)
         self.cell, self.at = np.empty(n, np.int32), np.empty(self.cells**3, np.int32)
         self.first, self.touching = np.zeros(self.cells**3 + 1, np.int32), np.zeros(n, np.int32)
 
-    def step(self):
+    def sort(self):
         sort(self.x, self.v, self.sx, self.sv, self.cells, self.side, self.cell, self.first, self.at)
         self.x, self.sx, self.v, self.sv = self.sx, self.x, self.sv, self.v
+
+    def forces(self):
+        self.sort()
         forces(self.x, self.cells, self.side, self.first, self.f, self.touching)
+
+    def step(self):
+        self.forces()
         move(self.x, self.v, self.f, self.side)
 
 
-def check():
+class Lists(Gas):
+    """Lists with a skin of 0.3 (of 0.2, 0.3 and 0.4 the fastest), sorted by cells where they are made."""
+
+    reach = 1.3
+
+    def __init__(self, n):
+        super().__init__(n)
+        self.near, self.count, self.from_x = np.empty((n, 32), np.int32), np.zeros(n, np.int32), None
+
+    def forces(self):
+        half = (self.reach - 1.0) / 2
+        if self.from_x is None or farthest(self.x, self.from_x, self.side) > (0.99 * half) ** 2:
+            self.sort()
+            make_lists(self.x, self.cells, self.side, self.first, F(self.reach), self.near, self.count)
+            if self.count.max() > self.near.shape[1]:
+                sys.exit("the Numba program's lists have no room")
+            self.from_x = self.x.copy()
+        forces_by_lists(self.x, self.side, self.near, self.count, self.f, self.touching)
+
+
+def check(program):
     """Forces of 1000 grains against all pairs in float64: fp32 positions of 12 and an overlap of 0.01."""
-    gas = Gas(1000)
+    gas = program(1000)
     for _ in range(400):
         gas.step()
-    gas.f[:] = 0
-    sort(gas.x, gas.v, gas.sx, gas.sv, gas.cells, gas.side, gas.cell, gas.first, gas.at)
-    forces(gas.sx, gas.cells, gas.side, gas.first, gas.f, gas.touching)
-    x = gas.sx.astype(float)
+    gas.forces()
+    x = gas.x.astype(float)
     d = x[:, None] - x[None]
     d -= float(gas.side) * np.round(d / float(gas.side))
     r = np.sqrt((d**2).sum(2)) + 10 * np.eye(len(x))
@@ -136,8 +240,8 @@ def check():
         sys.exit("the Numba program's forces are wrong")
 
 
-def timed_numba(n):
-    gas = Gas(n)
+def timed_numba(program, n):
+    gas = program(n)
     for _ in range(arguments.warm):
         gas.step()
     start = time.perf_counter()
@@ -167,17 +271,30 @@ def timed_lammps(n):
     return cells**3 * arguments.steps / seconds / 1e6, float(row[0]), float(row[1]) / 2
 
 
-check()
+def agree(name, n, found, ours):
+    """Gases of other random velocities: the mean of 3 n squares has a relative error of (2 / 3n)^1/2, a number of contacts of
+    about (1 / number)^1/2; four times the error of a difference."""
+    for what, theirs, own, error in (("temperature", found[0], ours[0], math.sqrt(2 / (3 * n))),
+                                     ("contacts a grain", found[1], ours[1], 1 / math.sqrt(n * ours[1]))):
+        if not abs(theirs / own - 1) < 4 * math.sqrt(2) * error:
+            sys.exit(f"{name}: {what} {theirs:.5f}, ours {own:.5f}: not the same gas")
+
+
+PROGRAMS = {"ours": timed_ours, "numba": functools.partial(timed_numba, Gas),
+            "numba-lists": functools.partial(timed_numba, Lists)}
+if arguments.lammps:
+    PROGRAMS["lammps"] = timed_lammps
+check(Gas)
+check(Lists)
 for n in arguments.n or [1000000]:
-    programs = {"ours": timed_ours, "numba": timed_numba}
-    if arguments.lammps:
-        programs["lammps"] = timed_lammps
-    best = dict.fromkeys(programs, 0.0)
+    best, ours = dict.fromkeys(PROGRAMS, 0.0), None
     for _ in range(arguments.rounds):
-        for name, program in programs.items():
-            rate, temperature, contacts = program(n)
+        for name, program in PROGRAMS.items():
+            rate, *found = program(n)
+            ours = ours or found
+            agree(name, n, found, ours)
             best[name] = max(best[name], rate)
-            print(f"  {name:6} n {n}: {rate:8.2f} million particle-steps a second, temperature {temperature:.5f}, "
-                  f"{contacts:.4f} contacts a grain", flush=True)
+            print(f"  {name:11} n {n}: {rate:8.2f} million particle-steps a second, temperature {found[0]:.5f}, "
+                  f"{found[1]:.4f} contacts a grain", flush=True)
     print(f"n {n}, {arguments.threads} threads: " + ", ".join(f"{k} {v:.1f}" for k, v in best.items()) + "; ours is "
           + ", ".join(f"{best['ours'] / v:.1f} x {k}" for k, v in best.items() if k != "ours"))

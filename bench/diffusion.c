@@ -5,6 +5,7 @@
  *   bench_diffusion [--precision single|double] [--n N]... [--threads T] [--isa plain|avx2|avx512] [--seconds S]
  *                   [--scheme lie|strang|etd1|etdrk2|etdrk4] [--boundary periodic|no_flux|fixed]
  *                   [--write FILE --steps K] */
+#include "bench/arguments.h"
 #include "engine/run.h"
 #include "kernels/diffusion/diffusion.h"
 
@@ -17,11 +18,8 @@
 
 const sim_model *const sim_models[] = {&diffusion_model, NULL};
 
-enum { SIZES = 32 };
-
 typedef struct options {
-  int64_t n[SIZES];
-  int sizes, threads, precision, scheme, boundary, steps;
+  int threads, precision, scheme, boundary, steps;
   sim_isa isa;
   double seconds;
   const char *file;
@@ -175,36 +173,32 @@ static void one_size(const options *o, int64_t n) {
   diffusion_spectral_destroy(&b.spectral);
 }
 
-static int choice(const char *word, const char *const *words, int count) {
-  for (int i = 0; i < count; i++)
-    if (!strcmp(word, words[i])) return i;
-  fprintf(stderr, "bench_diffusion: what is %s?\n", word);
-  exit(2);
-}
-
 int main(int count, char **arguments) {
-  static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4"};
-  static const char *const boundaries[] = {"periodic", "no_flux", "fixed"};
-  options o = {.threads = omp_get_num_procs(),
-               .isa = sim_isa_best(),
-               .seconds = 1,
-               .precision = SIM_SINGLE,
-               .steps = 1,
-               .scheme = DIFFUSION_LIE};
-  for (int k = 1; k + 1 < count; k += 2) {
-    const char *key = arguments[k], *value = arguments[k + 1];
-    if (!strcmp(key, "--precision")) o.precision = strcmp(value, "single") ? SIM_DOUBLE : SIM_SINGLE;
-    if (!strcmp(key, "--n") && o.sizes < SIZES) o.n[o.sizes++] = atoll(value);
-    if (!strcmp(key, "--threads")) o.threads = atoi(value);
-    if (!strcmp(key, "--seconds")) o.seconds = atof(value);
-    if (!strcmp(key, "--steps")) o.steps = atoi(value);
-    if (!strcmp(key, "--write")) o.file = value;
-    if (!strcmp(key, "--scheme")) o.scheme = choice(value, schemes, DIFFUSION_SCHEMES);
-    if (!strcmp(key, "--boundary")) o.boundary = choice(value, boundaries, 3);
-    if (!strcmp(key, "--isa"))
-      while (o.isa > SIM_ISA_PLAIN && strcmp(value, sim_isa_name(o.isa))) o.isa--;
-  }
-  if (o.sizes == 0) o.n[o.sizes++] = 128, o.n[o.sizes++] = 256;
-  for (int i = 0; i < o.sizes; i++) one_size(&o, o.n[i]);
+  static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4", NULL};
+  static const char *const boundaries[] = {"periodic", "no_flux", "fixed", NULL};
+  const char *sets[SIM_ISA_COUNT + 1] = {NULL};
+  for (int isa = 0; isa <= (int)sim_isa_best(); isa++) sets[isa] = sim_isa_name((sim_isa)isa);
+  options o = {.scheme = DIFFUSION_LIE};
+  int precision = 0, isa = (int)sim_isa_best();
+  double threads = omp_get_num_procs(), steps = 1;
+  bench_list sizes = {2, {128, 256}}, given = {0};
+  o.seconds = 1;
+  const bench_argument known[] = {{"--precision", BENCH_INDEX, &precision, 0, bench_precisions},
+                                  {"--n", BENCH_LIST, &given, 1, NULL},
+                                  {"--threads", BENCH_NUMBER, &threads, 1, NULL},
+                                  {"--isa", BENCH_INDEX, &isa, 0, sets},
+                                  {"--seconds", BENCH_NUMBER, &o.seconds, 0, NULL},
+                                  {"--scheme", BENCH_INDEX, &o.scheme, 0, schemes},
+                                  {"--boundary", BENCH_INDEX, &o.boundary, 0, boundaries},
+                                  {"--write", BENCH_TEXT, &o.file, 0, NULL},
+                                  {"--steps", BENCH_NUMBER, &steps, 1, NULL},
+                                  {NULL, BENCH_END, NULL, 0, NULL}};
+  bench_arguments(count, arguments, known);
+  o.precision = precision ? SIM_DOUBLE : SIM_SINGLE;
+  o.isa = (sim_isa)isa;
+  o.threads = (int)threads;
+  o.steps = (int)steps;
+  if (given.count > 0) sizes = given;
+  for (int i = 0; i < sizes.count; i++) one_size(&o, sizes.value[i]);
   return 0;
 }

@@ -1,14 +1,15 @@
 /* Reaction-diffusion on the GPU: milliseconds a step of the two fused passes, and of one pass an axis, beside cuFFT
  * with separate kernels, in one run, and how far their fields are apart; the start is a rough random field.
  *
- *   bench_diffusion_cuda [--n N]... [--steps STEPS] [--scheme lie|strang|etd1|etdrk2|etdrk4] [--boundary 0|1|2] [--file
- * PATH]
+ *   bench_diffusion_cuda [--n N]... [--steps STEPS] [--scheme lie|strang|etd1|etdrk2|etdrk4]
+ *                        [--boundary periodic|no_flux|fixed] [--file PATH]
  *
  *   bench_diffusion_cuda --gray-scott N [--file PATH]
  *   bench_diffusion_cuda --ensemble MEMBERS --n N
  *
  * u_t = D lap u + 0.1 (u - u^3) in a box of side 2 pi, fp32. --file writes the field after STEPS steps, [n][n][n]
  * floats, of the start that bench/diffusion_cupy.py makes too. */
+#include "bench/arguments.h"
 #include "engine/cuda.h"
 #include "kernels/diffusion/cuda/work.h"
 
@@ -85,8 +86,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 typedef struct options {
-  int64_t sizes[8];
-  int count, steps, scheme, boundary;
+  int steps, scheme, boundary;
   const char *file;
 } options;
 
@@ -264,31 +264,33 @@ static void ensemble(int64_t members, int64_t n) {
 }
 
 int main(int argc, char **argv) {
-  static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4"};
-  options o = {.steps = 3, .scheme = DIFFUSION_LIE};
-  int64_t spots = 0, members = 0;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (strcmp(argv[i], "--n") == 0 && o.count < 8) o.sizes[o.count++] = atoll(argv[i + 1]);
-    if (strcmp(argv[i], "--steps") == 0) o.steps = atoi(argv[i + 1]);
-    if (strcmp(argv[i], "--boundary") == 0) o.boundary = atoi(argv[i + 1]);
-    if (strcmp(argv[i], "--gray-scott") == 0) spots = atoll(argv[i + 1]);
-    if (strcmp(argv[i], "--ensemble") == 0) members = atoll(argv[i + 1]);
-    if (strcmp(argv[i], "--file") == 0) o.file = argv[i + 1];
-    for (int s = 0; strcmp(argv[i], "--scheme") == 0 && s < 6; s++)
-      if (strcmp(argv[i + 1], schemes[s]) == 0) o.scheme = s;
-  }
-  if (o.count == 0 && spots == 0) o.sizes[0] = 256, o.sizes[1] = 512, o.count = 2;
+  static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4", NULL};
+  static const char *const boundaries[] = {"periodic", "no_flux", "fixed", NULL};
+  options o = {.scheme = DIFFUSION_LIE};
+  double steps = 3, spots = 0, members = 0;
+  bench_list sizes = {0};
+  const bench_argument known[] = {{"--n", BENCH_LIST, &sizes, 1, NULL},
+                                  {"--steps", BENCH_NUMBER, &steps, 1, NULL},
+                                  {"--scheme", BENCH_INDEX, &o.scheme, 0, schemes},
+                                  {"--boundary", BENCH_INDEX, &o.boundary, 0, boundaries},
+                                  {"--gray-scott", BENCH_NUMBER, &spots, 2, NULL},
+                                  {"--ensemble", BENCH_NUMBER, &members, 1, NULL},
+                                  {"--file", BENCH_TEXT, &o.file, 0, NULL},
+                                  {NULL, BENCH_END, NULL, 0, NULL}};
+  bench_arguments(argc, argv, known);
+  o.steps = (int)steps;
+  if (sizes.count == 0 && spots == 0) sizes = (bench_list){2, {256, 512}};
   if (sim_backend_cuda.unavailable()) {
     fprintf(stderr, "bench_diffusion_cuda: %s\n", sim_backend_cuda.unavailable());
     return 77;
   }
   must(sim_backend_cuda.open(NULL));
-  for (int i = 0; i < o.count; i++) {
+  for (int i = 0; i < sizes.count; i++) {
     if (members > 0)
-      ensemble(members, o.sizes[i]);
+      ensemble((int64_t)members, sizes.value[i]);
     else
-      one_size(&o, o.sizes[i]);
+      one_size(&o, sizes.value[i]);
   }
-  if (spots > 0) gray_scott(&o, spots);
+  if (spots > 0) gray_scott(&o, (int64_t)spots);
   return 0;
 }

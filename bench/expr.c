@@ -1,6 +1,7 @@
 /* The evaluator of function graphs against the same formula in C at -O3: bench_expr [--seconds S].
  *
  * C stands twice: as the compiler builds it for any processor, and for the instruction set that the evaluator uses. */
+#include "bench/arguments.h"
 #include "engine/expr.h"
 
 #include <math.h>
@@ -197,7 +198,10 @@ static void compare(const char *name, graph *build, formula *const *c, int singl
 }
 
 int main(int argc, char **argv) {
-  if (argc > 2 && strcmp(argv[1], "--seconds") == 0) seconds = atof(argv[2]) / 30;
+  double all = 30 * seconds;
+  const bench_argument known[] = {{"--seconds", BENCH_NUMBER, &all, 0, NULL}, {NULL, BENCH_END, NULL, 0, NULL}};
+  bench_arguments(argc, argv, known);
+  seconds = all / 30;
   double *memory = aligned_alloc(64, (size_t)2 * ARRAYS * (N + 104) * sizeof *memory);
   if (!memory) return 1;
   for (int single = 0; single < 2; single++)

@@ -3,7 +3,8 @@
 
 usage: startup.py PATH/TO/sim [--device cpu|gpu] [--rounds R]     prints a JSON object of milliseconds: median and least
 
-On the GPU also with nothing in the cache of compiled kernels, twice; what does not run there is left out.
+On the GPU also with nothing in the cache of compiled kernels, and whole runs of option scenarios; what does not run there
+is left out.
 """
 import argparse
 import json
@@ -48,6 +49,9 @@ SCENARIOS = {
     "diffusion 512^3, strang": diffusion(512, "strang"),
 }
 COLD = "diffusion 256^3", "diffusion 512^3, strang"  # with rates that are compiled when they are first met
+# Whole runs of scenarios/ whose kernels are compiled: a sample takes milliseconds.
+WHOLE = "european", "own_payoff", "heston_barrier", "american_put", "basket_sobol"
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def milliseconds(command, rounds, caches=None):
@@ -80,6 +84,11 @@ def main():
             if name in COLD:
                 found[f"first step, {name}, nothing compiled before"] = milliseconds(command, 2, folder)
             found[f"first step, {name}"] = milliseconds(command, arguments.rounds)
+        for name in WHOLE if arguments.device == "gpu" else ():
+            command = [arguments.sim, "run", os.path.join(HERE, "../scenarios", name + ".lua"), "-q", "--force", "-o",
+                       os.path.join(folder, "out"), "--device", "cuda"]
+            found[f"{name}.lua, nothing compiled before"] = milliseconds(command, 1, folder)
+            found[f"{name}.lua"] = milliseconds(command, 3)
     found = {name: times for name, times in found.items() if times}
     if not found:
         sys.exit("startup.py: nothing ran")

@@ -54,7 +54,8 @@ def join(old, new):
 def merge(old, new):
     """Results of one device; what failed takes nothing away."""
     merged = {kind: dict(entries) for kind, entries in old.items()}
-    merged["libraries"] = {**old.get("libraries", {}), **new.get("libraries", {})}
+    if "libraries" in new:
+        merged["libraries"] = {**old.get("libraries", {}), **new["libraries"]}
     for name, entry in new.get("comparisons", {}).items():
         table = merged.setdefault("comparisons", {})
         if name not in table or table[name]["when"] <= entry["when"]:
@@ -105,9 +106,10 @@ class Places:
 
 
 def ratio(entry, label):
-    """How many times ours is as fast."""
+    """How many times ours is as fast; on one thread beside what has one."""
     earlier = entry.get("earlier", {}).get(label)
-    own, other = (earlier["ours"], earlier["value"]) if earlier else (best(entry, "ours"), best(entry, label))
+    like = "ours, 1 thread" if label.endswith(", 1 thread") and "ours, 1 thread" in entry["values"] else "ours"
+    own, other = (earlier["ours"], earlier["value"]) if earlier else (best(entry, like), best(entry, label))
     if own is None or other is None:
         return None
     return other / own if entry["lower is better"] else own / other
@@ -123,11 +125,15 @@ def comparison_lines(results, places, order):
     yield "|---|---|---|---|"
     for name, entry in entries.items():
         others = [f"{label} {number(best(entry, label))} ({number(ratio(entry, label))} x)" for label in entry["values"]
-                  if label != "ours"]
+                  if not label.startswith("ours")]
         others += [f"{label} {number(earlier['value'])} ({number(ratio(entry, label))} x in an earlier run)"
                    for label, earlier in entry.get("earlier", {}).items()]
-        yield (f"| {name}{places.mark(entry)} | {entry['unit']} | **{number(best(entry, 'ours'))}** "
-               f"| {', '.join(others) or '-'} |")
+        own = f"**{number(best(entry, 'ours'))}**"
+        if len(entry["values"]["ours"]) > 1:
+            own += f" ({number(min(entry['values']['ours']))} to {number(max(entry['values']['ours']))})"
+        if "ours, 1 thread" in entry["values"]:
+            own += f", on 1 thread {number(best(entry, 'ours, 1 thread'))}"
+        yield f"| {name}{places.mark(entry)} | {entry['unit']} | {own} | {', '.join(others) or '-'} |"
     missing = {}
     for name, entry in entries.items():
         for label in entry["missing"]:
@@ -193,7 +199,7 @@ def output_lines(results, places):
     if not parts:
         return
     yield ""
-    yield "One kind of output a hundred times in a run, and what that adds to its time (the median; files in the page cache):"
+    yield "One kind of output a hundred times in a run, and what that adds to its time (the least of the rounds; files in the page cache):"
     yield ""
     yield "| | the run without | snapshots | tables of observables | checkpoints |"
     yield "|---|---|---|---|---|"
@@ -212,10 +218,26 @@ def start_lines(results, places):
             f"{name} {part['ms']['min']:.3g} ms{places.mark(part)}" for name, part in parts.items()) + "."
 
 
+LIBRARY_OF = {"OpenMM": "openmm", "Numba": "numba", "REBOUND": "rebound", "LAMMPS": "lammps", "scipy.fft": "scipy", "NumPy": "numpy",
+              "JAX": "jax", "QuantLib": "quantlib", "PyTorch": "torch", "CuPy": "cupy", "Warp": "warp"}
+
+
+def versions_of(results):
+    """Of the libraries that figures in the table come of."""
+    found = {}
+    for entry in results.get("comparisons", {}).values():
+        known = entry.get("libraries", results.get("libraries", {}))
+        for label in entry["values"]:
+            library = LIBRARY_OF.get(re.split(r"[ ,]", label)[0])
+            if library in known:
+                found.setdefault(library, set()).add(known[library])
+    return ", ".join(f"{library} {' and '.join(sorted(versions))}" for library, versions in sorted(found.items()))
+
+
 def device_lines(results, order=()):
     """`order`: names of comparisons."""
     places = Places(results)
-    versions = ", ".join(f"{name} {version}" for name, version in sorted(results.get("libraries", {}).items()))
+    versions = versions_of(results)
     lines = [*places.lines(), *([f"Libraries: {versions}.", ""] if versions else []), *comparison_lines(results, places, order)]
     for part in bench_lines, scaling_lines, output_lines, start_lines:
         lines += part(results, places)

@@ -15,7 +15,7 @@ COMPARED = {
         (NBODY, 3000, 3300, {"the sample's algorithm": 1.6, "Numba": 3.3, "OpenMM": 4}),
         (SMALL, 2200, None, {"the sample's algorithm": 3.1, "OpenMM": 2.5}),
         (DOUBLE, 700, None, {"OpenMM": 2.4}),
-        (LARGE_GAS, 0.28, 0.18, {"Warp": 14, "Numba": 24}),
+        (LARGE_GAS, 0.28, 0.18, {"Warp": 14, "Numba, cells": 24}),
         (GAS, 0.03, 0.014, {"Warp": 18}),
         (BED, 7, None, {}),
         (CUBIC, 0.95, 0.75, {"cuFFT, separate kernels": 2.8, "CuPy": 3.6}),
@@ -25,12 +25,12 @@ COMPARED = {
         ("Asian call, antithetic pairs", 1650, None, {}),
         ("Asian call to a standard error of 1e-4", 5, None, {}),
         ("gravity as a function of a scenario, 262144 bodies", 95, None, {}),
-        *((row, None, None, {"PyTorch": 1, "Numba": 1}) for row in ROWS),
+        *((row, None, None, {"PyTorch": 1, "Numba, lists" if row == GAS else "Numba": 1}) for row in ROWS),
     ],
     "cpu": [
         (CPU_NBODY, 12, None, {"Numba": 1.65}),
         (CPU_DOUBLE, 5, None, {"Numba": 2.2, "REBOUND, 1 thread": 15}),
-        (CPU_GAS, 300, 640, {"LAMMPS gran/hooke, double": 15, "Numba": 30}),
+        (CPU_GAS, 300, 640, {"LAMMPS gran/hooke, double": 15, "Numba, cells": 30}),
         ("cubic reaction, 256^3", 16, 12, {"scipy.fft": 12}),
         (CPU_ASIAN, 1.8, None, {"NumPy": 25, "Numba": 25, "JAX": 25}),
     ],
@@ -38,7 +38,10 @@ COMPARED = {
 # Kernel of `sim bench`, its greatest size: the share of the ceiling, with the most threads.
 SHARES = {"cpu": [("nbody", "direct sum, single", 0.9), ("nbody", "direct sum, double", 0.9)], "gpu": []}
 START = {"cpu": {"sim --version": 5, "first step, nbody": 300, "first step, diffusion": 300},
-         "gpu": {"first step, nbody": 1000, "first step, diffusion 512^3, strang, nothing compiled before": 1000}}
+         "gpu": {"first step, nbody": 1000, "first step, diffusion 256^3, nothing compiled before": 1000,
+                 "first step, diffusion 512^3, strang, nothing compiled before": 1000,
+                 **{f"{name}.lua, nothing compiled before": 1000
+                    for name in ("european", "own_payoff", "heston_barrier", "american_put", "basket_sobol")}}}
 OUTPUTS = 0.03  # of a run's time, a hundred times in it
 
 

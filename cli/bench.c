@@ -56,8 +56,12 @@ static sim_status check_models(const cli_options *o) {
     bool known = false;
     for (size_t i = 0; i < count; i++) known |= strcmp(name, names[i]) == 0;
     if (known) continue;
-    return sim_fail(SIM_ERR_USAGE, "no kernels of a model '%s'%s%s", name, nearest ? ", nearest is " : "",
-                    nearest ? nearest : "");
+    char all[256] = "";
+    for (size_t i = 0; i < count; i++)
+      if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", names[i]);
+    return sim_fail(SIM_ERR_USAGE, "no kernels of a model '%s'%s%s; there are those of %s", name,
+                    nearest ? ", nearest is " : "", nearest ? nearest : "", all);
   }
   return SIM_OK;
 }
@@ -330,9 +334,9 @@ static sim_status print_json(const bench *b) {
 
 sim_status cli_bench(const cli_options *options) {
   static bench b;
-  b = (bench){.options = options, .json = options->json, .pace = {.2, .5, .2, 5, false}};
-  if (options->scaling) b.pace = (bench_pace){0, .2, .1, 3, true};
-  if (options->quick) b.pace = (bench_pace){.04, .05, .04, 3, options->scaling};
+  b = (bench){.options = options, .json = options->json, .pace = {.2, 10, .2, 5, false}};
+  if (options->scaling) b.pace = (bench_pace){0, 10, .1, 3, true};
+  if (options->quick) b.pace = (bench_pace){.04, .3, .04, 3, options->scaling};
   SIM_TRY(check_models(options));
   SIM_TRY(find_places(&b));
   for (size_t i = 0; i < b.place_count && !options->scaling; i++) SIM_TRY(measure_ceilings(&b, &b.places[i]));

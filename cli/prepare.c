@@ -116,7 +116,7 @@ sim_status cli_prepare_scenario(cli_job *job) {
     SIM_TRY(override(job->source.value, "seed", seed));
   }
   const char *slash = strrchr(options->target, '/');
-  int length = slash ? (int)(slash - options->target) + 1 : 0;
+  const int length = slash == options->target ? 1 : slash ? (int)(slash - options->target) : 0;
   snprintf(job->folder, sizeof job->folder, "%.*s", length, options->target);
   job->setup.folder = job->folder;
   SIM_TRY(decode(job, options->target, job->source.value));

@@ -47,6 +47,8 @@ sim_status cli_prepare_output(cli_job *job, const char *suffix) SIM_MUST_CHECK;
 /* GPUs that this process sees. */
 int cli_gpus(void);
 
+/* check.c: the whole of `sim check`. */
+sim_status cli_check_job(cli_job *job) SIM_MUST_CHECK;
 /* batch.c: a job script for a prepared scenario, or for the runs of a sweep of it (0: none). */
 sim_status cli_script_print(const cli_job *job, size_t sweep) SIM_MUST_CHECK;
 /* sweep.c: the whole of `sim sweep`. */

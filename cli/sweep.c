@@ -1,7 +1,7 @@
 /* sim sweep: a grid of parameters, run side by side on this machine. What was done is not done again, and each run goes
  * on from its checkpoint, so that a sweep that was killed is started anew by the same line. */
-#include "cli/prepare.h"
 #include "cli/status.h"
+#include "cli/sweep.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -19,25 +19,8 @@
 
 extern char **environ;
 
-enum { AXES_MAX = 32, ASK_ABOVE = 1000, ARGUMENTS_MAX = 2 * AXES_MAX + 40 };
+enum { ASK_ABOVE = 1000, ARGUMENTS_MAX = 2 * AXES_MAX + 40 };
 static const double most_runs = 1e7;
-
-/* One parameter and its values, as texts. */
-typedef struct axis {
-  char name[128];
-  char *text; /* owned; the values, each ended by NUL */
-  char **value;
-  size_t count;
-  bool seed; /* of --seed */
-} axis;
-
-typedef struct sweep {
-  cli_job *job;
-  const char *folder;
-  axis axes[AXES_MAX];
-  size_t axis_count, runs, jobs;
-  int threads, gpus; /* a run's threads; GPUs to share out, 0: none */
-} sweep;
 
 /* ---- the grid ---- */
 
@@ -124,12 +107,12 @@ static sim_status parse_axes(sweep *s) {
 }
 
 /* Value of an axis in run number `run`, from 0; the last axis runs fastest. */
-static const char *value_at(const sweep *s, size_t run, size_t which) {
+const char *cli_sweep_value(const sweep *s, size_t run, size_t which) {
   for (size_t i = s->axis_count; i-- > which + 1;) run /= s->axes[i].count;
   return s->axes[which].value[run % s->axes[which].count];
 }
 
-static void run_folder(const sweep *s, size_t run, char out[4200]) {
+void cli_sweep_folder(const sweep *s, size_t run, char out[4200]) {
   snprintf(out, 4200, "%.4000s/run_%04zu", s->folder, run + 1);
 }
 
@@ -143,7 +126,7 @@ static sim_status try_run(sweep *s, size_t run) {
   size_t count = 0;
   options.seed_given = false;
   for (size_t i = 0; i < s->axis_count; i++) {
-    const char *value = value_at(s, run, i);
+    const char *value = cli_sweep_value(s, run, i);
     if (s->axes[i].seed) {
       char *end;
       options.seed_given = true;
@@ -214,12 +197,12 @@ static void arguments(const sweep *s, size_t run, char *const texts[4], const ch
   for (size_t i = 0; i < s->axis_count; i++) {
     argv[n++] = s->axes[i].seed ? "--seed" : "--set";
     if (s->axes[i].seed)
-      snprintf(sets[i], sizeof sets[i], "%s", value_at(s, run, i));
+      snprintf(sets[i], sizeof sets[i], "%s", cli_sweep_value(s, run, i));
     else
-      snprintf(sets[i], sizeof sets[i], "%s=%s", s->axes[i].name, value_at(s, run, i));
+      snprintf(sets[i], sizeof sets[i], "%s=%s", s->axes[i].name, cli_sweep_value(s, run, i));
     argv[n++] = sets[i];
   }
-  run_folder(s, run, texts[0]);
+  cli_sweep_folder(s, run, texts[0]);
   snprintf(texts[1], 64, "%d", s->threads);
   snprintf(texts[2], 64, "cuda:%d", s->gpus > 0 ? (int)slot % s->gpus : 0);
   snprintf(texts[3], 64, "%g", o->lua_seconds);
@@ -263,99 +246,10 @@ static sim_status start(const sweep *s, size_t run, size_t slot, pid_t *child) {
 static bool is_done(const sweep *s, size_t run) {
   char folder[4200];
   cli_status status;
-  run_folder(s, run, folder);
+  cli_sweep_folder(s, run, folder);
   bool done = cli_status_read(folder, &status) == SIM_OK && strcmp(status.state, "done") == 0;
   sim_error_clear();
   return done;
-}
-
-/* ---- sweep.csv ---- */
-
-enum { CSV_COLUMNS = 4 * SIM_COLUMNS_MAX };
-typedef struct csv {
-  char name[CSV_COLUMNS][200]; /* "energy.kinetic" */
-  double value[CSV_COLUMNS];
-  bool set[CSV_COLUMNS];
-  size_t count;
-} csv;
-
-static void add_column(void *context, const char *table, const char *column, double value) {
-  csv *c = context;
-  char name[200];
-  snprintf(name, sizeof name, "%.90s.%.100s", table, column);
-  size_t i = 0;
-  while (i < c->count && strcmp(c->name[i], name) != 0) i++;
-  if (i == CSV_COLUMNS) return;
-  if (i == c->count) snprintf(c->name[c->count++], sizeof c->name[0], "%s", name);
-  c->value[i] = value;
-  c->set[i] = true;
-}
-
-static void put_cell(FILE *file, const char *text) {
-  if (!strpbrk(text, ",\"\n")) {
-    fputs(text, file);
-    return;
-  }
-  putc('"', file);
-  for (; *text; text++) {
-    if (*text == '"') putc('"', file);
-    putc(*text, file);
-  }
-  putc('"', file);
-}
-
-static void put_row(const sweep *s, FILE *file, size_t run, csv *columns) {
-  char folder[4200];
-  cli_status status;
-  run_folder(s, run, folder);
-  if (cli_status_read(folder, &status) != SIM_OK) status = (cli_status){.state = "waiting", .exit_code = -1};
-  memset(columns->set, 0, sizeof columns->set);
-  (void)!io_table_last(folder, add_column, columns);
-  sim_error_clear();
-  fprintf(file, "run_%04zu", run + 1);
-  for (size_t i = 0; i < s->axis_count; i++) {
-    putc(',', file);
-    put_cell(file, value_at(s, run, i));
-  }
-  fprintf(file, ",%s,", status.state);
-  bool over = strcmp(status.state, "running") != 0 && strcmp(status.state, "lost") != 0;
-  if (over && status.exit_code >= 0) fprintf(file, "%d", status.exit_code);
-  fprintf(file, ",%s", status.digest);
-  for (size_t i = 0; i < columns->count; i++) fprintf(file, columns->set[i] ? ",%.17g" : ",", columns->value[i]);
-  putc('\n', file);
-}
-
-/* Parameters, state, exit code, digest and the last row of each table of every run. */
-static sim_status write_csv(const sweep *s) {
-  char path[4200], temporary[4264], folder[4200];
-  csv *columns = calloc(1, sizeof *columns);
-  if (!columns) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for sweep.csv");
-  for (size_t run = 0; run < s->runs; run++) { /* all the columns there are, first */
-    run_folder(s, run, folder);
-    (void)!io_table_last(folder, add_column, columns);
-    sim_error_clear();
-  }
-  snprintf(path, sizeof path, "%.4000s/sweep.csv", s->folder);
-  snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-  FILE *file = fopen(temporary, "we");
-  bool good = file != NULL;
-  if (file) {
-    fputs("run", file);
-    for (size_t i = 0; i < s->axis_count; i++) fprintf(file, ",%s", s->axes[i].name);
-    fputs(",state,exit,digest", file);
-    for (size_t i = 0; i < columns->count; i++) fprintf(file, ",%s", columns->name[i]);
-    putc('\n', file);
-    for (size_t run = 0; run < s->runs; run++) put_row(s, file, run, columns);
-    good = fflush(file) == 0 && fsync(fileno(file)) == 0 && !ferror(file);
-    good = fclose(file) == 0 && good;
-  }
-  if (good) good = rename(temporary, path) == 0;
-  if (!good) {
-    sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(errno));
-    (void)unlink(temporary);
-  }
-  free(columns);
-  return good ? SIM_OK : SIM_ERR_IO;
 }
 
 /* The grid and the scenario stand in sweep.txt, so that a folder holds one sweep. */
@@ -416,7 +310,8 @@ static void say_end(const sweep *s, const slot *at, int code, tally *t) {
   char took[32], what[512] = "";
   size_t used = 0;
   for (size_t i = 0; i < s->axis_count && used < sizeof what; i++)
-    used += (size_t)snprintf(what + used, sizeof what - used, " %s=%s", s->axes[i].name, value_at(s, at->run, i));
+    used +=
+        (size_t)snprintf(what + used, sizeof what - used, " %s=%s", s->axes[i].name, cli_sweep_value(s, at->run, i));
   cli_duration(sim_wall_clock() - at->begin, took, sizeof took);
   if (code == 0)
     t->done++;
@@ -441,7 +336,7 @@ static void collect(const sweep *s, slot *slots, tally *t, size_t *running) {
 /* A run that a sweep before this one left behind, when it was killed itself. */
 static void wait_for_other(const sweep *s, size_t run) {
   char folder[4200];
-  run_folder(s, run, folder);
+  cli_sweep_folder(s, run, folder);
   if (io_folder_held(folder)) cli_say("run_%04zu is still under way from before: waits for it", run + 1);
   while (io_folder_held(folder) && !cli_requests.stop) nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 }
@@ -513,7 +408,7 @@ sim_status cli_sweep_run(cli_job *job) {
       cli_say("%zu run%s, %zu at once with %d thread%s each, in %s", last - first, last - first == 1 ? "" : "s", s.jobs,
               s.threads, s.threads == 1 ? "" : "s", s.folder);
     if (status == SIM_OK) status = run_all(&s, first, last, &t);
-    if (status == SIM_OK) status = write_csv(&s);
+    if (status == SIM_OK) status = cli_sweep_write(&s);
     if (status == SIM_OK) status = summary(&s, &t);
   }
   for (size_t i = 0; i < s.axis_count; i++) {

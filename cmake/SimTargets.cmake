@@ -63,6 +63,22 @@ function(sim_isa_object target source isa precision prefix symbol)
   target_compile_options(${target} PRIVATE -O3 ${options} ${ARGN})
 endfunction()
 
+# sim_isa_objects(library source precisions prefix symbol OPTIONS...): such objects of all instruction sets and of the
+# precisions in a list, as parts of a library; each is named as what it exports.
+function(sim_isa_objects library source precisions prefix symbol)
+  string(TOLOWER ${symbol} name)
+  foreach(precision IN LISTS precisions)
+    foreach(isa IN LISTS sim_isas)
+      set(target ${name}_${precision}_${isa})
+      sim_isa_object(${target} ${source} ${isa} ${precision} ${prefix} ${symbol} ${ARGN})
+      if(NOT library STREQUAL "sim_engine")
+        target_link_libraries(${target} PRIVATE sim_engine)
+      endif()
+      target_sources(${library} PRIVATE $<TARGET_OBJECTS:${target}>)
+    endforeach()
+  endforeach()
+endfunction()
+
 # sim_library(name SOURCES... ) with target sim_<name>.
 function(sim_library name)
   add_library(sim_${name} STATIC ${ARGN})

@@ -216,9 +216,9 @@ static bool write_all(int file, const void *data, size_t size) {
 void sim_cache_write(const sim_cache_key *key, const void *data, size_t size) {
   char in[PATH_MAX - NAME_SIZE], path[PATH_MAX], temporary[PATH_MAX];
   if (size > BLOB_MAX || !folder(in, sizeof in) || !path_of(key, in, path, sizeof path)) return;
-  int file = -1;
-  snprintf(temporary, sizeof temporary, "%s/%sXXXXXX", in, unfinished);
-  if (make_folder(in)) file = mkostemp(temporary, O_CLOEXEC);
+  const int length = snprintf(temporary, sizeof temporary, "%s/%sXXXXXX", in, unfinished);
+  if (length < 0 || (size_t)length >= sizeof temporary) return;
+  const int file = make_folder(in) ? mkostemp(temporary, O_CLOEXEC) : -1;
   if (file < 0) {
     sim_log(SIM_LOG_DEBUG, "nothing is kept in %s: %s", in, strerror(errno));
     return;

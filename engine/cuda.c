@@ -147,9 +147,22 @@ static size_t cuda_memory_free(void) {
   return here > reserve ? here - reserve : 0;
 }
 
+/* Large blocks are pinned where they are: the driver's own pages are small, and one thread clears them. */
+static const size_t pinned_in_place = (size_t)64 << 20;
+
 static sim_status cuda_alloc_host(size_t bytes, void **out) {
   *out = NULL;
   SIM_TRY(kept());
+  if (bytes >= pinned_in_place) {
+    void *data = NULL;
+    SIM_TRY(sim_backend_cpu.alloc(bytes, &data));
+    if (cudaHostRegister(data, bytes, cudaHostRegisterDefault) == cudaSuccess) {
+      *out = data;
+      return SIM_OK;
+    }
+    (void)cudaGetLastError(); /* it may be that this system cannot */
+    sim_backend_cpu.free(data);
+  }
   cudaError_t error = cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocDefault);
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
@@ -159,6 +172,11 @@ static sim_status cuda_alloc_host(size_t bytes, void **out) {
 }
 
 static void cuda_free_host(void *data) {
+  if (data && cudaHostUnregister(data) == cudaSuccess) {
+    sim_backend_cpu.free(data);
+    return;
+  }
+  (void)cudaGetLastError(); /* a small block */
   if (data && cudaFreeHost(data) != cudaSuccess) (void)cudaGetLastError();
 }
 

@@ -30,7 +30,7 @@ typedef struct sim_array {
   void *data;           /* sinks read only */
   sim_space space;      /* of data; sinks see host arrays alone */
   const sim_mesh *mesh; /* NULL: not on a grid */
-  size_t room;          /* bytes that it may come to in this run; 0: it stays as it is */
+  size_t room;          /* bytes that it has room for: it may grow to that, and have more room then; 0: it stays */
 } sim_array;
 
 /* Entities first .. first + count of the last axis of the particle arrays. */
@@ -57,12 +57,12 @@ typedef struct sim_frame {
   size_t row_count;
 } sim_frame;
 
-/* NULL where there is none of that name. */
 /* Length of the step from `clock` on in a run of steps of dt, and the time after it. That is a multiple of dt, so that
  * no rounding adds up; the last step ends at t_end, shortened where dt does not divide it. A run that goes on from such
  * an end with a later t_end makes up the rest of that step first. */
 double sim_clock_step(const sim_clock *clock, double dt, double *after);
 
+/* NULL where there is none of that name. */
 const sim_array *sim_frame_array(const sim_frame *frame, const char *name);
 size_t sim_array_bytes(const sim_array *array);
 /* SIM_ERR_DIVERGED naming array, index and step at the first NaN or infinity in a floating-point array. */

@@ -130,8 +130,8 @@ typedef struct sim_model {
   sim_status (*step)(void *self, sim_clock *clock);
   /* Row of tables[table] at this time: values[columns], there on return. A state that is not finite shows in one. */
   sim_status (*observe)(void *self, const sim_clock *clock, int table, double *values);
-  /* Views of the state: arrays[SIM_ARRAYS_MAX], species[SIM_SPECIES_MAX]; counts are set in frame. Each array lies on
-   * the host or in the backend's memory, as its `space` says, and has the same size throughout the run. */
+  /* Views of the state until the next step: arrays[SIM_ARRAYS_MAX], species[SIM_SPECIES_MAX]; counts are set in frame.
+   * Each array lies on the host or in the backend's memory, as its `space` says. Without `room` its size stays. */
   sim_status (*view)(void *self, sim_array *arrays, sim_species *species, sim_frame *frame);
   /* One line for the header: "16384 bodies, leapfrog, direct sum by Newton's third law". */
   void (*describe)(const void *self, char *out, size_t capacity);

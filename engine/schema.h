@@ -82,6 +82,9 @@ typedef struct sim_field {
   const sim_signature *signature;    /* SIM_FUNCTION, SIM_FUNCTION_MAP */
 } sim_field;
 
+/* Name and place of member `member` of a struct T, as a sim_field begins. */
+#define SIM_FIELD(T, member) .name = #member, .offset = offsetof(T, member)
+
 /* `fields` ends with a field whose name is NULL. `base`, where given, is decoded into the same struct too (shared
  * members at its start, as position and velocity of every kind of body). */
 struct sim_schema {

@@ -17,14 +17,20 @@ void sim_stage_plan(const sim_backend *backend, sim_plan *plan) {
   sim_plan_add_host(plan, "pinned for output", fmax(plan->snapshot_bytes, plan->checkpoint_bytes));
 }
 
-sim_status sim_stage_create(const sim_backend *backend, const sim_frame *view, sim_stage *out) {
-  *out = (sim_stage){.backend = backend};
+/* What a state may come to. */
+static void count_bytes(const sim_frame *view, size_t *device, size_t *host) {
+  *device = *host = 0;
   for (size_t i = 0; i < view->array_count; i++) {
     const sim_array *array = &view->arrays[i];
     const size_t now = sim_array_bytes(array), bytes = aligned(array->room > now ? array->room : now);
-    out->host_bytes += bytes;
-    if (is_staged(array)) out->device_bytes += bytes;
+    *host += bytes;
+    if (is_staged(array)) *device += bytes;
   }
+}
+
+sim_status sim_stage_create(const sim_backend *backend, const sim_frame *view, sim_stage *out) {
+  *out = (sim_stage){.backend = backend};
+  count_bytes(view, &out->device_bytes, &out->host_bytes);
   sim_status status = backend->alloc(out->device_bytes, &out->device);
   if (status == SIM_OK) status = backend->alloc_host(out->host_bytes, &out->host);
   if (status != SIM_OK) sim_stage_destroy(out);
@@ -37,13 +43,11 @@ void sim_stage_destroy(sim_stage *stage) {
   *stage = (sim_stage){0};
 }
 
-/* The arrays' places follow each other in both blocks. */
+/* The arrays' places follow each other in both blocks, which have room for all. */
 static sim_status take_array(sim_stage *stage, const sim_array *from, bool whole, size_t *staged, size_t *mirrored) {
   const sim_backend *backend = stage->backend;
   const size_t bytes = sim_array_bytes(from), size = aligned(bytes);
   char *host = (char *)stage->host + *mirrored, *device = (char *)stage->device + *staged;
-  if (size > stage->host_bytes - *mirrored || (is_staged(from) && size > stage->device_bytes - *staged))
-    return sim_fail(SIM_ERR_INTERNAL, "the state has outgrown what was set aside for its outputs");
   sim_array *to = &stage->arrays[stage->frame.array_count++];
   *to = *from;
   to->data = host;
@@ -59,8 +63,19 @@ static sim_status take_array(sim_stage *stage, const sim_array *from, bool whole
   return backend->leave(host, device, bytes);
 }
 
+/* Nothing is on its way into the old stage: each is waited for before the next is taken. */
+static sim_status make_room(sim_stage *stage, const sim_frame *view) {
+  const sim_backend *backend = stage->backend;
+  size_t device, host;
+  count_bytes(view, &device, &host);
+  if (device <= stage->device_bytes && host <= stage->host_bytes) return SIM_OK;
+  sim_stage_destroy(stage);
+  return sim_stage_create(backend, view, stage);
+}
+
 sim_status sim_stage_take(sim_stage *stage, const sim_frame *view, bool whole) {
   size_t staged = 0, mirrored = 0;
+  SIM_TRY(make_room(stage, view));
   stage->frame = *view;
   stage->frame.arrays = stage->arrays;
   stage->frame.array_count = 0;

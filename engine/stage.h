@@ -18,7 +18,8 @@ typedef struct sim_stage {
  * backend has no queue. After sim_model.plan. */
 void sim_stage_plan(const sim_backend *backend, sim_plan *plan);
 
-/* For states as large as this one and as their arrays have room for. SIM_ERR_NO_MEMORY. */
+/* For states as large as this one and as their arrays have room for; taken anew where one has grown beyond that.
+ * SIM_ERR_NO_MEMORY. */
 sim_status sim_stage_create(const sim_backend *backend, const sim_frame *view, sim_stage *out) SIM_MUST_CHECK;
 void sim_stage_destroy(sim_stage *stage); /* and zeroes it */
 

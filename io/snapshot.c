@@ -1,5 +1,6 @@
 /* Snapshots: openPMD 1.1.0, one file each. An array of the frame that has SIM_OUTPUT and runs over all particles
- * becomes a record of every species: rank 1 a scalar, {3, n} a vector. One that stands on a grid becomes a mesh. */
+ * becomes a record of every species, of none of whose particles may be there: rank 1 a scalar, {3, n} a vector. One
+ * that stands on a grid becomes a mesh. */
 #include "engine/log.h"
 #include "io/h5.h"
 #include "io/index.h"
@@ -79,7 +80,7 @@ static int64_t particle_count(const sim_frame *frame) {
 
 int io_record_components(const sim_frame *frame, const sim_array *array) {
   const int64_t n = particle_count(frame);
-  if (!(array->field->flags & SIM_OUTPUT) || n == 0) return 0;
+  if (!(array->field->flags & SIM_OUTPUT) || frame->species_count == 0) return 0;
   if (array->rank == 1 && array->shape[0] == n) return 1;
   return array->rank == 2 && array->shape[0] == 3 && array->shape[1] == n ? 3 : 0;
 }
@@ -90,9 +91,10 @@ bool io_record_is_constant(const sim_array *array, const sim_species *species) {
 }
 
 static sim_status write_scalar(hid_t group, const sim_array *array, const sim_species *species, double unit_si) {
+  static const double none = 0; /* the constant of a species that is not there now */
   return (io_record_is_constant(array, species) ? write_constant : write_values)(
-      group, array->field->name, array->dtype, component(array, 0, species), species->count, unit_si,
-      &array->field->dimension);
+      group, array->field->name, array->dtype, species->count > 0 ? component(array, 0, species) : (const char *)&none,
+      species->count, unit_si, &array->field->dimension);
 }
 
 static sim_status write_vector(hid_t group, const char *name, const sim_array *array, const sim_species *species,
@@ -297,10 +299,10 @@ static sim_status write_iteration(hid_t data, writer *self, const sim_frame *fra
   SIM_TRY_GOTO(status, io_h5_attr_f64(group, "dt", frame->clock.dt), done);
   SIM_TRY_GOTO(status, io_h5_attr_f64(group, "timeUnitSI", second), done);
   SIM_TRY_GOTO(status, write_meshes(group, self, frame), done);
-  if (particle_count(frame) == 0) goto done;
+  if (frame->species_count == 0) goto done;
   SIM_TRY_GOTO(status, io_h5_group(group, "particles", &particles), done);
   for (size_t i = 0; status == SIM_OK && i < frame->species_count; i++)
-    if (frame->species[i].count > 0) status = write_species(particles, self, frame, &frame->species[i]);
+    status = write_species(particles, self, frame, &frame->species[i]);
   H5Gclose(particles);
 done:
   H5Gclose(group);
@@ -317,7 +319,7 @@ static sim_status write_all(hid_t root, writer *self, const sim_frame *frame) {
   SIM_TRY(io_h5_attr(root, "openPMDextension", H5T_STD_U32LE, H5T_NATIVE_UINT32, 0, &extension));
   SIM_TRY(io_h5_attr_text(root, "basePath", "/data/%T/"));
   if (has_meshes(frame)) SIM_TRY(io_h5_attr_text(root, "meshesPath", "meshes/"));
-  if (particle_count(frame) > 0) SIM_TRY(io_h5_attr_text(root, "particlesPath", "particles/"));
+  if (frame->species_count > 0) SIM_TRY(io_h5_attr_text(root, "particlesPath", "particles/"));
   SIM_TRY(io_h5_attr_text(root, "iterationEncoding", "fileBased"));
   SIM_TRY(io_h5_attr_text(root, "iterationFormat", "snap_%T.h5"));
   SIM_TRY(io_h5_attr_text(root, "author", from->author && from->author[0] ? from->author : "unknown"));

@@ -109,7 +109,10 @@ static void unit_text(const sim_units *units, sim_dimension dimension, char *out
   double factor = given ? sim_units_si(units, dimension) : 1;
   int used = 0;
   out[0] = '\0';
-  if (factor != 1) used = snprintf(out, capacity, "%.17g", factor);
+  for (int digits = 15; factor != 1 && digits <= 17; digits++) { /* the shortest that is this number */
+    used = snprintf(out, capacity, "%.*g", digits, factor);
+    if (strtod(out, NULL) == factor) break;
+  }
   for (int i = 0; i < 3; i++) {
     if (powers[i] == 0) continue;
     used += snprintf(out + used, capacity - (size_t)used, "%s%s", used ? " " : "", (given ? si : plain)[i]);

@@ -1,5 +1,5 @@
 -- A call on the mean of five correlated shares by Sobol's points: 32 scrambles of them, a Brownian bridge each, and a
--- standard error some twenty times below that of as many random paths.
+-- standard error some forty times below that of as many random paths.
 local correlation = {}
 for i = 1, 5 do
   correlation[i] = {}

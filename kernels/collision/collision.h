@@ -32,12 +32,13 @@ typedef struct collision_options {
   int springs;  /* numbers of history a contact: 0, 3 (tangential) or 7 (and rolling, and twist) */
   bool damped;  /* some pair has a dashpot */
   bool turning; /* some grain turns at the start */
+  bool varies;  /* grains come and go: n is how many there is room for */
   double skin;  /* NaN: chosen */
   sim_isa isa;
   double dt;                /* of all steps but those about the end of a run */
   double before;            /* of the step before the first */
   double shear;             /* rate dv_x/dy of a box sheared by Lees and Edwards; 0: none */
-  bool worked;              /* some wall moves or the box is sheared: they do work on grains */
+  bool worked;              /* some wall moves, the box is sheared, or gravity acts along a periodic side */
   const sim_expr *own;      /* COLLISION_OWN: COLLISION_FORCE_INPUTS -> force */
   const sim_expr *external; /* x y z t -> potential, or three components of the acceleration; NULL: none */
   bool timed;               /* and it depends on t */
@@ -47,6 +48,7 @@ typedef struct collision_options {
   double radius_least, radius_most; /* greatest of all grains ever; least of those that come */
   int wall_numbers;                 /* numbers of history a grain with walls */
   int forces;                       /* walls in the table of forces */
+  int meshes;                       /* of the walls */
 } collision_options;
 
 /* Materials in the order in which they appear: of groups, then of walls. NULL where there is no more room. */
@@ -55,13 +57,17 @@ int collision_material_index(const char *const *names, int count, const char *na
 /* All but n, threads, isa. */
 sim_status collision_options_fill(const collision_parameters *p, collision_options *out) SIM_MUST_CHECK;
 void collision_options_free(collision_options *options);
-/* Shortest contact of grains of these masses and radii. Hertz: 5 times the time that Rayleigh's wave takes over a
- * grain (C. Thornton and C. W. Randall, 1988), a tenth of which is a safe step. */
+/* Shortest contact of grains of these masses and radii, and the longest step that holds for springs and dashpots.
+ * Hertz: 5 times the time that Rayleigh's wave takes over a grain (C. Thornton and C. W. Randall, 1988). */
 double collision_contact_time(const collision_options *o, int64_t n, const double *mass, const double *radius,
-                              const uint64_t *material);
+                              const uint64_t *material, double *most);
 
-/* The same of the smallest grains of all groups and inlets, before any are made; NaN where a file holds their radii. */
-double collision_contact_guess(const collision_parameters *p, const collision_options *o);
+/* The automatic step of the smallest grains of all groups and inlets, before any are made; NaN where a file holds their
+ * radii. `limit`: no step above it holds for springs and dashpots, whatever radii are drawn. */
+double collision_step_guess(const collision_parameters *p, const collision_options *o, double *limit);
+
+/* That a step is not above its limit. SIM_ERR_SCENARIO. */
+sim_status collision_step_check(double dt, double most) SIM_MUST_CHECK;
 
 /* ---- grains ---- */
 
@@ -121,10 +127,12 @@ typedef struct collision_triangles {
 
 /* Of an STL file, in text or binary; triangles without an area are left out. */
 sim_status collision_stl_read(const char *path, collision_triangles *out) SIM_MUST_CHECK;
+/* To scale * x + shift. */
+sim_status collision_triangles_move(collision_triangles *triangles, double scale, const double shift[3]) SIM_MUST_CHECK;
 /* Whether each edge belongs to two triangles. SIM_ERR_SCENARIO names one that does not. */
 sim_status collision_triangles_closed(const collision_triangles *triangles) SIM_MUST_CHECK;
-/* Keeps a copy; for grains up to this radius. */
-sim_status collision_mesh_create(const collision_triangles *triangles, double largest,
+/* Keeps a copy; with images every so far along axes of a period > 0, which it is no longer than (NULL: none). */
+sim_status collision_mesh_create(const collision_triangles *triangles, const double period[3],
                                  collision_mesh **out) SIM_MUST_CHECK;
 void collision_mesh_destroy(collision_mesh **mesh);
 double collision_mesh_bytes(int64_t triangles);
@@ -145,7 +153,7 @@ typedef struct collision_state {
   double time;                               /* of this state, at `create` */
   const int64_t *live;                       /* grains now, where they come and go; n is what there was at `create` */
   int64_t *crossed;           /* [gates][n]: how often it has passed each, along the normal less against it */
-  double *work;               /* energy that walls and shear gave each; NULL unless options.worked */
+  double *work;               /* energy that walls, shear and images higher up gave each; NULL unless options.worked */
   void *wall_spring;          /* [wall_numbers][n] */
   uint64_t *quanta;           /* [3][n], see gas.h; NULL where the ops have no use for it */
   const collision_pose *pose; /* [walls], at the time of the step */
@@ -164,9 +172,21 @@ typedef struct collision_sums {
   double wall[COLLISION_WALLS_MAX][3]; /* force of the grains on it */
 } collision_sums;
 
+/* Grains `from` and on go to `to` and on. */
+typedef struct collision_move {
+  int64_t from, count, to;
+} collision_move;
+
+/* Indices, rising. */
+typedef struct collision_indices {
+  int64_t *at; /* owned */
+  int64_t count, room;
+} collision_indices;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+bool collision_indices_add(collision_indices *indices, int64_t index) SIM_MUST_CHECK;
 /* At most 15 contacts a grain on average in a packing of spheres of any radii; each stands once. */
 int64_t collision_contact_room(int64_t n, int springs);
 #ifdef __cplusplus
@@ -190,9 +210,17 @@ typedef struct collision_ops {
   /* Into the state's arrays. */
   sim_status (*store)(collision_work *work);
   sim_status (*sums)(collision_work *work, double t, collision_sums *out);
-  /* Whether some grain's centre is in one of these regions: asked before `store` where that costs more. NULL: it does
-   * not. */
+
+  /* Where the state is far away, grains come and go without it; NULL, all three: `store` and `load` do. */
+
+  /* Whether some grain's centre is in one of these regions. */
   sim_status (*within)(collision_work *work, const collision_region *regions, int count, bool *out);
+  /* Adds those whose centres are. Of them alone, positions and sums over time come into the state's arrays. */
+  sim_status (*pick)(collision_work *work, const collision_region *regions, int count, collision_indices *out);
+  /* All but those of `moves` (rising) have gone; at `come` are new ones. Of these the state's arrays hold radius, mass,
+   * material, position, velocity and acceleration; the count has changed. Instead of `load`. */
+  sim_status (*exchange)(collision_work *work, const collision_move *moves, int64_t move_count,
+                         const collision_indices *come);
 } collision_ops;
 
 typedef struct collision_ops_pair {

@@ -11,13 +11,14 @@ typedef REAL real;
 #include "kernels/collision/cpu_forces.h"
 #include "kernels/collision/cpu_state.h"
 #include "kernels/collision/cpu_sums.h"
+#include "kernels/collision/gate.h"
 
 static double bytes(const collision_options *o) {
   const double n = (double)o->n;
   const double grain = sizeof(place) + sizeof(motion) + 5 * sizeof(triple) + sizeof(tally) + 8 +
                        (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates;
-  return n * (2 * grain + 4 + 2 * 12 * sizeof(real) * o->springs) + collision_search_bytes(o->n) * 2 +
-         collision_fields_bytes(o);
+  return n * (2 * grain + 4 + 2 * 12 * sizeof(real) * o->springs + o->meshes * sizeof(collision_near)) +
+         collision_search_bytes(o->n) * 2 + collision_fields_bytes(o);
 }
 
 static void free_grains(grains *g) {
@@ -51,7 +52,8 @@ static void destroy(collision_work **work) {
   free_grains(&w->spare);
   collision_search_destroy(&w->search);
   collision_fields_destroy(&w->fields);
-  free(w->slot), free(w->old_neighbour), free(w->old_first), free(w->spring), free(w->old_spring), free(w->block);
+  free(w->slot), free(w->old_neighbour), free(w->old_first), free(w->spring), free(w->old_spring), free(w->block),
+      free(w->near);
   free(w);
   *work = NULL;
 }
@@ -72,24 +74,7 @@ static sim_status create(const collision_options *options, const collision_state
   if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
   w->o = *options;
   w->state = *state;
-  for (int a = 0; a < options->materials; a++)
-    for (int b = 0; b < options->materials; b++) {
-      const collision_law *from = &options->law[a][b];
-      w->law[a][b] = (contact_law){(real)from->k0,
-                                   (real)from->km,
-                                   (real)from->g0,
-                                   (real)from->gh,
-                                   (real)from->gm,
-                                   (real)from->tangential,
-                                   (real)from->E,
-                                   (real)from->G,
-                                   (real)(from->beta * sqrt(2 * from->E)),
-                                   (real)(from->beta * sqrt(8 * from->G)),
-                                   (real)from->friction,
-                                   (real)from->rolling,
-                                   (real)from->twisting,
-                                   (real)from->pull};
-    }
+  contact_laws(options, w->law);
   double smallest = options->radius_most > 0 ? options->radius_least : INFINITY, largest = options->radius_most;
   for (int64_t i = 0; i < state->n; i++) {
     smallest = fmin(smallest, (double)((const real *)state->radius)[i]);
@@ -102,8 +87,9 @@ static sim_status create(const collision_options *options, const collision_state
   w->slot = malloc(n * sizeof *w->slot);
   w->block = calloc((size_t)w->blocks + 1, sizeof *w->block);
   w->old_first = malloc((n + 1) * sizeof *w->old_first);
-  if (status == SIM_OK &&
-      (!w->slot || !w->block || !w->old_first || !make_grains(options, &w->now) || !make_grains(options, &w->spare)))
+  w->near = calloc(n * (size_t)options->meshes + 1, sizeof *w->near);
+  if (status == SIM_OK && (!w->slot || !w->block || !w->old_first || !w->near || !make_grains(options, &w->now) ||
+                           !make_grains(options, &w->spare)))
     status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu grains", n);
   shift_images(w, state->time);
   if (status == SIM_OK) status = collision_fields_create(options, &w->fields);
@@ -161,21 +147,11 @@ static void forces(collision_work *w, double t, real dt, bool kick) {
 }
 
 /* Who passes a gate on the way of this step. */
-static void count_gates(collision_work *w, int64_t i, real dt) {
-  for (int b = 0; b < w->o.gates; b++) {
-    const collision_gate *gate = &w->o.gate[b];
-    double after = 0, way = 0, square = 0;
-    for (int c = 0; c < 3; c++) {
-      after += ((double)w->now.place[i].x[c] - gate->point[c]) * gate->normal[c];
-      way += (double)(w->now.velocity[i].v[c] * dt) * gate->normal[c];
-    }
-    if ((after >= 0) == (after - way >= 0)) continue;
-    for (int c = 0; c < 3; c++) {
-      const double d = (double)w->now.place[i].x[c] - gate->point[c] - after * gate->normal[c];
-      square += d * d;
-    }
-    if (!(square > gate->radius * gate->radius)) w->now.crossed[i * w->o.gates + b] += after >= 0 ? 1 : -1;
-  }
+static void count_gates(collision_work *w, int64_t i, const real from[3], const real to[3]) {
+  const double a[3] = {(double)from[0], (double)from[1], (double)from[2]};
+  const double b[3] = {(double)to[0], (double)to[1], (double)to[2]};
+  for (int k = 0; k < w->o.gates; k++)
+    w->now.crossed[i * w->o.gates + k] += gate_passed(&w->o.gate[k], a, b, w->o.size, w->o.periodic);
 }
 
 /* Out of a sheared box at the top or at the bottom, and in again with the velocity of the image. */
@@ -191,6 +167,13 @@ static void cross_shear(collision_work *w, int64_t i, real low, real high) {
   w->now.seen[i].v[0] += gain;
   if (*x < (real)w->o.low[0] - w->box.size[0]) *x += w->box.size[0];
   if (*x >= (real)w->o.low[0] + 2 * w->box.size[0]) *x -= w->box.size[0];
+}
+
+/* What gravity's potential gains where a grain is taken to its image in the box, from `from`. */
+static void count_lift(collision_work *w, int64_t i, const real from[3]) {
+  double lift = 0;
+  for (int c = 0; c < 3; c++) lift += ((double)from[c] - (double)w->now.place[i].x[c]) * w->o.gravity[c];
+  if (lift != 0) w->now.tally[i].work += (double)w->now.seen[i].m * lift;
 }
 
 /* First half of the velocities' step, and the positions'. */
@@ -209,6 +192,7 @@ static void drift(collision_work *w, real dt) {
     double most = 0;
     for (int64_t i = b * BLOCK; i < end; i++) {
       double square = 0;
+      const real before[3] = {g->place[i].x[0], g->place[i].x[1], g->place[i].x[2]};
       for (int k = 0; k < 3; k++) {
         const real v = g->velocity[i].v[k] + half * g->acceleration[i].v[k];
         const real s = g->spin[i].v[k] + half * g->twirl[i].v[k];
@@ -218,13 +202,17 @@ static void drift(collision_work *w, real dt) {
         g->seen[i].v[k] = v + half * g->acceleration[i].v[k];
         g->turned[i].v[k] = s + half * g->twirl[i].v[k];
       }
-      if (w->o.gates > 0) count_gates(w, i, dt);
+      const real from[3] = {g->place[i].x[0], g->place[i].x[1], g->place[i].x[2]};
       if (w->jump != 0) cross_shear(w, i, low[1], high[1]);
       for (int k = 0; k < 3; k++) {
         real *x = &g->place[i].x[k];
         if (*x < low[k]) *x += w->box.size[k];
         if (*x >= high[k]) *x -= w->box.size[k];
       }
+      /* The image's shift in a sheared box is no way that it went. */
+      const bool jumps = w->jump != 0 && (from[1] < low[1] || from[1] >= high[1]);
+      if (w->o.gates > 0) count_gates(w, i, before, jumps ? from : g->place[i].x);
+      if (w->o.worked) count_lift(w, i, from);
       for (int k = 0; k < 3; k++) {
         const real flow = k == 0 ? shear * (g->place[i].x[1] - middle) : 0, v = g->velocity[i].v[k] - flow;
         square += (double)(v * v);

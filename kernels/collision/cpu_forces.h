@@ -4,6 +4,7 @@
 #define COLLISION_CPU_FORCES_H
 
 #include "kernels/collision/cpu_work.h"
+#include "kernels/collision/wall_touch.h"
 
 /* Sums of one grain. The virial is of half of each contact of grains, and of walls not at all. */
 typedef struct gathered {
@@ -74,14 +75,17 @@ static void gather_pairs(collision_work *w, int64_t i, real dt, real edge, real 
     const motion vi = g->seen[i], vj = g->seen[j];
     const contact_law *law = &w->law[g->material[i]][g->material[j]];
     c.mass = vi.m * vj.m / (vi.m + vj.m);
+    c.root_mass = (real)sqrt(c.mass);
     c.radius = p.r * q.r / both;
-    real distance = 0, approach = 0;
+    real distance = 0, approach = 0, part = 0;
     bool touch = false;
     if (near) {
       distance = (real)sqrt(square);
       c.overlap = both - distance;
+      part = distance / both;
+      const real inverse = distance > 0 ? 1 / distance : 0;
       for (int k = 0; k < 3; k++) {
-        c.normal[k] = distance > 0 ? d[k] / distance : 0;
+        c.normal[k] = d[k] * inverse;
         c.speed[k] = vi.v[k] - vj.v[k];
       }
       c.speed[0] -= jump;
@@ -93,7 +97,7 @@ static void gather_pairs(collision_work *w, int64_t i, real dt, real edge, real 
       continue;
     }
     if (springs > 0) {
-      const real *wi = g->turned[i].v, *wj = g->turned[j].v, part = distance / both;
+      const real *wi = g->turned[i].v, *wj = g->turned[j].v;
       for (int k = 0; k < 3; k++) {
         c.surface[k] = part * (p.r * wi[k] + q.r * wj[k]);
         c.turning[k] = wi[k] - wj[k];
@@ -110,7 +114,7 @@ static void gather_pairs(collision_work *w, int64_t i, real dt, real edge, real 
     contact_result r;
     if (w->o.own != NULL) ask_law(w, &c, approach, at != NULL);
     contact_force(law, w->o.force, springs, &c, dt, edge, spring, &r);
-    add_contact(sum, &c, &r, springs > 0, distance * p.r / both, (real)0.5);
+    add_contact(sum, &c, &r, springs > 0, part * p.r, (real)0.5);
     if (at != NULL && c.overlap > 0) look(at, &c, &r, distance, (double)(p.r < q.r ? p.r : q.r));
     if (dt == 0) continue;
     sum->virial += (double)((real)0.5 * distance * r.normal_force * dt);
@@ -134,7 +138,7 @@ static void meet_wall(collision_work *w, int64_t i, int b, const collision_touch
   const real r = g->place[i].r, distance = (real)touch->distance;
   const contact_law *law = &w->law[g->material[i]][wall->material];
   real kept[7] = {0}, gone[3];
-  contact_state c = {.overlap = r - distance, .mass = vi.m, .radius = r};
+  contact_state c = {.overlap = r - distance, .mass = vi.m, .root_mass = (real)sqrt(vi.m), .radius = r};
   for (int k = 0; k < 3; k++) {
     c.normal[k] = (real)touch->normal[k];
     c.speed[k] = vi.v[k] - (real)touch->velocity[k];
@@ -211,16 +215,23 @@ static void gather_walls(collision_work *w, int64_t i, real dt, real edge, real 
   const place p = w->now.place[i];
   const int springs = w->o.springs;
   const double x[3] = {(double)p.x[0], (double)p.x[1], (double)p.x[2]};
+  collision_near *near = w->near + (size_t)w->now.id[i] * (size_t)w->o.meshes;
   for (int b = 0; b < w->o.walls; b++) {
     const collision_wall *wall = &w->o.wall[b];
     const collision_pose *pose = &w->state.pose[b];
     collision_touch touch[COLLISION_TOUCHES_MAX];
-    const bool mesh = wall->shape == COLLISION_MESH;
-    const int count = collision_wall_touch(wall, pose, x, mesh ? (double)(p.r + margin) : INFINITY, touch);
-    if (mesh) {
-      meet_mesh(w, i, b, touch, count, dt, edge, sum, at);
+    if (wall->shape == COLLISION_MESH) {
+      double y[3];
+      wall_enter(wall, pose, x, y);
+      if (!mesh_idle(near, y, (double)(p.r + margin))) {
+        const int count = wall_touch_mesh(wall, pose, x, y, (double)(p.r + margin), near, touch);
+        meet_mesh(w, i, b, touch, count, dt, edge, sum, at);
+        if (dt > 0 && near->entry[0] == MESH_NONE) near->entry[0] = MESH_IDLE;
+      }
+      near++;
       continue;
     }
+    (void)wall_touch(wall, pose, x, INFINITY, touch);
     real *spring = NULL;
     if (springs > 0) spring = w->now.wall_spring + (size_t)i * wall_numbers(&w->o) + (size_t)wall->first;
     meet_wall(w, i, b, touch, dt, edge, spring, sum, at);

@@ -51,7 +51,7 @@ static void move_springs(collision_work *w) {
   }
 }
 
-static sim_status keep_list(collision_work *w) {
+static void keep_list(collision_work *w) {
   uint32_t *neighbour = w->old_neighbour;
   const int64_t room = w->old_room;
   real *spring = w->old_spring;
@@ -67,12 +67,11 @@ static sim_status keep_list(collision_work *w) {
   w->search.first = first;
   w->spring = spring;
   w->spring_room = spring_room;
-  return SIM_OK;
 }
 
 static sim_status make_list(collision_work *w) {
   const int springs = w->o.springs;
-  if (springs > 0 && w->listed) SIM_TRY(keep_list(w));
+  if (springs > 0 && w->listed) keep_list(w);
   SIM_TRY(sort_cells(&w->search, w->now.place));
   rearrange(w);
   for (int64_t i = 0; i < w->o.n; i++) w->slot[w->now.id[i]] = (uint32_t)i;

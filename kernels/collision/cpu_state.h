@@ -75,6 +75,7 @@ static sim_status load(collision_work *w) {
     for (int64_t k = 0; k < springs; k++) g->wall_spring[i * springs + k] = ((const real *)s->wall_spring)[k * n + i];
     for (int64_t k = 0; k < gates; k++) g->crossed[i * gates + k] = (int32_t)s->crossed[k * n + i];
   }
+  memset(w->near, 0, (size_t)n * (size_t)w->o.meshes * sizeof *w->near);
   w->listed = false;
   reach_contacts(w);
   SIM_TRY(make_list(w));

@@ -3,7 +3,7 @@
 #define COLLISION_CPU_WORK_H
 
 #include "kernels/collision/functions.h"
-#include "kernels/collision/physics.h"
+#include "kernels/collision/law_real.h"
 #include "kernels/collision/search_real.h"
 
 #include <inttypes.h>
@@ -55,6 +55,7 @@ struct collision_work {
   bool listed;
   collision_fields *fields; /* the scenario's functions; NULL: none */
   real jump;                /* of the velocity, at the image above in y */
+  collision_near *near;     /* [n][meshes], by id */
 };
 
 enum { BLOCK = 1024 };

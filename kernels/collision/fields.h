@@ -12,7 +12,7 @@
   { 1, 0, -1 }
 #define PRESSURE                                                                                                       \
   { -1, 1, -2 }
-#define FIELD(T, member) .name = #member, .offset = offsetof(T, member)
+#define FIELD SIM_FIELD
 #define POSITIVE SIM_RANGE | SIM_MIN_OPEN
 /* A number > 0, or >= 0, that may be left out. */
 #define OPTIONAL(T, member, flag, top, text, ...)                                                                      \
@@ -59,6 +59,9 @@ void collision_check_radii(const collision_radii *size, int line, const char *pa
 void collision_check_name(const char *name, int line, const char *path, sim_faults *faults);
 void collision_check_flow(collision_parameters *p, sim_faults *faults);
 void collision_check_walls(const collision_parameters *p, sim_faults *faults);
+/* Ratio of radii, periodic sides and fill, as far as they are sure before any grain is made; of parameters without
+ * other faults. */
+void collision_check_sizes(const collision_parameters *p, sim_faults *faults);
 /* How many walls an item of `walls` becomes. */
 int collision_wall_planes(const sim_item *item);
 /* Tables of this run. */

@@ -21,7 +21,7 @@ static const sim_field inlet_fields[] = {
     {FIELD(collision_inlet, start), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .dimension = TIME, .doc = "from when on"},
     OPTIONAL(collision_inlet, stop, POSITIVE, INFINITY, "until when; none: to the end", .dimension = TIME),
-    OPTIONAL(collision_inlet, limit, SIM_RANGE, 4e9, "how many in all; none: what rate and time give",
+    OPTIONAL(collision_inlet, limit, SIM_RANGE, 9e15, "how many in all; none: what rate and time give",
              .dimension = {0}),
     {0}};
 static const sim_schema inlet_schema = {.name = "inlet",
@@ -104,6 +104,14 @@ void collision_check_flow(collision_parameters *p, sim_faults *faults) {
     const collision_region *region = p->remove.items[i].data;
     snprintf(path, sizeof path, "remove[%zu]", i + 1);
     check_corners(region->low, region->high, p->remove.items[i].line, path, faults);
+    for (int c = 0; c < 3; c++) { /* grains go on beyond an open side alone */
+      const double low = p->box.origin[c], high = low + p->box.size[c];
+      const bool below = region->high[c] <= low && p->box.sides[2 * c] != COLLISION_OPEN;
+      if (!below && !(region->low[c] >= high && p->box.sides[2 * c + 1] != COLLISION_OPEN)) continue;
+      sim_faults_add(faults, p->remove.items[i].line, path,
+                     "no grain comes there: %.9g to %.9g in %c is outside the box, %.9g to %.9g", region->low[c],
+                     region->high[c], "xyz"[c], low, high);
+    }
   }
   if (p->gates.count > COLLISION_GATES_MAX) {
     sim_faults_add(faults, 0, "gates", "expected at most %d, got %zu", COLLISION_GATES_MAX, p->gates.count);

@@ -89,6 +89,52 @@ sim_status collision_fields_check(const collision_options *options, double radiu
   return status;
 }
 
+/* What is not finite is for collision_fields_check. `smaller`: of the two radii. */
+static void shorten(collision_fields *f, double radius, double mass, double smaller, collision_own_contact *least) {
+  enum { DEPTHS = 8 };
+  double before = 0, shallow = 0;
+  for (int k = 0; k <= DEPTHS; k++) {
+    const double overlap = 0.05 * smaller * (k > 0 ? (double)k / DEPTHS : 1e-6);
+    double force, still;
+    collision_fields_law(f, overlap, 0, radius, mass, &force, &still, NULL);
+    const double w = k > 0 ? sqrt(fabs(still - before) / ((overlap - shallow) * mass)) : 0, speed = overlap * w;
+    double time = w > 0 ? COLLISION_PI / w : INFINITY;
+    shallow = overlap;
+    before = still;
+    for (int side = -1; side <= 1 && speed > 0; side += 2) { /* at the speed of a contact as deep as this */
+      collision_fields_law(f, overlap, side * speed, radius, mass, &force, &still, NULL);
+      const double g = fabs(force - still) / speed;
+      if (g > 0) time = fmin(time, 10 * mass / (3 * g));
+    }
+    if (time > 0 && time < least->time) *least = (collision_own_contact){time, radius, mass};
+  }
+}
+
+sim_status collision_fields_shortest(const collision_options *options, int64_t n, const double *mass,
+                                     const double *radius, collision_own_contact *out) {
+  int64_t of[4] = {0}; /* lightest, heaviest, smallest, largest */
+  *out = (collision_own_contact){.time = INFINITY};
+  if (options->own == NULL || n == 0) return SIM_OK;
+  for (int64_t i = 1; i < n; i++) {
+    if (mass[i] < mass[of[0]]) of[0] = i;
+    if (mass[i] > mass[of[1]]) of[1] = i;
+    if (radius[i] < radius[of[2]]) of[2] = i;
+    if (radius[i] > radius[of[3]]) of[3] = i;
+  }
+  collision_fields *f;
+  sim_status status = collision_fields_create(options, &f);
+  for (int k = 0; k < 4 && status == SIM_OK; k++) {
+    const double r = radius[of[k]], m = mass[of[k]];
+    shorten(f, r, m, r, out);
+    for (int l = k; l < 4; l++) {
+      const double r2 = radius[of[l]], m2 = mass[of[l]];
+      shorten(f, r * r2 / (r + r2), m * m2 / (m + m2), fmin(r, r2), out);
+    }
+  }
+  collision_fields_destroy(&f);
+  return status;
+}
+
 double collision_fields_bytes(const collision_options *options) {
   collision_fields *f;
   if (collision_fields_create(options, &f) != SIM_OK || f == NULL) return 0;

@@ -14,6 +14,15 @@ sim_status collision_fields_create(const collision_options *options, collision_f
  * is warned of, at rest or at an overlap in `time`. */
 sim_status collision_fields_check(const collision_options *options, double radius, double mass,
                                   double time) SIM_MUST_CHECK;
+/* A contact under the own law. */
+typedef struct collision_own_contact {
+  double time, radius, mass; /* INFINITY: there is no such law; reduced */
+} collision_own_contact;
+
+/* The shortest, up to the same overlap, of the lightest, heaviest, smallest and largest of n grains, which meet each
+ * other and walls: half a period of the law's stiffness there, or ten times what a dashpot as strong may take. */
+sim_status collision_fields_shortest(const collision_options *options, int64_t n, const double *mass,
+                                     const double *radius, collision_own_contact *out) SIM_MUST_CHECK;
 void collision_fields_destroy(collision_fields **fields);
 double collision_fields_bytes(const collision_options *options);
 

@@ -11,8 +11,6 @@
 
 /* Draws of random numbers a grain. */
 enum { DRAW_PLACE = 0, DRAW_RADIUS = 2, DRAW_VELOCITY = 80 };
-static const double pi = 3.14159265358979323846;
-
 /* ---- parts ---- */
 
 sim_status collision_path(const char *path, const sim_setup *setup, char out[4096]) {
@@ -53,7 +51,7 @@ sim_status collision_parts_list(const collision_parameters *p, const sim_setup *
   sim_species species[SIM_SPECIES_MAX];
   if (status == SIM_OK && collision_parts_species(out, species) == SIZE_MAX)
     status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at most %d species", SIM_SPECIES_MAX);
-  if (status == SIM_OK && !(collision_flow_limit(p, out->n) >= 1))
+  if (status == SIM_OK && !(collision_flow_total(p, out->n) >= 1))
     status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at least one, there or from an inlet before t_end");
   if (status == SIM_OK && !(out->n < 4294967295.0))
     status = sim_fail(SIM_ERR_SCENARIO, "grains: expected fewer than 2^32 - 1, got %.9g", out->n);
@@ -138,7 +136,7 @@ static sim_status throw_spheres(const maker *m, const collision_random_spheres *
   for (int64_t i = m->first; i < m->first + m->n; i++) {
     const double r = m->g->radius[i];
     double u[4];
-    filled += 4 * pi / 3 * r * r * r;
+    filled += 4 * COLLISION_PI / 3 * r * r * r;
     for (uint32_t k = 0; k < 2; k++) sim_rng_uniform(m->p->common.seed, (uint64_t)i, 0, DRAW_PLACE + k, u + 2 * k);
     for (int c = 0; c < 3; c++) {
       /* Across the whole of a periodic box nothing bounds the centres. */
@@ -161,21 +159,24 @@ static sim_status throw_spheres(const maker *m, const collision_random_spheres *
   return SIM_OK;
 }
 
-/* Simple cubic, with sites left empty at even distances. */
-static sim_status put_lattice(const maker *m, const collision_random_spheres *group) {
-  double low[3], high[3], volume = 1, largest = 0;
-  int64_t sites[3], total = 1;
-  region_of(m, group, low, high);
-  for (int c = 0; c < 3; c++) volume *= high[c] - low[c];
-  for (int64_t i = m->first; i < m->first + m->n; i++) largest = fmax(largest, m->g->radius[i]);
-  const double side = cbrt(volume / (double)m->n);
-  for (int c = 0; c < 3; c++) sites[c] = (int64_t)fmax(1, floor((high[c] - low[c]) / side));
-  while (sites[0] * sites[1] * sites[2] < m->n) { /* one more where the sites are widest */
+void collision_lattice_sites(const double side[3], int64_t n, int64_t sites[3]) {
+  const double even = cbrt(side[0] * side[1] * side[2] / (double)n);
+  for (int c = 0; c < 3; c++) sites[c] = (int64_t)fmax(1, floor(side[c] / even));
+  while (sites[0] * sites[1] * sites[2] < n) { /* one more where the sites are widest */
     int widest = 0;
     for (int c = 1; c < 3; c++)
-      if ((high[c] - low[c]) / (double)sites[c] > (high[widest] - low[widest]) / (double)sites[widest]) widest = c;
+      if (side[c] / (double)sites[c] > side[widest] / (double)sites[widest]) widest = c;
     sites[widest]++;
   }
+}
+
+/* Simple cubic, with sites left empty at even distances. */
+static sim_status put_lattice(const maker *m, const collision_random_spheres *group) {
+  double low[3], high[3], largest = 0;
+  int64_t sites[3], total = 1;
+  region_of(m, group, low, high);
+  for (int64_t i = m->first; i < m->first + m->n; i++) largest = fmax(largest, m->g->radius[i]);
+  collision_lattice_sites((const double[3]){high[0] - low[0], high[1] - low[1], high[2] - low[2]}, m->n, sites);
   for (int c = 0; c < 3; c++) {
     total *= sites[c];
     const double step = (high[c] - low[c]) / (double)sites[c];
@@ -197,7 +198,7 @@ static void set_masses(const maker *m, const collision_group *group) {
   for (int64_t i = m->first; i < m->first + m->n; i++) {
     const double r = m->g->radius[i];
     if (m->g->mass[i] > 0) continue; /* of the file */
-    m->g->mass[i] = group->density * 4 * pi / 3 * r * r * r;
+    m->g->mass[i] = group->density * 4 * COLLISION_PI / 3 * r * r * r;
   }
 }
 
@@ -251,7 +252,7 @@ static sim_status read_file(const maker *m, const sim_setup *setup, const collis
     const int64_t to = m->first + i;
     const double mass = read.mass != NULL ? read.mass[i] : NAN;
     m->g->radius[to] = radius != NULL        ? radius[i]
-                       : isnan(file->radius) ? cbrt(mass / (4 * pi / 3 * file->group.density))
+                       : isnan(file->radius) ? cbrt(mass / (4 * COLLISION_PI / 3 * file->group.density))
                                              : file->radius;
     if (radius != NULL && read.mass != NULL) m->g->mass[to] = mass;
     for (int c = 0; c < 3; c++) {

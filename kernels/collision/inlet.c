@@ -8,11 +8,9 @@
 
 enum { TRIES = 30 }; /* places tried a grain */
 
-static const double pi = 3.14159265358979323846;
-
 void collision_inlet_bounds(const collision_inlet *inlet, double *least, double *most, double *mass) {
   collision_radii_bounds(&inlet->size, least, most);
-  *mass = inlet->group.density * 4 * pi / 3 * *least * *least * *least;
+  *mass = inlet->group.density * 4 * COLLISION_PI / 3 * *least * *least * *least;
 }
 
 double collision_inlet_total(const collision_inlet *inlet, double t) {
@@ -36,12 +34,13 @@ static int cell_of(const grid *g, const double x[3], int at[3]) {
 
 static bool put_obstacle(collision_flow *f, const grid *g, const double x[3], double r) {
   int at[3];
-  if (f->count == f->most) return false;
-  collision_obstacle *o = &f->obstacle[f->count];
-  *o = (collision_obstacle){{x[0], x[1], x[2]}, r, 0};
+  collision_obstacle *o = collision_flow_more(f->obstacle, f->obstacles, &f->obstacle_room, sizeof *o);
+  if (o == NULL || f->obstacles == INT32_MAX) return false;
+  f->obstacle = o;
+  o += f->obstacles;
   int32_t *head = &f->head[cell_of(g, x, at)];
-  o->next = *head;
-  *head = f->count++;
+  *o = (collision_obstacle){{x[0], x[1], x[2]}, r, *head};
+  *head = (int32_t)f->obstacles++;
   return true;
 }
 
@@ -65,6 +64,43 @@ static bool put_images(collision_run *run, const grid *g, const collision_inlet 
     if (!put_obstacle(run->flow, g, y, r)) return false;
   }
   return true;
+}
+
+/* All that put_images may take, and perhaps more: where images may be in the way, all along the axis. */
+static collision_region about(const collision_run *run, const collision_inlet *inlet, double reach) {
+  const collision_options *o = &run->options;
+  collision_region out;
+  for (int c = 0; c < 3; c++) {
+    const double margin = reach + 1e-6 * (inlet->high[c] - inlet->low[c] + reach);
+    out.low[c] = inlet->low[c] - margin;
+    out.high[c] = inlet->high[c] + margin;
+    if (!o->periodic[c] || (out.low[c] > o->low[c] && out.high[c] < o->low[c] + o->size[c])) continue;
+    out.low[c] = -INFINITY;
+    out.high[c] = INFINITY;
+  }
+  return out;
+}
+
+/* Who is there and stays, and who has come in this event. */
+static sim_status put_obstacles(collision_run *run, const grid *g, const collision_inlet *inlet, double reach) {
+  collision_flow *f = run->flow;
+  const collision_region region = about(run, inlet, reach);
+  int64_t gone = 0;
+  bool good = true;
+  SIM_TRY(collision_flow_find(run, &region, 1, &f->near));
+  memset(f->head, 0xff, sizeof f->head);
+  f->obstacles = 0;
+  for (int64_t k = 0; k < f->near.count && good; k++) {
+    const int64_t i = f->near.at[k];
+    while (gone < f->going.count && f->going.at[gone] < i) gone++;
+    if (gone < f->going.count && f->going.at[gone] == i) continue;
+    double x[3];
+    for (int c = 0; c < 3; c++) x[c] = collision_get(run, COLLISION_POSITION, c, i);
+    good = put_images(run, g, inlet, reach, x, collision_get(run, COLLISION_RADIUS, 0, i));
+  }
+  for (int64_t k = 0; k < f->newcomers && good; k++)
+    good = put_images(run, g, inlet, reach, f->newcomer[k].x, f->newcomer[k].r);
+  return good ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains about an inlet");
 }
 
 static bool has_room(const collision_run *run, const grid *g, const double x[3], double r) {
@@ -93,12 +129,12 @@ static bool has_room(const collision_run *run, const grid *g, const double x[3],
   return true;
 }
 
-void collision_inlet_come(collision_run *run, int which, const sim_clock *clock) {
+sim_status collision_inlet_come(collision_run *run, int which, const sim_clock *clock) {
   collision_flow *f = run->flow;
   const collision_inlet *inlet = run->parameters->insert.items[which].data;
   double *controls = run->array[COLLISION_CONTROLLER].data, *brought = &controls[COLLISION_OF_INLET + which];
   const double reach = 2 * run->options.radius_most, due = collision_inlet_total(inlet, clock->t);
-  if (!(*brought < due)) return;
+  if (!(*brought < due)) return SIM_OK;
   grid g;
   for (int c = 0; c < 3; c++) {
     const double size = inlet->high[c] - inlet->low[c] + 2 * reach;
@@ -106,19 +142,13 @@ void collision_inlet_come(collision_run *run, int which, const sim_clock *clock)
     g.cells[c] = (int)fmax(1, fmin(COLLISION_INLET_GRID, floor(size / reach)));
     g.width[c] = size / g.cells[c];
   }
-  memset(f->head, 0xff, sizeof f->head);
-  f->count = 0;
-  for (int64_t i = 0; i < run->n; i++) {
-    if (f->place[i] < 0) continue;
-    double x[3];
-    for (int c = 0; c < 3; c++) x[c] = collision_get(run, COLLISION_POSITION, c, i);
-    if (!put_images(run, &g, inlet, reach, x, collision_get(run, COLLISION_RADIUS, 0, i))) return;
-  }
-  for (int64_t k = 0; k < f->newcomers; k++)
-    if (!put_images(run, &g, inlet, reach, f->newcomer[k].x, f->newcomer[k].r)) return;
-  while (*brought < due && run->n + f->newcomers < run->limit) {
+  SIM_TRY(put_obstacles(run, &g, inlet, reach));
+  while (*brought < due) {
     const uint64_t seed = run->parameters->common.seed, id = (uint64_t)controls[COLLISION_NEXT_ID];
-    collision_newcomer *new = &f->newcomer[f->newcomers];
+    collision_newcomer *new = collision_flow_more(f->newcomer, f->newcomers, &f->newcomer_room, sizeof *new);
+    if (new == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains of an inlet");
+    f->newcomer = new;
+    new += f->newcomers;
     *new = (collision_newcomer){.inlet = which, .r = collision_radius_of(&inlet->size, seed, id, (size_t)*brought)};
     bool found = false;
     for (uint32_t k = 0; k < TRIES && !found; k++) {
@@ -129,9 +159,12 @@ void collision_inlet_come(collision_run *run, int which, const sim_clock *clock)
         new->x[c] = inlet->low[c] + new->r + u[c] * (inlet->high[c] - inlet->low[c] - 2 * new->r);
       found = has_room(run, &g, new->x, new->r);
     }
-    if (!found || !put_images(run, &g, inlet, reach, new->x, new->r)) return;
+    if (!found) return SIM_OK;
+    if (!put_images(run, &g, inlet, reach, new->x, new->r))
+      return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains about an inlet");
     f->newcomers++;
     (*brought)++;
     controls[COLLISION_NEXT_ID]++;
   }
+  return SIM_OK;
 }

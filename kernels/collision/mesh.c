@@ -1,6 +1,6 @@
-/* Triangles as a wall: how their cells and neighbours are made. */
+/* Triangles as a wall: how their order, their boxes and their neighbours are made. */
 #include "kernels/collision/collision.h"
-#include "kernels/collision/mesh_touch.h"
+#include "kernels/collision/mesh_near.h"
 
 #include <float.h>
 #include <math.h>
@@ -9,83 +9,125 @@
 
 void collision_mesh_destroy(collision_mesh **mesh) {
   if (*mesh == NULL) return;
-  free((*mesh)->corner), free((*mesh)->bound), free((*mesh)->first), free((*mesh)->triangle);
+  free((*mesh)->corner), free((*mesh)->bound), free((*mesh)->box);
   free((*mesh)->vertex), free((*mesh)->around_first), free((*mesh)->around);
   free(*mesh);
   *mesh = NULL;
 }
 
-/* Cells that the box about triangle i meets, widened by the reach. */
-static void range_of(const collision_mesh *m, int64_t i, int64_t from[3], int64_t to[3]) {
-  const double *p = m->corner + 9 * i;
+/* ---- order ---- */
+
+typedef struct key {
+  uint64_t code;
+  int64_t number;
+} key;
+
+static int compare_keys(const void *a, const void *b) {
+  const key *p = a, *q = b;
+  if (p->code != q->code) return p->code < q->code ? -1 : 1;
+  return (p->number > q->number) - (p->number < q->number);
+}
+
+/* Two zeros between any two of 21 bits. */
+static uint64_t spread(uint64_t x) {
+  x = (x | x << 32) & 0x1f00000000ffff;
+  x = (x | x << 16) & 0x1f0000ff0000ff;
+  x = (x | x << 8) & 0x100f00f00f00f00f;
+  x = (x | x << 4) & 0x10c30c30c30c30c3;
+  return (x | x << 2) & 0x1249249249249249;
+}
+
+static void bounds_of(const double *corner, int64_t corners, double low[3], double high[3]) {
   for (int c = 0; c < 3; c++) {
-    const double least = fmin(p[c], fmin(p[3 + c], p[6 + c])), most = fmax(p[c], fmax(p[3 + c], p[6 + c]));
-    from[c] = (int64_t)fmax(0, floor((least - m->reach - m->low[c]) / m->width));
-    to[c] = (int64_t)fmin((double)m->cells[c] - 1, floor((most + m->reach - m->low[c]) / m->width));
-  }
-}
-
-/* Whether a grain in this cell may reach triangle i: by the ball about the cell; 1e-9 is more than rounding. */
-static bool reaches(const collision_mesh *m, int64_t i, int64_t x, int64_t y, int64_t z) {
-  const double cell[3] = {(double)x + 0.5, (double)y + 0.5, (double)z + 0.5};
-  double centre[3], point[3], d[3];
-  for (int c = 0; c < 3; c++) centre[c] = m->low[c] + m->width * cell[c];
-  mesh_nearest(m->corner + 9 * i, centre, point);
-  for (int c = 0; c < 3; c++) d[c] = centre[c] - point[c];
-  return sqrt(mesh_dot(d, d)) <= (m->reach + sqrt(0.75) * m->width) * (1 + 1e-9);
-}
-
-/* `triangle` NULL: only counts them into first[cell + 1]. */
-static void fill(collision_mesh *m, int32_t *triangle) {
-  for (int64_t i = 0; i < m->count; i++) {
-    int64_t from[3], to[3];
-    range_of(m, i, from, to);
-    for (int64_t x = from[0]; x <= to[0]; x++)
-      for (int64_t y = from[1]; y <= to[1]; y++)
-        for (int64_t z = from[2]; z <= to[2]; z++) {
-          if (!reaches(m, i, x, y, z)) continue;
-          const int64_t cell = (x * m->cells[1] + y) * m->cells[2] + z;
-          if (triangle == NULL)
-            m->first[cell + 1]++;
-          else
-            triangle[m->first[cell]++] = (int32_t)i;
-        }
-  }
-}
-
-static sim_status make_cells(collision_mesh *m) {
-  double high[3], extent = 0;
-  for (int c = 0; c < 3; c++) {
-    m->low[c] = INFINITY;
+    low[c] = INFINITY;
     high[c] = -INFINITY;
-    for (int64_t k = 0; k < 3 * m->count; k++) {
-      m->low[c] = fmin(m->low[c], m->corner[3 * k + c]);
-      high[c] = fmax(high[c], m->corner[3 * k + c]);
+    for (int64_t k = 0; k < corners; k++) {
+      low[c] = fmin(low[c], corner[3 * k + c]);
+      high[c] = fmax(high[c], corner[3 * k + c]);
     }
-    m->low[c] -= m->reach;
-    high[c] += m->reach;
-    extent = fmax(extent, high[c] - m->low[c]);
   }
-  /* As many cells as a few a triangle. */
-  const double most = 8 * (double)m->count + 4096;
-  for (m->width = fmax(m->reach, extent / 512);; m->width *= 1.2) {
-    double total = 1;
+}
+
+/* Those that are near to each other in space behind each other, after G. M. Morton. */
+static sim_status take_corners(collision_mesh *m, const double *corner) {
+  key *sorted = malloc((size_t)(m->count + 1) * sizeof *sorted);
+  m->corner = malloc((size_t)m->count * 9 * sizeof *m->corner + 1);
+  if (sorted == NULL || m->corner == NULL) {
+    free(sorted);
+    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
+  }
+  bounds_of(corner, 3 * m->count, m->low, m->high);
+  const double extent = fmax(m->high[0] - m->low[0], fmax(m->high[1] - m->low[1], m->high[2] - m->low[2]));
+  for (int64_t i = 0; i < m->count; i++) {
+    double low[3], high[3];
+    bounds_of(corner + 9 * i, 3, low, high);
+    sorted[i] = (key){.number = i};
     for (int c = 0; c < 3; c++) {
-      m->cells[c] = (int64_t)floor((high[c] - m->low[c]) / m->width) + 1;
-      total *= (double)m->cells[c];
+      const double middle = (0.5 * (low[c] + high[c]) - m->low[c]) / extent;
+      sorted[i].code |= spread((uint64_t)(2097151 * fmin(fmax(middle, 0), 1))) << c;
     }
-    if (total <= most) break;
   }
-  const int64_t cells = m->cells[0] * m->cells[1] * m->cells[2];
-  m->first = calloc((size_t)cells + 2, sizeof *m->first);
-  if (m->first == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the cells of a mesh");
-  fill(m, NULL);
-  for (int64_t k = 0; k < cells; k++) m->first[k + 1] += m->first[k];
-  m->triangle = malloc((size_t)(m->first[cells] + 1) * sizeof *m->triangle);
-  if (m->triangle == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the cells of a mesh");
-  fill(m, m->triangle);
-  for (int64_t k = cells; k > 0; k--) m->first[k] = m->first[k - 1];
-  m->first[0] = 0;
+  qsort(sorted, (size_t)m->count, sizeof *sorted, compare_keys);
+  for (int64_t i = 0; i < m->count; i++) memcpy(m->corner + 9 * i, corner + 9 * sorted[i].number, 9 * sizeof *corner);
+  free(sorted);
+  return SIM_OK;
+}
+
+static double largest_of(const collision_mesh *m) {
+  double largest = 0;
+  for (int64_t k = 0; k < 9 * m->count; k++) largest = fmax(largest, fabs(m->corner[k]));
+  return largest;
+}
+
+/* ---- boxes ---- */
+
+/* Of one triangle, in numbers of single precision around it, with more than what rounding of points on it takes. */
+static void box_of(const double *corner, double largest, float low[3], float high[3]) {
+  double least[3], most[3];
+  bounds_of(corner, 3, least, most);
+  for (int c = 0; c < 3; c++) {
+    low[c] = nextafterf((float)(least[c] - 1e-14 * largest), -INFINITY);
+    high[c] = nextafterf((float)(most[c] + 1e-14 * largest), INFINITY);
+  }
+}
+
+/* What is not there is nowhere. */
+static void fill_group(collision_mesh *m, int level, int64_t group, int64_t below, double largest) {
+  float *const box = m->box + 48 * (m->level[level] + group);
+  for (int k = 0; k < 8; k++) {
+    const int64_t child = 8 * group + k;
+    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    if (child < below && level == 0) box_of(m->corner + 9 * child, largest, low, high);
+    for (int e = 0; e < 8 && level > 0 && child < below; e++)
+      for (int c = 0; c < 3; c++) {
+        const float *const inner = m->box + 48 * (m->level[level - 1] + child) + 8 * c + e;
+        low[c] = fminf(low[c], inner[0]);
+        high[c] = fmaxf(high[c], inner[24]);
+      }
+    for (int c = 0; c < 3; c++) {
+      box[8 * c + k] = low[c];
+      box[24 + 8 * c + k] = high[c];
+    }
+  }
+}
+
+static sim_status make_boxes(collision_mesh *m) {
+  int64_t below = m->count;
+  const double largest = largest_of(m);
+  do {
+    m->roots = (below + 7) / 8;
+    m->level[m->levels++] = m->groups;
+    m->groups += m->roots;
+    below = m->roots;
+  } while (m->roots > 1 && m->levels < COLLISION_MESH_LEVELS);
+  m->box = malloc((size_t)m->groups * 48 * sizeof *m->box);
+  if (m->box == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
+  below = m->count;
+  for (int level = 0; level < m->levels; level++) {
+    const int64_t groups = (below + 7) / 8;
+    for (int64_t g = 0; g < groups; g++) fill_group(m, level, g, below, largest);
+    below = groups;
+  }
   return SIM_OK;
 }
 
@@ -113,13 +155,17 @@ static int compare_coordinates(const void *a, const void *b) {
   return p->value != q->value ? (p->value < q->value ? -1 : 1) : (p->number > q->number) - (p->number < q->number);
 }
 
-/* Coordinates of corners, of which those within `same` of the least of them become it. */
-static sim_status join_coordinates(const collision_mesh *m, double same, corner *out) {
+/* Coordinates of corners, of which those within `same` of the least of them become it. `joined`: the high end of the
+ * mesh along an axis is the low end of its image. */
+static sim_status join_coordinates(const collision_mesh *m, double same, const bool joined[3], corner *out) {
   const int64_t corners = 3 * m->count;
   coordinate *sorted = malloc((size_t)(corners + 1) * sizeof *sorted);
   if (sorted == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the edges of a mesh");
   for (int c = 0; c < 3; c++) {
-    for (int64_t k = 0; k < corners; k++) sorted[k] = (coordinate){m->corner[3 * k + c], k};
+    for (int64_t k = 0; k < corners; k++) {
+      const double x = m->corner[3 * k + c];
+      sorted[k] = (coordinate){joined[c] && x == m->high[c] ? m->low[c] : x, k};
+    }
     qsort(sorted, (size_t)corners, sizeof *sorted, compare_coordinates);
     double least = -INFINITY;
     for (int64_t k = 0; k < corners; k++) {
@@ -132,17 +178,36 @@ static sim_status join_coordinates(const collision_mesh *m, double same, corner 
   return SIM_OK;
 }
 
-/* How far corners that meet may lie apart, written with different roundings: two roundings in single precision, and
- * little beside the shortest edge. */
-static double rounding_of(const collision_mesh *m) {
-  double largest = 0, shortest = INFINITY;
-  for (int64_t k = 0; k < 9 * m->count; k++) largest = fmax(largest, fabs(m->corner[k]));
+static double shortest_edge(const collision_mesh *m) {
+  double shortest = INFINITY;
   for (int64_t i = 0; i < 3 * m->count; i++) {
     const double *p = m->corner + 3 * i, *q = i % 3 < 2 ? p + 3 : p - 6;
     const double d[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
     shortest = fmin(shortest, sqrt(mesh_dot(d, d)));
   }
-  return fmin(2 * (double)FLT_EPSILON * largest, 1e-3 * shortest);
+  return shortest;
+}
+
+/* A mesh as long as its period, but for what a text of six digits loses, meets its images: its ends become exact. */
+static void join_ends(collision_mesh *m, double same, double shortest, bool joined[3]) {
+  for (int c = 0; c < 3; c++) {
+    const double period = m->period[c], near = fmax(same, fmin(1e-5 * period, 0.1 * shortest));
+    joined[c] = period > 0 && fabs(m->high[c] - m->low[c] - period) <= near;
+    if (!joined[c]) continue;
+    m->high[c] = m->low[c] + period;
+    for (int64_t k = c; k < 9 * m->count; k += 3) {
+      if (m->corner[k] <= m->low[c] + near) m->corner[k] = m->low[c];
+      if (m->corner[k] >= m->high[c] - near) m->corner[k] = m->high[c];
+    }
+  }
+}
+
+/* To the place of the first of a vertex, or of its image. */
+static void move_corner(collision_mesh *m, int64_t number, int64_t first, const bool joined[3]) {
+  for (int c = 0; c < 3; c++) {
+    double *const x = &m->corner[3 * number + c];
+    if (!joined[c] || (*x != m->high[c] && m->corner[3 * first + c] != m->high[c])) *x = m->corner[3 * first + c];
+  }
 }
 
 /* Corners at the same place are one vertex, and take the place of the first. */
@@ -152,10 +217,15 @@ static sim_status make_vertices(collision_mesh *m) {
   m->vertex = malloc((size_t)(corners + 1) * sizeof *m->vertex);
   m->around = malloc((size_t)(corners + 1) * sizeof *m->around);
   m->around_first = malloc((size_t)(corners + 1) * sizeof *m->around_first);
-  sim_status status = SIM_OK;
-  if (sorted == NULL || m->vertex == NULL || m->around == NULL || m->around_first == NULL)
-    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the edges of a mesh");
-  if (status == SIM_OK) status = join_coordinates(m, rounding_of(m), sorted);
+  if (sorted == NULL || m->vertex == NULL || m->around == NULL || m->around_first == NULL) {
+    free(sorted);
+    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the edges of a mesh");
+  }
+  /* Corners that meet may lie apart by two roundings in single precision, and by little beside the shortest edge. */
+  const double shortest = shortest_edge(m), close = fmin(2 * (double)FLT_EPSILON * largest_of(m), 1e-3 * shortest);
+  bool joined[3];
+  join_ends(m, close, shortest, joined);
+  const sim_status status = join_coordinates(m, close, joined, sorted);
   if (status != SIM_OK) {
     free(sorted);
     return status;
@@ -164,16 +234,17 @@ static sim_status make_vertices(collision_mesh *m) {
   for (int64_t k = 0, first = 0; k < corners; k++) {
     bool same = k > 0;
     for (int c = 0; c < 3 && same; c++) same = sorted[k].x[c] == sorted[k - 1].x[c];
+    const int64_t number = sorted[k].number;
     if (!same) {
       m->around_first[m->vertices++] = (int32_t)k;
-      first = sorted[k].number;
+      first = number;
     }
-    const int64_t number = sorted[k].number;
     m->vertex[number] = (int32_t)(m->vertices - 1);
-    m->around[k] = (int32_t)(number / 3);
-    if (same) memcpy(m->corner + 3 * number, m->corner + 3 * first, 3 * sizeof *m->corner);
+    m->around[k] = (int32_t)number;
+    if (same) move_corner(m, number, first, joined);
   }
   m->around_first[m->vertices] = (int32_t)corners;
+  bounds_of(m->corner, corners, m->low, m->high);
   free(sorted);
   return SIM_OK;
 }
@@ -196,31 +267,26 @@ static sim_status make_balls(collision_mesh *m) {
   return SIM_OK;
 }
 
-sim_status collision_mesh_create(const collision_triangles *triangles, double largest, collision_mesh **out) {
+sim_status collision_mesh_create(const collision_triangles *triangles, const double period[3], collision_mesh **out) {
   collision_mesh *m = *out = calloc(1, sizeof *m);
   if (m == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
-  if (triangles->count > INT32_MAX / 3) {
+  if (triangles->count > (int64_t)1 << MESH_TRIANGLE_BITS) {
     collision_mesh_destroy(out);
-    return sim_fail(SIM_ERR_SCENARIO, "a mesh has more than 7e8 triangles");
+    return sim_fail(SIM_ERR_SCENARIO, "a mesh has more than 2.6e8 triangles");
   }
-  const size_t bytes = (size_t)triangles->count * 9 * sizeof(double);
   m->count = triangles->count;
-  m->reach = 1.2 * largest; /* more than a grain that touches, or will in a step */
-  m->corner = malloc(bytes + 1);
-  sim_status status = SIM_OK;
-  if (m->corner == NULL)
-    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
-  else
-    memcpy(m->corner, triangles->corner, bytes);
+  for (int c = 0; c < 3; c++) m->period[c] = period != NULL ? period[c] : 0;
+  sim_status status = take_corners(m, triangles->corner);
   if (status == SIM_OK) status = make_vertices(m);
   if (status == SIM_OK) status = make_balls(m);
-  if (status == SIM_OK) status = make_cells(m);
+  if (status == SIM_OK) status = make_boxes(m);
   if (status != SIM_OK) collision_mesh_destroy(out);
   return status;
 }
 
+/* Corners, balls, vertices and boxes; while it is made, its corners sorted by coordinates. */
 double collision_mesh_bytes(int64_t triangles) {
-  return (double)triangles * (104 + 3 * 12 + 3 * 32 + 8 * 8 + 32 * 4) + 40e3;
+  return (double)triangles * (104 + 3 * 12 + 24 * 8 / 7.0 + 3 * 48) + 40e3;
 }
 
 int collision_mesh_touch(const collision_mesh *mesh, const double x[3], double reach,

@@ -2,15 +2,7 @@
 #ifndef COLLISION_MESH_TOUCH_H
 #define COLLISION_MESH_TOUCH_H
 
-#include "kernels/collision/shapes.h"
-
-#include <math.h>
-
-#ifdef __CUDACC__
-#define MESH_INLINE static __device__ inline
-#else
-#define MESH_INLINE static inline
-#endif
+#include "kernels/collision/mesh_walk.h"
 
 MESH_INLINE double mesh_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -62,27 +54,45 @@ MESH_INLINE bool mesh_leads_nearer(const double d[3], const double u[3]) {
   return s > 0 && s * s > MESH_ROUNDING * MESH_ROUNDING * mesh_dot(d, d) * mesh_dot(u, u);
 }
 
+/* Whether corner `other` of some triangle is an end of the edge `along`, and of which other corner it is the other end:
+ * 1 or 2 behind it; 0: none. Vertices alone do not say it: in a periodic box an edge may join a vertex and its image.
+ */
+MESH_INLINE int mesh_shares(const collision_mesh *m, int64_t other, int32_t to, const double along[3], double length) {
+  const int64_t triangle = other / 3;
+  for (int step = 1; step < 3; step++) {
+    const int64_t end = 3 * triangle + (other + step) % 3;
+    double off = 0;
+    for (int k = 0; k < 3; k++) {
+      const double d = m->corner[3 * end + k] - m->corner[3 * other + k] - along[k];
+      off += d * d;
+    }
+    if (m->vertex[end] == to && off <= MESH_ALIKE * length) return step;
+  }
+  return 0;
+}
+
 /* Whether a point on an edge or at a corner of triangle i is the nearest of all triangles there: whether d lies in the
  * cone of normals of that edge or corner. A triangle is convex: a way along it leads nearer, or none does. An edge of
- * one triangle has a cone of half a turn. */
-MESH_INLINE bool mesh_in_cone(const collision_mesh *m, int32_t i, int held, const double d[3]) {
+ * one triangle has a cone of half a turn. Ways are from each triangle's own corner: it may be an image's. */
+MESH_INLINE bool mesh_in_cone(const collision_mesh *m, int64_t i, int held, const double d[3]) {
   const int one = held == 1 || held == 3 || held == 5 ? 0 : held == 4 ? 2 : 1;
   const int two = held == 3 ? 1 : held == 5 || held == 6 ? 2 : -1; /* of an edge */
-  const int32_t from = m->vertex[3 * (int64_t)i + one], to = two < 0 ? -1 : m->vertex[3 * (int64_t)i + two];
-  const double *start = m->corner + 9 * (int64_t)i + 3 * one;
+  const int64_t own = 3 * i + one;
+  const int32_t from = m->vertex[own], to = two < 0 ? -1 : m->vertex[3 * i + two];
   double along[3] = {0, 0, 0}, length = 1;
   if (two >= 0) {
-    for (int k = 0; k < 3; k++) along[k] = m->corner[9 * (int64_t)i + 3 * two + k] - start[k];
+    for (int k = 0; k < 3; k++) along[k] = m->corner[9 * i + 3 * two + k] - m->corner[3 * own + k];
     length = mesh_dot(along, along);
   }
   for (int32_t e = m->around_first[from]; e < m->around_first[from + 1]; e++) {
     const int64_t other = m->around[e];
-    const int32_t *v = m->vertex + 3 * other;
-    if (other == i || (two >= 0 && v[0] != to && v[1] != to && v[2] != to)) continue;
-    for (int c = 0; c < 3; c++) {
-      if (v[c] == from || v[c] == to) continue;
+    const int shared = other != own && two >= 0 ? mesh_shares(m, other, to, along, length) : 0;
+    if (other == own || (two >= 0 && shared == 0)) continue;
+    for (int step = 1; step < 3; step++) {
+      if (step == shared) continue;
+      const double *const end = m->corner + 3 * (other / 3 * 3 + (other + step) % 3);
       double u[3];
-      for (int k = 0; k < 3; k++) u[k] = m->corner[9 * other + 3 * c + k] - start[k];
+      for (int k = 0; k < 3; k++) u[k] = end[k] - m->corner[3 * other + k];
       const double part = mesh_dot(u, along) / length;
       for (int k = 0; k < 3; k++) u[k] -= part * along[k];
       if (mesh_leads_nearer(d, u)) return false;
@@ -116,30 +126,34 @@ MESH_INLINE int mesh_add(collision_touch out[COLLISION_TOUCHES_MAX], int found, 
   return kept;
 }
 
-/* Contacts are the points of the mesh where the distance to x has a minimum: within faces, and on those edges and
- * corners that stand out towards x. */
+/* Adds what triangle i has to those contacts that were found: the points of the mesh where the distance to x has a
+ * minimum, within faces, and on those edges and corners that stand out towards x. */
+MESH_INLINE int mesh_meet(const collision_mesh *m, int64_t i, const double x[3], double reach, int found,
+                          collision_touch out[COLLISION_TOUCHES_MAX]) {
+  const double *ball = m->bound + 4 * i;
+  const double most = reach + ball[3];
+  double d[3], point[3];
+  for (int k = 0; k < 3; k++) d[k] = x[k] - ball[k];
+  if (!(mesh_dot(d, d) < most * most)) return found;
+  const int held = mesh_nearest(m->corner + 9 * i, x, point);
+  for (int k = 0; k < 3; k++) d[k] = x[k] - point[k];
+  const double distance = sqrt(mesh_dot(d, d));
+  if (!(distance < reach && distance > 0) || (held != 7 && !mesh_in_cone(m, i, held, d))) return found;
+  return mesh_add(out, found, d, distance);
+}
+
+/* Of all triangles, image by image and in their order; returns how many contacts. MESH_PAD: more than rounding. */
+#define MESH_PAD (1 + 1e-9)
 MESH_INLINE int mesh_touch(const collision_mesh *m, const double x[3], double reach,
                            collision_touch out[COLLISION_TOUCHES_MAX]) {
-  int64_t at[3];
-  for (int c = 0; c < 3; c++) {
-    const double k = floor((x[c] - m->low[c]) / m->width);
-    if (!(k >= 0 && k < (double)m->cells[c])) return 0;
-    at[c] = (int64_t)k;
-  }
-  const int64_t cell = (at[0] * m->cells[1] + at[1]) * m->cells[2] + at[2];
-  int found = 0;
-  for (int64_t e = m->first[cell]; e < m->first[cell + 1]; e++) {
-    const int32_t i = m->triangle[e];
-    const double *ball = m->bound + 4 * (int64_t)i;
-    const double most = reach + ball[3];
-    double d[3], point[3];
-    for (int k = 0; k < 3; k++) d[k] = x[k] - ball[k];
-    if (!(mesh_dot(d, d) < most * most)) continue;
-    const int held = mesh_nearest(m->corner + 9 * (int64_t)i, x, point);
-    for (int k = 0; k < 3; k++) d[k] = x[k] - point[k];
-    const double distance = sqrt(mesh_dot(d, d));
-    if (!(distance < reach && distance > 0) || (held != 7 && !mesh_in_cone(m, i, held, d))) continue;
-    found = mesh_add(out, found, d, distance);
+  const double square = reach * reach * MESH_PAD * MESH_PAD;
+  double first[3], y[3];
+  int number[3], at[3], found = 0;
+  mesh_images(m, x, reach * MESH_PAD, first, number);
+  for (int k = 0; k < number[0] * number[1] * number[2]; k++) {
+    mesh_image(m, x, first, number, k, at, y);
+    mesh_walk walk = mesh_begin(m);
+    for (int64_t i; (i = mesh_next(m, y, square, &walk)) >= 0;) found = mesh_meet(m, i, y, reach, found, out);
   }
   return found;
 }

@@ -57,10 +57,9 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
     made = n * 40 * sizeof(double);
     collision_parts_free(&parts);
   }
-  if (collision_flow_varies(p)) n = collision_flow_limit(p, n);
+  if (options.varies) n = collision_flow_estimate(p, n);
   if (!(n < 4294967295.0))
-    return sim_fail(SIM_ERR_SCENARIO, "insert: expected fewer than 2^32 - 1 grains with those of the start, got %.9g",
-                    n);
+    return sim_fail(SIM_ERR_SCENARIO, "insert: expected fewer than 2^32 - 1 grains at once, got about %.9g", n);
   options.n = (int64_t)fmax(n, 1);
   collision_options_bound(p, setup->saved, &options);
   SIM_TRY(collision_walls_check_images(&options));
@@ -78,14 +77,14 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
     sim_plan_add_host(out, "meshes", collision_mesh_bytes(triangles) + 80.0 * (double)triangles);
     if (setup->backend->space == SIM_SPACE_DEVICE) sim_plan_add(out, "meshes there", collision_mesh_bytes(triangles));
   }
-  if (collision_flow_varies(p))
-    sim_plan_add_host(out, "grains that come and go", collision_flow_bytes(p, n, (int)sim_dtype_size(ops->dtype)));
   sim_plan_add(out, "neighbours and forces", ops->bytes(&options));
   if (made > ops->bytes(&options)) sim_plan_add_host(out, "grains while they are made", made - ops->bytes(&options));
   out->snapshot_bytes = shown;
   out->checkpoint_bytes = shown + kept;
-  const double dt =
-      isnan(p->integrate.dt) ? collision_contact_guess(p, &options) / p->integrate.steps_per_contact : p->integrate.dt;
+  double limit;
+  const double guess = collision_step_guess(p, &options, &limit);
+  const double dt = isnan(p->integrate.dt) ? guess : p->integrate.dt;
+  if (setup->saved == NULL) SIM_TRY(collision_step_check(dt, limit));
   out->steps = collision_step_count(p->integrate.t_end, dt);
   out->t_end = p->integrate.t_end;
   out->work_per_step = n;

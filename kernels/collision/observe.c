@@ -22,7 +22,8 @@ const sim_field collision_energy_columns[] = {
       .doc = "in gravity and in an external potential; NaN where only its acceleration is given"),
     C(dissipated, .dimension = ENERGY, .doc = "lost in dashpots and by sliding since the start"),
     C(total, .dimension = ENERGY, .doc = "sum of the first four"),
-    C(work, .dimension = ENERGY, .doc = "done on grains by moving walls and the sheared box since the start"),
+    C(work, .dimension = ENERGY,
+      .doc = "done on grains by moving walls, the sheared box and gravity along periodic sides since the start"),
     C(balance, .doc = "change of total + dissipated - work since the start, over the size of the energies then; "
                       "without what grains bring and take; NaN where external depends on t"),
     {0}};

@@ -119,9 +119,10 @@ static double advance(packing *k, const image *box, descent *f) {
   return sqrt(most);
 }
 
-static double deepest_of(const packing *k) {
+static double deepest_of(const packing *k, int64_t *at) {
   double deepest = 0;
-  for (int64_t i = 0; i < k->g->n; i++) deepest = fmax(deepest, k->deep[i]);
+  for (int64_t i = 0; i < k->g->n; i++)
+    if (k->deep[i] > deepest) deepest = k->deep[i], *at = i;
   return deepest;
 }
 
@@ -130,6 +131,7 @@ static sim_status relax(packing *k) {
   descent fire = rest;
   double scale = 0.6, moved = INFINITY, deepest = 0;
   int stuck = 0;
+  int64_t at = 0;
   for (int pass = 0; pass < PASSES; pass++) {
     if (moved >= k->search.cutoff) {
       for (int64_t i = 0; i < k->g->n && pass > 0; i++) k->place[k->id[i]] = k->sorted[i];
@@ -137,7 +139,7 @@ static sim_status relax(packing *k) {
       moved = 0;
     }
     push(k, scale, &box);
-    deepest = deepest_of(k);
+    deepest = deepest_of(k, &at);
     if (deepest <= 0 && scale >= 1) return SIM_OK;
     if (deepest < 1e-3 || ++stuck > 30) {
       if (deepest < 0.05) scale = fmin(1, scale * (scale < 0.9 ? 1.05 : deepest < 1e-3 ? 1.01 : 1.002));
@@ -146,9 +148,9 @@ static sim_status relax(packing *k) {
     moved += 2 * advance(k, &box, &fire);
   }
   return sim_fail(SIM_ERR_SCENARIO,
-                  "random_spheres: no places without overlap found, %.2g of a radius is left: give fewer or smaller "
-                  "grains, or more room",
-                  deepest);
+                  "random_spheres: no places without overlap found, %.2g of a radius is left about {%.6g, %.6g, %.6g}: "
+                  "give fewer or smaller grains, more room, or, where that is inside a wall, another seed or region",
+                  deepest, k->sorted[at].x[0], k->sorted[at].x[1], k->sorted[at].x[2]);
 }
 
 sim_status collision_pack(const collision_options *options, collision_grains *g, const bool *loose,

@@ -234,6 +234,7 @@ sim_status collision_validate(void *parameters, sim_faults *faults) {
   if (integrate->t_end / integrate->dt > 0x1p62)
     sim_faults_add(faults, 0, "integrate.dt", "expected at most 2^62 steps, got t_end/dt = %.9g",
                    integrate->t_end / integrate->dt);
+  if (faults->count == 0) collision_check_sizes(p, faults);
   collision_make_tables(p);
   return SIM_OK;
 }

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define COLLISION_PI 3.14159265358979323846
+
 /* What every kind of group of grains begins with. */
 typedef struct collision_group {
   char *species, *material;
@@ -41,15 +43,7 @@ typedef struct collision_random_spheres {
   int64_t n;
   sim_doubles low, high; /* [3][1], or none: the box's */
   double temperature;
-} collision_random_spheres;
-
-typedef struct collision_lattice {
-  collision_group group;
-  collision_radii size;
-  int64_t n;
-  sim_doubles low, high;
-  double temperature;
-} collision_lattice;
+} collision_random_spheres, collision_lattice;
 
 typedef struct collision_from_file {
   collision_group group;

@@ -1,14 +1,21 @@
 /* What is seen of the state itself: means over slices of the box, and the passage of gates. */
 #include "kernels/collision/run.h"
 
+#include <math.h>
 #include <string.h>
-
-static const double pi = 3.14159265358979323846;
 
 double collision_get(const collision_run *run, int which, int c, int64_t i) {
   const int64_t at = c * run->n + i;
   const void *data = run->array[which].data;
   return run->ops->dtype == SIM_F32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
+}
+
+void collision_put(const collision_run *run, int which, int c, int64_t i, double value) {
+  const int64_t at = c * run->n + i;
+  if (run->ops->dtype == SIM_F32)
+    ((float *)run->array[which].data)[at] = (float)value;
+  else
+    ((double *)run->array[which].data)[at] = value;
 }
 
 static int slice_of(const collision_run *run, int64_t i) {
@@ -31,13 +38,14 @@ sim_status collision_profile_at(collision_run *run, const sim_clock *clock) {
     const double m = collision_get(run, COLLISION_MASS, 0, i), r = collision_get(run, COLLISION_RADIUS, 0, i);
     mass[k] += m;
     count[k]++;
-    out[0][k] += 4 * pi / 3 * r * r * r;
+    out[0][k] += 4 * COLLISION_PI / 3 * r * r * r;
     for (int c = 0; c < 3; c++) out[1 + c][k] += m * collision_get(run, COLLISION_VELOCITY, c, i);
   }
   const double *size = run->options.size, slice = size[0] * size[1] * size[2] / bins;
   for (int k = 0; k < bins; k++) {
     out[0][k] /= slice;
-    for (int c = 0; c < 3 && mass[k] > 0; c++) out[1 + c][k] /= mass[k];
+    for (int c = 0; c < 3; c++) out[1 + c][k] = count[k] > 0 ? out[1 + c][k] / mass[k] : NAN;
+    if (!(count[k] > 0)) out[4][k] = NAN;
   }
   for (int64_t i = 0; i < run->n; i++) {
     const int k = slice_of(run, i);

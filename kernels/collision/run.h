@@ -55,6 +55,7 @@ typedef enum collision_array {
 
 typedef struct collision_run {
   const collision_ops *ops;
+  const sim_backend *backend;
   collision_work *work;
   collision_options options;
   const collision_parameters *parameters;
@@ -66,7 +67,7 @@ typedef struct collision_run {
   collision_sums sums;
   int64_t sums_step;
   bool warned, unbalanced; /* that was said */
-  int64_t limit;           /* grains that there is room for */
+  int64_t limit;           /* grains that there is room for; grows where more come */
   bool varies;             /* grains come and go */
   struct collision_flow *flow;
   double profile[COLLISION_PROFILES][COLLISION_BINS_MAX];
@@ -82,10 +83,17 @@ extern const sim_field collision_state_fields[], collision_energy_columns[], col
     collision_contact_columns[], collision_momentum_columns[];
 
 sim_status collision_create_arrays(collision_run *run) SIM_MUST_CHECK;
+/* Room for `limit` grains: the state's arrays are taken anew, one by one. */
+sim_status collision_grow_arrays(collision_run *run, int64_t limit) SIM_MUST_CHECK;
 /* false: this run has no such array. */
 bool collision_view_array(collision_run *run, int which, sim_array *out);
+/* Whether its last axis runs over grains, or contacts. */
+bool collision_is_of_grains(int which);
+bool collision_is_of_contacts(int which);
 /* From a checkpoint's state. */
 sim_status collision_restore(collision_run *run, const sim_frame *saved) SIM_MUST_CHECK;
+/* The operations' own memory, for the state as it is at t. */
+sim_status collision_create_work(collision_run *run, double t) SIM_MUST_CHECK;
 /* All of a run but ops, parameters and clock. */
 sim_status collision_start(collision_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 /* walls.c */
@@ -95,15 +103,19 @@ sim_status collision_meshes_count(const collision_parameters *p, const sim_setup
                                   int64_t *triangles) SIM_MUST_CHECK;
 void collision_meshes_free(collision_triangles *meshes, size_t count);
 sim_status collision_meshes_create(collision_run *run, double largest) SIM_MUST_CHECK; /* from the state */
+/* mesh_images.c. A mesh with the images that wall b has in the box; for grains up to this radius. */
+sim_status collision_mesh_place(const collision_options *o, int b, const collision_triangles *triangles, double largest,
+                                collision_mesh **out) SIM_MUST_CHECK;
 sim_status collision_motion_create(collision_run *run) SIM_MUST_CHECK;
 void collision_motion_destroy(collision_run *run);
 /* Walls to where they are at t, from t - dt. */
 sim_status collision_motion_step(collision_run *run, double t, double dt) SIM_MUST_CHECK;
 
-/* flow.c, inlet.c. All that ever may be there, beside `n` at the start; whether grains come or go. */
-double collision_flow_limit(const collision_parameters *p, double n);
+/* flow.c, inlet.c. With those `n`, all that ever come; whether grains come or go. */
+double collision_flow_total(const collision_parameters *p, double n);
 bool collision_flow_varies(const collision_parameters *p);
-double collision_flow_bytes(const collision_parameters *p, double limit, int real);
+/* For how many there is room at first: `n` are there. Where more come together, more memory is taken. */
+double collision_flow_estimate(const collision_parameters *p, double n);
 sim_status collision_flow_create(collision_run *run) SIM_MUST_CHECK;
 void collision_flow_destroy(collision_run *run);
 /* Removes and inserts what is due. */
@@ -115,10 +127,16 @@ void collision_inlet_bounds(const collision_inlet *inlet, double *least, double 
 sim_status collision_profile_at(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 void collision_observe_flow(const collision_run *run, double *values);
 double collision_get(const collision_run *run, int which, int c, int64_t i);
+void collision_put(const collision_run *run, int which, int c, int64_t i, double value);
 
 double collision_step_count(double t_end, double dt);
 /* derive.c */
 void collision_radii_bounds(const collision_radii *size, double *least, double *most);
+/* sizes.c. Of a part's grains one is surely as small as `least`, and one as large as `most`; INFINITY and 0: not known.
+ */
+void collision_sure_radii(const sim_item *item, double *least, double *most);
+/* grains.c. Sites of a simple cubic lattice of n grains in a region. */
+void collision_lattice_sites(const double side[3], int64_t n, int64_t sites[3]);
 /* radius_least and radius_most of all that are there or come, as far as they are known before grains are made. */
 void collision_options_bound(const collision_parameters *p, const sim_frame *saved, collision_options *o);
 

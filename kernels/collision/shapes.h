@@ -28,16 +28,26 @@ typedef enum collision_shape {
   COLLISION_MESH
 } collision_shape;
 
-/* Triangles and a grid of cells, each with those that a grain in it may touch. */
+enum { COLLISION_MESH_LEVELS = 8, COLLISION_MESH_NEAR = 12 };
+
+/* Triangles, and a tree of boxes about them: eight triangles a group of level 0, eight groups a group of the next. */
 typedef struct collision_mesh {
   double *corner, *bound; /* [count][9]; [count][4]: the centre and radius of a ball about it */
   int64_t count, vertices;
   int32_t *vertex;                /* [count][3], which vertex a corner is */
-  int32_t *around_first, *around; /* [vertices + 1], [3 count]: triangles about each vertex */
-  double low[3], width, reach;
-  int64_t cells[3], *first; /* [cells + 1] */
-  int32_t *triangle;
+  int32_t *around_first, *around; /* [vertices + 1], [3 count]: corners at each vertex */
+  float *box;                     /* [groups][6][8]: least x, y, z and greatest of its eight */
+  int levels;
+  int64_t level[COLLISION_MESH_LEVELS], groups, roots; /* first group of each level; all; of the last level */
+  double low[3], high[3], period[3];                   /* period 0: no images */
 } collision_mesh;
+
+/* The triangles, and images of triangles, that are nearer to a centre than a radius, as far as they are few: see
+ * mesh_near.h. True of the mesh, whichever grain it was made for. */
+typedef struct collision_near {
+  float centre[3], radius; /* 0: not made yet; < 0: they are too many */
+  uint32_t entry[COLLISION_MESH_NEAR];
+} collision_near;
 
 /* Where it is at time 0. Plane: grains are where (x - point) . axis > 0. Cylinder: endless. Cone: a thin sheet of
  * revolution from `point`, `length` along the axis, its radius from `radius` to `end_radius`. */

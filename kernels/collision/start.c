@@ -3,6 +3,8 @@
 #include "kernels/collision/gas.h"
 #include "kernels/collision/run.h"
 
+#include "engine/log.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,14 +25,6 @@ static sim_status check_inside(const collision_run *run, const collision_grains 
   return SIM_OK;
 }
 
-static void put(const collision_run *run, int which, int c, int64_t at, double value) {
-  const int64_t k = c * run->n + at;
-  if (run->ops->dtype == SIM_F32)
-    ((float *)run->array[which].data)[k] = (float)value;
-  else
-    ((double *)run->array[which].data)[k] = value;
-}
-
 /* From the order of ids to that of species. */
 static sim_status put_grains(collision_run *run, const collision_parts *parts, const collision_grains *g) {
   int64_t next[SIM_SPECIES_MAX], id = 0;
@@ -43,12 +37,12 @@ static sim_status put_grains(collision_run *run, const collision_parts *parts, c
       const int64_t at = next[s]++;
       ((uint64_t *)run->array[COLLISION_ID].data)[at] = (uint64_t)id;
       ((uint64_t *)run->array[COLLISION_MATERIAL].data)[at] = g->material[id];
-      put(run, COLLISION_RADIUS, 0, at, g->radius[id]);
-      put(run, COLLISION_MASS, 0, at, g->mass[id]);
+      collision_put(run, COLLISION_RADIUS, 0, at, g->radius[id]);
+      collision_put(run, COLLISION_MASS, 0, at, g->mass[id]);
       for (int c = 0; c < 3; c++) {
-        put(run, COLLISION_POSITION, c, at, g->position[c][id]);
-        put(run, COLLISION_VELOCITY, c, at, g->velocity[c][id]);
-        put(run, COLLISION_SPIN, c, at, g->spin[c][id]);
+        collision_put(run, COLLISION_POSITION, c, at, g->position[c][id]);
+        collision_put(run, COLLISION_VELOCITY, c, at, g->velocity[c][id]);
+        collision_put(run, COLLISION_SPIN, c, at, g->spin[c][id]);
       }
     }
   }
@@ -114,7 +108,7 @@ static void add_flow(collision_run *run) {
   const double middle = o->low[1] + 0.5 * o->size[1];
   for (int64_t i = 0; i < run->n && o->shear != 0; i++) {
     const double flow = o->shear * (collision_get(run, COLLISION_POSITION, 1, i) - middle);
-    put(run, COLLISION_VELOCITY, 0, i, collision_get(run, COLLISION_VELOCITY, 0, i) + flow);
+    collision_put(run, COLLISION_VELOCITY, 0, i, collision_get(run, COLLISION_VELOCITY, 0, i) + flow);
   }
 }
 
@@ -149,7 +143,9 @@ static void add_newcomers(const collision_run *run, double *mass, double *radius
   }
 }
 
-static sim_status shortest_contact(const collision_run *run, double *out) {
+/* Under an own law also what its force says of those at the start and of those that come. */
+static sim_status shortest_contact(const collision_run *run, bool saved, double *out, double *most,
+                                   collision_own_contact *own) {
   const size_t n = (size_t)run->n, all = n + run->parameters->insert.count;
   double *mass = malloc(2 * (all + 1) * sizeof *mass), *radius = mass + all;
   uint64_t *material = malloc((all + 1) * sizeof *material);
@@ -162,7 +158,9 @@ static sim_status shortest_contact(const collision_run *run, double *out) {
   }
   if (status == SIM_OK) {
     add_newcomers(run, mass + n, radius + n, material + n);
-    *out = collision_contact_time(&run->options, (int64_t)all, mass, radius, material);
+    *out = collision_contact_time(&run->options, (int64_t)all, mass, radius, material, most);
+    *own = (collision_own_contact){.time = INFINITY};
+    if (!saved) status = collision_fields_shortest(&run->options, (int64_t)all, mass, radius, own);
   }
   free(mass), free(material);
   return status;
@@ -171,19 +169,24 @@ static sim_status shortest_contact(const collision_run *run, double *out) {
 /* A restart goes on with the step that was chosen at the start: grains have come and gone since. */
 static sim_status choose_step(collision_run *run, bool saved) {
   const collision_integrate *integrate = &run->parameters->integrate;
-  double *step = (double *)run->array[COLLISION_CONTROLLER].data + COLLISION_STEP, shortest;
-  SIM_TRY(shortest_contact(run, &shortest));
+  double *step = (double *)run->array[COLLISION_CONTROLLER].data + COLLISION_STEP, shortest, most;
+  collision_own_contact own;
+  SIM_TRY(shortest_contact(run, saved, &shortest, &most, &own));
+  const bool by_force = 0.1 * own.time < most;
+  if (by_force) most = 0.1 * own.time;
+  shortest = fmin(shortest, own.time);
   if (saved && run->n == 0 && !isfinite(shortest)) shortest = *step * integrate->steps_per_contact; /* none will come */
-  run->dt = isnan(integrate->dt) ? shortest / integrate->steps_per_contact : integrate->dt;
+  run->dt = isnan(integrate->dt) ? fmin(shortest / integrate->steps_per_contact, most) : integrate->dt;
   if (saved) run->dt = *step;
   *step = run->dt;
   if (!(run->dt > 0) || !isfinite(run->dt))
     return sim_fail(SIM_ERR_SCENARIO, "integrate.dt: no step follows from contacts that last %.9g", shortest);
-  if (run->dt > 0.1 * shortest)
+  if (by_force && run->dt > most * (1 + 1e-6))
     return sim_fail(SIM_ERR_SCENARIO,
-                    "integrate.dt: expected at most %.9g, a tenth of the shortest contact, got %.9g: contacts would be "
-                    "unstable",
-                    0.1 * shortest, run->dt);
+                    "integrate.dt: expected at most %.9g, got %.9g: contact.force, up to an overlap of 5 %% of the "
+                    "smaller radius, would be unstable at a reduced mass of %.6g and radius of %.6g",
+                    most, run->dt, own.mass, own.radius);
+  SIM_TRY(collision_step_check(run->dt, most));
   const double steps = collision_step_count(integrate->t_end, run->dt);
   if (!(steps <= 0x1p62))
     return sim_fail(SIM_ERR_SCENARIO, "integrate.dt: expected at most 2^62 steps, got %.9g", steps);
@@ -199,6 +202,58 @@ static sim_status check_start(collision_run *run, const collision_sums **sums) {
                     "start; at most 0.05 is possible",
                     ((const uint64_t *)run->array[COLLISION_ID].data)[(*sums)->overlap_grain], (*sums)->overlap);
   return SIM_OK;
+}
+
+/* Grains that go farther than their radius in a step may pass others, and walls, without a contact. In a sheared box
+ * against the flow. */
+static void warn_of_speed(const collision_run *run) {
+  const collision_options *o = &run->options;
+  const double middle = o->low[1] + 0.5 * o->size[1];
+  double most = 0;
+  int64_t at = 0;
+  for (int64_t i = 0; i < run->n; i++) {
+    double square = 0;
+    for (int c = 0; c < 3; c++) {
+      const double flow = c == 0 ? o->shear * (collision_get(run, COLLISION_POSITION, 1, i) - middle) : 0;
+      square += pow(collision_get(run, COLLISION_VELOCITY, c, i) - flow, 2);
+    }
+    const double way = sqrt(square) * run->dt / collision_get(run, COLLISION_RADIUS, 0, i);
+    if (way > most) most = way, at = i;
+  }
+  if (most > 1)
+    sim_log(SIM_LOG_WARN,
+            "grain %" PRIu64
+            " moves %.3g of its radius in a step: it may pass others without a contact; integrate.dt below %.3g "
+            "keeps below a tenth",
+            ((const uint64_t *)run->array[COLLISION_ID].data)[at], most, 0.1 * run->dt / most);
+  for (size_t k = 0; k < run->parameters->insert.count; k++) {
+    const collision_inlet *inlet = run->parameters->insert.items[k].data;
+    const double *v = inlet->group.velocity;
+    double least, greatest, mass;
+    collision_inlet_bounds(inlet, &least, &greatest, &mass);
+    const double way = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) * run->dt / least;
+    if (way > 1)
+      sim_log(SIM_LOG_WARN,
+              "insert[%zu]: its grains move up to %.3g of their radius in a step: they may pass others without a "
+              "contact; integrate.dt below %.3g keeps below a tenth",
+              k + 1, way, 0.1 * run->dt / way);
+  }
+}
+
+/* Where places in single precision are farther apart than a thousandth of the smallest radius, overlaps are steps. */
+static void warn_of_places(const collision_run *run) {
+  float far = 0;
+  double least = INFINITY;
+  for (int c = 0; c < 3; c++)
+    far = fmaxf(far, (float)fmax(fabs(run->options.low[c]), fabs(run->options.low[c] + run->options.size[c])));
+  for (int64_t i = 0; i < run->n; i++) least = fmin(least, collision_get(run, COLLISION_RADIUS, 0, i));
+  const double apart = (double)far - (double)nextafterf(far, 0);
+  if (run->ops->dtype == SIM_F32 && !run->ops->exact && apart > 1e-3 * least)
+    sim_log(
+        SIM_LOG_WARN,
+        "precision: numbers near %.6g are %.2g apart in single precision, %.2g of the smallest radius: give the box "
+        "an origin nearer to 0, or precision = \"double\"",
+        (double)far, apart, apart / least);
 }
 
 static bool any_turns(const collision_run *run) {
@@ -222,28 +277,8 @@ static void choose_again(collision_run *run, const sim_setup *setup) {
   sim_buffer_destroy(&run->array[COLLISION_QUANTA]);
 }
 
-sim_status collision_start(collision_run *run, const sim_setup *setup) {
-  SIM_TRY(collision_options_fill(run->parameters, &run->options));
-  run->options.threads = setup->threads;
-  run->options.isa = setup->isa;
-  run->varies = collision_flow_varies(run->parameters);
-  SIM_TRY(setup->saved != NULL ? collision_restore(run, setup->saved) : make(run, setup));
-  sim_buffer *a = run->array;
-  SIM_TRY(choose_step(run, setup->saved != NULL));
-  if (run->options.own != NULL && setup->saved == NULL && run->n > 0) /* two like the first grain, in ten steps */
-    SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
-                                   0.5 * collision_get(run, COLLISION_MASS, 0, 0), 10 * run->dt));
-  if (setup->saved != NULL) SIM_TRY(bound_radii(run));
-  SIM_TRY(collision_motion_create(run));
-  SIM_TRY(collision_flow_create(run));
-  if (setup->saved == NULL) {
-    SIM_TRY(collision_motion_step(run, 0, 0));
-    add_flow(run);
-  }
-  run->options.dt = run->dt;
-  run->options.before = setup->saved != NULL && setup->saved->clock.step > 0 ? setup->saved->clock.dt : run->dt;
-  choose_again(run, setup);
-  double *controls = a[COLLISION_CONTROLLER].data;
+sim_status collision_create_work(collision_run *run, double t) {
+  const sim_buffer *a = run->array;
   const collision_state state = {.n = run->n,
                                  .room = run->room,
                                  .radius = a[COLLISION_RADIUS].data,
@@ -265,11 +300,41 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
                                  .crossed = a[COLLISION_CROSSED].data,
                                  .pose = a[COLLISION_POSES].data,
                                  .live = run->varies ? &run->n : NULL,
-                                 .time = setup->saved != NULL ? setup->saved->clock.t : 0,
+                                 .time = t,
                                  .quanta = a[COLLISION_QUANTA].data};
-  for (int64_t k = 0; k < run->room && setup->saved == NULL; k++)
-    state.contact_grain[k] = state.contact_partner[k] = UINT64_MAX;
-  SIM_TRY(run->ops->create(&run->options, &state, &run->work));
+  return run->ops->create(&run->options, &state, &run->work);
+}
+
+sim_status collision_start(collision_run *run, const sim_setup *setup) {
+  SIM_TRY(collision_options_fill(run->parameters, &run->options));
+  run->options.threads = setup->threads;
+  run->options.isa = setup->isa;
+  run->backend = setup->backend;
+  run->varies = run->options.varies;
+  SIM_TRY(setup->saved != NULL ? collision_restore(run, setup->saved) : make(run, setup));
+  sim_buffer *a = run->array;
+  SIM_TRY(choose_step(run, setup->saved != NULL));
+  if (run->options.own != NULL && setup->saved == NULL && run->n > 0) /* two like the first grain, in ten steps */
+    SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
+                                   0.5 * collision_get(run, COLLISION_MASS, 0, 0), 10 * run->dt));
+  if (setup->saved != NULL) SIM_TRY(bound_radii(run));
+  SIM_TRY(collision_motion_create(run));
+  SIM_TRY(collision_flow_create(run));
+  if (setup->saved == NULL) {
+    SIM_TRY(collision_motion_step(run, 0, 0));
+    add_flow(run);
+  }
+  warn_of_speed(run);
+  run->options.dt = run->dt;
+  run->options.before = setup->saved != NULL && setup->saved->clock.step > 0 ? setup->saved->clock.dt : run->dt;
+  choose_again(run, setup);
+  warn_of_places(run);
+  double *controls = a[COLLISION_CONTROLLER].data;
+  if (setup->saved == NULL && run->options.springs > 0) {
+    memset(a[COLLISION_CONTACT_GRAIN].data, 0xff, (size_t)run->room * sizeof(uint64_t));
+    memset(a[COLLISION_CONTACT_PARTNER].data, 0xff, (size_t)run->room * sizeof(uint64_t));
+  }
+  SIM_TRY(collision_create_work(run, setup->saved != NULL ? setup->saved->clock.t : 0));
   if (run->n > 0) SIM_TRY(run->ops->load(run->work));
   if (setup->saved != NULL) return SIM_OK;
   const collision_sums *sums;

@@ -55,7 +55,7 @@ const sim_field collision_state_fields[] = {
     [COLLISION_WORK] = {.name = "work",
                         .type = SIM_REAL,
                         .dimension = {2, 1, -2},
-                        .doc = "energy that moving walls and the sheared box gave it"},
+                        .doc = "energy that moving walls, the sheared box and images higher up gave it"},
     [COLLISION_COLLISIONS] = {.name = "collisions",
                               .type = SIM_INT,
                               .flags = SIM_UNSIGNED | SIM_OUTPUT,
@@ -156,22 +156,58 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
   }
 }
 
-/* With room for all that may ever be there; they are packed for the grains that are. */
-sim_status collision_create_arrays(collision_run *run) {
-  const int64_t n = run->n;
-  run->limit = n;
-  if (run->varies) run->limit = (int64_t)fmax(1, collision_flow_limit(run->parameters, (double)n));
-  run->options.n = run->n = run->limit;
-  run->room = collision_contact_room(run->limit, run->options.springs);
-  for (int which = 0; which < COLLISION_ARRAYS; which++) {
-    sim_dtype dtype;
-    int rank;
-    int64_t shape[SIM_RANK_MAX] = {0};
-    if (shape_of(run, which, &dtype, &rank, shape))
-      SIM_TRY(sim_buffer_create(&sim_backend_cpu, dtype, rank, shape, &run->array[which]));
-  }
+bool collision_is_of_contacts(int which) {
+  return which >= COLLISION_CONTACT_GRAIN && which <= COLLISION_CONTACT_SPRING;
+}
+
+bool collision_is_of_grains(int which) {
+  return !collision_is_of_contacts(which) && which != COLLISION_POSES && which != COLLISION_MESHES &&
+         which != COLLISION_CONTROLLER;
+}
+
+static void set_count(collision_run *run, int64_t n) {
   run->n = n;
   run->room = collision_contact_room(n, run->options.springs);
+}
+
+/* For run->n grains. */
+static sim_status create_array(collision_run *run, int which, sim_buffer *out) {
+  sim_dtype dtype;
+  int rank;
+  int64_t shape[SIM_RANK_MAX] = {0};
+  return shape_of(run, which, &dtype, &rank, shape) ? sim_buffer_create(&sim_backend_cpu, dtype, rank, shape, out)
+                                                    : SIM_OK;
+}
+
+/* They are packed for the grains that are there. */
+sim_status collision_create_arrays(collision_run *run) {
+  const int64_t n = run->n;
+  run->limit = run->varies ? (int64_t)collision_flow_estimate(run->parameters, (double)n) : n;
+  run->options.n = run->limit;
+  sim_status status = SIM_OK;
+  set_count(run, run->limit);
+  for (int which = 0; which < COLLISION_ARRAYS && status == SIM_OK; which++)
+    status = create_array(run, which, &run->array[which]);
+  set_count(run, n);
+  return status;
+}
+
+sim_status collision_grow_arrays(collision_run *run, int64_t limit) {
+  const int64_t n = run->n;
+  for (int which = 0; which < COLLISION_ARRAYS; which++) {
+    sim_array now;
+    sim_buffer more = {0};
+    if (!collision_is_of_grains(which) && !collision_is_of_contacts(which)) continue;
+    if (!collision_view_array(run, which, &now)) continue;
+    set_count(run, limit);
+    sim_status status = create_array(run, which, &more);
+    set_count(run, n);
+    if (status != SIM_OK) return status;
+    memcpy(more.data, now.data, sim_array_bytes(&now));
+    sim_buffer_destroy(&run->array[which]);
+    run->array[which] = more;
+  }
+  run->limit = run->options.n = limit;
   return SIM_OK;
 }
 
@@ -196,7 +232,7 @@ sim_status collision_restore(collision_run *run, const sim_frame *saved) {
   const sim_array *id = sim_frame_array(saved, "id");
   if (id == NULL || id->dtype != SIM_U64 || id->rank != 1 || id->shape[0] < !run->varies || id->shape[0] >= UINT32_MAX)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no list of grains");
-  run->n = run->options.n = id->shape[0];
+  run->n = id->shape[0];
   int64_t next = 0;
   for (size_t s = 0; s < saved->species_count; s++) {
     if (s == SIM_SPECIES_MAX || saved->species[s].first != next || saved->species[s].count < 0 ||

@@ -44,11 +44,12 @@ static bool has_area(const double c[9]) {
   return cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2] > 0;
 }
 
-static sim_status add(const char *path, collision_triangles *out, int64_t *room, const double corner[9]) {
+/* The number-th of the file. */
+static sim_status add(const char *path, int64_t number, collision_triangles *out, int64_t *room,
+                      const double corner[9]) {
   for (int k = 0; k < 9; k++)
     if (!isfinite(corner[k]) || fabs(corner[k]) > 1e30)
-      return sim_fail(SIM_ERR_SCENARIO, "%s: a corner of triangle %" PRId64 " is not a finite number", path,
-                      out->count + 1);
+      return sim_fail(SIM_ERR_SCENARIO, "%s: a corner of triangle %" PRId64 " is not a finite number", path, number);
   if (!has_area(corner)) return SIM_OK;
   if (out->count == *room) {
     *room = *room > 0 ? 2 * *room : 1024;
@@ -75,7 +76,7 @@ static sim_status read_binary(const char *path, const char *data, int64_t count,
       memcpy(&value, &bits, sizeof value);
       corner[k] = (double)value;
     }
-    SIM_TRY(add(path, out, &room, corner));
+    SIM_TRY(add(path, i + 1, out, &room, corner));
   }
   return SIM_OK;
 }
@@ -90,36 +91,52 @@ static bool next_word(const char **at, char out[64]) {
   return size > 0;
 }
 
+static sim_status text_fails(const char *path, int64_t facet, const char *what) {
+  return sim_fail(SIM_ERR_SCENARIO, "%s: is not an STL file: facet %" PRId64 " %s", path, facet, what);
+}
+
+/* Words between the numbers are passed over; a name goes to the end of its line. */
 static sim_status read_text(const char *path, const char *at, collision_triangles *out) {
   char text[64];
   double corner[9];
-  int64_t room = 0;
+  int64_t room = 0, facets = 0;
   int corners = 0;
   bool facet = false, ended = false;
   while (next_word(&at, text)) {
-    if (strcmp(text, "vertex") == 0) {
+    if (strcmp(text, "solid") == 0 || strcmp(text, "endsolid") == 0) {
+      if (facet) return text_fails(path, facets, "does not end");
+      ended = text[0] == 'e';
+      at += strcspn(at, "\r\n");
+    } else if (strcmp(text, "vertex") == 0) {
+      if (!facet || corners == 3)
+        return text_fails(path, facets, facet ? "has more than 3 corners" : "has ended before");
       for (int k = 0; k < 3; k++) {
         char *end;
-        if (!facet || corners == 3 || !next_word(&at, text)) break;
+        if (!next_word(&at, text)) break;
         corner[3 * corners + k] = strtod(text, &end);
         if (*end != '\0') return sim_fail(SIM_ERR_SCENARIO, "%s: is not an STL file: \"%s\" is no number", path, text);
-        if (k == 2) facet = ++corners <= 3;
       }
+      corners++;
     } else if (strcmp(text, "facet") == 0) {
+      if (facet) return text_fails(path, facets, "does not end");
       facet = true;
       corners = 0;
+      facets++;
     } else if (strcmp(text, "endfacet") == 0) {
-      if (corners != 3)
-        return sim_fail(SIM_ERR_SCENARIO, "%s: is not an STL file: facet %" PRId64 " has %d corners", path,
-                        out->count + 1, corners);
-      SIM_TRY(add(path, out, &room, corner));
+      if (!facet || corners != 3) return text_fails(path, facets, facet ? "has fewer than 3 corners" : "ends twice");
+      SIM_TRY(add(path, facets, out, &room, corner));
       facet = false;
-    } else if (strcmp(text, "endsolid") == 0) {
-      ended = true;
     }
   }
   if (!ended || facet) return sim_fail(SIM_ERR_SCENARIO, "%s: is cut off, or is not an STL file", path);
   return SIM_OK;
+}
+
+/* Where a text begins, behind the mark that some editors put before it; NULL: it is none. */
+static const char *text_of(const char *data, size_t size) {
+  const char *const first = strncmp(data, "\xef\xbb\xbf", 3) == 0 ? data + 3 : data, *at = first;
+  char format[64];
+  return next_word(&at, format) && strcmp(format, "solid") == 0 && strlen(data) == size ? first : NULL;
 }
 
 sim_status collision_stl_read(const char *path, collision_triangles *out) {
@@ -128,20 +145,41 @@ sim_status collision_stl_read(const char *path, collision_triangles *out) {
   *out = (collision_triangles){0};
   SIM_TRY(read_whole(path, &data, &size));
   const int64_t count = size >= HEADER ? word(data + 80) : 0;
+  const size_t whole = (size_t)HEADER + (size_t)count * RECORD;
   sim_status status;
-  if (size >= HEADER && size == (size_t)HEADER + (size_t)count * RECORD)
+  if (size >= HEADER && size == whole)
     status = read_binary(path, data, count, out);
-  else if (size >= 5 && strncmp(data, "solid", 5) == 0 && strlen(data) == size)
-    status = read_text(path, data, out);
+  else if (text_of(data, size) != NULL)
+    status = read_text(path, text_of(data, size), out);
+  else if (size >= HEADER && strlen(data) < size)
+    status = sim_fail(SIM_ERR_SCENARIO,
+                      "%s: is cut off, or is not an STL file: its %" PRId64 " triangles take %zu bytes, it has %zu",
+                      path, count, whole, size);
   else
     status = sim_fail(SIM_ERR_SCENARIO, "%s: is cut off, or is not an STL file", path);
-  if (status == SIM_OK && out->count == 0) status = sim_fail(SIM_ERR_SCENARIO, "%s: holds no triangles", path);
+  if (status == SIM_OK && out->count == 0)
+    status = sim_fail(SIM_ERR_SCENARIO, "%s: holds no triangles with an area", path);
   free(data);
   if (status != SIM_OK) {
     free(out->corner);
     *out = (collision_triangles){0};
   }
   return status;
+}
+
+sim_status collision_triangles_move(collision_triangles *triangles, double scale, const double shift[3]) {
+  for (int64_t i = 0; i < triangles->count; i++) {
+    double *const corner = triangles->corner + 9 * i;
+    double largest = 0;
+    for (int k = 0; k < 9; k++) {
+      corner[k] = scale * corner[k] + shift[k % 3];
+      largest = fmax(largest, isfinite(corner[k]) ? fabs(corner[k]) : INFINITY);
+    }
+    if (largest > 1e30 || !has_area(corner))
+      return sim_fail(SIM_ERR_SCENARIO, "with this scale and shift triangle %" PRId64 " of the mesh %s", i + 1,
+                      largest > 1e30 ? "is too far away" : "has no area");
+  }
+  return SIM_OK;
 }
 
 /* ---- closed ---- */

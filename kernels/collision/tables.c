@@ -21,11 +21,17 @@ static const sim_field flow_columns[] = {
     {.name = "gateGATE_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
     {0}};
 static const sim_field profile_columns[] = {
-    {.name = "sliceSLICE", .type = SIM_REAL, .doc = "in slice 1, 2, ... from the lower side of the box on"}, {0}};
+    {.name = "sliceSLICE",
+     .type = SIM_REAL,
+     .doc = "in slice 1, 2, ... from the lower side of the box on, of the grains with their centres in it; without "
+            "any, density is 0 and the others are NaN"},
+    {0}};
 static const sim_table described[] = {
     {"walls", "forces on walls; with walls", wall_columns},
     {"flow", "what came, went and passed; with insert, remove or gates", flow_columns},
-    {"profile_KIND", "density, velocity_x, velocity_y, velocity_z and temperature across the box; with profile",
+    {"profile_KIND",
+     "density (share of volume that grains fill), velocity_x, velocity_y, velocity_z (V, of the mass) and temperature "
+     "(mean of m (v - V)^2/3) across the box; with profile",
      profile_columns}};
 const sim_table *const collision_described[] = {&described[0], &described[1], &described[2], NULL};
 
@@ -50,11 +56,12 @@ static const sim_table **make_profiles(collision_parameters *p, const sim_table 
   static const struct {
     const char *name, *doc;
     sim_dimension dimension;
-  } kinds[] = {{"profile_density", "share of a slice that grains fill, by their centres", {0}},
-               {"profile_velocity_x", "mean velocity of the mass in a slice, x", {1, 0, -1}},
-               {"profile_velocity_y", "the same, y", {1, 0, -1}},
-               {"profile_velocity_z", "the same, z", {1, 0, -1}},
-               {"profile_temperature", "m <(v - V)^2>/3 in a slice, V: its mean velocity", {2, 1, -2}}};
+  } kinds[] = {
+      {"profile_density", "share of the volume that grains fill, whole where their centre is", {0}},
+      {"profile_velocity_x", "V, mean velocity of the mass in a slice, x; NaN without grains", {1, 0, -1}},
+      {"profile_velocity_y", "the same, y", {1, 0, -1}},
+      {"profile_velocity_z", "the same, z", {1, 0, -1}},
+      {"profile_temperature", "mean over the grains in a slice of m (v - V)^2/3; NaN without grains", {2, 1, -2}}};
   for (int k = 0; k < p->profile.bins; k++) snprintf(p->bin_names[k], sizeof p->bin_names[0], "slice%d", k + 1);
   for (int which = 0; which < 5; which++) {
     sim_field *column = p->bin_columns[which];

@@ -14,6 +14,10 @@ collision_pose collision_wall_pose(const collision_wall *wall, double t) {
 
 int collision_wall_touch(const collision_wall *wall, const collision_pose *pose, const double x[3], double reach,
                          collision_touch out[COLLISION_TOUCHES_MAX]) {
-  return wall->shape == COLLISION_MESH ? wall_touch_mesh(wall, pose, x, reach, out)
-                                       : wall_touch(wall, pose, x, reach, out);
+  double y[3];
+  if (wall->shape != COLLISION_MESH) return wall_touch(wall, pose, x, reach, out);
+  wall_enter(wall, pose, x, y);
+  const int count = mesh_touch(wall->mesh, y, reach, out);
+  for (int k = 0; k < count; k++) wall_leave(wall, pose, x, &out[k]);
+  return count;
 }

@@ -2,7 +2,7 @@
 #ifndef COLLISION_WALL_TOUCH_H
 #define COLLISION_WALL_TOUCH_H
 
-#include "kernels/collision/mesh_touch.h"
+#include "kernels/collision/mesh_near.h"
 
 #include <math.h>
 
@@ -147,11 +147,11 @@ WALL_INLINE int wall_touch(const collision_wall *wall, const collision_pose *pos
   return 1;
 }
 
-WALL_INLINE int wall_touch_mesh(const collision_wall *wall, const collision_pose *pose, const double x[3], double reach,
+/* A mesh; y: x as it was at time 0. */
+WALL_INLINE int wall_touch_mesh(const collision_wall *wall, const collision_pose *pose, const double x[3],
+                                const double y[3], double reach, collision_near *near,
                                 collision_touch out[COLLISION_TOUCHES_MAX]) {
-  double y[3];
-  wall_enter(wall, pose, x, y);
-  const int count = mesh_touch(wall->mesh, y, reach, out);
+  const int count = mesh_touch_near(wall->mesh, y, reach, near, out);
   for (int k = 0; k < count; k++) wall_leave(wall, pose, x, &out[k]);
   return count;
 }

@@ -83,6 +83,7 @@ void collision_add_walls(const collision_parameters *p, const char *const *names
       unit(moving->axis, wall->axis);
       unit(moving->axis, wall->turn);
       set_shape(item, k, wall);
+      if (wall->shape == COLLISION_MESH) o->meshes++;
     }
   }
 }
@@ -114,7 +115,7 @@ static bool extent(const collision_wall *w, int c, double *low, double *high) {
     return true;
   }
   case COLLISION_BLOCK: reach = w->half[c]; break;
-  case COLLISION_MESH: return false; /* known when it is read; its user sees to it that it ends as it begins */
+  case COLLISION_MESH: return false; /* has images: mesh_images.c */
   default: break;
   }
   *low -= reach;
@@ -122,8 +123,8 @@ static bool extent(const collision_wall *w, int c, double *low, double *high) {
   return true;
 }
 
-/* A wall has no images. Along a periodic axis it has to be without end, as long as the box, or so far from the sides
- * that no grain touches it through one of them. */
+/* A wall but a mesh has no images. Along a periodic axis it has to be without end, as long as the box, or so far from
+ * the sides that no grain touches it through one of them. */
 sim_status collision_walls_check_images(const collision_options *o) {
   int sides = 0;
   for (int b = 0; b < o->walls; b++) {
@@ -157,16 +158,18 @@ static sim_status read_mesh(const collision_stl *stl, const sim_setup *setup, co
   SIM_TRY(collision_path(stl->path, setup, path));
   SIM_TRY(collision_stl_read(path, out));
   if (stl->closed && collision_triangles_closed(out) != SIM_OK) return sim_fail_context("%s", path);
-  for (int64_t k = 0; k < 9 * out->count; k++) out->corner[k] = stl->scale * out->corner[k] + stl->shift[k % 3];
-  return SIM_OK;
+  return collision_triangles_move(out, stl->scale, stl->shift) == SIM_OK ? SIM_OK : sim_fail_context("%s", path);
 }
 
 sim_status collision_meshes_read(const collision_parameters *p, const sim_setup *setup, collision_triangles *out,
                                  size_t *count) {
   *count = 0;
-  for (size_t i = 0; i < p->walls.count; i++)
-    if (p->walls.items[i].schema == &collision_stl_schema)
-      SIM_TRY(read_mesh(p->walls.items[i].data, setup, &out[(*count)++]));
+  for (size_t i = 0; i < p->walls.count; i++) {
+    const sim_item *item = &p->walls.items[i];
+    if (item->schema != &collision_stl_schema) continue;
+    if (read_mesh(item->data, setup, &out[(*count)++]) != SIM_OK)
+      return sim_fail_context("line %d: walls[%zu].path", item->line, i + 1);
+  }
   return SIM_OK;
 }
 
@@ -200,8 +203,9 @@ sim_status collision_meshes_create(collision_run *run, double largest) {
     if (triangles.corner == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
     for (int64_t i = first; i < at; i++)
       memcpy(triangles.corner + 9 * (i - first), corner + 10 * i, 9 * sizeof *corner);
-    sim_status status = triangles.count > 0 ? collision_mesh_create(&triangles, largest, &run->mesh[run->mesh_count])
-                                            : sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has too few triangles");
+    sim_status status = triangles.count > 0
+                            ? collision_mesh_place(&run->options, b, &triangles, largest, &run->mesh[run->mesh_count])
+                            : sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has too few triangles");
     free(triangles.corner);
     if (status != SIM_OK) return status;
     wall->mesh = run->mesh[run->mesh_count++];

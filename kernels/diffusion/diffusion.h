@@ -90,6 +90,8 @@ diffusion_grid diffusion_grid_of(const diffusion_parameters *p);
  * after x, y, z, t and all derivatives. */
 double diffusion_member(const diffusion_grid *grid, int64_t row);
 static inline int diffusion_member_input(int fields) { return 4 * fields + 4; }
+/* Some result depends on that input, which the function need not have. */
+bool diffusion_takes(const sim_expr *expr, int input);
 /* The tables distinguish k from -k: L is complex, or is not the same at both. */
 bool diffusion_unfolded(const diffusion_parameters *p);
 /* A field between walls that hold it at values is v + low + slope * place along that axis: v, which is transformed, is

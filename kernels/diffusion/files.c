@@ -6,9 +6,7 @@
 
 enum { FILE_INPUT = 3 }; /* of `initial` */
 
-bool diffusion_takes_file(const diffusion_species *s) {
-  return s->initial && sim_expr_input_count(s->initial) > FILE_INPUT && sim_expr_depends(s->initial, 0, FILE_INPUT);
-}
+bool diffusion_takes_file(const diffusion_species *s) { return s->initial && diffusion_takes(s->initial, FILE_INPUT); }
 
 bool diffusion_has_files(const diffusion_parameters *p) {
   for (int f = 0; f < (int)p->fields.count; f++)

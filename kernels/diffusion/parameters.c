@@ -1,3 +1,4 @@
+/* The model's parameters: field tables, and what follows from them. The rules between fields: rules.c. */
 #include "kernels/diffusion/diffusion.h"
 
 #include <math.h>
@@ -12,32 +13,17 @@ static const char *const own_boundaries[] = {"periodic", "no_flux", "fixed", "as
   }
 
 static const sim_field grid_fields[] = {
-    {.name = "n",
-     .type = SIM_ARRAY,
-     .doc = "cells along x, or x, y, or x, y, z",
-     .offset = offsetof(diffusion_grid_parameters, n),
-     .flags = SIM_REQUIRED | SIM_RANGE,
-     .min = 1,
-     .max = FFT_LENGTH_MAX},
-    {.name = "size",
-     .type = SIM_ARRAY,
-     .doc = "lengths of the box; one for each axis",
-     .offset = offsetof(diffusion_grid_parameters, size),
-     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
-     .min = 0,
-     .max = INFINITY,
-     .dimension = {1, 0, 0}},
-    {.name = "boundary",
-     .type = SIM_CHOICE,
-     .doc = "periodic; no_flux: walls that let nothing through; fixed: walls where all fields are 0",
-     .choices = boundaries,
-     .initial = "periodic",
-     .offset = offsetof(diffusion_grid_parameters, boundary)},
+    {SIM_FIELD(diffusion_grid_parameters, n), .type = SIM_ARRAY, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1,
+     .max = FFT_LENGTH_MAX, .doc = "cells along x, or x, y, or x, y, z"},
+    {SIM_FIELD(diffusion_grid_parameters, size), .type = SIM_ARRAY, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY, .dimension = {1, 0, 0}, .doc = "lengths of the box; one for each axis"},
+    {SIM_FIELD(diffusion_grid_parameters, boundary), .type = SIM_CHOICE, .initial = "periodic", .choices = boundaries,
+     .doc = "periodic; no_flux: walls that let nothing through; fixed: walls that hold each field at 0, or at its "
+            "`walls`"},
     ALONG("x", 0),
     ALONG("y", 1),
     ALONG("z", 2),
-    {.name = NULL},
-};
+    {0}};
 static const sim_schema grid_schema = {
     .doc = "cells; values stand at their centres", .fields = grid_fields, .size = sizeof(diffusion_grid_parameters)};
 
@@ -47,32 +33,18 @@ static const sim_signature initial_signature = {.inputs = (const char *const[]){
 
 static const char *const channels[] = {"auto", "grey", "red", "green", "blue", "alpha", NULL};
 
-static const sim_field file_fields[] = {
-    {.name = "path",
-     .type = SIM_STRING,
-     .doc = "a PNG image of a pixel for each cell, its lowest row at y = 0, or an HDF5 file; relative to the "
-            "scenario's folder",
-     .offset = offsetof(diffusion_file, path),
-     .flags = SIM_REQUIRED},
-    {.name = "dataset",
-     .type = SIM_STRING,
-     .doc = "of HDF5: the path of a dataset of [nz][ny][nx] numbers, or the name of a field in a snapshot; none: the "
-            "field's own name",
-     .offset = offsetof(diffusion_file, dataset)},
-    {.name = "channel",
-     .type = SIM_CHOICE,
-     .doc = "of an image; auto: grey",
-     .choices = channels,
-     .offset = offsetof(diffusion_file, channel),
-     .initial = "auto"},
-    {.name = "range",
-     .type = SIM_REAL,
-     .doc = "what 0 and 1 in the file, of an image black and full, become",
-     .components = 2,
-     .offset = offsetof(diffusion_file, range),
-     .initial = "{0, 1}"},
-    {.name = NULL},
-};
+static const sim_field file_fields[] = {{SIM_FIELD(diffusion_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
+                                         .doc = "a PNG image of a pixel for each cell, its lowest row at y = 0, or an "
+                                                "HDF5 file; relative to the scenario's folder"},
+                                        {SIM_FIELD(diffusion_file, dataset), .type = SIM_STRING,
+                                         .doc = "of HDF5: the path of a dataset of [nz][ny][nx] numbers, or the name "
+                                                "of a field in a snapshot; none: the field's own name"},
+                                        {SIM_FIELD(diffusion_file, channel), .type = SIM_CHOICE, .initial = "auto",
+                                         .choices = channels, .doc = "of an image; auto: grey"},
+                                        {SIM_FIELD(diffusion_file, range), .type = SIM_REAL, .components = 2,
+                                         .initial = "{0, 1}",
+                                         .doc = "what 0 and 1 in the file, of an image black and full, become"},
+                                        {0}};
 static const sim_schema file_schema = {
     .doc = "values from a file", .fields = file_fields, .size = sizeof(diffusion_file)};
 
@@ -82,189 +54,70 @@ static const sim_signature linear_signature = {.inputs = (const char *const[]){"
                                                    "the rate of growth of a mode, or its real and imaginary parts"};
 
 static const sim_field species_fields[] = {
-    {.name = "name",
-     .type = SIM_STRING,
-     .doc = "its name, in rates, tables and files",
-     .offset = offsetof(diffusion_species, name),
-     .flags = SIM_REQUIRED},
-    {.name = "D",
-     .type = SIM_REAL,
-     .doc = "diffusivity",
-     .offset = offsetof(diffusion_species, D),
-     .flags = SIM_RANGE,
-     .min = 0,
-     .max = INFINITY,
-     .initial = "0",
-     .dimension = {2, 0, -1}},
-    {.name = "axes",
-     .type = SIM_REAL,
-     .doc = "factors of the diffusivity along x, y, z",
-     .components = 3,
-     .offset = offsetof(diffusion_species, axes),
-     .flags = SIM_RANGE,
-     .min = 0,
-     .max = INFINITY,
-     .initial = "{1, 1, 1}"},
-    {.name = "tensor",
-     .type = SIM_REAL,
-     .doc = "diffusivities xy, xz, yz beside D times axes: D_xy stands for both D_xy and D_yx; along periodic axes",
-     .components = 3,
-     .offset = offsetof(diffusion_species, tensor),
-     .initial = "{0, 0, 0}",
-     .dimension = {2, 0, -1}},
-    {.name = "cross",
-     .type = SIM_ARRAY,
+    {SIM_FIELD(diffusion_species, name), .type = SIM_STRING, .flags = SIM_REQUIRED,
+     .doc = "its name, in rates, tables and files"},
+    {SIM_FIELD(diffusion_species, D), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .dimension = {2, 0, -1}, .doc = "diffusivity"},
+    {SIM_FIELD(diffusion_species, axes), .type = SIM_REAL, .components = 3, .flags = SIM_RANGE, .max = INFINITY,
+     .initial = "{1, 1, 1}", .doc = "factors of the diffusivity along x, y, z"},
+    {SIM_FIELD(diffusion_species, tensor), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
+     .dimension = {2, 0, -1},
+     .doc = "diffusivities xy, xz, yz beside D times axes: D_xy stands for both D_xy and D_yx; along periodic axes"},
+    {SIM_FIELD(diffusion_species, cross), .type = SIM_ARRAY, .dimension = {2, 0, -1},
+     .doc = "cross-diffusion: a diffusivity for each field, in their order, by which its Laplacian (times axes) is "
+            "added here; 0 for the field itself. Together with D the matrix of the fluxes"},
+    {SIM_FIELD(diffusion_species, hyper), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .dimension = {4, 0, -1}, .doc = "hyper-diffusion: -hyper |k|^4"},
+    {SIM_FIELD(diffusion_species, decay), .type = SIM_REAL, .initial = "0", .dimension = {0, 0, -1},
+     .doc = "rate of decay; growth where negative"},
+    {SIM_FIELD(diffusion_species, drift), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
+     .dimension = {1, 0, -1}, .doc = "velocity with which it is carried, along periodic axes"},
+    {SIM_FIELD(diffusion_species, walls), .type = SIM_REAL, .components = 2, .initial = "{0, 0}",
+     .doc = "values at the low and the high wall of the one axis whose boundary is fixed"},
+    {SIM_FIELD(diffusion_species, linear), .type = SIM_FUNCTION, .signature = &linear_signature,
      .doc =
-         "cross-diffusion: a diffusivity for each field, in their order, by which its Laplacian (times axes) is added "
-         "here; 0 for the field itself. Together with D the matrix of the fluxes",
-     .offset = offsetof(diffusion_species, cross),
-     .dimension = {2, 0, -1}},
-    {.name = "hyper",
-     .type = SIM_REAL,
-     .doc = "hyper-diffusion: -hyper |k|^4",
-     .offset = offsetof(diffusion_species, hyper),
-     .flags = SIM_RANGE,
-     .min = 0,
-     .max = INFINITY,
-     .initial = "0",
-     .dimension = {4, 0, -1}},
-    {.name = "decay",
-     .type = SIM_REAL,
-     .doc = "rate of decay; growth where negative",
-     .offset = offsetof(diffusion_species, decay),
-     .initial = "0",
-     .dimension = {0, 0, -1}},
-    {.name = "drift",
-     .type = SIM_REAL,
-     .doc = "velocity with which it is carried, along periodic axes",
-     .components = 3,
-     .offset = offsetof(diffusion_species, drift),
-     .initial = "{0, 0, 0}",
-     .dimension = {1, 0, -1}},
-    {.name = "walls",
-     .type = SIM_REAL,
-     .doc = "values at the low and the high wall of the one axis whose boundary is fixed",
-     .components = 2,
-     .offset = offsetof(diffusion_species, walls),
-     .initial = "{0, 0}"},
-    {.name = "linear",
-     .type = SIM_FUNCTION,
-     .doc = "what is added to the linear part: a function of the angular wavenumbers kx, ky, kz, or of their square k2",
-     .offset = offsetof(diffusion_species, linear),
-     .signature = &linear_signature},
-    {.name = "conserved",
-     .type = SIM_BOOL,
-     .doc = "its rate stands under a Laplacian: u_t = L u + lap N",
-     .offset = offsetof(diffusion_species, conserved),
-     .initial = "false"},
-    {.name = "fluctuation",
-     .type = SIM_REAL,
-     .doc = "amplitude a of white noise in space and time, with covariance a^2 delta(x - x') delta(t - t')",
-     .offset = offsetof(diffusion_species, fluctuation),
-     .flags = SIM_RANGE,
-     .min = 0,
-     .max = INFINITY,
-     .initial = "0"},
-    {.name = "initial",
-     .type = SIM_FUNCTION,
-     .doc = "the field at the start; the values of `file` are added to it, unless it takes them: function(file, x)",
-     .offset = offsetof(diffusion_species, initial),
-     .flags = SIM_OR_NUMBER,
-     .initial = "0",
-     .signature = &initial_signature},
-    {.name = "file",
-     .type = SIM_TABLE,
-     .doc = "values at the start from a PNG image or an HDF5 file",
-     .offset = offsetof(diffusion_species, file),
-     .flags = SIM_OPTIONAL,
-     .table = &file_schema},
-    {.name = "noise",
-     .type = SIM_REAL,
-     .doc = "standard deviation of normal noise that is added to each cell at the start",
-     .offset = offsetof(diffusion_species, noise),
-     .flags = SIM_RANGE,
-     .min = 0,
-     .max = INFINITY,
-     .initial = "0"},
-    {.name = NULL},
-};
+         "what is added to the linear part: a function of the angular wavenumbers kx, ky, kz, or of their square k2"},
+    {SIM_FIELD(diffusion_species, conserved), .type = SIM_BOOL, .initial = "false",
+     .doc = "its rate stands under a Laplacian: u_t = L u + lap N"},
+    {SIM_FIELD(diffusion_species, fluctuation), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .doc = "amplitude a of white noise in space and time, with covariance a^2 delta(x - x') delta(t - t')"},
+    {SIM_FIELD(diffusion_species, initial), .type = SIM_FUNCTION, .flags = SIM_OR_NUMBER, .initial = "0",
+     .signature = &initial_signature,
+     .doc = "the field at the start; the values of `file` are added to it, unless it takes them: function(file, x)"},
+    {SIM_FIELD(diffusion_species, file), .type = SIM_TABLE, .flags = SIM_OPTIONAL, .table = &file_schema,
+     .doc = "values at the start from a PNG image or an HDF5 file"},
+    {SIM_FIELD(diffusion_species, noise), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .doc = "standard deviation of normal noise that is added to each cell at the start"},
+    {0}};
 const sim_schema diffusion_species_schema = {
     .name = "", .doc = "one field", .fields = species_fields, .size = sizeof(diffusion_species)};
 
 static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4", NULL};
 
 static const sim_field integrate_fields[] = {
-    {.name = "scheme",
-     .type = SIM_CHOICE,
-     .doc = "exact: without rates; lie, etd1: order 1; strang, etdrk2: order 2; etdrk4: order 4",
-     .choices = schemes,
-     .initial = "exact",
-     .offset = offsetof(diffusion_integrate, scheme)},
-    {.name = "dt",
-     .type = SIM_REAL,
-     .doc =
-         "time step; shortened so that whole steps fill t_end. auto: a hundredth of t_end without rates, else powers "
-         "of two as long as rtol and atol allow (etdrk2, etdrk4)",
+    {SIM_FIELD(diffusion_integrate, scheme), .type = SIM_CHOICE, .initial = "exact", .choices = schemes,
+     .doc = "exact: without rates; lie, etd1: order 1; strang, etdrk2: order 2; etdrk4: order 4"},
+    {SIM_FIELD(diffusion_integrate, dt), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
+     .doc = "time step; shortened so that whole steps fill t_end. auto: a hundredth of t_end without rates, else "
+            "powers of two as long as rtol and atol allow (etdrk2, etdrk4)"},
+    {SIM_FIELD(diffusion_integrate, t_end), .type = SIM_REAL,
+     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE, .max = INFINITY, .dimension = {0, 0, 1},
+     .doc = "time at which the run is over"},
+    {SIM_FIELD(diffusion_integrate, rtol), .type = SIM_REAL, .flags = SIM_RANGE, .max = 1, .initial = "auto",
      .keyword = "auto",
-     .initial = "auto",
-     .offset = offsetof(diffusion_integrate, dt),
-     .flags = SIM_RANGE | SIM_MIN_OPEN,
-     .min = 0,
-     .max = INFINITY,
-     .dimension = {0, 0, 1}},
-    {.name = "t_end",
-     .type = SIM_REAL,
-     .doc = "time at which the run is over",
-     .offset = offsetof(diffusion_integrate, t_end),
-     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE,
-     .min = 0,
-     .max = INFINITY,
-     .dimension = {0, 0, 1}},
-    {.name = "rtol",
-     .type = SIM_REAL,
      .doc = "dt = \"auto\": a step's error, as root mean square over the grid, is below atol + rtol times the field's; "
-            "auto: 1e-5",
-     .offset = offsetof(diffusion_integrate, rtol),
-     .flags = SIM_RANGE,
-     .min = 0,
-     .max = 1,
-     .keyword = "auto",
-     .initial = "auto"},
-    {.name = "atol",
-     .type = SIM_REAL,
-     .doc = "see rtol; auto: 1e-8",
-     .offset = offsetof(diffusion_integrate, atol),
-     .flags = SIM_RANGE,
-     .min = 0,
-     .max = INFINITY,
-     .keyword = "auto",
-     .initial = "auto"},
-    {.name = "dt_max",
-     .type = SIM_REAL,
-     .doc = "dt = \"auto\": no step is longer, so that nothing short is stepped over; auto: t_end/64",
-     .offset = offsetof(diffusion_integrate, dt_max),
-     .flags = SIM_RANGE | SIM_MIN_OPEN,
-     .min = 0,
-     .max = INFINITY,
-     .keyword = "auto",
-     .initial = "auto",
-     .dimension = {0, 0, 1}},
-    {.name = "dt_min",
-     .type = SIM_REAL,
-     .doc = "dt = \"auto\": the run fails where rtol and atol ask for a shorter step",
-     .offset = offsetof(diffusion_integrate, dt_min),
-     .flags = SIM_RANGE,
-     .min = 0,
-     .max = INFINITY,
-     .initial = "0",
-     .dimension = {0, 0, 1}},
-    {.name = "dealias",
-     .type = SIM_BOOL,
-     .doc = "rates keep the lower two thirds of the wavenumbers along each axis alone",
-     .initial = "false",
-     .offset = offsetof(diffusion_integrate, dealias)},
-    {.name = NULL},
-};
+            "auto: 1e-5"},
+    {SIM_FIELD(diffusion_integrate, atol), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "auto",
+     .keyword = "auto", .doc = "see rtol; auto: 1e-8"},
+    {SIM_FIELD(diffusion_integrate, dt_max), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
+     .doc = "dt = \"auto\": no step is longer, so that nothing short is stepped over; auto: t_end/64"},
+    {SIM_FIELD(diffusion_integrate, dt_min), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .dimension = {0, 0, 1}, .doc = "dt = \"auto\": the run fails where rtol and atol ask for a shorter step"},
+    {SIM_FIELD(diffusion_integrate, dealias), .type = SIM_BOOL, .initial = "false",
+     .doc = "rates keep the lower two thirds of the wavenumbers along each axis alone"},
+    {0}};
 static const sim_schema integrate_schema = {
     .doc = "time stepping", .fields = integrate_fields, .size = sizeof(diffusion_integrate)};
 
@@ -273,62 +126,29 @@ static const sim_signature rates_signature = {.returns = "the rate of each field
 static const sim_signature observe_signature = {.returns = "what is taken over the grid"};
 
 static const sim_field parameter_fields[] = {
-    {.name = "grid",
-     .type = SIM_TABLE,
-     .doc = "the grid",
-     .offset = offsetof(diffusion_parameters, grid),
-     .flags = SIM_REQUIRED,
-     .table = &grid_schema},
-    {.name = "members",
-     .type = SIM_INT,
-     .doc =
-         "members of an ensemble of grids of one or two axes, all in one batch: functions take the value `member`, 1 "
-         "to members",
-     .offset = offsetof(diffusion_parameters, members),
-     .flags = SIM_RANGE,
-     .min = 1,
-     .max = FFT_LENGTH_MAX,
-     .initial = "1"},
-    {.name = "fields",
-     .type = SIM_LIST,
-     .doc = "1 to 8 fields",
-     .offset = offsetof(diffusion_parameters, fields),
-     .flags = SIM_REQUIRED,
-     .variants = (const sim_schema *const[]){&diffusion_species_schema, NULL}},
-    {.name = "rates",
-     .type = SIM_FUNCTION,
-     .doc =
-         "what changes the fields at a point beside the linear terms; of the fields, x, y, z, t, and derivatives u_x, "
-         "u_y, u_z of a field u along periodic axes",
-     .offset = offsetof(diffusion_parameters, rates),
-     .signature = &rates_signature},
-    {.name = "observe",
-     .type = SIM_FUNCTION_MAP,
+    {SIM_FIELD(diffusion_parameters, grid), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &grid_schema,
+     .doc = "the grid"},
+    {SIM_FIELD(diffusion_parameters, members), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = FFT_LENGTH_MAX,
+     .initial = "1",
+     .doc = "members of an ensemble of grids of one or two axes, all in one batch: functions take the value `member`, "
+            "1 to members"},
+    {SIM_FIELD(diffusion_parameters, fields), .type = SIM_LIST, .flags = SIM_REQUIRED,
+     .variants = (const sim_schema *const[]){&diffusion_species_schema, NULL}, .doc = "1 to 8 fields"},
+    {SIM_FIELD(diffusion_parameters, rates), .type = SIM_FUNCTION, .signature = &rates_signature,
+     .doc = "what changes the fields at a point beside the linear terms; of the fields, x, y, z, t, and derivatives "
+            "u_x, u_y, u_z of a field u along periodic axes"},
+    {SIM_FIELD(diffusion_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: functions as rates, over the grid by reduce = \"sum\" (the integral), "
-            "\"mean\", \"min\" or \"max\"",
-     .offset = offsetof(diffusion_parameters, observe),
-     .signature = &observe_signature},
-    {.name = "probes",
-     .type = SIM_ARRAY,
-     .doc = "points {x, y, z}, 0 beyond the grid's axes: the table `probes` has each field in the cells that hold them",
-     .components = 3,
-     .offset = offsetof(diffusion_parameters, probes)},
-    {.name = "spectrum",
-     .type = SIM_INT,
-     .doc = "bins of |k| in the table `spectrum`: the power of each field, at 0, 1, 2, ... times the least wavenumber",
-     .offset = offsetof(diffusion_parameters, spectrum),
-     .flags = SIM_RANGE,
-     .min = 0,
-     .max = SIM_COLUMNS_MAX,
-     .initial = "0"},
-    {.name = "integrate",
-     .type = SIM_TABLE,
-     .doc = "time stepping",
-     .offset = offsetof(diffusion_parameters, integrate),
-     .flags = SIM_REQUIRED,
-     .table = &integrate_schema},
-    {.name = NULL},
-};
+            "\"mean\", \"min\" or \"max\""},
+    {SIM_FIELD(diffusion_parameters, probes), .type = SIM_ARRAY, .components = 3,
+     .doc =
+         "points {x, y, z}, 0 beyond the grid's axes: the table `probes` has each field in the cells that hold them"},
+    {SIM_FIELD(diffusion_parameters, spectrum), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX,
+     .initial = "0",
+     .doc = "bins of |k| in the table `spectrum`: the power of each field, at 0, 1, 2, ... times the least wavenumber"},
+    {SIM_FIELD(diffusion_parameters, integrate), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &integrate_schema,
+     .doc = "time stepping"},
+    {0}};
 const sim_schema diffusion_schema = {.name = "diffusion",
                                      .doc = "diffusion and reaction of fields on a grid",
                                      .fields = parameter_fields,
@@ -372,7 +192,7 @@ diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field) {
   return (diffusion_lift){.axis = -1};
 }
 
-static bool takes(const sim_expr *expr, int input) {
+bool diffusion_takes(const sim_expr *expr, int input) {
   for (int i = 0; i < sim_expr_output_count(expr); i++)
     if (input < sim_expr_input_count(expr) && sim_expr_depends(expr, i, input)) return true;
   return false;
@@ -383,7 +203,8 @@ bool diffusion_unfolded(const diffusion_parameters *p) {
     const diffusion_species *s = diffusion_species_of(p, f);
     if (s->linear && sim_expr_output_count(s->linear) > 1) return true;
     for (int axis = 0; axis < 3; axis++)
-      if (s->drift[axis] != 0 || s->tensor[axis] != 0 || (s->linear && takes(s->linear, 1 + axis))) return true;
+      if (s->drift[axis] != 0 || s->tensor[axis] != 0 || (s->linear && diffusion_takes(s->linear, 1 + axis)))
+        return true;
   }
   return false;
 }
@@ -392,7 +213,7 @@ diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p) {
   diffusion_gradients g = {0};
   const int fields = (int)p->fields.count;
   for (int i = 0; p->rates && i < 3 * fields; i++) {
-    if (!takes(p->rates, fields + 4 + i)) continue;
+    if (!diffusion_takes(p->rates, fields + 4 + i)) continue;
     g.of[g.count].field = i / 3;
     g.of[g.count++].axis = i % 3;
   }

@@ -7,12 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool takes(const sim_expr *expr, int input) {
-  for (int i = 0; i < sim_expr_output_count(expr); i++)
-    if (input < sim_expr_input_count(expr) && sim_expr_depends(expr, i, input)) return true;
-  return false;
-}
-
 static const char *const taken[] = {"x", "y", "z", "t", "h", "coefficients", "level", "begin", "member"};
 
 enum { NAME_LONGEST = SIM_EXPR_NAME_MAX - 10 }; /* with room for _variance */
@@ -65,22 +59,34 @@ static const char *not_periodic(const diffusion_grid *grid, int axis) {
   return there ? "is not a periodic axis" : "is no axis of the grid";
 }
 
+/* The tensor of D and `tensor` has no negative eigenvalue: no mode grows. */
 static void check_tensor(const diffusion_grid *grid, const diffusion_species *s, sim_faults *faults, int line, int f) {
   static const int axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
   char path[64];
+  bool pairs = true;
   snprintf(path, sizeof path, "fields[%d].tensor", f + 1);
   for (int i = 0; i < 3; i++) {
     const int a = axes[i][0], b = axes[i][1];
-    if (s->tensor[i] == 0) continue;
-    if (!periodic(grid, a) || !periodic(grid, b))
-      sim_faults_add(faults, line, path, "expected 0 for %c%c: %c %s", "xyz"[a], "xyz"[b],
-                     "xyz"[periodic(grid, a) ? b : a], not_periodic(grid, periodic(grid, a) ? b : a));
-    else if (s->tensor[i] * s->tensor[i] > s->D * s->axes[a] * s->D * s->axes[b])
+    const double own = s->tensor[i], mean = s->D * sqrt(s->axes[a] * s->axes[b]);
+    const char first = "xyz"[a], second = "xyz"[b];
+    const int alone = periodic(grid, a) ? b : a;
+    if (own == 0) continue;
+    if (!periodic(grid, alone))
+      sim_faults_add(faults, line, path, "expected 0 for %c%c: %c %s", first, second, "xyz"[alone],
+                     not_periodic(grid, alone));
+    else if (fabs(own) > mean)
       sim_faults_add(faults, line, path,
-                     "%c%c is %g, above the mean diffusivity sqrt(D_%c%c D_%c%c) = %g: modes would grow", "xyz"[a],
-                     "xyz"[b], s -> tensor[i], "xyz"[a], "xyz"[a], "xyz"[b], "xyz"[b],
-                     s -> D *sqrt(s->axes[a] * s->axes[b]));
+                     "%c%c is %g, above the mean diffusivity sqrt(D_%c%c D_%c%c) = %g: modes would grow", first, second,
+                     own, first, first, second, second, mean);
+    else
+      continue;
+    pairs = false;
   }
+  const double x = s->D * s->axes[0], y = s->D * s->axes[1], z = s->D * s->axes[2];
+  const double xy = s->tensor[0], xz = s->tensor[1], yz = s->tensor[2];
+  if (pairs && x * y * z + 2 * xy * xz * yz - x * yz * yz - y * xz * xz - z * xy * xy < -1e-12 * x * y * z)
+    sim_faults_add(faults, line, path, "{%g, %g, %g} and D make a tensor with a negative eigenvalue: modes would grow",
+                   xy, xz, yz);
 }
 
 static void check_axes(const diffusion_parameters *p, const diffusion_species *s, sim_faults *faults, int line, int f) {
@@ -123,7 +129,7 @@ static void check_linear(const diffusion_grid *grid, const diffusion_species *s,
   _Alignas(64) char scratch[DIFFUSION_SCRATCH];
   snprintf(path, sizeof path, "fields[%d].linear", f + 1);
   for (int axis = 0; axis < 3; axis++)
-    if (takes(s->linear, 1 + axis) && !periodic(grid, axis))
+    if (diffusion_takes(s->linear, 1 + axis) && !periodic(grid, axis))
       sim_faults_add(faults, line, path, "depends on k%c, and %c %s: expected a function of k2", "xyz"[axis],
                      "xyz"[axis], not_periodic(grid, axis));
   if (sim_expr_program_create(s->linear, &(sim_expr_target){.uniform = uniform, .block = 1}, &program) != SIM_OK)
@@ -175,8 +181,10 @@ static void check_cross(const diffusion_parameters *p, const diffusion_grid *gri
         d.re[f][j] = s->axes[axis] * (f == j ? s->D : s->cross.rows > 0 ? s->cross.data[j] : 0);
     }
     if (diffusion_matrix_stable(n, &d)) continue;
-    sim_faults_add(faults, p->fields.items[0].line, "fields",
-                   "D and cross make a matrix that has an eigenvalue with a negative real part: modes would grow");
+    sim_faults_add(
+        faults, p->fields.items[0].line, "fields",
+        "D and cross make a matrix that has an eigenvalue with a negative real part, or 0 twice: modes would "
+        "grow");
     return;
   }
 }

@@ -19,6 +19,24 @@ enum { NOW, U, N, M, A, B };
 enum { E, P1, P2, HALF = 1, Q, F1, F2, F3 };
 enum { NONE = -1 };
 
+/* Stages of ETDRK4: from the rates at a the state b, and from those at b the state d; M has the sum of both rates. */
+#define STAGE_B                                                                                                        \
+  1, 1, 2, {                                                                                                           \
+    {M, 1, {{0, NONE, NOW}}}, {                                                                                        \
+      NOW, 2, {                                                                                                        \
+        {1, HALF, U}, { 1, Q, M }                                                                                      \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+#define STAGE_D                                                                                                        \
+  1, 1, 3, {                                                                                                           \
+    {NOW, 1, {{0, NONE, NOW}}}, {M, 2, {{1, NONE, M}, {1, NONE, NOW}}}, {                                              \
+      NOW, 3, {                                                                                                        \
+        {1, HALF, A}, {2, Q, NOW}, { -1, Q, N }                                                                        \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+
 const diffusion_method diffusion_methods[DIFFUSION_SCHEMES] = {
     [DIFFUSION_EXACT] = {.name = "exact", .arrays = 1, .tables = 1, .order = 0},
     [DIFFUSION_LIE] = {.name = "lie",
@@ -63,13 +81,8 @@ const diffusion_method diffusion_methods[DIFFUSION_SCHEMES] = {
          .stages = 4,
          .at = {0, 0.5, 0.5, 1},
          .stage = {{1, 1, 3, {{N, 1, {{0, NONE, NOW}}}, {A, 2, {{1, HALF, U}, {1, Q, N}}}, {NOW, 1, {{1, NONE, A}}}}},
-                   {1, 1, 2, {{M, 1, {{0, NONE, NOW}}}, {NOW, 2, {{1, HALF, U}, {1, Q, M}}}}},
-                   {1,
-                    1,
-                    3,
-                    {{NOW, 1, {{0, NONE, NOW}}},
-                     {M, 2, {{1, NONE, M}, {1, NONE, NOW}}},
-                     {NOW, 3, {{1, HALF, A}, {2, Q, NOW}, {-1, Q, N}}}}},
+                   {STAGE_B},
+                   {STAGE_D},
                    {1,
                     1,
                     3,
@@ -131,13 +144,8 @@ static const diffusion_embedded embedded[] = {
              .stage =
                  {{1, 0, 1, {{N, 1, {{0, NONE, NOW}}}}},
                   {0, 1, 2, {{A, 2, {{1, HALF, U}, {1, Q, N}}}, {NOW, 1, {{1, NONE, A}}}}},
-                  {1, 1, 2, {{M, 1, {{0, NONE, NOW}}}, {NOW, 2, {{1, HALF, U}, {1, Q, M}}}}},
-                  {1,
-                   1,
-                   3,
-                   {{NOW, 1, {{0, NONE, NOW}}},
-                    {M, 2, {{1, NONE, M}, {1, NONE, NOW}}},
-                    {NOW, 3, {{1, HALF, A}, {2, Q, NOW}, {-1, Q, N}}}}},
+                  {STAGE_B},
+                  {STAGE_D},
                   /* the state at 1/2 is e^(c/2) u + Q (N/2 + M/4), at theta (1 + ROOT3)/6 u + 2/3 of that +
                    * (1 - ROOT3)/6 u' */
                   {1,

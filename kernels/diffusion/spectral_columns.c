@@ -1,6 +1,7 @@
 /* The pass over columns. */
 #include "kernels/diffusion/spectral_parts.h"
 
+#include <omp.h>
 #include <string.h>
 
 enum { BESIDE = 9 }; /* columns that lie beside each other and are fetched together */
@@ -111,11 +112,13 @@ void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, cons
   int64_t beside = s->middle * s->row_points / threads;
   beside = beside < 1 ? 1 : beside > BESIDE ? BESIDE : beside;
   const int64_t pieces = (s->row_points + beside - 1) / beside, all = s->middle * pieces;
-#pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
-  for (int t = 0; t < threads; t++) {
-    const bench b = bench_of(s, t);
-    const int64_t end = all * (t + 1) / threads;
-    for (int64_t i = all * t / threads; i < end; i++) {
+  const runs given = runs_of(all, threads);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+  for (int64_t r = 0; r < given.count; r++) {
+    const bench b = bench_of(s, omp_get_thread_num());
+    int64_t first, end;
+    run_at(&given, r, &first, &end);
+    for (int64_t i = first; i < end; i++) {
       const columns_of now = piece_at(s, i, pieces), then = piece_at(s, i + 1 < end ? i + 1 : i, pieces);
       const int64_t count = now.end - now.first;
       for (int64_t j = 0; j < count; j++)

@@ -62,6 +62,29 @@ static inline int team(const diffusion_spectral *s, int64_t pieces) {
   return most < 1 ? 1 : most < s->threads ? (int)most : s->threads;
 }
 
+/* Cores are not equally fast, least of all where other programs share them. Of many threads each has a long run of
+ * pieces, half of its share, whose next piece is fetched early; what is left goes in short runs to those that are done.
+ * Two threads have their shares: without the second kind of runs they are a tenth faster. */
+typedef struct runs {
+  int64_t pieces, count, own, length; /* runs in all; pieces of a long one and of a short one */
+  int threads;
+} runs;
+
+static inline runs runs_of(int64_t pieces, int threads) {
+  const int64_t own = pieces / (threads > 2 ? 2 * threads : threads), left = pieces - own * threads;
+  const int64_t length = left > 8 * threads ? left / (8 * threads) : 1;
+  return (runs){pieces, threads + (left + length - 1) / length, own, length, threads};
+}
+static inline void run_at(const runs *r, int64_t i, int64_t *first, int64_t *end) {
+  if (i < r->threads) {
+    *first = i * r->own;
+    *end = *first + r->own;
+    return;
+  }
+  *first = r->threads * r->own + (i - r->threads) * r->length;
+  *end = *first + r->length < r->pieces ? *first + r->length : r->pieces;
+}
+
 static inline double wavenumber(const diffusion_grid *grid, int axis, int64_t mode) {
   const double pi = 3.14159265358979323846;
   if (axis > 0 && axis == grid->apart) return 0;

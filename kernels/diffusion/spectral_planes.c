@@ -1,6 +1,7 @@
 /* The pass over planes. */
 #include "kernels/diffusion/spectral_parts.h"
 
+#include <omp.h>
 #include <string.h>
 
 /* Rows first ... first + count of a piece; pieces are planes, or some rows of the only plane. */
@@ -61,7 +62,7 @@ static int64_t rows_left(const diffusion_spectral *s, const rows_of *strip, int6
   return strip->rows - at < 2 * s->group ? strip->rows - at : 2 * s->group;
 }
 
-/* `more`: the next strip is this thread's too, and its rows are fetched while those of this one are transformed. */
+/* `more`: the next strip is of this run too, and its rows are fetched while those of this one are transformed. */
 static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, bench *b, void *const *fields,
                       diffusion_pointwise *work, void *context, int thread) {
   char *rows[4 * DIFFUSION_FIELDS];
@@ -91,12 +92,14 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
 
 void diffusion_planes(diffusion_spectral *s, void *const *fields, diffusion_pointwise *work, void *context) {
   const int64_t strips = strip_count(s);
-  const int threads = team(s, strips);
-#pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
-  for (int t = 0; t < threads; t++) {
+  const runs given = runs_of(strips, team(s, strips));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(given.threads) if (given.threads > 1)
+  for (int64_t r = 0; r < given.count; r++) {
+    const int t = omp_get_thread_num();
     bench b = bench_of(s, t);
-    const int64_t end = strips * (t + 1) / threads;
-    for (int64_t i = strips * t / threads; i < end; i++)
+    int64_t first, end;
+    run_at(&given, r, &first, &end);
+    for (int64_t i = first; i < end; i++)
       one_strip(s, strip_at(s, i), s->grid.rank == 3 && i + 1 < end, &b, fields, work, context, t);
   }
 }

@@ -27,24 +27,23 @@ static const sim_signature observe_signature = {
 #define SPEED                                                                                                          \
   { 1, 0, -1 }
 
-#define FIELD(T, member) .name = #member, .offset = offsetof(T, member)
 /* Required numbers: a count >= 1, a mass > 0, a length > 0. */
 #define COUNT(T, text)                                                                                                 \
-  { FIELD(T, n), .type = SIM_INT, .doc = text, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1, .max = INFINITY }
+  { SIM_FIELD(T, n), .type = SIM_INT, .doc = text, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1, .max = INFINITY }
 #define TOTAL_MASS(T, text)                                                                                            \
   {                                                                                                                    \
-    FIELD(T, mass), .type = SIM_REAL, .doc = text, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,  \
-                    .dimension = MASS                                                                                  \
+    SIM_FIELD(T, mass), .type = SIM_REAL, .doc = text, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,               \
+                        .max = INFINITY, .dimension = MASS                                                             \
   }
 #define RADIUS(T, text)                                                                                                \
   {                                                                                                                    \
-    FIELD(T, radius), .type = SIM_REAL, .doc = text, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,                 \
-                      .max = INFINITY, .dimension = LENGTH                                                             \
+    SIM_FIELD(T, radius), .type = SIM_REAL, .doc = text, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,             \
+                          .max = INFINITY, .dimension = LENGTH                                                         \
   }
 #define OPTIONAL_LENGTH(T, member, word, text)                                                                         \
   {                                                                                                                    \
-    FIELD(T, member), .type = SIM_REAL, .doc = text, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,               \
-                      .initial = word, .keyword = word, .dimension = LENGTH                                            \
+    SIM_FIELD(T, member), .type = SIM_REAL, .doc = text, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,           \
+                          .initial = word, .keyword = word, .dimension = LENGTH                                        \
   }
 
 #define SPECIES(word)                                                                                                  \
@@ -59,13 +58,13 @@ static const sim_signature observe_signature = {
     .doc = "added to the velocity of each body, from where it stands"                                                  \
   }
 #define PLACE                                                                                                          \
-  {FIELD(nbody_group, position), .type = SIM_REAL,    .components = 3,                                                 \
-   .initial = "{0, 0, 0}",       .dimension = LENGTH, .doc = "where the centre of the group is put"},                  \
-      {FIELD(nbody_group, velocity), .type = SIM_REAL,   .components = 3,                                              \
-       .initial = "{0, 0, 0}",       .dimension = SPEED, .doc = "velocity of the group"},                              \
+  {SIM_FIELD(nbody_group, position), .type = SIM_REAL,    .components = 3,                                             \
+   .initial = "{0, 0, 0}",           .dimension = LENGTH, .doc = "where the centre of the group is put"},              \
+      {SIM_FIELD(nbody_group, velocity), .type = SIM_REAL,   .components = 3,                                          \
+       .initial = "{0, 0, 0}",           .dimension = SPEED, .doc = "velocity of the group"},                          \
   {                                                                                                                    \
-    FIELD(nbody_group, rotation), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",                           \
-                                  .doc = "turns the group by the length of this vector, in degrees, about it"          \
+    SIM_FIELD(nbody_group, rotation), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",                       \
+                                      .doc = "turns the group by the length of this vector, in degrees, about it"      \
   }
 #define GROUP(word)                                                                                                    \
   {                                                                                                                    \
@@ -76,7 +75,7 @@ static const sim_signature observe_signature = {
 static const sim_schema stars_group = GROUP("stars");
 static const sim_schema disk_group = GROUP("disk");
 
-static const sim_field body_fields[] = {{FIELD(nbody_body, mass), .type = SIM_REAL,
+static const sim_field body_fields[] = {{SIM_FIELD(nbody_body, mass), .type = SIM_REAL,
                                          .doc = "mass; 0 feels the others and is not felt",
                                          .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY, .dimension = MASS},
                                         {0}};
@@ -113,7 +112,7 @@ static const sim_field uniform_fields[] = {
     COUNT(nbody_uniform_sphere, "bodies"),
     TOTAL_MASS(nbody_uniform_sphere, "their mass together"),
     RADIUS(nbody_uniform_sphere, "radius of the sphere"),
-    {FIELD(nbody_uniform_sphere, virial), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+    {SIM_FIELD(nbody_uniform_sphere, virial), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .doc = "2K/|W| at the start: 0 collapses from rest, 1 is in balance as a whole"},
     {0}};
 const sim_schema nbody_uniform_sphere_schema = {.name = "uniform_sphere",
@@ -127,7 +126,7 @@ static const sim_field halo_fields[] = {
     TOTAL_MASS(nbody_halo, "mass of the halo"),
     RADIUS(nbody_halo, "scale length of the halo, a Hernquist sphere"),
     OPTIONAL_LENGTH(nbody_halo, cutoff, "auto", "where the halo ends; auto: 30 radii"),
-    {FIELD(nbody_halo, species), .type = SIM_STRING, .initial = "halo",
+    {SIM_FIELD(nbody_halo, species), .type = SIM_STRING, .initial = "halo",
      .doc = "name under which the bodies of the halo are written"},
     {0}};
 static const sim_schema halo_schema = {
@@ -139,10 +138,10 @@ static const sim_field disk_fields[] = {
     RADIUS(nbody_exponential_disk, "scale length Rd: surface density goes as exp(-R/Rd)"),
     OPTIONAL_LENGTH(nbody_exponential_disk, thickness, "auto",
                     "z0: density goes as sech^2(z/z0), up to a radius; auto: a tenth of it"),
-    {FIELD(nbody_exponential_disk, Q), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 4, .initial = "1.5",
-     .doc = "Toomre's Q at 2.5 Rd: below 1 the disk falls into clumps; hot disks swell at first"},
+    {SIM_FIELD(nbody_exponential_disk, Q), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 4,
+     .initial = "1.5", .doc = "Toomre's Q at 2.5 Rd: below 1 the disk falls into clumps; hot disks swell at first"},
     OPTIONAL_LENGTH(nbody_exponential_disk, cutoff, "auto", "where the disk ends, from 2 radii on; auto: 8 radii"),
-    {FIELD(nbody_exponential_disk, halo), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &halo_schema,
+    {SIM_FIELD(nbody_exponential_disk, halo), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &halo_schema,
      .doc = "the live halo that holds the disk"},
     {0}};
 const sim_schema nbody_exponential_disk_schema = {
@@ -153,7 +152,7 @@ const sim_schema nbody_exponential_disk_schema = {
     .size = sizeof(nbody_exponential_disk)};
 
 static const sim_field file_fields[] = {
-    {FIELD(nbody_from_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
+    {SIM_FIELD(nbody_from_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
      .doc = "openPMD snapshot, of which `species` is read, or CSV with a header line naming mass, x, y, z, vx, vy, vz; "
             "relative to the scenario's folder"},
     {0}};
@@ -164,11 +163,11 @@ const sim_schema nbody_from_file_schema = {.name = "from_file",
                                            .size = sizeof(nbody_from_file)};
 
 static const sim_field each_fields[] = {SPECIES("stars"),
-                                        {FIELD(nbody_each, mass), .type = SIM_ARRAY, .components = 1,
+                                        {SIM_FIELD(nbody_each, mass), .type = SIM_ARRAY, .components = 1,
                                          .flags = SIM_REQUIRED, .dimension = MASS, .doc = "mass of each body"},
-                                        {FIELD(nbody_each, position), .type = SIM_ARRAY, .components = 3,
+                                        {SIM_FIELD(nbody_each, position), .type = SIM_ARRAY, .components = 3,
                                          .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = "position of each body"},
-                                        {FIELD(nbody_each, velocity), .type = SIM_ARRAY, .components = 3,
+                                        {SIM_FIELD(nbody_each, velocity), .type = SIM_ARRAY, .components = 3,
                                          .dimension = SPEED, .doc = "velocity of each body; none: all are at rest"},
                                         VELOCITY_FIELD,
                                         {0}};
@@ -187,10 +186,10 @@ static const sim_schema *const body_variants[] = {&nbody_body_schema,
                                                   NULL};
 
 static const sim_field gravity_fields[] = {
-    {FIELD(nbody_gravity, G), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY, .initial = "auto",
-     .keyword = "auto", .dimension = {3, -1, -2},
+    {SIM_FIELD(nbody_gravity, G), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "auto", .keyword = "auto", .dimension = {3, -1, -2},
      .doc = "gravitational constant; auto: 1, or 6.67430e-11 m^3 kg^-1 s^-2 (CODATA 2018) where units are given"},
-    {FIELD(nbody_gravity, softening), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+    {SIM_FIELD(nbody_gravity, softening), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .dimension = LENGTH, .doc = "Plummer softening: distances enter as sqrt(r^2 + softening^2)"},
     {0}};
 static const sim_schema gravity_schema = {
@@ -199,21 +198,22 @@ static const sim_schema gravity_schema = {
 static const char *const scheme_names[] = {"leapfrog", "yoshida4", "hermite4", NULL};
 
 static const sim_field integrate_fields[] = {
-    {FIELD(nbody_integrate, scheme), .type = SIM_CHOICE, .initial = "leapfrog", .choices = scheme_names,
+    {SIM_FIELD(nbody_integrate, scheme), .type = SIM_CHOICE, .initial = "leapfrog", .choices = scheme_names,
      .doc = "leapfrog: order 2, kick-drift-kick; yoshida4: order 4, three forces a step; hermite4: order 4, two forces "
             "with their time derivatives"},
-    {FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
-     .keyword = "adaptive", .dimension = TIME,
+    {SIM_FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY, .keyword = "adaptive", .dimension = TIME,
      .doc = "time step; adaptive: one step for all, as long as eta allows (hermite4, or with softening)"},
-    {FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
+    {SIM_FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
      .keyword = "auto",
      .doc = "accuracy of the adaptive step. hermite4: Aarseth's formula, auto 0.01; else eta sqrt(softening/|a|max), "
             "auto 0.2"},
-    {FIELD(nbody_integrate, dt_max), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+    {SIM_FIELD(nbody_integrate, dt_max), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .dimension = TIME, .doc = "longest adaptive step"},
-    {FIELD(nbody_integrate, t_end), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE,
-     .max = INFINITY, .dimension = TIME, .doc = "when the run ends; it starts at 0"},
-    {FIELD(nbody_integrate, max_energy_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+    {SIM_FIELD(nbody_integrate, t_end), .type = SIM_REAL,
+     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE, .max = INFINITY, .dimension = TIME,
+     .doc = "when the run ends; it starts at 0"},
+    {SIM_FIELD(nbody_integrate, max_energy_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none",
      .doc = "the run fails once the relative error of the energy is larger; checked whenever the energy table is "
             "computed"},
@@ -222,20 +222,21 @@ static const sim_schema integrate_schema = {
     .name = "integrate", .doc = "how time passes", .fields = integrate_fields, .size = sizeof(nbody_integrate)};
 
 static const sim_field fields[] = {
-    {FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
+    {SIM_FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
      .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
-    {FIELD(nbody_parameters, gravity), .type = SIM_TABLE, .table = &gravity_schema, .doc = "the law"},
-    {FIELD(nbody_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
+    {SIM_FIELD(nbody_parameters, gravity), .type = SIM_TABLE, .table = &gravity_schema, .doc = "the law"},
+    {SIM_FIELD(nbody_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
      .doc = "force of the surroundings on each body, per unit mass; a potential is differentiated"},
-    {FIELD(nbody_parameters, pair), .type = SIM_FUNCTION, .signature = &pair_signature, .flags = SIM_OR_NUMBER,
+    {SIM_FIELD(nbody_parameters, pair), .type = SIM_FUNCTION, .signature = &pair_signature, .flags = SIM_OR_NUMBER,
      .doc = "potential of two bodies of mass 1 by the square of their distance, in place of gravity; 0: bodies do not "
             "feel each other"},
-    {FIELD(nbody_parameters, pair_force), .type = SIM_FUNCTION, .signature = &pair_signature, .flags = SIM_OR_NUMBER,
+    {SIM_FIELD(nbody_parameters, pair_force), .type = SIM_FUNCTION, .signature = &pair_signature,
+     .flags = SIM_OR_NUMBER,
      .doc =
          "f in place of gravity: a body feels m f(r2) (x' - x) of another one of mass m at x'; the energy is unknown"},
-    {FIELD(nbody_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
+    {SIM_FIELD(nbody_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: over all bodies, by reduce = \"sum\", \"mean\", \"min\" or \"max\""},
-    {FIELD(nbody_parameters, integrate), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &integrate_schema,
+    {SIM_FIELD(nbody_parameters, integrate), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "how time passes"},
     {0}};
 const sim_schema nbody_schema = {.name = "nbody",

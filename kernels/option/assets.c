@@ -4,19 +4,18 @@
 #include <math.h>
 #include <stdio.h>
 
-#define FIELD(T, member) .name = #member, .offset = offsetof(T, member)
-
 const sim_signature option_term_signature = {.inputs = (const char *const[]){"t", NULL}, .outputs = {1}};
 
 static const sim_signature local_signature = {.inputs = (const char *const[]){"S", "t", NULL}, .outputs = {1}};
 
 #define POSITIVE .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY
 static const sim_field heston_fields[] = {
-    {FIELD(option_heston, v), .type = SIM_REAL, .doc = "variance now, a year: 0.04 is a volatility of 20 %", POSITIVE},
-    {FIELD(option_heston, kappa), .type = SIM_REAL, .doc = "rate of its return to theta", POSITIVE},
-    {FIELD(option_heston, theta), .type = SIM_REAL, .doc = "its mean in the long run", POSITIVE},
-    {FIELD(option_heston, sigma), .type = SIM_REAL, .doc = "volatility of the variance", POSITIVE},
-    {FIELD(option_heston, rho), .type = SIM_REAL, .doc = "correlation of variance and price",
+    {SIM_FIELD(option_heston, v), .type = SIM_REAL, .doc = "variance now, a year: 0.04 is a volatility of 20 %",
+     POSITIVE},
+    {SIM_FIELD(option_heston, kappa), .type = SIM_REAL, .doc = "rate of its return to theta", POSITIVE},
+    {SIM_FIELD(option_heston, theta), .type = SIM_REAL, .doc = "its mean in the long run", POSITIVE},
+    {SIM_FIELD(option_heston, sigma), .type = SIM_REAL, .doc = "volatility of the variance", POSITIVE},
+    {SIM_FIELD(option_heston, rho), .type = SIM_REAL, .doc = "correlation of variance and price",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAX_OPEN, .min = -1, .max = 1},
     {0}};
 static const sim_schema heston_schema = {
@@ -25,19 +24,19 @@ static const sim_schema heston_schema = {
     .size = sizeof(option_heston)};
 
 static const sim_field jumps_fields[] = {
-    {FIELD(option_jumps, rate), .type = SIM_REAL, .doc = "expected number, a unit of time",
+    {SIM_FIELD(option_jumps, rate), .type = SIM_REAL, .doc = "expected number, a unit of time",
      .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
-    {FIELD(option_jumps, mean), .type = SIM_REAL, .doc = "of one jump of the logarithm", .initial = "0"},
-    {FIELD(option_jumps, deviation), .type = SIM_REAL, .doc = "of one jump of the logarithm",
+    {SIM_FIELD(option_jumps, mean), .type = SIM_REAL, .doc = "of one jump of the logarithm", .initial = "0"},
+    {SIM_FIELD(option_jumps, deviation), .type = SIM_REAL, .doc = "of one jump of the logarithm",
      .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
     {0}};
 static const sim_schema jumps_schema = {
     .doc = "Merton's jumps, with vol or heston", .fields = jumps_fields, .size = sizeof(option_jumps)};
 
 static const sim_field grid_fields[] = {
-    {FIELD(option_vol_grid, spots), .type = SIM_ARRAY, .doc = "prices, ascending, 2 to 64", .flags = SIM_REQUIRED},
-    {FIELD(option_vol_grid, times), .type = SIM_ARRAY, .doc = "times, ascending", .flags = SIM_REQUIRED},
-    {FIELD(option_vol_grid, vols), .type = SIM_ARRAY, .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY,
+    {SIM_FIELD(option_vol_grid, spots), .type = SIM_ARRAY, .doc = "prices, ascending, 2 to 64", .flags = SIM_REQUIRED},
+    {SIM_FIELD(option_vol_grid, times), .type = SIM_ARRAY, .doc = "times, ascending", .flags = SIM_REQUIRED},
+    {SIM_FIELD(option_vol_grid, vols), .type = SIM_ARRAY, .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY,
      .doc = "local volatilities, all prices of the first time first"},
     {0}};
 static const sim_schema grid_schema = {.doc = "local volatility on a grid, linear between, constant outside",
@@ -45,19 +44,19 @@ static const sim_schema grid_schema = {.doc = "local volatility on a grid, linea
                                        .size = sizeof(option_vol_grid)};
 
 static const sim_field asset_fields[] = {
-    {FIELD(option_asset, spot), .type = SIM_REAL, .doc = "price now", .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
-     .max = INFINITY},
-    {FIELD(option_asset, vol), .type = SIM_FUNCTION, .doc = "volatility, a number or of time", .flags = SIM_OR_NUMBER,
-     .signature = &option_term_signature},
-    {FIELD(option_asset, dividend), .type = SIM_FUNCTION, .doc = "rate of dividends, a number or of time",
+    {SIM_FIELD(option_asset, spot), .type = SIM_REAL, .doc = "price now",
+     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
+    {SIM_FIELD(option_asset, vol), .type = SIM_FUNCTION, .doc = "volatility, a number or of time",
+     .flags = SIM_OR_NUMBER, .signature = &option_term_signature},
+    {SIM_FIELD(option_asset, dividend), .type = SIM_FUNCTION, .doc = "rate of dividends, a number or of time",
      .flags = SIM_OR_NUMBER, .initial = "0", .signature = &option_term_signature},
-    {FIELD(option_asset, heston), .type = SIM_TABLE, .doc = "in place of vol", .table = &heston_schema,
+    {SIM_FIELD(option_asset, heston), .type = SIM_TABLE, .doc = "in place of vol", .table = &heston_schema,
      .flags = SIM_OPTIONAL},
-    {FIELD(option_asset, jumps), .type = SIM_TABLE, .doc = "added to vol or heston", .table = &jumps_schema,
+    {SIM_FIELD(option_asset, jumps), .type = SIM_TABLE, .doc = "added to vol or heston", .table = &jumps_schema,
      .flags = SIM_OPTIONAL},
-    {FIELD(option_asset, local_vol), .type = SIM_FUNCTION, .signature = &local_signature,
+    {SIM_FIELD(option_asset, local_vol), .type = SIM_FUNCTION, .signature = &local_signature,
      .doc = "in place of vol: of the price and of time, at the beginning of each step"},
-    {FIELD(option_asset, vol_grid), .type = SIM_TABLE, .doc = "in place of vol", .table = &grid_schema,
+    {SIM_FIELD(option_asset, vol_grid), .type = SIM_TABLE, .doc = "in place of vol", .table = &grid_schema,
      .flags = SIM_OPTIONAL},
     {0}};
 const sim_schema option_asset_schema = {
@@ -107,9 +106,10 @@ void option_check_asset(const option_parameters *p, int i, sim_faults *faults) {
     sim_faults_add(faults, line, path,
                    "sampling.control: expected \"underlying\": no other mean is known of this model");
   if (!option_asset_is_gbm(a) && p->greeks.method == OPTION_LIKELIHOOD)
-    sim_faults_add(faults, line, path,
-                   "greeks.method: the likelihood ratio is for vol without jumps alone: expected "
-                   "\"auto\", \"pathwise\" or \"bump\"");
+    sim_faults_add(
+        faults, line, path,
+        "greeks.method: the likelihood ratio is for vol without jumps alone: expected \"auto\"%s or \"bump\"",
+        a->local_vol != NULL || a->vol_grid.given ? "" : ", \"pathwise\"");
 }
 
 void option_check_correlation(const option_parameters *p, sim_faults *faults) {

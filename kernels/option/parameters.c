@@ -14,23 +14,25 @@ static const char *const directions[] = {"down", "up", NULL};
 static const char *const knocks[] = {"out", "in", NULL};
 static const char *const monitorings[] = {"steps", "continuous", NULL};
 
-#define FIELD(T, member) .name = #member, .offset = offsetof(T, member)
 #define TYPE                                                                                                           \
-  { FIELD(option_payoff, type), .type = SIM_CHOICE, .doc = "pays above or below", .choices = types, .initial = "call" }
+  {                                                                                                                    \
+    SIM_FIELD(option_payoff, type), .type = SIM_CHOICE, .doc = "pays above or below", .choices = types,                \
+                                    .initial = "call"                                                                  \
+  }
 #define ASSET                                                                                                          \
   {                                                                                                                    \
-    FIELD(option_payoff, asset), .type = SIM_INT, .doc = "which of the assets", .flags = SIM_RANGE, .min = 1,          \
-                                 .max = OPTION_ASSETS_MAX, .initial = "1"                                              \
+    SIM_FIELD(option_payoff, asset), .type = SIM_INT, .doc = "which of the assets", .flags = SIM_RANGE, .min = 1,      \
+                                     .max = OPTION_ASSETS_MAX, .initial = "1"                                          \
   }
 #define STRIKE                                                                                                         \
   {                                                                                                                    \
-    FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "strike", .flags = SIM_REQUIRED | SIM_RANGE, .min = 0,      \
-                                  .max = INFINITY                                                                      \
+    SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "strike", .flags = SIM_REQUIRED | SIM_RANGE, .min = 0,  \
+                                      .max = INFINITY                                                                  \
   }
 #define MONITORING                                                                                                     \
   {                                                                                                                    \
-    FIELD(option_payoff, monitoring), .type = SIM_CHOICE, .choices = monitorings, .initial = "steps",                  \
-                                      .doc = "prices at the steps, or at all times (by Brownian bridges between)"      \
+    SIM_FIELD(option_payoff, monitoring), .type = SIM_CHOICE, .choices = monitorings, .initial = "steps",              \
+                                          .doc = "prices at the steps, or at all times (by Brownian bridges between)"  \
   }
 #define PAYOFF(word, text, ...)                                                                                        \
   const sim_schema option_##word##_schema = {.name = #word,                                                            \
@@ -40,49 +42,50 @@ static const char *const monitorings[] = {"steps", "continuous", NULL};
 
 PAYOFF(european, "pays max(last - strike, 0), or max(strike - last, 0)", STRIKE, ASSET);
 PAYOFF(digital, "pays cash where the last price is above (call) or below (put) the strike", STRIKE, ASSET,
-       {FIELD(option_payoff, cash), .type = SIM_REAL, .doc = "what it pays", .initial = "1"});
+       {SIM_FIELD(option_payoff, cash), .type = SIM_REAL, .doc = "what it pays", .initial = "1"});
 PAYOFF(asian, "pays on the mean of the prices at the steps", STRIKE, ASSET,
-       {FIELD(option_payoff, average), .type = SIM_CHOICE, .doc = "kind of mean", .choices = averages,
+       {SIM_FIELD(option_payoff, average), .type = SIM_CHOICE, .doc = "kind of mean", .choices = averages,
         .initial = "arithmetic"});
 PAYOFF(barrier, "a European payoff, if a level is not reached (out), or is (in)", STRIKE, ASSET,
-       {FIELD(option_payoff, level), .type = SIM_REAL, .doc = "the barrier",
+       {SIM_FIELD(option_payoff, level), .type = SIM_REAL, .doc = "the barrier",
         .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
-       {FIELD(option_payoff, direction), .type = SIM_CHOICE, .doc = "the level is reached from above or from below",
+       {SIM_FIELD(option_payoff, direction), .type = SIM_CHOICE, .doc = "the level is reached from above or from below",
         .choices = directions, .initial = "down"},
-       {FIELD(option_payoff, knock), .type = SIM_CHOICE, .doc = "pays if the level is not reached, or if it is",
+       {SIM_FIELD(option_payoff, knock), .type = SIM_CHOICE, .doc = "pays if the level is not reached, or if it is",
         .choices = knocks, .initial = "out"},
        MONITORING);
 PAYOFF(lookback, "pays on the highest or lowest price", ASSET,
-       {FIELD(option_payoff, strike), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "floating",
+       {SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "floating",
         .keyword = "floating",
         .doc = "call: highest - strike; floating: last - lowest (put: strike - lowest, highest - last)"},
        MONITORING);
 PAYOFF(basket, "pays on a weighted sum of the last prices", STRIKE,
-       {FIELD(option_payoff, weights), .type = SIM_ARRAY, .doc = "of each asset; none: 1 / assets"});
+       {SIM_FIELD(option_payoff, weights), .type = SIM_ARRAY, .doc = "of each asset; none: 1 / assets"});
 PAYOFF(best_of, "pays on the highest of the last prices of all assets", STRIKE);
 PAYOFF(spread, "pays on the difference of two last prices", STRIKE, ASSET,
-       {FIELD(option_payoff, second), .type = SIM_INT, .doc = "the asset that is subtracted", .flags = SIM_RANGE,
+       {SIM_FIELD(option_payoff, second), .type = SIM_INT, .doc = "the asset that is subtracted", .flags = SIM_RANGE,
         .min = 1, .max = OPTION_ASSETS_MAX, .initial = "2"});
 
 PAYOFF(american, "a European payoff that may be taken at any of the dates, by Longstaff and Schwartz's rule", STRIKE,
        ASSET,
-       {FIELD(option_payoff, every), .type = SIM_INT, .doc = "steps from date to date: 1 is American, more Bermudan",
-        .flags = SIM_RANGE, .min = 1, .max = OPTION_STEPS_MAX, .initial = "1"},
-       {FIELD(option_payoff, degree), .type = SIM_INT, .doc = "of the polynomial for the value of waiting",
+       {SIM_FIELD(option_payoff, every), .type = SIM_INT,
+        .doc = "steps from date to date: 1 is American, more Bermudan", .flags = SIM_RANGE, .min = 1,
+        .max = OPTION_STEPS_MAX, .initial = "1"},
+       {SIM_FIELD(option_payoff, degree), .type = SIM_INT, .doc = "of the polynomial for the value of waiting",
         .flags = SIM_RANGE, .min = 1, .max = OPTION_DEGREE_MAX, .initial = "5"},
-       {FIELD(option_payoff, fit_paths), .type = SIM_INT, .doc = "paths that the rule is fitted on", .flags = SIM_RANGE,
-        .min = 1024, .max = 0x1p24, .initial = "65536"});
+       {SIM_FIELD(option_payoff, fit_paths), .type = SIM_INT, .doc = "paths that the rule is fitted on",
+        .flags = SIM_RANGE, .min = 1024, .max = 0x1p24, .initial = "65536"});
 
 static const sim_field autocallable_fields[] = {
     ASSET,
-    {FIELD(option_payoff, level), .type = SIM_REAL, .doc = "it is called at the first date with a price as high",
+    {SIM_FIELD(option_payoff, level), .type = SIM_REAL, .doc = "it is called at the first date with a price as high",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
-    {FIELD(option_payoff, coupon), .type = SIM_REAL, .doc = "share of cash, for each date until it is called",
+    {SIM_FIELD(option_payoff, coupon), .type = SIM_REAL, .doc = "share of cash, for each date until it is called",
      .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
-    {FIELD(option_payoff, protection), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY,
+    {SIM_FIELD(option_payoff, protection), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY,
      .doc = "never called: pays cash if the last price is as high, else the price's share of the spot"},
-    {FIELD(option_payoff, cash), .type = SIM_REAL, .doc = "what is paid back", .initial = "100"},
-    {FIELD(option_payoff, every), .type = SIM_INT, .doc = "steps from date to date", .flags = SIM_RANGE, .min = 1,
+    {SIM_FIELD(option_payoff, cash), .type = SIM_REAL, .doc = "what is paid back", .initial = "100"},
+    {SIM_FIELD(option_payoff, every), .type = SIM_INT, .doc = "steps from date to date", .flags = SIM_RANGE, .min = 1,
      .max = OPTION_STEPS_MAX, .initial = "1"},
     {0}};
 const sim_schema option_autocallable_schema = {.name = "autocallable",
@@ -98,25 +101,26 @@ static const char *const controls[] = {"none", "geometric", "black_scholes", "un
 static const char *const methods[] = {"auto", "pathwise", "likelihood", "bump", NULL};
 
 static const sim_field sampling_fields[] = {
-    {FIELD(option_sampling, sequence), .type = SIM_CHOICE, .doc = "of random numbers", .choices = sequences,
+    {SIM_FIELD(option_sampling, sequence), .type = SIM_CHOICE, .doc = "of random numbers", .choices = sequences,
      .initial = "philox"},
-    {FIELD(option_sampling, scrambles), .type = SIM_REAL, .flags = SIM_RANGE, .min = 16, .max = 64, .initial = "auto",
-     .keyword = "auto",
+    {SIM_FIELD(option_sampling, scrambles), .type = SIM_REAL, .flags = SIM_RANGE, .min = 16, .max = 64,
+     .initial = "auto", .keyword = "auto",
      .doc = "of Sobol's sequence: 16, 32 (auto) or 64, each with as many paths; their spread is the standard error"},
-    {FIELD(option_sampling, construction), .type = SIM_CHOICE, .choices = constructions, .initial = "auto",
+    {SIM_FIELD(option_sampling, construction), .type = SIM_CHOICE, .choices = constructions, .initial = "auto",
      .doc = "of paths from Sobol's points: a Brownian bridge (auto), or principal components (work as steps^2)"},
-    {FIELD(option_sampling, antithetic), .type = SIM_BOOL, .doc = "each path also with its normals' signs changed",
+    {SIM_FIELD(option_sampling, antithetic), .type = SIM_BOOL, .doc = "each path also with its normals' signs changed",
      .initial = "false"},
-    {FIELD(option_sampling, moment_matching), .type = SIM_BOOL, .initial = "false",
+    {SIM_FIELD(option_sampling, moment_matching), .type = SIM_BOOL, .initial = "false",
      .doc = "normals of every 1024 samples are shifted and scaled to mean 0 and variance 1"},
-    {FIELD(option_sampling, control), .type = SIM_CHOICE, .choices = controls, .initial = "none",
+    {SIM_FIELD(option_sampling, control), .type = SIM_CHOICE, .choices = controls, .initial = "none",
      .doc =
          "control variate of prices: on the geometric mean, on the last price with the same strike, or the last price"},
-    {FIELD(option_sampling, paths), .type = SIM_REAL, .flags = SIM_RANGE, .min = 2, .max = 0x1p52, .initial = "auto",
-     .keyword = "auto", .doc = "at most so many; auto: 2^20, or as many as standard_error or time takes, up to 2^40"},
-    {FIELD(option_sampling, standard_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+    {SIM_FIELD(option_sampling, paths), .type = SIM_REAL, .flags = SIM_RANGE, .min = 2, .max = 0x1p52,
+     .initial = "auto", .keyword = "auto",
+     .doc = "at most so many; auto: 2^20, or as many as standard_error or time takes, up to 2^40"},
+    {SIM_FIELD(option_sampling, standard_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .doc = "the run ends when no price's standard error is larger"},
-    {FIELD(option_sampling, time), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+    {SIM_FIELD(option_sampling, time), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none",
      .doc = "the run ends with the first step that is done after so many seconds; a continued run has them again"},
     {0}};
@@ -134,7 +138,7 @@ static const sim_field greek_fields[] = {
     GREEK(OPTION_VEGA, "vega"),
     GREEK(OPTION_RHO, "rho"),
     GREEK(OPTION_THETA, "theta"),
-    {FIELD(option_greeks, method), .type = SIM_CHOICE, .choices = methods, .initial = "auto",
+    {SIM_FIELD(option_greeks, method), .type = SIM_CHOICE, .choices = methods, .initial = "auto",
      .doc = "auto: pathwise where a named payoff has no jump, likelihood ratio (delta and gamma) where it has, and "
             "differences on the same paths for all others"},
     {0}};
@@ -146,25 +150,25 @@ static const sim_signature payoff_signature = {.record = true,
                                                           "max, min, high, low [i], fixing[i][step]"};
 
 static const sim_field fields[] = {
-    {FIELD(option_parameters, assets), .type = SIM_LIST, .doc = "what is paid on", .flags = SIM_REQUIRED,
+    {SIM_FIELD(option_parameters, assets), .type = SIM_LIST, .doc = "what is paid on", .flags = SIM_REQUIRED,
      .variants = (const sim_schema *const[]){&option_asset_schema, NULL}},
-    {FIELD(option_parameters, correlation), .type = SIM_ARRAY, .components = SIM_SQUARE,
+    {SIM_FIELD(option_parameters, correlation), .type = SIM_ARRAY, .components = SIM_SQUARE,
      .doc = "of the assets' logarithms; none: independent", .flags = SIM_RANGE, .min = -1, .max = 1},
-    {FIELD(option_parameters, rate), .type = SIM_FUNCTION, .doc = "rate of interest, a number or of time",
+    {SIM_FIELD(option_parameters, rate), .type = SIM_FUNCTION, .doc = "rate of interest, a number or of time",
      .flags = SIM_OR_NUMBER, .initial = "0", .signature = &option_term_signature},
-    {FIELD(option_parameters, maturity), .type = SIM_REAL, .doc = "time until it pays",
+    {SIM_FIELD(option_parameters, maturity), .type = SIM_REAL, .doc = "time until it pays",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
-    {FIELD(option_parameters, steps), .type = SIM_INT, .doc = "equal steps, at whose ends prices are looked at",
+    {SIM_FIELD(option_parameters, steps), .type = SIM_INT, .doc = "equal steps, at whose ends prices are looked at",
      .flags = SIM_RANGE, .min = 1, .max = OPTION_STEPS_MAX, .initial = "1"},
-    {FIELD(option_parameters, payoff), .type = SIM_FUNCTION, .doc = "a payoff of your own, or several",
+    {SIM_FIELD(option_parameters, payoff), .type = SIM_FUNCTION, .doc = "a payoff of your own, or several",
      .signature = &payoff_signature},
-    {FIELD(option_parameters, payoffs), .type = SIM_LIST, .doc = "named payoffs, all on the same paths",
+    {SIM_FIELD(option_parameters, payoffs), .type = SIM_LIST, .doc = "named payoffs, all on the same paths",
      .variants = (const sim_schema *const[]){&option_european_schema, &option_digital_schema, &option_asian_schema,
                                              &option_barrier_schema, &option_lookback_schema, &option_basket_schema,
                                              &option_best_of_schema, &option_spread_schema, &option_american_schema,
                                              &option_autocallable_schema, NULL}},
-    {FIELD(option_parameters, sampling), .type = SIM_TABLE, .doc = "random numbers", .table = &sampling_schema},
-    {FIELD(option_parameters, greeks), .type = SIM_TABLE, .doc = "sensitivities", .table = &greeks_schema},
+    {SIM_FIELD(option_parameters, sampling), .type = SIM_TABLE, .doc = "random numbers", .table = &sampling_schema},
+    {SIM_FIELD(option_parameters, greeks), .type = SIM_TABLE, .doc = "sensitivities", .table = &greeks_schema},
     {0}};
 const sim_schema option_schema = {.name = "option",
                                   .doc = "prices of options by simulated paths",

@@ -111,7 +111,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   for (int c = 0; c < columns && payoffs == 1; c++) { /* one below the other */
     char name[32];
     column_name(p, &run->quantity[c], name, sizeof name);
-    if (columns == 1)
+    if (columns == 1 && !isnan(option_error(run, n, c)))
       snprintf(text, sizeof text, "%.8g +- %.2g", option_mean(run, c), option_error(run, n, c));
     else
       cell_text(option_mean(run, c), option_error(run, n, c), text, sizeof text);

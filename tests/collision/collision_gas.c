@@ -1,6 +1,6 @@
 /* Gases of hard-enough spheres against kinetic theory, and what no run may change: momentum, energy, bits.
  * `long`: larger ones, to the tolerances of the field. */
-#include "tests/collision/driver.h"
+#include "tests/collision/setups.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -164,7 +164,7 @@ static void test_threads(void **state) {
 static void test_restart(void **state) {
   (void)state;
   for (int single = 0; single < 2; single++) {
-    char whole[33], parts[33];
+    char whole[33];
     driver d = heap(single ? SIM_SINGLE : SIM_DOUBLE, 2, 1.2);
     driver_create(&d);
     driver_until(&d, 1);
@@ -177,10 +177,7 @@ static void test_restart(void **state) {
     driver_destroy(&d);
     driver other = heap(single ? SIM_SINGLE : SIM_DOUBLE, 1, 1.2);
     other.parameters.integrate.skin = 1e-6; /* less than what grains move in a step: history reaches farther */
-    driver_restore(&other, &kept.frame);
-    driver_run(&other);
-    driver_digest(&other, parts);
-    assert_string_equal(whole, parts);
+    expect_restart(&other, &kept, whole);
     assert_true(balance == driver_value(&other, "energy", "balance"));
     driver_destroy(&other);
     driver_frame_free(&kept);

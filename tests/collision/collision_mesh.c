@@ -70,7 +70,7 @@ static void stand_on(floor_plan *f, double within) {
   collision_mesh *mesh;
   place_vertices(f);
   cut(f, &triangles);
-  assert_int_equal(collision_mesh_create(&triangles, r, &mesh), SIM_OK);
+  assert_int_equal(collision_mesh_create(&triangles, NULL, &mesh), SIM_OK);
   for (int k = 0; k < 4000; k++) {
     const int a = (int)(chance() * f->n), b = (int)(chance() * f->n), kind = k % 4;
     const double w = kind == 0 ? 0 : chance(), v = kind == 3 ? chance() : 0, h = r * (0.8 + 0.2 * chance());
@@ -181,10 +181,10 @@ static void test_rolling(void **state) {
   }
 }
 
-static collision_mesh *make(const double (*corner)[9], int64_t count, double largest) {
+static collision_mesh *make(const double (*corner)[9], int64_t count) {
   collision_mesh *mesh;
   collision_triangles t = {.count = count, .corner = (double *)(size_t)corner};
-  assert_int_equal(collision_mesh_create(&t, largest, &mesh), SIM_OK);
+  assert_int_equal(collision_mesh_create(&t, NULL, &mesh), SIM_OK);
   return mesh;
 }
 
@@ -198,7 +198,7 @@ static void test_ridge_and_valley(void **state) {
                                  {0, -9, 0, 4, 9, h, 0, 9, 0},
                                  {0, -9, 0, 0, 9, 0, -4, 9, h},
                                  {0, -9, 0, -4, 9, h, -4, -9, h}};
-    collision_mesh *mesh = make(corner, 4, 1);
+    collision_mesh *mesh = make(corner, 4);
     collision_touch touch[COLLISION_TOUCHES_MAX];
     if (up < 0) {
       for (int k = -9; k <= 9; k++) {
@@ -225,14 +225,14 @@ static void test_sheet_and_plate(void **state) {
   const double sheet[1][9] = {{-5, 0, 0, 5, 0, 0, 0, 9, 0}};
   const double plate[2][9] = {{-5, -5, 0, 5, -5, 0, 0, 9, 0}, {-5, -5, -0.01, 0, 9, -0.01, 5, -5, -0.01}};
   collision_touch touch[COLLISION_TOUCHES_MAX];
-  collision_mesh *mesh = make(sheet, 1, 1);
+  collision_mesh *mesh = make(sheet, 1);
   for (int k = -9; k <= 9; k++) {
     const double turn = 0.15 * k; /* from straight out */
     assert_int_equal(collision_mesh_touch(mesh, (double[]){0.3, -0.9 * cos(turn), 0.9 * sin(turn)}, 1, touch), 1);
     near_to(touch->normal[2], sin(turn), 1e-15 * 8, "normal of an open edge");
   }
   collision_mesh_destroy(&mesh);
-  mesh = make(plate, 2, 1);
+  mesh = make(plate, 2);
   assert_int_equal(collision_mesh_touch(mesh, (double[]){0.1, 0.2, 0.9}, 1, touch), 1);
   near_to(touch->distance, 0.9, 1e-15 * 8, "distance from a plate");
   collision_mesh_destroy(&mesh);

@@ -1,6 +1,6 @@
 /* Gases in whole numbers: their contacts against all pairs, their paths against the general form, and bits that nothing
  * may change. */
-#include "tests/collision/driver.h"
+#include "tests/collision/setups.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -213,10 +213,7 @@ static void test_bits(void **state) {
 /* Face-centred cubic, gaps of 0.1 % of a diameter, packing 0.738; or random, radii 1 to 1:4, packing 0.62. */
 static driver dense(bool random, sim_precision precision) {
   enum { SIDE = 8, COUNT = 4 * SIDE * SIDE * SIDE };
-  static double position[3 * COUNT], velocity[3 * COUNT], radius[COUNT], radii[2] = {0.125, 0.5};
-  static collision_each each;
-  const double edge = 1.001 * sqrt(2);
-  const int site[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
+  static double radii[2] = {0.125, 0.5};
   driver d = driver_make(precision, 0.0005, 0.05);
   d.parameters.contact.values.stiffness = 1000;
   d.parameters.contact.values.restitution = 0.9;
@@ -228,19 +225,7 @@ static driver dense(bool random, sim_precision precision) {
     driver_add(&d, &collision_random_spheres_schema, &spheres);
     return d;
   }
-  driver_box(&d, SIDE * edge, COLLISION_PERIODIC);
-  for (int i = 0; i < COUNT; i++) radius[i] = 0.5;
-  for (int i = 0; i < COUNT; i++)
-    for (int c = 0; c < 3; c++) {
-      const int cell[3] = {i / 4 % SIDE, i / 4 / SIDE % SIDE, i / 4 / SIDE / SIDE};
-      position[3 * i + c] = (cell[c] + 0.25 + 0.5 * site[i % 4][c]) * edge;
-      velocity[3 * i + c] = 0.1 * sin(12.9898 * i + 78.233 * c + 0.1 * i * c);
-    }
-  each = (collision_each){.group.density = 6 / pi,
-                          .radius = {radius, COUNT, 1},
-                          .position = {position, COUNT, 3},
-                          .velocity = {velocity, COUNT, 3}};
-  driver_add(&d, &collision_each_schema, &each);
+  setup_crystal(&d, SIDE, 1.001, 0.1);
   return d;
 }
 

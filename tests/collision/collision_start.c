@@ -1,5 +1,6 @@
 /* How a run begins: grains that are packed, that come into an empty box, that are read from a file. */
-#include "tests/collision/driver.h"
+#include "tests/collision/setups.h"
+#include "engine/log.h"
 #include "tests/sanitized.h"
 
 #include <math.h>
@@ -146,7 +147,7 @@ static void test_empty_start(void **state) {
 /* All leave, nobody is there for a while, then others come; from the empty box a restart has the same bits. */
 static void test_all_leave(void **state) {
   (void)state;
-  char whole[33], parts[33];
+  char whole[33];
   driver_frame kept;
   collision_grain grain = {.radius = 0.1, .position = {0, 0, -49.9}, .group.velocity = {0, 0, -5}};
   driver d = rain(1);
@@ -169,10 +170,7 @@ static void test_all_leave(void **state) {
   driver other = rain(1);
   inlet.start = 0.5;
   driver_add(&other, &collision_grain_schema, &grain);
-  driver_restore(&other, &kept.frame);
-  driver_run(&other);
-  driver_digest(&other, parts);
-  assert_string_equal(whole, parts);
+  expect_restart(&other, &kept, whole);
   driver_destroy(&other);
   driver_frame_free(&kept);
 }
@@ -238,10 +236,56 @@ static void test_file(void **state) {
   }
 }
 
+static int too_fast, too_far;
+static void count_warnings(void *context, sim_log_level level, const char *message) {
+  (void)context;
+  too_far += level == SIM_LOG_WARN && strstr(message, "apart in single precision") != NULL;
+  too_fast += level == SIM_LOG_WARN && strstr(message, "of its radius in a step") != NULL;
+}
+
+/* Said of a grain that goes 1.1 radii in a step, against the flow of a sheared box; not of one that goes 0.9. */
+static void test_too_fast(void **state) {
+  (void)state;
+  sim_log_add(count_warnings, NULL);
+  for (int k = 0; k < 4; k++) {
+    driver d = driver_make(k % 2 ? SIM_DOUBLE : SIM_SINGLE, 1e-3, 1);
+    driver_box(&d, 10, COLLISION_PERIODIC);
+    collision_grain one = {.radius = 0.5, .position = {5, 9, 5}, .group.velocity = {k / 2 ? -550 : 450, 0, 0}};
+    d.parameters.box.shear_rate = k / 2 ? 100 : 50; /* 4 above the middle: 400 and 200 */
+    d.parameters.contact.values.stiffness = 100;
+    driver_add(&d, &collision_grain_schema, &one);
+    too_fast = 0;
+    driver_create(&d);
+    assert_int_equal(too_fast, k / 2);
+    driver_destroy(&d);
+  }
+  sim_log_remove(count_warnings, NULL);
+}
+
+/* Near 2^17 numbers are 2^-7 apart in single precision, 1.6e-2 of a radius of 0.5; near 2^12 2^-12, 4.9e-4 of it. */
+static void test_too_far(void **state) {
+  (void)state;
+  sim_log_add(count_warnings, NULL);
+  for (int k = 0; k < 4; k++) {
+    driver d = driver_make(k % 2 ? SIM_DOUBLE : SIM_SINGLE, 1e-3, 1);
+    driver_box(&d, 10, COLLISION_WALL);
+    const double origin = k / 2 ? 100000 : 4000;
+    for (int c = 0; c < 3; c++) d.parameters.box.origin[c] = -origin;
+    collision_grain one = {.radius = 0.5, .position = {5 - origin, 5 - origin, 5 - origin}};
+    d.parameters.contact.values.stiffness = 100;
+    driver_add(&d, &collision_grain_schema, &one);
+    too_far = 0;
+    driver_create(&d);
+    assert_int_equal(too_far, k == 2);
+    driver_destroy(&d);
+  }
+  sim_log_remove(count_warnings, NULL);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pack_sizes), cmocka_unit_test(test_pack_dense),
-                                     cmocka_unit_test(test_lognormal),  cmocka_unit_test(test_empty_start),
-                                     cmocka_unit_test(test_all_leave),  cmocka_unit_test(test_stays_empty),
-                                     cmocka_unit_test(test_file)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_pack_sizes),  cmocka_unit_test(test_pack_dense), cmocka_unit_test(test_lognormal),
+      cmocka_unit_test(test_empty_start), cmocka_unit_test(test_all_leave),  cmocka_unit_test(test_stays_empty),
+      cmocka_unit_test(test_file),        cmocka_unit_test(test_too_fast),   cmocka_unit_test(test_too_far)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

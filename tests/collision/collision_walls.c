@@ -97,7 +97,7 @@ static void test_edges(void **state) {
   assert_int_equal(collision_stl_read(write_cube(), &triangles), SIM_OK);
   assert_int_equal(triangles.count, 12);
   assert_int_equal(collision_triangles_closed(&triangles), SIM_OK);
-  assert_int_equal(collision_mesh_create(&triangles, 2, &mesh), SIM_OK);
+  assert_int_equal(collision_mesh_create(&triangles, NULL, &mesh), SIM_OK);
   assert_int_equal(collision_mesh_touch(mesh, (double[]){0.3, 0.2, 1}, 1.2, touch), 1);
   near_to(touch->distance, 1, 1e-15 * 8, "above a face");
   assert_int_equal(collision_mesh_touch(mesh, (double[]){2, 0.1, 1}, 1.5, touch), 1);

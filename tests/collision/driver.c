@@ -3,17 +3,9 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
 #include <cmocka.h>
-
-/* The list that CMake makes for the command. */
-const sim_model *const sim_models[] = {&collision_model, NULL};
-
-static void must(sim_status status, const char *what) {
-  if (status != SIM_OK) fail_msg("%s: %s", what, sim_error_last()->message);
-}
 
 collision_values driver_values(void) {
   return (collision_values){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
@@ -50,41 +42,9 @@ void driver_wall(driver *d, const sim_schema *schema, void *data) {
   d->wall_items[d->parameters.walls.count++] = (sim_item){.schema = schema, .data = data};
 }
 
-void driver_restore(driver *d, const sim_frame *saved) {
-  sim_faults faults = {0};
+void driver_join(driver *d) {
   d->parameters.grains.items = d->items;
   d->parameters.walls.items = d->wall_items;
-  d->setup.saved = saved;
-  must(collision_model.validate(&d->parameters, &faults), "validate");
-  if (faults.count > 0) fail_msg("%s", faults.text.data);
-  must(collision_model.create(&d->parameters, &d->setup, &d->clock, &d->self), "create");
-}
-
-void driver_create(driver *d) { driver_restore(d, NULL); }
-
-void driver_step(driver *d) { must(collision_model.step(d->self, &d->clock), "step"); }
-
-void driver_run(driver *d) {
-  while (d->clock.t < d->clock.t_end) driver_step(d);
-}
-
-void driver_until(driver *d, double t) {
-  while (d->clock.t < t) driver_step(d);
-}
-
-void driver_destroy(driver *d) { collision_model.destroy(&d->self); }
-
-double driver_value(driver *d, const char *table, const char *column) {
-  double values[SIM_COLUMNS_MAX];
-  const sim_table *const *tables = collision_model.tables_of(&d->parameters);
-  for (int t = 0; tables[t] != NULL; t++) {
-    if (strcmp(tables[t]->name, table) != 0) continue;
-    must(collision_model.observe(d->self, &d->clock, t, values), "observe");
-    for (int c = 0; tables[t]->columns[c].name != NULL; c++)
-      if (strcmp(tables[t]->columns[c].name, column) == 0) return values[c];
-  }
-  fail_msg("no column %s in table %s", column, table);
-  return NAN;
 }
 
 sim_expr *driver_function(const char *const *inputs, sim_expr_op op, int a, int b, double factor, int results) {
@@ -103,47 +63,4 @@ sim_expr *driver_function(const char *const *inputs, sim_expr_op op, int a, int 
                    SIM_OK);
   sim_expr_builder_free(&builder);
   return expr;
-}
-
-static void look(driver *d, driver_frame *out) {
-  *out = (driver_frame){.frame.clock = d->clock};
-  must(collision_model.view(d->self, out->arrays, out->species, &out->frame), "view");
-  out->frame.arrays = out->arrays;
-  out->frame.species = out->species;
-}
-
-double driver_get(driver *d, const char *array, int c, int64_t i) {
-  driver_frame now;
-  look(d, &now);
-  const sim_array *a = sim_frame_array(&now.frame, array);
-  assert_non_null(a);
-  const int64_t k = c * a->shape[a->rank - 1] + i;
-  return a->dtype == SIM_F32   ? (double)((const float *)a->data)[k]
-         : a->dtype == SIM_U64 ? (double)((const uint64_t *)a->data)[k]
-                               : ((const double *)a->data)[k];
-}
-
-void driver_keep(driver *d, driver_frame *out) {
-  look(d, out);
-  for (size_t i = 0; i < out->frame.array_count; i++) {
-    const size_t bytes = sim_array_bytes(&out->arrays[i]);
-    void *copy = malloc(bytes);
-    assert_non_null(copy);
-    memcpy(copy, out->arrays[i].data, bytes);
-    out->arrays[i].data = copy;
-  }
-  out->frame.arrays = out->arrays;
-  out->frame.species = out->species;
-}
-
-void driver_frame_free(driver_frame *frame) {
-  for (size_t i = 0; i < frame->frame.array_count; i++) free(frame->arrays[i].data);
-  frame->frame.array_count = 0;
-}
-
-void driver_digest(driver *d, char out[33]) {
-  driver_frame now;
-  look(d, &now);
-  must(sim_frame_check_finite(&now.frame), "state");
-  sim_frame_digest(&now.frame, out);
 }

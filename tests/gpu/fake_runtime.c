@@ -101,6 +101,17 @@ cudaError_t cudaFree(void *data) {
   return say("cudaFree");
 }
 cudaError_t cudaFreeHost(void *data) { return cudaFree(data); }
+cudaError_t cudaHostRegister(void *data, size_t bytes, unsigned flags) {
+  (void)flags;
+  SAY(cudaHostRegister);
+  fake.pinned = data;
+  return bytes > fake.memory ? (fake.pinned = NULL, fake.pending = cudaErrorMemoryAllocation) : cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void *data) {
+  if (!data || data != fake.pinned) return fake.pending = cudaErrorHostMemoryNotRegistered;
+  fake.pinned = NULL;
+  return cudaSuccess;
+}
 
 cudaError_t cudaMemsetAsync(void *data, int value, size_t bytes, cudaStream_t stream) {
   (void)stream;

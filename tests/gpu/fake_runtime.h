@@ -21,6 +21,7 @@ extern struct fake {
   int device_count;
   struct fake_device devices[FAKE_DEVICES_MAX];
   size_t memory;
+  void *pinned;      /* the block of the last cudaHostRegister */
   const char *fails; /* this call does, with `error`, once `after` calls of it were good */
   cudaError_t error;
   bool once;   /* later ones are good again */

@@ -2,7 +2,7 @@
 #ifndef SIM_TESTS_GPU_GPU_H
 #define SIM_TESTS_GPU_GPU_H
 
-#include "engine/backend.h"
+#include "engine/cuda.h"
 
 #include <stdio.h>
 
@@ -12,6 +12,18 @@ static inline const sim_backend *gpu_or_skip(void) {
   if (sim_backend_select("cuda", &backend) == SIM_OK) return backend;
   printf("skipped: %s\n", sim_error_last()->message);
   return NULL;
+}
+
+/* 0; or what main() is to return, and the reason was printed: 77 where there is none, 1 where it does not open. */
+static inline int gpu_open(void) {
+  const char *reason = sim_backend_cuda.unavailable();
+  if (reason != NULL) {
+    printf("skipped: %s\n", reason);
+    return 77;
+  }
+  if (sim_backend_cuda.open(NULL) == SIM_OK) return 0;
+  fprintf(stderr, "%s\n", sim_error_last()->message);
+  return 1;
 }
 
 #endif

@@ -70,7 +70,7 @@ if law == "rain" then
                   sim.cylinder { point = {0, 0.5, 0.6}, axis = {1, 0, 0}, radius = 0.1, outside = true,
                                  turning = function(t) return 20 * t end } },
     insert    = { sim.inlet { rate = 1e4, radius = 0.7 * r, low = {0, 0, 0.8}, high = {1, 1, 1}, velocity = {0, 0, -1},
-                              species = "rain", limit = 2 * n } },
+                              species = "rain", density = 1000, limit = 2 * n } },
     remove    = { { low = {0, 0, 0}, high = {1, 0.2, 0.2} } },
     gates     = { { point = {0, 0, 0.4}, normal = {0, 0, -1} } },
     gravity   = {0, 0, -10},

@@ -9,7 +9,7 @@ static hid_t write_and_open(fixture *self) {
   io_folder *folder;
   sim_sink sink;
   char path[160];
-  assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder));
+  assert_ok(io_folder_open(self->run, IO_FOLDER_FORCE, &folder));
   assert_ok(io_snapshot_sink(folder, &self->provenance, (sim_cadence){0}, &sink));
   assert_ok(sink.write(sink.self, &self->frame));
   sink.destroy(&sink.self);
@@ -144,6 +144,31 @@ static void test_no_particles(void **state) {
   H5Fclose(file);
 }
 
+/* Species of which nobody is there now, of a box that is empty or not: who reads a series finds them in each part. */
+static void test_empty_species(void **state) {
+  fixture *self = *state;
+  self->species[0].count = 0;
+  self->species[1].first = 0;
+  for (int64_t n = 3; n >= 0; n -= 3) {
+    const uint64_t count = (uint64_t)n;
+    self->frame.array_count = 4;
+    self->species[1].count = n;
+    fixture_array(self, 0, SIM_F64, 2, (const int64_t[]){3, n}, self->position);
+    fixture_array(self, 1, SIM_F32, 2, (const int64_t[]){3, n}, self->velocity);
+    fixture_array(self, 2, SIM_F64, 1, &n, self->mass + 4);
+    fixture_array(self, 3, SIM_U64, 1, &n, self->id);
+    hid_t file = write_and_open(self);
+    assert_text(file, "/", "particlesPath", "particles/");
+    assert_data(file, STARS "/position/y", H5T_IEEE_F64LE, "", 0);
+    assert_data(file, STARS "/id", H5T_STD_U64LE, "", 0);
+    assert_true(number(file, STARS "/mass", "shape") == 0 && number(file, STARS "/mass", "value") == 0);
+    assert_data(file, STARS "/particlePatches/numParticles", H5T_STD_U64LE, &(uint64_t){0}, 1);
+    assert_data(file, HALO "/particlePatches/numParticles", H5T_STD_U64LE, &count, 1);
+    assert_data(file, HALO "/velocity/z", H5T_IEEE_F32LE, self->velocity[0] + 2 * n, (size_t)n);
+    H5Fclose(file);
+  }
+}
+
 static void test_long_command_line(void **state) {
   fixture *self = *state;
   char *line = calloc(1, 100001);
@@ -254,11 +279,12 @@ static void test_force_removes_the_index(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_root),         TEST(test_records),
-      TEST(test_units),        TEST(test_index_for_viewers),
-      TEST(test_no_units),     TEST(test_index_is_written_now_and_then),
-      TEST(test_no_particles), TEST(test_long_command_line),
-      TEST(test_vtkhdf_index), TEST(test_force_removes_the_index),
+      TEST(test_root),          TEST(test_records),
+      TEST(test_units),         TEST(test_index_for_viewers),
+      TEST(test_no_units),      TEST(test_index_is_written_now_and_then),
+      TEST(test_no_particles),  TEST(test_long_command_line),
+      TEST(test_vtkhdf_index),  TEST(test_force_removes_the_index),
+      TEST(test_empty_species),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 /* Grains on a GPU against the CPU's: both compute the same text of physics.h, wall_touch.h and gas.h, without
  * contraction, in the order of ids or in whole numbers. So every number of the state has the same bits. */
+#include "tests/collision/setups.h"
+#include "tests/gpu/gpu.h"
 #include "tests/parity/collision_compare.h"
 
 #include <math.h>
@@ -15,7 +17,7 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- what is run ---- */
 
-static collision_random_spheres spheres, more;
+static collision_random_spheres spheres;
 static collision_plane slope;
 static collision_cylinder drum;
 
@@ -36,31 +38,10 @@ static driver gas(sim_precision precision, int64_t n, double ratio, double resti
 
 /* Two kinds of grains of unlike radii that fall onto walls, with friction and rolling, beside a turning drum. */
 static driver bed(sim_precision precision, int law, bool rolling) {
-  static double low[3] = {0, 1.5, 3}, high[3] = {10, 8.5, 8.5};
-  driver d = driver_make(precision, NAN, 1e9);
-  driver_box(&d, 10, COLLISION_WALL);
-  d.parameters.box.sides[0] = d.parameters.box.sides[1] = COLLISION_PERIODIC;
-  spheres = (collision_random_spheres){.group.density = 2, .size.radius = 0.35, .n = 400, .temperature = 0.5};
-  more = (collision_random_spheres){
-      .group = {.density = 1, .material = "glass"}, .size.radius = 0.12, .n = 1500, .temperature = 0.1};
-  spheres.low = more.low = (sim_doubles){low, 3, 1};
-  spheres.high = more.high = (sim_doubles){high, 3, 1};
+  driver d = setup_two_kinds(precision, law);
   slope = (collision_plane){.point = {5, 5, 0.5}, .normal = {0.2, 0, 0.9797958971132712}, .velocity = {0, 0, 0.01}};
   drum = (collision_cylinder){.point = {5, 5, 5}, .axis = {1, 0, 0}, .spin = 0.5, .radius = 7.2};
-  collision_values *v = &d.parameters.contact.values;
-  d.parameters.contact.law = law;
-  if (law == COLLISION_HERTZ) {
-    v->young = 2e4;
-    v->poisson = 0.3;
-  } else {
-    v->stiffness = 2000;
-  }
-  v->restitution = 0.7;
-  v->friction = 0.4;
-  if (rolling) v->rolling_friction = 0.05;
-  d.parameters.gravity[2] = -5;
-  driver_add(&d, &collision_random_spheres_schema, &spheres);
-  driver_add(&d, &collision_random_spheres_schema, &more);
+  if (rolling) d.parameters.contact.values.rolling_friction = 0.05;
   driver_wall(&d, &collision_plane_schema, &slope);
   driver_wall(&d, &collision_cylinder_schema, &drum);
   return d;
@@ -77,32 +58,12 @@ static void test_gas(void **state) {
     }
 }
 
-/* A GPU sums whole numbers, and not a bit changes. The CPU sums the same in double, of masses below 1: rounding of each
- * and of a tree of 15 levels, 2^-48 of sum |m v| <= sqrt(2 M K). */
-/* Face-centred cubic, gaps of 1 % of a diameter: packing 0.72. Each grain has 12 neighbours, more than lists hold at
- * first. */
+/* Gaps of 1 % of a diameter: packing 0.72. Each grain has 12 neighbours, more than lists hold at first. */
 static driver crystal(double restitution) {
-  enum { SIDE = 12, COUNT = 4 * SIDE * SIDE * SIDE };
-  static double position[3 * COUNT], velocity[3 * COUNT], radius[COUNT];
-  static collision_each each;
-  const double edge = 1.01 * sqrt(2);
-  const int site[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
   driver d = driver_make(SIM_SINGLE, 0.0005, 1e9);
-  driver_box(&d, SIDE * edge, COLLISION_PERIODIC);
-  for (int i = 0; i < COUNT; i++) radius[i] = 0.5;
-  for (int i = 0; i < COUNT; i++)
-    for (int c = 0; c < 3; c++) {
-      const int cell[3] = {i / 4 % SIDE, i / 4 / SIDE % SIDE, i / 4 / SIDE / SIDE};
-      position[3 * i + c] = (cell[c] + 0.25 + 0.5 * site[i % 4][c]) * edge;
-      velocity[3 * i + c] = 0.5 * sin(12.9898 * i + 78.233 * c + 0.1 * i * c);
-    }
-  each = (collision_each){.group.density = 6 / pi,
-                          .radius = {radius, COUNT, 1},
-                          .position = {position, COUNT, 3},
-                          .velocity = {velocity, COUNT, 3}};
   d.parameters.contact.values.stiffness = 1000;
   if (restitution < 1) d.parameters.contact.values.restitution = restitution;
-  driver_add(&d, &collision_each_schema, &each);
+  setup_crystal(&d, 12, 1.01, 0.5);
   return d;
 }
 
@@ -112,6 +73,8 @@ static void test_dense(void **state) {
     collision_compare(crystal(damped ? 0.9 : 1), crystal(damped ? 0.9 : 1), true, "crystal");
 }
 
+/* A GPU sums whole numbers, and not a bit changes. The CPU sums the same in double, of masses below 1: rounding of each
+ * and of a tree of 15 levels, 2^-48 of sum |m v| <= sqrt(2 M K). */
 static void test_momentum(void **state) {
   (void)state;
   const char *const names[] = {"momentum_x", "momentum_y", "momentum_z"};
@@ -147,5 +110,6 @@ static void test_any_grains(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_gas), cmocka_unit_test(test_dense),
                                      cmocka_unit_test(test_momentum), cmocka_unit_test(test_any_grains)};
-  return collision_no_gpu() ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
+  const int missing = gpu_open();
+  return missing != 0 ? missing : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,6 @@
 
 #include "tests/collision/driver.h"
 
-/* Says why, where there is none; the test ends with 77. */
-bool collision_no_gpu(void);
 void collision_on_gpu(driver *d);
 /* Two of the same run: bits of the start, of one step and of 400, sums, and a restart on the GPU in the middle.
  * `whole`: a gas, whose sums over time are whole numbers on a GPU alone. */

@@ -1,5 +1,7 @@
 /* What a scenario may add to grains, on a GPU against the CPU, bit by bit: functions of the scenario are polynomials
  * here, whose operations both round alike. */
+#include "tests/collision/setups.h"
+#include "tests/gpu/gpu.h"
 #include "tests/parity/collision_compare.h"
 
 #include <math.h>
@@ -14,35 +16,14 @@
 static const double pi = 3.14159265358979323846;
 static const char *const places[] = {"x", "y", "z", "t", NULL};
 
-static collision_random_spheres large, small;
+static collision_random_spheres spheres;
 static collision_plane slope;
-static double low[3] = {0.5, 0.5, 3}, high[3] = {9.5, 9.5, 9};
 
-/* Two kinds of grains of unlike radii that fall on what is just below them, with friction: a rising slope, or what the
- * test puts there. */
+/* Two kinds of grains of unlike radii that fall on what is just below them: a rising slope, or what the test puts
+ * there.
+ */
 static driver fall(sim_precision precision, int law, bool sloping) {
-  driver d = driver_make(precision, NAN, 1e9);
-  driver_box(&d, 10, COLLISION_WALL);
-  d.parameters.box.sides[0] = d.parameters.box.sides[1] = COLLISION_PERIODIC;
-  large = (collision_random_spheres){.group.density = 2, .size.radius = 0.35, .n = 300, .temperature = 0.5};
-  small = (collision_random_spheres){
-      .group = {.density = 1, .material = "glass"}, .size.radius = 0.12, .n = 1000, .temperature = 0.1};
-  large.group.velocity[2] = small.group.velocity[2] = -8;
-  large.low = small.low = (sim_doubles){low, 3, 1};
-  large.high = small.high = (sim_doubles){high, 3, 1};
-  collision_values *v = &d.parameters.contact.values;
-  d.parameters.contact.law = law;
-  if (law == COLLISION_HERTZ) {
-    v->young = 2e4;
-    v->poisson = 0.3;
-  } else {
-    v->stiffness = 2000;
-  }
-  if (law != COLLISION_OWN) v->restitution = 0.7;
-  v->friction = 0.4;
-  d.parameters.gravity[2] = -5;
-  driver_add(&d, &collision_random_spheres_schema, &large);
-  driver_add(&d, &collision_random_spheres_schema, &small);
+  driver d = setup_two_kinds(precision, law);
   slope = (collision_plane){.point = {5, 5, 2.85}, .normal = {0.02, 0, 1}, .velocity = {0, 0, 0.5}};
   if (sloping) driver_wall(&d, &collision_plane_schema, &slope);
   return d;
@@ -123,13 +104,12 @@ static void test_mesh(void **state) {
   (void)state;
   for (int precision = 0; precision < 2; precision++)
     for (int kind = 0; kind < 3; kind++) {
-      collision_stl hills = {
-          .path = (char *)(size_t)write_hills(), .scale = 1, .point = {5, 5, 2}, .axis = {0.1, 0, 1}};
+      collision_stl hills = {.path = (char *)(size_t)write_hills(), .scale = 1, .point = {5, 5, 2}, .axis = {1, 0, 0}};
       driver d = fall(precision ? SIM_DOUBLE : SIM_SINGLE, kind == 1 ? COLLISION_HERTZ : COLLISION_LINEAR, false);
       if (kind == 0) d.parameters.contact.values.friction = 0;
       if (kind == 2) d.parameters.contact.values.rolling_friction = 0.05;
       if (kind > 0) {
-        hills.spin = 0.4;
+        hills.spin = 0.1;
         hills.velocity[2] = 0.3;
       }
       driver_wall(&d, &collision_stl_schema, &hills);
@@ -138,30 +118,34 @@ static void test_mesh(void **state) {
   remove("parity_hills.stl");
 }
 
-/* Grains that come, go and pass gates, one of them a disc. */
+/* Grains that come, go and pass gates, two of them discs, down a slope. */
 static void test_flow(void **state) {
   (void)state;
   static double radii[2] = {0.1, 0.3};
   static collision_region region = {.low = {-1, -1, 3}, .high = {3, 11, 4}};
-  static collision_gate gates[2] = {{.point = {5, 5, 5}, .normal = {0, 0, -2}, .radius = NAN},
-                                    {.point = {5, 5, 4}, .normal = {0.1, 0, -1}, .radius = 3}};
+  static collision_gate gates[3] = {{.point = {5, 5, 5}, .normal = {0, 0, -2}, .radius = NAN},
+                                    {.point = {5, 5, 4}, .normal = {0.1, 0, -1}, .radius = 3},
+                                    {.point = {10, 5, 4}, .normal = {1, 0, 0}, .radius = 3}}; /* at the seam */
   static collision_inlet inlet = {
       .group = {.species = "rain", .material = "glass", .density = 2, .velocity = {0, 0, -3}},
       .size = {NAN, {radii, 2, 1}, COLLISION_UNIFORM},
       .rate = 3000,
-      .low = {1, 1, 9},
-      .high = {9, 9, 9.9},
+      .low = {0, 1, 9},
+      .high = {9.5, 9, 9.9},
       .stop = NAN,
       .limit = NAN};
   static sim_item inlets[1] = {{.data = &inlet}}, regions[1] = {{.data = &region}},
-                  passed[2] = {{.data = &gates[0]}, {.data = &gates[1]}};
+                  passed[3] = {{.data = &gates[0]}, {.data = &gates[1]}, {.data = &gates[2]}};
   for (int precision = 0; precision < 2; precision++)
-    for (int kind = 0; kind < 2; kind++) {
-      driver d = fall(precision ? SIM_DOUBLE : SIM_SINGLE, kind ? COLLISION_HERTZ : COLLISION_LINEAR, true);
-      d.parameters.integrate.t_end = 0.4;
+    for (int kind = 0; kind < 4; kind++) {
+      driver d = fall(precision ? SIM_DOUBLE : SIM_SINGLE, kind == 1 ? COLLISION_HERTZ : COLLISION_LINEAR, true);
+      if (kind == 2) d.parameters.contact.values.rolling_friction = 0.05;
+      if (kind == 3) d.parameters.contact.values.friction = 0;
+      d.parameters.integrate.t_end = kind > 0 ? 1 : 0.01; /* room for 30 more */
       d.parameters.insert = (sim_list){inlets, 1};
       d.parameters.remove = (sim_list){regions, 1};
-      d.parameters.gates = (sim_list){passed, 2};
+      d.parameters.gates = (sim_list){passed, 3};
+      d.parameters.gravity[0] = 6; /* along the periodic side: its work is counted */
       d.parameters.box.sides[2] = COLLISION_OUTLET;
       collision_compare(d, d, false, "grains that come and go");
     }
@@ -175,11 +159,11 @@ static void test_shear(void **state) {
       driver_box(&d, cbrt(2000 * pi / 6 / 0.4), COLLISION_PERIODIC);
       d.parameters.box.shear_rate = kind ? -3 : 2;
       if (kind) d.parameters.box.sides[4] = d.parameters.box.sides[5] = COLLISION_WALL;
-      large = (collision_random_spheres){.group.density = 6 / pi, .size.radius = 0.5, .n = 2000, .temperature = 1};
+      spheres = (collision_random_spheres){.group.density = 6 / pi, .size.radius = 0.5, .n = 2000, .temperature = 1};
       d.parameters.contact.values.contact_time = 0.1;
       d.parameters.contact.values.restitution = 0.8;
       if (kind) d.parameters.contact.values.friction = 0.5;
-      driver_add(&d, &collision_random_spheres_schema, &large);
+      driver_add(&d, &collision_random_spheres_schema, &spheres);
       collision_compare(d, d, false, "a sheared box");
     }
 }
@@ -190,5 +174,6 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_mesh), cmocka_unit_test(test_flow),
                                      cmocka_unit_test(test_shear)};
   if (argc > 1) cmocka_set_test_filter(argv[1]);
-  return collision_no_gpu() ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
+  const int missing = gpu_open();
+  return missing != 0 ? missing : cmocka_run_group_tests(tests, NULL, NULL);
 }

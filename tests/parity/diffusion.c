@@ -2,8 +2,6 @@
  * restarts. */
 #include "tests/parity/diffusion_sides.h"
 
-const sim_model *const sim_models[] = {&diffusion_model, NULL};
-
 /* Of all cases, in their order, every `shares`-th is this process's. */
 static int share, shares = 1, met;
 static bool is_mine(void) { return met++ % shares == share; }
@@ -38,8 +36,7 @@ static diffusion_parameters *scenario_of(int scheme, const int kind[3], shape s,
            scheme > 0 ? "rates = function(u, v, x, y, z, t) return u - u^3 - v + x*z, 0.5*u*v - y + math.sin(t) end,\n"
                       : "",
            schemes[scheme], dealias && scheme > 0 ? "true" : "false");
-  current = text;
-  return decode(text);
+  return parameters_of(text);
 }
 
 /* Five steps of four transforms: rounding of each is below log2(n) u, the fields stay below 4 and their growth below
@@ -48,19 +45,8 @@ static double bound_of(bool single) { return single ? 2e-5 : 1e-12; }
 
 static void compare(int scheme, const int kind[3], shape s, bool single, bool drift, bool dealias) {
   char text[2048];
-  side cpu, gpu;
   if (!is_mine()) return;
-  diffusion_parameters *p = scenario_of(scheme, kind, s, single, drift, dealias, text, sizeof text);
-  begin(&cpu, p, &sim_backend_cpu, NULL);
-  begin(&gpu, p, &sim_backend_cuda, NULL);
-  expect_near(&cpu, &gpu, p, bound_of(single)); /* before the first step */
-  steps(&cpu, 1), steps(&gpu, 1);
-  expect_near(&cpu, &gpu, p, bound_of(single));
-  steps(&cpu, INT64_MAX), steps(&gpu, INT64_MAX);
-  expect_near(&cpu, &gpu, p, bound_of(single));
-  diffusion_model.destroy(&cpu.self), diffusion_model.destroy(&gpu.self);
-  void *opaque = p;
-  sim_model_parameters_free(&diffusion_model, &opaque);
+  compare_sides(scenario_of(scheme, kind, s, single, drift, dealias, text, sizeof text), NULL, bound_of(single));
 }
 
 static void test_boundaries(void **state) {
@@ -106,7 +92,6 @@ static void test_terms(void **state) {
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
     for (int s = 0; s < 4; s++) {
       char text[2048];
-      side cpu, gpu;
       const bool single = ((int)c + s) % 2;
       if (!is_mine()) continue;
       snprintf(text, sizeof text,
@@ -116,17 +101,7 @@ static void test_terms(void **state) {
                "rates = function(u, v, u_x, u_y, u_z, v_x, v_y, v_z, t) return %s + t, 0.5*(%s) end,\n"
                "integrate = { scheme = '%s', dt = 0.002, t_end = 0.01 } }",
                single ? "single" : "double", cases[c].grid, cases[c].first, cases[c].second, some[s]);
-      current = text;
-      diffusion_parameters *p = decode(text);
-      begin(&cpu, p, &sim_backend_cpu, NULL);
-      begin(&gpu, p, &sim_backend_cuda, NULL);
-      steps(&cpu, 1), steps(&gpu, 1);
-      expect_near(&cpu, &gpu, p, bound_of(single));
-      steps(&cpu, INT64_MAX), steps(&gpu, INT64_MAX);
-      expect_near(&cpu, &gpu, p, bound_of(single));
-      diffusion_model.destroy(&cpu.self), diffusion_model.destroy(&gpu.self);
-      void *opaque = p;
-      sim_model_parameters_free(&diffusion_model, &opaque);
+      compare_sides(parameters_of(text), NULL, bound_of(single));
     }
 }
 
@@ -184,8 +159,7 @@ static void compare_forms(diffusion_parameters *p, const char *name) {
                (double)fused[i], name);
   if (!(fabs(means[0] - means[1]) <= 1e-6)) fail_msg("%s: mean %.9g, %.9g", current, means[0], means[1]);
   free(first), free(by_cufft), free(fused), free(again);
-  void *opaque = p;
-  sim_model_parameters_free(&diffusion_model, &opaque);
+  release(p);
 }
 
 /* The fused passes against cuFFT, which the cases below hold against the CPU: place and time in the rates, boxes and
@@ -223,8 +197,7 @@ static void compare_fused(size_t first_case, size_t end) {
              sizes, sides, boundaries[kind[0]], boundaries[kind[1]], n[2] ? boundaries[kind[2]] : "as others",
              n[2] ? 3 : 1, two ? ", { name = 'v', D = 2e-4 }" : "", two ? "v," : "", two ? "- v, u*v - 0.1*v" : "",
              cases[c].scheme, cases[c].dealias);
-    current = text;
-    compare_forms(decode(text), cases[c].name);
+    compare_forms(parameters_of(text), cases[c].name);
   }
 }
 
@@ -264,8 +237,7 @@ static void test_flat(void **state) {
              "fields = {%s}, rates = function(%s x, y, z, t) return %s end,\n"
              "integrate = { scheme = '%s', dt = 0.02, t_end = 0.1, dealias = %s } }",
              cases[c].n[0], cases[c].n[1], fields, inputs, results, cases[c].scheme, cases[c].dealias);
-    current = text;
-    compare_forms(decode(text), "two passes a stage");
+    compare_forms(parameters_of(text), "two passes a stage");
   }
 }
 
@@ -283,7 +255,7 @@ static void test_ensemble(void **state) {
                {"n = {1, 1}, size = {1, 2}", "etd1", "double"}};
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     char text[2048];
-    side cpu, gpu, again;
+    system_run cpu, gpu, again;
     const bool single = strcmp(cases[c].precision, "single") == 0;
     if (!is_mine()) continue;
     snprintf(
@@ -297,23 +269,21 @@ static void test_ensemble(void **state) {
             ? ""
             : "rates = function(u, v, x, t, member) return u*(1 - u) + 0.1*member*v*x, 0.2*u*member - v + t end,",
         cases[c].scheme);
-    current = text;
-    diffusion_parameters *p = decode(text);
+    diffusion_parameters *p = parameters_of(text);
     begin(&cpu, p, &sim_backend_cpu, NULL);
     begin(&gpu, p, &sim_backend_cuda, NULL);
-    steps(&cpu, 3), steps(&gpu, 3);
+    run_to(&cpu, 3), run_to(&gpu, 3);
     expect_near(&cpu, &gpu, p, bound_of(single));
     sim_array saved = gpu.arrays[0];
     saved.data = on_host(&gpu, 0);
     saved.space = SIM_SPACE_HOST;
     begin(&again, p, &sim_backend_cuda, &(sim_frame){.clock = gpu.clock, .arrays = &saved, .array_count = 1});
     free((void *)(uintptr_t)saved.data);
-    steps(&cpu, INT64_MAX), steps(&gpu, INT64_MAX), steps(&again, INT64_MAX);
+    run_to(&cpu, INT64_MAX), run_to(&gpu, INT64_MAX), run_to(&again, INT64_MAX);
     expect_near(&cpu, &gpu, p, bound_of(single));
     expect_near(&gpu, &again, p, 0);
-    diffusion_model.destroy(&cpu.self), diffusion_model.destroy(&gpu.self), diffusion_model.destroy(&again.self);
-    void *opaque = p;
-    sim_model_parameters_free(&diffusion_model, &opaque);
+    end(&cpu), end(&gpu), end(&again);
+    release(p);
   }
 }
 
@@ -322,21 +292,21 @@ static void test_restart(void **state) {
   (void)state;
   for (int i = 0; i < 2 * DIFFUSION_SCHEMES; i++) { /* every other one by two passes a stage, where there are rates */
     char text[2048];
-    side one, two, three;
+    system_run one, two, three;
     if (!is_mine()) continue;
     const int scheme = i / 2, kind[3] = {i % 2 ? 0 : scheme % 3, 0, 1};
     diffusion_parameters *p = scenario_of(scheme, kind, i % 2 ? (shape){{512, 256}} : (shape){{24, 15, 8}},
                                           i % 2 || scheme % 2, false, false, text, sizeof text);
     begin(&one, p, &sim_backend_cuda, NULL);
     begin(&two, p, &sim_backend_cuda, NULL);
-    steps(&two, 3);
+    run_to(&two, 3);
     look(&two);
     sim_array saved = two.arrays[0];
     saved.data = on_host(&two, 0);
     saved.space = SIM_SPACE_HOST;
     sim_frame frame = {.clock = two.clock, .arrays = &saved, .array_count = 1};
     begin(&three, p, &sim_backend_cuda, &frame);
-    steps(&one, INT64_MAX), steps(&two, INT64_MAX), steps(&three, INT64_MAX);
+    run_to(&one, INT64_MAX), run_to(&two, INT64_MAX), run_to(&three, INT64_MAX);
     look(&one), look(&two), look(&three);
     for (int f = 0; f < 2; f++) {
       void *a = on_host(&one, 1 + f), *b = on_host(&two, 1 + f), *c = on_host(&three, 1 + f);
@@ -346,9 +316,8 @@ static void test_restart(void **state) {
       free(a), free(b), free(c);
     }
     free((void *)(uintptr_t)saved.data);
-    diffusion_model.destroy(&one.self), diffusion_model.destroy(&two.self), diffusion_model.destroy(&three.self);
-    void *opaque = p;
-    sim_model_parameters_free(&diffusion_model, &opaque);
+    end(&one), end(&two), end(&three);
+    release(p);
   }
 }
 
@@ -373,16 +342,9 @@ static int run_shared(const char *program) {
 
 /* test_parity_diffusion [NAME [SHARE SHARES]]: one test alone, or every SHARES-th of its cases. */
 int main(int argc, char **argv) {
-  const char *reason = sim_backend_cuda.unavailable();
-  if (reason != NULL) {
-    printf("skipped: %s\n", reason);
-    return 77;
-  }
+  const int missing = gpu_open();
+  if (missing != 0) return missing;
   if (argc == 1) return run_shared(argv[0]);
-  if (sim_backend_cuda.open(NULL) != SIM_OK) {
-    fprintf(stderr, "%s\n", sim_error_last()->message);
-    return 1;
-  }
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_passes), cmocka_unit_test(test_flat),
                                      cmocka_unit_test(test_axes),       cmocka_unit_test(test_restart),
                                      cmocka_unit_test(test_ensemble),   cmocka_unit_test(test_terms),

@@ -2,23 +2,8 @@
  * fields that diffuse across each other, and fields that break. */
 #include "tests/parity/diffusion_sides.h"
 
-const sim_model *const sim_models[] = {&diffusion_model, NULL};
-
-static void shut(side *s) { diffusion_model.destroy(&s->self); }
-
-static void release(diffusion_parameters *p) {
-  void *opaque = p;
-  sim_model_parameters_free(&diffusion_model, &opaque);
-}
-
-static void expect_form(const side *s, const char *form) {
-  char text[400];
-  diffusion_model.describe(s->self, text, sizeof text);
-  if (!strstr(text, form)) fail_msg("%s: %s, not by %s", current, text, form);
-}
-
 /* What a checkpoint holds, on the host: arrays beside the fields. */
-static sim_frame saved_of(side *s, sim_array out[2]) {
+static sim_frame saved_of(system_run *s, sim_array out[2]) {
   sim_frame frame = {.arrays = out, .array_count = 1};
   look(s);
   frame.clock = s->frame.clock;
@@ -34,7 +19,7 @@ static sim_frame saved_of(side *s, sim_array out[2]) {
   return frame;
 }
 
-static void expect_same(side *a, side *b, const diffusion_parameters *p, const char *what) {
+static void expect_same(system_run *a, system_run *b, const diffusion_parameters *p, const char *what) {
   look(a), look(b);
   for (int f = 0; f < (int)p->fields.count; f++) {
     void *one = on_host(a, 1 + f), *two = on_host(b, 1 + f);
@@ -68,7 +53,7 @@ static void test_adaptive(void **state) {
   };
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     char text[2048];
-    side cpu, gpu, looked, again;
+    system_run cpu, gpu, looked, again;
     sim_array arrays[2];
     const bool single = strcmp(cases[c].precision, "single") == 0;
     snprintf(
@@ -80,32 +65,31 @@ static void test_adaptive(void **state) {
         "end,\nintegrate = { scheme = '%s', dt = 'auto', rtol = %s, t_end = 1 } }",
         cases[c].precision, cases[c].grid, cases[c].more, cases[c].scheme,
         single || strcmp(cases[c].scheme, "etdrk2") == 0 ? "1e-3" : "1e-6");
-    current = text;
-    diffusion_parameters *p = decode(text);
+    diffusion_parameters *p = parameters_of(text);
     begin(&cpu, p, &sim_backend_cpu, NULL);
     begin(&gpu, p, &sim_backend_cuda, NULL);
     begin(&looked, p, &sim_backend_cuda, NULL);
     expect_form(&gpu, cases[c].form);
-    steps(&cpu, 1), steps(&gpu, 1);
+    run_to(&cpu, 1), run_to(&gpu, 1);
     if (cpu.clock.dt < gpu.clock.dt || cpu.clock.dt > gpu.clock.dt)
       fail_msg("%s: the first step is %g on the CPU, %g on the GPU", current, cpu.clock.dt, gpu.clock.dt);
     expect_near(&cpu, &gpu, p, bound_of(single));
-    steps(&cpu, INT64_MAX), steps(&gpu, INT64_MAX);
+    run_to(&cpu, INT64_MAX), run_to(&gpu, INT64_MAX);
     if (cpu.clock.step != gpu.clock.step || gpu.clock.step < 8 || gpu.clock.step > 500)
       fail_msg("%s: %lld steps on the CPU, %lld on the GPU", current, (long long)cpu.clock.step,
                (long long)gpu.clock.step);
     expect_near(&cpu, &gpu, p, bound_of(single));
     for (int64_t step = 1; step <= gpu.clock.step / 2; step++) {
-      steps(&looked, step);
+      run_to(&looked, step);
       look(&looked);
     }
     const sim_frame frame = saved_of(&looked, arrays);
     begin(&again, p, &sim_backend_cuda, &frame);
     free((void *)(uintptr_t)arrays[0].data);
-    steps(&looked, INT64_MAX), steps(&again, INT64_MAX);
+    run_to(&looked, INT64_MAX), run_to(&again, INT64_MAX);
     expect_same(&gpu, &looked, p, "a look");
     expect_same(&gpu, &again, p, "a restart");
-    shut(&cpu), shut(&gpu), shut(&looked), shut(&again);
+    end(&cpu), end(&gpu), end(&looked), end(&again);
     release(p);
   }
 }
@@ -125,7 +109,6 @@ static void test_walls(void **state) {
                {"n = {256, 256}, size = {2, 3}, y = 'fixed'", "lie", "single", "one pass an axis"}};
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     char text[2048];
-    side cpu, gpu;
     const bool single = strcmp(cases[c].precision, "single") == 0, exact = strcmp(cases[c].scheme, "exact") == 0;
     snprintf(text, sizeof text,
              "return sim.diffusion { precision = '%s', grid = { %s }, fields = {\n"
@@ -134,18 +117,7 @@ static void test_walls(void **state) {
              "%s integrate = { scheme = '%s', dt = 0.02, t_end = 0.1 } }",
              cases[c].precision, cases[c].grid,
              exact ? "" : "rates = function(u, v, x, t) return u - u^3 + x*t, u*v - 0.1*v^2 end,", cases[c].scheme);
-    current = text;
-    diffusion_parameters *p = decode(text);
-    begin(&cpu, p, &sim_backend_cpu, NULL);
-    begin(&gpu, p, &sim_backend_cuda, NULL);
-    expect_form(&gpu, cases[c].form);
-    expect_near(&cpu, &gpu, p, single ? 2e-5 : 1e-12);
-    steps(&cpu, 1), steps(&gpu, 1);
-    expect_near(&cpu, &gpu, p, single ? 2e-5 : 1e-12);
-    steps(&cpu, INT64_MAX), steps(&gpu, INT64_MAX);
-    expect_near(&cpu, &gpu, p, single ? 2e-5 : 1e-12);
-    shut(&cpu), shut(&gpu);
-    release(p);
+    compare_sides(parameters_of(text), cases[c].form, single ? 2e-5 : 1e-12);
   }
 }
 
@@ -168,7 +140,6 @@ static void test_crossed(void **state) {
                {"n = {16, 16}, size = {2, 3}", "double", "'etdrk4', dt = 'auto', rtol = 1e-5"}};
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     char text[2048];
-    side cpu, gpu;
     const bool exact = strstr(cases[c].step, "exact") != NULL;
     const double bound = strcmp(cases[c].precision, "single") == 0 ? 2e-5 : 5e-12;
     snprintf(
@@ -180,17 +151,7 @@ static void test_crossed(void **state) {
         "%s integrate = { scheme = %s, t_end = 0.1 } }",
         cases[c].precision, cases[c].grid,
         exact ? "" : "rates = function(u, v, w, x, t) return u - u*w + x*t, u*v - v^2, 0.5*u - w end,", cases[c].step);
-    current = text;
-    diffusion_parameters *p = decode(text);
-    begin(&cpu, p, &sim_backend_cpu, NULL);
-    begin(&gpu, p, &sim_backend_cuda, NULL);
-    expect_form(&gpu, "cuFFT");
-    expect_near(&cpu, &gpu, p, bound);
-    steps(&cpu, INT64_MAX), steps(&gpu, INT64_MAX);
-    if (cpu.clock.step != gpu.clock.step) fail_msg("%s: other steps", text);
-    expect_near(&cpu, &gpu, p, bound);
-    shut(&cpu), shut(&gpu);
-    release(p);
+    compare_sides(parameters_of(text), "cuFFT", bound);
   }
 }
 
@@ -203,33 +164,25 @@ static void test_broken(void **state) {
                                       "n = {256, 256}, size = {1, 1}, y = 'no_flux'"};
   for (int i = 0; i < 3; i++) {
     char text[1024];
-    side gpu;
+    system_run gpu;
     snprintf(text, sizeof text,
              "return sim.diffusion { precision = 'single', grid = { %s }, fields = {{ name = 'u', initial = 1 },\n"
              "{ name = 'v', initial = function(x) return 1 + x end }}, rates = function(u, v) return -u, 50*v^2 end,\n"
              "integrate = { scheme = 'lie', dt = 0.5, t_end = 100 } }",
              grids[i]);
-    current = text;
-    diffusion_parameters *p = decode(text);
+    diffusion_parameters *p = parameters_of(text);
     begin(&gpu, p, &sim_backend_cuda, NULL);
     sim_status status = SIM_OK;
     while (status == SIM_OK && gpu.clock.t < gpu.clock.t_end) status = diffusion_model.step(gpu.self, &gpu.clock);
     if (status != SIM_ERR_DIVERGED || !strstr(sim_error_last()->message, "field v")) fail_msg("%s: not found", text);
-    shut(&gpu);
+    end(&gpu);
     release(p);
   }
 }
 
 int main(int argc, char **argv) {
-  const char *reason = sim_backend_cuda.unavailable();
-  if (reason != NULL) {
-    printf("skipped: %s\n", reason);
-    return 77;
-  }
-  if (sim_backend_cuda.open(NULL) != SIM_OK) {
-    fprintf(stderr, "%s\n", sim_error_last()->message);
-    return 1;
-  }
+  const int missing = gpu_open();
+  if (missing != 0) return missing;
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_adaptive), cmocka_unit_test(test_walls),
                                      cmocka_unit_test(test_crossed), cmocka_unit_test(test_broken)};
   if (argc > 1) cmocka_set_test_filter(argv[1]);

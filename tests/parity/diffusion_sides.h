@@ -4,7 +4,8 @@
 
 #include "engine/cuda.h"
 #include "kernels/diffusion/cuda/work.h"
-#include "lua/scenario.h"
+#include "tests/gpu/gpu.h"
+#include "tests/physics/diffusion_driver.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -16,59 +17,27 @@
 
 #include <cmocka.h>
 
-typedef struct side {
-  sim_setup setup;
-  sim_clock clock;
-  void *self;
-  sim_array arrays[SIM_ARRAYS_MAX];
-  sim_species species[SIM_SPECIES_MAX];
-  sim_frame frame;
-} side;
-
-static const char *current = "";
-
-static void must(sim_status status, const char *what) {
-  if (status != SIM_OK) fail_msg("%s: %s: %s", current, what, sim_error_last()->message);
+/* Both sides have the same parameters. */
+static diffusion_parameters *parameters_of(const char *text) {
+  system_run s;
+  (void)decode(&s, text, NULL);
+  return s.p;
 }
 
-static diffusion_parameters *decode(const char *text) {
-  static const char *const models[] = {"diffusion", NULL};
-  char path[] = "/tmp/sim-diffusion-XXXXXX";
-  const int fd = mkstemp(path);
-  FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-  const scenario_options options = {
-      .constructors = models, .models = models, .seconds = 10, .memory = (size_t)128 << 20};
-  scenario loaded;
-  sim_faults faults = {0};
-  const sim_status status = scenario_load(path, &options, &loaded);
-  (void)unlink(path);
-  must(status, "scenario");
-  void *p;
-  must(sim_model_decode(&diffusion_model, loaded.value, &p, &faults), "decode");
-  if (faults.count > 0) fail_msg("%s: %s", current, faults.text.data);
-  scenario_free(&loaded);
-  return p;
+static void release(diffusion_parameters *p) {
+  void *opaque = p;
+  sim_model_parameters_free(&diffusion_model, &opaque);
 }
 
-static void begin(side *s, const diffusion_parameters *p, const sim_backend *backend, const sim_frame *saved) {
-  *s = (side){.setup = {.backend = backend, .isa = sim_isa_best(), .threads = 2, .folder = "", .saved = saved}};
+static void begin(system_run *s, const diffusion_parameters *p, const sim_backend *backend, const sim_frame *saved) {
+  *s = (system_run){.setup = {.backend = backend, .isa = sim_isa_best(), .threads = 2, .folder = "", .saved = saved}};
   must(diffusion_model.create(p, &s->setup, &s->clock, &s->self), "create");
   if (saved) s->clock = saved->clock;
 }
 
-static void steps(side *s, int64_t until) {
-  while (s->clock.t < s->clock.t_end && s->clock.step < until) must(diffusion_model.step(s->self, &s->clock), "step");
-}
+static void end(system_run *s) { diffusion_model.destroy(&s->self); }
 
-static void look(side *s) {
-  s->frame = (sim_frame){.clock = s->clock, .arrays = s->arrays, .species = s->species};
-  must(diffusion_model.view(s->self, s->arrays, s->species, &s->frame), "view");
-}
-
-static void *on_host(const side *s, int array) {
+static void *on_host(const system_run *s, int array) {
   const size_t bytes = sim_array_bytes(&s->arrays[array]);
   void *out = malloc(bytes);
   must(s->setup.backend->copy(out, s->arrays[array].data, bytes), "copy");
@@ -80,7 +49,7 @@ static double number(const void *values, bool single, int64_t i) {
 }
 
 /* Greatest difference of all fields, and of their statistics. */
-static void expect_near(side *a, side *b, const diffusion_parameters *p, double bound) {
+static void expect_near(system_run *a, system_run *b, const diffusion_parameters *p, double bound) {
   const diffusion_grid grid = diffusion_grid_of(p);
   const int64_t cells = grid.n[0] * grid.n[1] * grid.n[2];
   const bool single = diffusion_single(p);
@@ -99,6 +68,31 @@ static void expect_near(side *a, side *b, const diffusion_parameters *p, double 
   for (int c = 0; c < DIFFUSION_STATISTICS * (int)p->fields.count; c++)
     if (!(fabs(rows[0][c] - rows[1][c]) <= 10 * bound * (1 + fabs(rows[0][c]))))
       fail_msg("%s: column %d: %.17g on the CPU, %.17g on the GPU", current, c, rows[0][c], rows[1][c]);
+}
+
+static void expect_form(const system_run *s, const char *form) {
+  char text[400];
+  diffusion_model.describe(s->self, text, sizeof text);
+  if (!strstr(text, form)) fail_msg("%s: %s, not by %s", current, text, form);
+}
+
+/* Before the first step, after it, and at the end, of as many steps; on the GPU by `form`, where it matters. Frees p.
+ */
+static void compare_sides(diffusion_parameters *p, const char *form, double bound) {
+  system_run cpu, gpu;
+  begin(&cpu, p, &sim_backend_cpu, NULL);
+  begin(&gpu, p, &sim_backend_cuda, NULL);
+  if (form) expect_form(&gpu, form);
+  expect_near(&cpu, &gpu, p, bound);
+  run_to(&cpu, 1), run_to(&gpu, 1);
+  expect_near(&cpu, &gpu, p, bound);
+  run_to(&cpu, INT64_MAX), run_to(&gpu, INT64_MAX);
+  if (cpu.clock.step != gpu.clock.step)
+    fail_msg("%s: %lld steps on the CPU, %lld on the GPU", current, (long long)cpu.clock.step,
+             (long long)gpu.clock.step);
+  expect_near(&cpu, &gpu, p, bound);
+  end(&cpu), end(&gpu);
+  release(p);
 }
 
 #endif

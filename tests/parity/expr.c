@@ -3,6 +3,7 @@
  * in the cache that the driver refuses. */
 #include "engine/compile.h"
 #include "engine/cuda.h"
+#include "tests/gpu/gpu.h"
 #include "tests/unit/expr_testing.h"
 
 #include <cuda_runtime_api.h>
@@ -603,15 +604,8 @@ static void test_refused_code(void **state) {
 }
 
 int main(void) {
-  const char *reason = sim_backend_cuda.unavailable();
-  if (reason != NULL) {
-    printf("skipped: %s\n", reason);
-    return 77;
-  }
-  if (sim_backend_cuda.open(NULL) != SIM_OK) {
-    fprintf(stderr, "%s\n", sim_error_last()->message);
-    return 1;
-  }
+  const int missing = gpu_open();
+  if (missing != 0) return missing;
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations), cmocka_unit_test(test_random_graphs),
                                      cmocka_unit_test(test_random_functions), cmocka_unit_test(test_refused_code)};
   return cmocka_run_group_tests(tests, NULL, NULL);

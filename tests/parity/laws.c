@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "tests/gpu/gpu.h"
 #include "tests/gpu/law_graphs.h"
 
 enum { MOST = 700 };
@@ -341,15 +342,8 @@ static void test_observables(void **state) {
 }
 
 int main(void) {
-  const char *reason = sim_backend_cuda.unavailable();
-  if (reason != NULL) {
-    printf("skipped: %s\n", reason);
-    return 77;
-  }
-  if (sim_backend_cuda.open(NULL) != SIM_OK) {
-    fprintf(stderr, "%s\n", sim_error_last()->message);
-    return 1;
-  }
+  const int missing = gpu_open();
+  if (missing != 0) return missing;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_pairs),
       cmocka_unit_test(test_gravity),

@@ -2,6 +2,7 @@
  * bit, since both sides compute the same formulas without contraction. */
 #include "engine/cuda.h"
 #include "kernels/nbody/cuda/work.h"
+#include "tests/gpu/gpu.h"
 #include "tests/unit/pair_system.h"
 
 #include <math.h>
@@ -439,15 +440,8 @@ static void test_observables(void **state) {
 }
 
 int main(void) {
-  const char *reason = sim_backend_cuda.unavailable();
-  if (reason != NULL) {
-    printf("skipped: %s\n", reason);
-    return 77;
-  }
-  if (sim_backend_cuda.open(NULL) != SIM_OK) {
-    fprintf(stderr, "%s\n", sim_error_last()->message);
-    return 1;
-  }
+  const int missing = gpu_open();
+  if (missing != 0) return missing;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_direct_sums), cmocka_unit_test(test_many_bodies), cmocka_unit_test(test_momentum),
       cmocka_unit_test(test_coincident),  cmocka_unit_test(test_escaper),     cmocka_unit_test(test_raw_forms),

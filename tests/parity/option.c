@@ -3,6 +3,7 @@
 #include "engine/cuda.h"
 #include "engine/rng.h"
 #include "kernels/option/cuda/plan.h"
+#include "tests/gpu/gpu.h"
 #include "tests/parity/option_cases.h"
 
 #include <cuda_runtime_api.h>
@@ -273,15 +274,8 @@ static void test_unsound(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const char *reason = sim_backend_cuda.unavailable();
-  if (reason != NULL) {
-    printf("skipped: %s\n", reason);
-    return 77;
-  }
-  if (sim_backend_cuda.open(NULL) != SIM_OK) {
-    fprintf(stderr, "%s\n", sim_error_last()->message);
-    return 1;
-  }
+  const int missing = gpu_open();
+  if (missing != 0) return missing;
   only = argc > 1 ? argv[1] : NULL;
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),    cmocka_unit_test(test_unpaid),
                                      cmocka_unit_test(test_unsound),  cmocka_unit_test(test_order),

@@ -4,6 +4,7 @@ extern "C" {
 #include "engine/rng.h"
 }
 #include "engine/cuda.h"
+#include "tests/gpu/gpu.h"
 
 #include <cstdio>
 #include <cstring>
@@ -26,12 +27,8 @@ __global__ void words(const place *at, int count, uint4 *out) {
 }
 
 int main() {
-  const char *reason = sim_backend_cuda.unavailable();
-  if (reason != nullptr) {
-    printf("skipped: %s\n", reason);
-    return 77;
-  }
-  if (sim_backend_cuda.open(nullptr) != SIM_OK) return 1;
+  const int missing = gpu_open();
+  if (missing != 0) return missing;
   enum { COUNT = 1 << 16 };
   std::vector<place> at(COUNT);
   uint64_t word = 1;

@@ -14,8 +14,10 @@
 
 const sim_model *const sim_models[] = {&diffusion_model, NULL};
 
+char current[4096];
+
 void must(sim_status status, const char *what) {
-  if (status != SIM_OK) fail_msg("%s: %s", what, sim_error_last()->message);
+  if (status != SIM_OK) fail_msg("%s: %s: %s", current, what, sim_error_last()->message);
 }
 
 bool decode(system_run *s, const char *text, char *text_of_faults) {
@@ -24,6 +26,7 @@ bool decode(system_run *s, const char *text, char *text_of_faults) {
   const int fd = mkstemp(path);
   FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
   assert_non_null(file);
+  snprintf(current, sizeof current, "%s", text);
   fputs(text, file);
   fclose(file);
   const scenario_options options = {
@@ -39,7 +42,7 @@ bool decode(system_run *s, const char *text, char *text_of_faults) {
   s->p = p;
   const bool good = faults.count == 0;
   if (!good && text_of_faults) snprintf(text_of_faults, 512, "%s", (const char *)faults.text.data);
-  if (!good && !text_of_faults) fail_msg("%s", faults.text.data);
+  if (!good && !text_of_faults) fail_msg("%s: %s", current, faults.text.data);
   sim_faults_free(&faults);
   return good;
 }

@@ -15,6 +15,8 @@ typedef struct system_run {
   sim_frame frame;
 } system_run;
 
+extern char current[4096]; /* the text that was decoded last; a failure names it */
+
 void must(sim_status status, const char *what);
 /* The text's parameters; false where it has faults, which `faults` (of 512 bytes, may be NULL) then has. */
 bool decode(system_run *s, const char *text, char *faults);

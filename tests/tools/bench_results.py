@@ -59,6 +59,16 @@ for fault in ({"comparisons": {"gas": comparison("2026-01-05 10:00", {"Warp": [3
 rate = comparison("2026-01-01 10:00", {"ours": [8.0, 9.0], "Numba": [2.0, 3.0]}, lower=False)
 same(tables.ratio(rate, "Numba"), 3.0, "the ratio of rates")
 
+# What has one thread stands beside ours on one thread, and the table says so.
+alone = {"comparisons": {"sum": comparison("2026-01-01 10:00", {"ours": [4.0], "ours, 1 thread": [2.5], "REBOUND, 1 thread": [0.5]},
+                                           lower=False)}}
+same(tables.ratio(alone["comparisons"]["sum"], "REBOUND, 1 thread"), 5.0, "the ratio on one thread")
+same("**4**, on 1 thread 2.5 | REBOUND, 1 thread 0.5 (5 x) |" in row(alone, "sum"), True, "the row of one thread")
+
+# Versions are those of the runs that the figures come of.
+alone["comparisons"]["sum"]["libraries"] = {"rebound": "5.2", "jax": "0.1"}
+same(tables.versions_of({**alone, "libraries": {"rebound": "1.0"}}), "rebound 5.2", "versions")
+
 # Another machine has its letter, wherever it stands.
 mixed = tables.merge(merged, {"comparisons": {"bed": comparison("2026-01-02 11:00", {"ours": [7.0]}, on=THERE)},
                               "scaling": {"nbody": {"when": "2026-01-02 10:00", "on": HERE, "failed": "no"}}})

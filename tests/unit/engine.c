@@ -314,6 +314,7 @@ static void units_are_parsed(void **state) {
       {"km/s", 1000, 1, 0, -1},      {"1e10 Msun", 1.988409870698051e40, 0, 1, 0},
       {"m^3/kg s^-2", 1, 3, -1, -2}, {"yr", 31557600, 0, 0, 1},
       {"parsec", 0, 0, 0, 0},        {"km/", 0, 0, 0, 0},
+      {"um/ms", 1e-3, 1, 0, -1},     {"5 us", 5e-6, 0, 0, 1},
       {"m^0", 0, 0, 0, 0},           {"", 0, 0, 0, 0},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

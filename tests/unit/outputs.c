@@ -455,15 +455,22 @@ static void the_plan_knows_where(void **state) {
 static void a_state_may_grow(void **state) {
   (void)state;
   static const sim_field field = {.name = "x", .flags = SIM_OUTPUT};
-  double data[100] = {0};
+  double data[100];
+  for (int i = 0; i < 100; i++) data[i] = i;
   sim_species species = {.name = "all"};
-  sim_array array = {.field = &field, .dtype = SIM_F64, .rank = 1, .shape = {4}, .data = data, .room = sizeof data};
+  sim_array array = {.field = &field, .dtype = SIM_F64, .rank = 1, .shape = {4}, .data = data, .room = 50 * 8};
   const sim_frame view = {.arrays = &array, .array_count = 1, .species = &species, .species_count = 1};
   sim_stage stage;
   assert_int_equal(sim_stage_create(&fake_device, &view, &stage), SIM_OK);
-  array.shape[0] = 100;
-  assert_int_equal(sim_stage_take(&stage, &view, true), SIM_OK);
-  assert_int_equal(stage.frame.arrays[0].shape[0], 100);
+  const void *first = stage.host;
+  for (int64_t n = 40; n <= 100; n += 60) { /* within its room; then with more room */
+    array.shape[0] = n;
+    if (n > 50) array.room = sizeof data;
+    assert_int_equal(sim_stage_take(&stage, &view, true), SIM_OK);
+    assert_int_equal(stage.frame.arrays[0].shape[0], n);
+    assert_memory_equal(stage.frame.arrays[0].data, data, (size_t)n * sizeof *data);
+    if (n <= 50) assert_ptr_equal(stage.host, first);
+  }
   sim_stage_destroy(&stage);
 }
 

@@ -207,7 +207,8 @@ def profile(run: Run, axes: Any, table: str) -> None:
         k = "xyz".index(axis)
         at = float(box["origin"][k]) + float(box["size"][k]) * at / len(names)
         label = run.units.label(axis, run.units.text((1,)))
-    mean, stray = rows.mean(axis=0), rows.std(axis=0)
+    held = np.ma.masked_invalid(rows)  # a slice without grains has no velocity
+    mean, stray = held.mean(axis=0).filled(np.nan), held.std(axis=0).filled(np.nan)
     axes.fill_between(at, mean - stray, mean + stray, color=COLOURS[4], alpha=0.4, lw=0)
     axes.plot(at, mean, color=COLOURS[0], marker="o", ms=2.5)
     what = table.removeprefix("profile_").replace("_", " ")

@@ -11,13 +11,16 @@ _JULIAN_YEAR = 31557600.0
 _G = 6.67430e-11
 _KNOWN: dict[str, dict[str, float]] = {
     "length": {
-        "m": 1.0, "cm": 1e-2, "mm": 1e-3, "km": 1e3, "Rearth": 6.3781e6, "Rsun": 6.957e8, "au": 149597870700.0,
+        "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "km": 1e3, "Rearth": 6.3781e6, "Rsun": 6.957e8, "au": 149597870700.0,
         "ly": 9460730472580800.0, "pc": 3.0856775814913673e16, "kpc": 3.0856775814913673e19,
         "Mpc": 3.0856775814913673e22, "Gpc": 3.0856775814913673e25,
     },
-    "mass": {"kg": 1.0, "g": 1e-3, "Mearth": 3.986004e14 / _G, "Mjup": 1.2668653e17 / _G, "Msun": 1.3271244e20 / _G},
+    "mass": {
+        "kg": 1.0, "g": 1e-3, "mg": 1e-6, "Mearth": 3.986004e14 / _G, "Mjup": 1.2668653e17 / _G,
+        "Msun": 1.3271244e20 / _G,
+    },
     "time": {
-        "s": 1.0, "min": 60.0, "h": 3600.0, "day": 86400.0, "yr": _JULIAN_YEAR, "kyr": 1e3 * _JULIAN_YEAR,
+        "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0, "day": 86400.0, "yr": _JULIAN_YEAR, "kyr": 1e3 * _JULIAN_YEAR,
         "Myr": 1e6 * _JULIAN_YEAR, "Gyr": 1e9 * _JULIAN_YEAR,
     },
 }  # fmt: skip

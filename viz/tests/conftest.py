@@ -72,6 +72,18 @@ return sim.collision {
   output    = { snapshots = "every 0.02", tables = "every 0.01", checkpoint = "never" },
 }
 """
+PASSING = """
+return sim.collision {
+  title     = "grains that come into an empty box and leave it empty",
+  box       = { size = {0.1, 0.1, 0.1}, boundary = "open", z_low = "outlet" },
+  insert    = { sim.inlet { rate = 2000, radii = {0.002, 0.003}, density = 2500, species = "rain",
+                            low = {0.03, 0.03, 0.04}, high = {0.07, 0.07, 0.06}, start = 0.03, stop = 0.06 } },
+  gravity   = {0, 0, -9.81},
+  contact   = { law = "linear", contact_time = 1e-3, restitution = 0.6 },
+  integrate = { dt = "auto", t_end = 0.25 },
+  output    = { snapshots = "every 0.05", tables = "every 0.05", checkpoint = "never" },
+}
+"""
 CALL = """
 local strike = sim.param("strike", 100, "strike")
 return sim.option {
@@ -125,6 +137,12 @@ def block(tmp_path_factory):
 def grains(tmp_path_factory):
     """Grains whose number changes from snapshot to snapshot."""
     return _sim(tmp_path_factory.mktemp("runs") / "grains", GRAINS)
+
+
+@pytest.fixture(scope="session")
+def passing(tmp_path_factory):
+    """Grains of which the first and the last snapshot have none."""
+    return _sim(tmp_path_factory.mktemp("runs") / "passing", PASSING)
 
 
 @pytest.fixture(scope="session")

@@ -115,6 +115,18 @@ def test_grains(grains):
     assert np.array_equal(speed, np.sqrt(held["vx"] ** 2 + held["vy"] ** 2 + held["vz"] ** 2)[order])
 
 
+def test_empty_box(passing, simview, tmp_path):
+    """Nobody is there at the start and at the end: the species is, in every snapshot, and pictures are of nothing."""
+    run = simview_open(passing)
+    counts = [snapshot.particles().count for snapshot in run]
+    assert counts[0] == 0 and counts[-1] == 0 and max(counts) > 10
+    assert all(snapshot.species == ("rain",) for snapshot in run)
+    first = run[0].particles("rain")
+    assert first.position.shape == (0, 3) and first["radius"].shape == (0,) and len(first.to_frame()) == 0
+    assert simview("movie", passing, "-o", "m.gif", "--dpi", "50")[0] == 0
+    assert simview("plot", passing, "-o", "p.png", "--dpi", "50")[0] == 0
+
+
 def test_outlines():
     about = {"point": [1, 2, 3], "velocity": [0, 0, 0]}
     cone = {"$type": "cone", "axis": [0, 0, 2], "length": 4, "radius": 1, "end_radius": 3, **about}

@@ -1,7 +1,7 @@
 /* Operations for grains of any kind on an NVIDIA GPU, for one type of the state: REAL is float or double. */
 typedef REAL real;
 #include "kernels/collision/cuda/bed_mesh.cuh"
-#include "kernels/collision/cuda/bed_state.cuh"
+#include "kernels/collision/cuda/bed_exchange.cuh"
 
 /* Gap up to which two stand in a list, in radii of the least grain: measured. */
 static const double usual_skin = 0.2;
@@ -22,27 +22,11 @@ static void destroy(collision_work **work) { drop((bed_work **)work); }
 static sim_status put_constants(bed_work *w) {
   const collision_options *o = &w->options;
   static contact_law law[COLLISION_MATERIALS_MAX][COLLISION_MATERIALS_MAX];
-  for (int m = 0; m < o->materials; m++)
-    for (int k = 0; k < o->materials; k++) {
-      const collision_law *from = &o->law[m][k];
-      law[m][k] = {(real)from->k0,
-                   (real)from->km,
-                   (real)from->g0,
-                   (real)from->gh,
-                   (real)from->gm,
-                   (real)from->tangential,
-                   (real)from->E,
-                   (real)from->G,
-                   (real)(from->beta * sqrt(2 * from->E)),
-                   (real)(from->beta * sqrt(8 * from->G)),
-                   (real)from->friction,
-                   (real)from->rolling,
-                   (real)from->twisting,
-                   (real)from->pull};
-    }
+  contact_laws(o, law);
   bed_usual *const u = &w->arrays.usual;
   const real r = ((const real *)w->state.radius)[0], m = ((const real *)w->state.mass)[0];
-  *u = {r, m, r * r / (r + r), m * m / (m + m), r + r, 1 / (r + r), law[0][0], o->materials > 1};
+  *u = {r,     m,           r * r / (r + r), m * m / (m + m), (real)sqrt(m * m / (m + m)),
+        r + r, 1 / (r + r), law[0][0],       o->materials > 1};
   SIM_TRY(sim_backend_cuda.copy((void *)w->arrays.law, law, sizeof law));
   SIM_TRY(put_walls(w));
   if (o->gates > 0) SIM_TRY(sim_backend_cuda.copy((void *)w->arrays.gate, o->gate, (size_t)o->gates * sizeof *o->gate));
@@ -188,25 +172,6 @@ static sim_status sums(collision_work *work, double t, collision_sums *out) {
   return SIM_OK;
 }
 
-/* Places are those of the last step, whether its contacts are due or not. */
-static sim_status within(collision_work *work, const collision_region *regions, int count, bool *out) {
-  bed_work *w = (bed_work *)work;
-  int any = 0;
-  SIM_TRY(sim_backend_cuda.copy(w->any, &any, sizeof any));
-  for (int first = 0; first < count; first += 8) {
-    bed_boxes boxes = {count - first < 8 ? count - first : 8, {}, {}};
-    for (int s = 0; s < boxes.count; s++) {
-      memcpy(boxes.low[s], regions[first + s].low, sizeof boxes.low[s]);
-      memcpy(boxes.high[s], regions[first + s].high, sizeof boxes.high[s]);
-    }
-    collision_launch(&observing, 0, grid_of(w->numbers.n), BED_THREADS, find_within, w->arrays, boxes, w->launch,
-                     w->any);
-  }
-  SIM_TRY(sim_backend_cuda.copy(&any, w->any, sizeof any));
-  *out = any != 0;
-  return SIM_OK;
-}
-
 static constexpr collision_ops table() {
   collision_ops ops = {};
   ops.dtype = sizeof(real) == 4 ? SIM_F32 : SIM_F64;
@@ -219,6 +184,8 @@ static constexpr collision_ops table() {
   ops.store = store;
   ops.sums = sums;
   ops.within = within;
+  ops.pick = pick;
+  ops.exchange = exchange;
   return ops;
 }
 extern const collision_ops COLLISION_OPS;

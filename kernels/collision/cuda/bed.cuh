@@ -11,9 +11,9 @@
 #ifndef COLLISION_CUDA_BED_CUH
 #define COLLISION_CUDA_BED_CUH
 
-#include "kernels/collision/cuda/device.cuh"
 #include "kernels/collision/physics.h"
 #include "kernels/collision/wall_touch.h"
+#include "kernels/common/device.cuh"
 
 /* What a kernel has code for; each has what is before it. More: gates, a sheared box and what a scenario adds to the
  * acceleration. All: meshes. */
@@ -69,7 +69,7 @@ struct bed_control {
 
 struct bed_numbers {
   uint32_t n, room, cells, slices;
-  int levels, springs, form, materials, walls, wall_numbers, gates;
+  int levels, springs, form, materials, walls, wall_numbers, gates, meshes;
   bool periodic[3], damped, worked, external;
   uint32_t blocks; /* of 256 ids */
   double low[3], size[3], gravity[3], skin, shear;
@@ -85,7 +85,7 @@ struct bed_box {
 
 /* Numbers that need no division where both grains of a pair are like this one. */
 struct bed_usual {
-  real radius, mass, reduced_radius, reduced_mass, both, inverse_both;
+  real radius, mass, reduced_radius, reduced_mass, root_mass, both, inverse_both;
   contact_law law; /* of the first material */
   bool materials;  /* more than one */
 };
@@ -107,7 +107,8 @@ struct bed_arrays {
   const contact_law *law; /* [COLLISION_MATERIALS_MAX]^2 */
   const collision_wall *wall;
   const collision_gate *gate;
-  const four *outer; /* [n]: what a scenario adds to the acceleration */
+  const four *outer;    /* [n]: what a scenario adds to the acceleration */
+  collision_near *near; /* [n][meshes], by id */
 };
 
 struct bed_poses {

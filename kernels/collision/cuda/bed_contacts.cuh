@@ -8,9 +8,10 @@
 
 /* Grain i, as it is and with what acts on it, into a set: the second half of the step before of `ended` (0: it was
  * taken), the first half of the velocities' step, and the positions'. dt 0: none, and contacts see what is. Returns the
- * square of its speed. */
-static __device__ double advance(const bed_box &b, const bed_grains &to, uint32_t i, const four &place, const four &v,
-                                 const four &s, const four &acceleration, const four &twirl, real ended, real dt) {
+ * square of its speed; drifted: where it comes to before it is taken to its image. */
+static __device__ __forceinline__ double advance(const bed_box &b, const bed_grains &to, uint32_t i, const four &place,
+                                                 const four &v, const four &s, const four &acceleration,
+                                                 const four &twirl, real ended, real dt, real *drifted) {
   const real half = (real)0.5 * dt, rest = (real)0.5 * ended;
   real x[3], vs[3], ss[3], as[3], ts[3], seen[3], turned[3];
   take_three(x, place);
@@ -25,6 +26,7 @@ static __device__ double advance(const bed_box &b, const bed_grains &to, uint32_
     vs[c] += half * as[c];
     ss[c] += half * ts[c];
     x[c] += vs[c] * dt;
+    drifted[c] = x[c];
     if (b.periodic[c] && x[c] < b.low[c]) x[c] += b.size[c];
     if (b.periodic[c] && x[c] >= b.high[c]) x[c] -= b.size[c];
     seen[c] = vs[c] + half * as[c];
@@ -62,8 +64,16 @@ static __device__ __forceinline__ double advance_any(const bed_numbers &b, const
                                                      real ended, real dt, const bed_shift &shift) {
   if constexpr (MORE >= BED_MORE)
     return advance_more(b, a, a.kept[now.home], a.grains[now.order], to, i, acceleration, twirl, ended, dt, shift);
-  else
-    return advance(a.box, to, i, place, rest.velocity, rest.spin, acceleration, twirl, ended, dt);
+  else {
+    real drifted[3];
+    const double square =
+        advance(a.box, to, i, place, rest.velocity, rest.spin, acceleration, twirl, ended, dt, drifted);
+    if constexpr (MORE == BED_WORKED) {
+      const real x[3] = {to.place[i].x, to.place[i].y, to.place[i].z};
+      count_lift(b, a.kept[now.home], i, rest.velocity.w, drifted, x);
+    }
+    return square;
+  }
 }
 
 /* From accelerations that are known. */
@@ -150,7 +160,7 @@ static __device__ __forceinline__ void touch_grains(const bed_arrays &a, const b
         sum.dissipated += (double)m.lost;
         continue;
       }
-      add_contact(&sum, m.c, m.r, SPRINGS > 0, m.arm, m.lost);
+      add_contact(&sum, m.c, m.r, SPRINGS, m.arm, m.lost);
       sum.virial += (double)m.virial;
       if constexpr (MORE >= BED_MORE) sum.work += m.work;
       sum.begun += (what & BED_BEGUN) != 0;

@@ -3,7 +3,7 @@
 #define COLLISION_CUDA_BED_MEMORY_CUH
 
 #include "kernels/collision/cuda/bed_work.cuh"
-#include "kernels/collision/cuda/bed_observe.cuh"
+#include "kernels/collision/cuda/bed_flow.cuh"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,10 +66,13 @@ static size_t place(bed_work *w) {
   take_array(w, &at, (collision_wall **)&a->wall, COLLISION_WALLS_MAX);
   take_array(w, &at, (collision_gate **)&a->gate, COLLISION_GATES_MAX);
   take_array(w, &at, (four **)&a->outer, b->external ? n : 0);
+  take_array(w, &at, &a->near, n * (uint64_t)b->meshes);
   take_array(w, &at, &w->sums, BED_SUMS);
   take_array(w, &at, &w->partial, (uint64_t)(BED_WALL + 3 * w->options.forces) * b->blocks);
   take_array(w, &at, &w->deepest, 1);
   take_array(w, &at, &w->any, 1);
+  take_array(w, &at, &w->moves, w->options.varies ? 3 * n : 0);
+  take_array(w, &at, &w->start, w->options.varies ? n + 1 : 0);
   return at;
 }
 
@@ -88,6 +91,7 @@ static void count(bed_work *w, double ratio) {
   b->external = o->external != NULL;
   b->springs = o->springs;
   b->walls = o->walls;
+  b->meshes = o->meshes;
   b->wall_numbers = o->wall_numbers;
   b->room = (uint32_t)room_for(b->n, ratio);
 }

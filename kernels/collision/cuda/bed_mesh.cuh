@@ -4,10 +4,9 @@
 
 #include "kernels/collision/cuda/bed_queue.cuh"
 
-/* Triangles and cells of a mesh behind each other, from `base` on (NULL: only counts the bytes); `to`: as the device
+/* Triangles and boxes of a mesh behind each other, from `base` on (NULL: only counts the bytes); `to`: as the device
  * has it. */
 static sim_status put_mesh(const collision_mesh *from, char *base, size_t *at, collision_mesh *to) {
-  const size_t cells = (size_t)(from->cells[0] * from->cells[1] * from->cells[2]) + 1;
   const struct {
     const void *from;
     void **to;
@@ -18,8 +17,7 @@ static sim_status put_mesh(const collision_mesh *from, char *base, size_t *at, c
       {from->vertex, (void **)&to->vertex, (size_t)from->count * 3 * sizeof *from->vertex},
       {from->around, (void **)&to->around, (size_t)from->count * 3 * sizeof *from->around},
       {from->around_first, (void **)&to->around_first, (size_t)(from->vertices + 1) * sizeof *from->around_first},
-      {from->first, (void **)&to->first, cells * sizeof *from->first},
-      {from->triangle, (void **)&to->triangle, (size_t)from->first[cells - 1] * sizeof *from->triangle}};
+      {from->box, (void **)&to->box, (size_t)from->groups * 48 * sizeof *from->box}};
   *to = *from;
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
     if (base != NULL) {

@@ -4,6 +4,7 @@
 #define COLLISION_CUDA_BED_MORE_CUH
 
 #include "kernels/collision/cuda/bed_pair.cuh"
+#include "kernels/collision/gate.h"
 
 static __device__ __forceinline__ void add_outer(const bed_numbers &b, const bed_arrays &a, uint32_t i,
                                                  four *acceleration) {
@@ -12,24 +13,14 @@ static __device__ __forceinline__ void add_outer(const bed_numbers &b, const bed
   acceleration->x += outer.x, acceleration->y += outer.y, acceleration->z += outer.z;
 }
 
-/* Who passes a gate on a way v dt to x. */
+/* Who passes a gate on the way of this step. */
 static __device__ void count_gates(const bed_numbers &b, const bed_arrays &a, const bed_kept &kept, uint32_t i,
-                                   const real *x, const real *v, real dt) {
+                                   const four &from, const real *to) {
+  const double before[3] = {(double)from.x, (double)from.y, (double)from.z};
+  const double after[3] = {(double)to[0], (double)to[1], (double)to[2]};
 #pragma unroll 1
-  for (int s = 0; s < b.gates; s++) {
-    const collision_gate &gate = a.gate[s];
-    double after = 0, way = 0, square = 0;
-    for (int c = 0; c < 3; c++) {
-      after += ((double)x[c] - gate.point[c]) * gate.normal[c];
-      way += (double)(v[c] * dt) * gate.normal[c];
-    }
-    if ((after >= 0) == (after - way >= 0)) continue;
-    for (int c = 0; c < 3; c++) {
-      const double d = (double)x[c] - gate.point[c] - after * gate.normal[c];
-      square += d * d;
-    }
-    if (!(square > gate.radius * gate.radius)) kept.crossed[(size_t)s * b.n + i] += after >= 0 ? 1 : -1;
-  }
+  for (int s = 0; s < b.gates; s++)
+    kept.crossed[(size_t)s * b.n + i] += gate_passed(&a.gate[s], before, after, b.size, b.periodic);
 }
 
 /* Out of a sheared box at the top or at the bottom, and in again with the velocity of the image. */
@@ -45,6 +36,14 @@ static __device__ void cross_shear(const bed_numbers &b, const bed_arrays &a, co
   seen[0] += gain;
   if (x[0] < (real)b.low[0] - size) x[0] += size;
   if (x[0] >= (real)b.low[0] + 2 * size) x[0] -= size;
+}
+
+/* What gravity's potential gains where a grain is taken to its image in the box. */
+static __device__ void count_lift(const bed_numbers &b, const bed_kept &kept, uint32_t i, real mass, const real *from,
+                                  const real *to) {
+  double lift = 0;
+  for (int c = 0; c < 3; c++) lift += ((double)from[c] - (double)to[c]) * b.gravity[c];
+  if (lift != 0) kept.work[i] += (double)mass * lift;
 }
 
 /* As advance() in bed_contacts.cuh. */
@@ -69,7 +68,7 @@ static __device__ double advance_more(const bed_numbers &b, const bed_arrays &a,
     seen[c] = vs[c] + half * as[c];
     turned[c] = ss[c] + half * ts[c];
   }
-  if (dt > 0) count_gates(b, a, kept, i, x, vs, dt);
+  const real drifted[3] = {x[0], x[1], x[2]};
   if (dt > 0 && b.shear != 0) cross_shear(b, a, kept, i, v.w, shift, x, vs, seen);
   const real middle = (real)(b.low[1] + 0.5 * b.size[1]);
   double square = 0;
@@ -78,6 +77,10 @@ static __device__ double advance_more(const bed_numbers &b, const bed_arrays &a,
     if (b.periodic[c] && x[c] < low) x[c] += (real)b.size[c];
     if (b.periodic[c] && x[c] >= high) x[c] -= (real)b.size[c];
   }
+  /* The image's shift in a sheared box is no way that it went. */
+  const bool jumps = b.shear != 0 && (drifted[1] < (real)b.low[1] || drifted[1] >= (real)(b.low[1] + b.size[1]));
+  if (dt > 0) count_gates(b, a, kept, i, place, jumps ? drifted : x);
+  if (b.worked) count_lift(b, kept, i, v.w, drifted, x);
   for (int c = 0; c < 3; c++) {
     const real flow = c == 0 ? (real)b.shear * (x[1] - middle) : 0, against = vs[c] - flow;
     square += (double)(against * against);

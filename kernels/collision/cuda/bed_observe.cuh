@@ -30,25 +30,11 @@ static __global__ void finish(bed_arrays a, real ended, unsigned k) {
   }
 }
 
-struct bed_boxes {
-  int count;
-  double low[8][3], high[8][3];
-};
-
-/* Whether a grain is in one of them. */
-static __global__ void find_within(bed_arrays a, const __grid_constant__ bed_boxes boxes, unsigned k, int *any) {
+/* What grains remember of meshes. */
+static __global__ void forget(bed_arrays a) {
   after_previous();
-  const bed_numbers &b = *a.numbers;
-  const four *const place = a.grains[a.control[k & 1].order].place;
-  for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < b.n; i += gridDim.x * BED_THREADS) {
-    const four p = place[i];
-    const double x[3] = {(double)p.x, (double)p.y, (double)p.z};
-    for (int s = 0; s < boxes.count; s++) {
-      bool in = true;
-      for (int c = 0; c < 3; c++) in = in && x[c] >= boxes.low[s][c] && x[c] < boxes.high[s][c];
-      if (in) *any = 1;
-    }
-  }
+  const uint64_t all = (uint64_t)a.numbers->n * (uint64_t)a.numbers->meshes;
+  for (uint64_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < all; i += gridDim.x * BED_THREADS) a.near[i] = {};
 }
 
 /* What the state keeps in the order of ids into the other set. */

@@ -17,14 +17,18 @@ struct bed_look {
 };
 
 /* `lost`: energy. */
-static __device__ void add_contact(bed_sum *sum, const contact_state &c, const contact_result &r, bool turns, real arm,
+static __device__ void add_contact(bed_sum *sum, const contact_state &c, const contact_result &r, int springs, real arm,
                                    real lost) {
   real torque[3];
   for (int k = 0; k < 3; k++) sum->force[k] += r.force[k];
   sum->dissipated += (double)lost;
-  if (!turns) return;
+  if (springs == 0) return;
   contact_cross(c.normal, r.force, torque);
-  for (int k = 0; k < 3; k++) sum->torque[k] += r.couple[k] - arm * torque[k];
+  for (int k = 0; k < 3; k++)
+    if (springs > 3)
+      sum->torque[k] += r.couple[k] - arm * torque[k];
+    else
+      sum->torque[k] -= arm * torque[k]; /* the same to the bit: no couple */
 }
 
 static __device__ void look_at(bed_look *at, const contact_state &c, const contact_result &r, real distance,
@@ -86,36 +90,6 @@ static __device__ __forceinline__ four constant(const four *from) {
   return out;
 }
 
-/* Quotients of one divisor, rounded as the operator's: its own sequence for numbers far from the ends of the range,
- * which `sound` says that these are, with the reciprocal taken once. */
-struct bed_divisor {
-  real of, inverse;
-  bool sound;
-};
-
-static __device__ __forceinline__ bed_divisor divisor(real of, bool sound) {
-  bed_divisor out = {of, 0, sound};
-  if constexpr (sizeof(real) == 4) {
-    float first;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(first) : "f"((float)of));
-    out.inverse = __fmaf_rn(first, __fmaf_rn(-(float)of, first, 1.0f), first);
-  }
-  return out;
-}
-
-static __device__ __forceinline__ real quotient(real a, const bed_divisor &by) {
-  if constexpr (sizeof(real) == 4) {
-    if (by.sound) {
-      const float first = __fmul_rn((float)a, (float)by.inverse);
-      return __fmaf_rn((float)by.inverse, __fmaf_rn(-(float)by.of, first, (float)a), first);
-    }
-  }
-  return a / by.of;
-}
-
-/* Whether this length is far from the ends of single precision's range. */
-static __device__ __forceinline__ bool middling(real x) { return x > (real)0x1p-30 && x < (real)0x1p30; }
-
 /* A grain as contacts see it. */
 struct seen_grain {
   four place, velocity, spin;
@@ -170,6 +144,25 @@ struct bed_meeting {
   double work; /* only with BED_MORE */
 };
 
+/* The law of grains i and j; several materials are asked for with BED_WALLS at least. */
+template <int MORE>
+static __device__ __forceinline__ contact_law law_of(const bed_arrays &a, const uint32_t *material, uint32_t i,
+                                                     uint32_t j) {
+  if constexpr (MORE >= BED_WALLS)
+    if (a.usual.materials) return a.law[material[i] * COLLISION_MATERIALS_MAX + material[j]];
+  return a.usual.law;
+}
+
+/* They part, if they had met. */
+template <int SPRINGS>
+static __device__ __forceinline__ int part_from(const contact_law &law, int form, const bed_step &step, real mass,
+                                                real radius, real *spring, bed_meeting *m) {
+  if (!(step.dt > 0) || !any_of<SPRINGS>(spring)) return BED_APART;
+  m->lost = (real)0.5 * contact_given_up(&law, form, SPRINGS, mass, radius, spring);
+  for (int s = 0; s < SPRINGS; s++) spring[s] = 0;
+  return BED_ENDED;
+}
+
 /* Grains i and j. FORM: of the law, -1: b.form. Returns what they do; `spring` is new unless they are apart. `energy`:
  * a law of the scenario's own has to say what it holds. */
 template <int SPRINGS, int FORM, int MORE>
@@ -189,42 +182,35 @@ static __device__ __forceinline__ int meet(const bed_numbers &b, const bed_array
   const real square = contact_dot(d, d), both = p.w + q.w, reach = both + step.margin;
   const bool near = square < reach * reach;
   if (!near && !any_of<SPRINGS>(spring)) return BED_APART;
-  contact_law law = a.usual.law;
-  if (a.usual.materials) law = a.law[material[i] * COLLISION_MATERIALS_MAX + material[j]];
+  const contact_law law = law_of<MORE>(a, material, i, j);
   const bool alike = p.w == a.usual.radius && q.w == p.w && vi.w == a.usual.mass && vj.w == vi.w;
   c.mass = a.usual.reduced_mass;
+  c.root_mass = a.usual.root_mass;
   c.radius = a.usual.reduced_radius;
   if (!alike) {
     c.mass = vi.w * vj.w / (vi.w + vj.w);
+    c.root_mass = (real)sqrt(c.mass);
     c.radius = p.w * q.w / both;
   }
-  real approach = 0, part = 0;
-  bool touch = false;
-  m->distance = m->arm = 0;
-  if (near) {
+  if (!near) return part_from<SPRINGS>(law, form, step, c.mass, c.radius, spring, m);
+  real part, inverse;
+  if (alike && middling(square)) {
+    m->distance = root_of(square);
+    inverse = inverse_of(m->distance);
+    part = quotient_of(m->distance, a.usual.both, a.usual.inverse_both);
+  } else {
     m->distance = (real)sqrt(square);
-    c.overlap = both - m->distance;
-    if (alike && middling(m->distance)) {
-      const bed_divisor by = divisor(m->distance, true), usual_both = {a.usual.both, a.usual.inverse_both, true};
-      for (int s = 0; s < 3; s++) c.normal[s] = quotient(d[s], by);
-      part = quotient(m->distance, usual_both);
-      m->arm = quotient(m->distance * p.w, usual_both);
-    } else {
-      for (int s = 0; s < 3; s++) c.normal[s] = m->distance > 0 ? d[s] / m->distance : 0;
-      part = m->distance / both;
-      m->arm = m->distance * p.w / both;
-    }
-    c.speed[0] = vi.x - vj.x, c.speed[1] = vi.y - vj.y, c.speed[2] = vi.z - vj.z;
-    if constexpr (MORE >= BED_MORE) c.speed[0] -= jump;
-    approach = contact_dot(c.speed, c.normal);
-    touch = c.overlap > 0 || (step.edge > 0 && c.overlap > -(real)0.5 * step.edge * (real)fabs(approach));
+    inverse = m->distance > 0 ? 1 / m->distance : 0;
+    part = m->distance / both;
   }
-  if (!touch) {
-    if (!(step.dt > 0) || !any_of<SPRINGS>(spring)) return BED_APART;
-    m->lost = (real)0.5 * contact_given_up(&law, form, SPRINGS, c.mass, c.radius, spring);
-    for (int s = 0; s < SPRINGS; s++) spring[s] = 0;
-    return BED_ENDED;
-  }
+  m->arm = part * p.w;
+  c.overlap = both - m->distance;
+  for (int s = 0; s < 3; s++) c.normal[s] = d[s] * inverse;
+  c.speed[0] = vi.x - vj.x, c.speed[1] = vi.y - vj.y, c.speed[2] = vi.z - vj.z;
+  if constexpr (MORE >= BED_MORE) c.speed[0] -= jump;
+  const real approach = contact_dot(c.speed, c.normal);
+  if (!(c.overlap > 0 || (step.edge > 0 && c.overlap > -(real)0.5 * step.edge * (real)fabs(approach))))
+    return part_from<SPRINGS>(law, form, step, c.mass, c.radius, spring, m);
   if (SPRINGS > 0) {
     real wi[3], wj[3];
     take_three(wi, one.spin);
@@ -234,24 +220,23 @@ static __device__ __forceinline__ int meet(const bed_numbers &b, const bed_array
       c.turning[s] = wi[s] - wj[s];
     }
   }
-  real gone[3] = {0, 0, 0};
+  /* With which they came here; Hertz's law asks for it only where they may have begun in this step. */
   const bool may_begin = step.dt > 0 && approach < 0 && c.overlap > 0 && c.overlap <= step.most;
+  int what = BED_TOUCH;
   if (may_begin || form != COLLISION_HERTZ) {
     const four ui = constant(g.velocity + i), uj = constant(g.velocity + j);
-    gone[0] = ui.x - uj.x, gone[1] = ui.y - uj.y, gone[2] = ui.z - uj.z;
+    real gone[3] = {ui.x - uj.x, ui.y - uj.y, ui.z - uj.z}, then[3];
     if constexpr (MORE >= BED_MORE) gone[0] -= jump;
+    c.halfway = contact_dot(gone, c.normal);
+    for (int s = 0; s < 3; s++) then[s] = d[s] - gone[s] * step.dt;
+    if (may_begin && contact_dot(then, then) >= both * both) what |= BED_BEGUN;
   }
-  c.halfway = contact_dot(gone, c.normal);
   if constexpr (FORM == COLLISION_OWN) ask_law(&c, approach, energy);
   contact_force(&law, form, SPRINGS, &c, step.dt, step.edge, spring, &m->r);
   if constexpr (MORE >= BED_MORE) m->work = 0.5 * (double)(m->r.force[0] * jump * step.dt); /* the image moves */
   m->lost = (real)0.5 * m->r.dissipated;
   m->virial = (real)0.5 * m->distance * m->r.normal_force * step.dt;
-  /* It began in this step: they stood apart before it. */
-  if (!may_begin) return BED_TOUCH;
-  real then[3];
-  for (int s = 0; s < 3; s++) then[s] = d[s] - gone[s] * step.dt;
-  return contact_dot(then, then) >= both * both ? BED_TOUCH | BED_BEGUN : BED_TOUCH;
+  return what;
 }
 
 /* Contacts of grain i as they are. */

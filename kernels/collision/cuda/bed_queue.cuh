@@ -49,7 +49,7 @@ static int more_of(const collision_options *o) {
   for (int k = 0; k < o->walls; k++)
     if (o->wall[k].shape == COLLISION_MESH) return BED_ALL;
   if (o->gates > 0 || o->shear != 0 || o->external != NULL || o->force == COLLISION_OWN) return BED_MORE;
-  return o->worked ? BED_WORKED : o->walls > 0 ? BED_WALLS : BED_BARE;
+  return o->worked ? BED_WORKED : o->walls > 0 || o->materials > 1 ? BED_WALLS : BED_BARE;
 }
 
 template <int SPRINGS, int FORM> static bed_contacts *contacts_with(int more) {

@@ -112,6 +112,23 @@ static sim_status take_count(bed_work *w) {
   return sim_backend_cuda.copy((void *)w->arrays.numbers, &w->numbers, sizeof w->numbers);
 }
 
+/* Of the grains in these sets, when all is there but what contacts see. */
+static sim_status begin_lists(bed_work *w, int order, int home) {
+  bed_control control[2] = {};
+  for (int k = 0; k < 2; k++) control[k] = {INFINITY, 0, w->numbers.skin, order, home, 0};
+  const unsigned long long none[4] = {0};
+  w->launch = 0;
+  w->ended = w->due = 0;
+  SIM_TRY(sim_backend_cuda.copy(w->arrays.control, control, sizeof control));
+  SIM_TRY(sim_backend_cuda.copy(w->arrays.motion, none, sizeof none));
+  SIM_TRY(sim_backend_cuda.copy(w->arrays.fault, none, sizeof(int)));
+  SIM_TRY(sim_backend_cuda.copy(w->arrays.barrier, none, 2 * sizeof(unsigned)));
+  if (w->numbers.meshes > 0) collision_launch(&observing, 0, grid_of(w->numbers.n), BED_THREADS, forget, w->arrays);
+  drift_alone(w, 0);
+  search_near(w, 0);
+  return settle(w);
+}
+
 static sim_status load(collision_work *work) {
   bed_work *w = (bed_work *)work;
   SIM_TRY(take_count(w));
@@ -137,18 +154,7 @@ static sim_status load(collision_work *work) {
                                   (size_t)w->numbers.wall_numbers * (size_t)n * sizeof(real)));
   if (s->work != NULL) SIM_TRY(sim_backend_cuda.copy(kept->work, s->work, (size_t)n * sizeof(double)));
   if (w->numbers.gates > 0) SIM_TRY(put_crossed(w, kept, false));
-  bed_control control[2] = {};
-  for (int k = 0; k < 2; k++) control[k].moved = INFINITY, control[k].cutoff = w->numbers.skin;
-  const unsigned long long none[4] = {0};
-  w->launch = 0;
-  w->ended = w->due = 0;
-  SIM_TRY(sim_backend_cuda.copy(w->arrays.control, control, sizeof control));
-  SIM_TRY(sim_backend_cuda.copy(w->arrays.motion, none, sizeof none));
-  SIM_TRY(sim_backend_cuda.copy(w->arrays.fault, none, sizeof(int)));
-  SIM_TRY(sim_backend_cuda.copy(w->arrays.barrier, none, 2 * sizeof(unsigned)));
-  drift_alone(w, 0);
-  search_near(w, 0);
-  SIM_TRY(settle(w));
+  SIM_TRY(begin_lists(w, 0, 0));
   return w->options.springs > 0 ? load_history(w) : SIM_OK;
 }
 
@@ -164,7 +170,10 @@ static sim_status store_history(bed_work *w) {
     return sim_fail(SIM_ERR_DIVERGED, "more than %lld contacts have a history: grains are pressed into each other",
                     (long long)s->room);
   const bed_list *list = &w->arrays.list[now.home ^ 1];
-  /* Behind those of now are those of before, and then none. */
+  /* Behind those of now are those of before, and then none; or what was there before an exchange. */
+  for (int64_t k = 0; k < s->room && w->exchanged; k++) s->contact_grain[k] = s->contact_partner[k] = UINT64_MAX;
+  if (w->exchanged) memset(s->contact_spring, 0, (size_t)w->options.springs * (size_t)s->room * sizeof(real));
+  w->exchanged = false;
   for (int64_t k = total; k < s->room && s->contact_grain[k] != UINT64_MAX; k++) {
     s->contact_grain[k] = s->contact_partner[k] = UINT64_MAX;
     for (int c = 0; c < w->options.springs; c++) ((real *)s->contact_spring)[c * s->room + k] = 0;

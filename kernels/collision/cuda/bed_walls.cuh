@@ -27,6 +27,7 @@ static __device__ __forceinline__ void meet_wall(const bed_numbers &b, const bed
   contact_state c = {};
   c.overlap = p.w - distance;
   c.mass = v.w;
+  c.root_mass = (real)sqrt(v.w);
   c.radius = p.w;
   for (int k = 0; k < 3; k++) {
     c.normal[k] = (real)touch.normal[k];
@@ -50,7 +51,7 @@ static __device__ __forceinline__ void meet_wall(const bed_numbers &b, const bed
   if constexpr (FORM == COLLISION_OWN) ask_law(&c, approach, LOOK);
   contact_force(&law, form, SPRINGS, &c, dt, edge, spring, &r);
   if (keeps && dt > 0) kept.put(spring);
-  add_contact(sum, c, r, SPRINGS > 0, distance, r.dissipated);
+  add_contact(sum, c, r, SPRINGS, distance, r.dissipated);
   if constexpr (MORE >= BED_WORKED)
     for (int k = 0; k < 3; k++)
       sum->work +=
@@ -63,16 +64,16 @@ static __device__ __forceinline__ void meet_wall(const bed_numbers &b, const bed
 }
 
 /* A mesh keeps the history of each contact beside its normal: it goes on with the contact whose normal is nearly the
- * same, whichever triangle that is of. `own`: history of the grain's contacts with it, `stride` between its numbers. */
+ * same, whichever triangle that is of. `near`: what the grain remembers of it. `own`: history of the grain's contacts
+ * with it, `stride` between its numbers. */
 template <int SPRINGS, int FORM, int MORE, bool LOOK>
-static __device__ __noinline__ void meet_mesh(const bed_numbers &b, const bed_arrays &a, const collision_wall &wall,
-                                              const collision_pose &pose, const wall_grain &g, real *own, size_t stride,
-                                              real dt, real edge, real margin, bed_sum *sum, bed_look *at,
-                                              double *wall_force) {
-  const double x[3] = {(double)g.place.x, (double)g.place.y, (double)g.place.z};
+static __device__ __noinline__ void
+meet_mesh(const bed_numbers &b, const bed_arrays &a, const collision_wall &wall, const collision_pose &pose,
+          const wall_grain &g, const double x[3], const double y[3], collision_near *near, real *own, size_t stride,
+          real dt, real edge, real margin, bed_sum *sum, bed_look *at, double *wall_force) {
   const size_t numbers = (SPRINGS + 3) * stride;
   collision_touch touch[COLLISION_TOUCHES_MAX];
-  const int count = wall_touch_mesh(&wall, &pose, x, (double)(g.place.w + margin), touch);
+  const int count = wall_touch_mesh(&wall, &pose, x, y, (double)(g.place.w + margin), near, touch);
   unsigned used = 0;
 #pragma unroll 1
   for (int k = 0; k < count; k++) {
@@ -122,14 +123,21 @@ static __device__ void gather_walls(const bed_numbers &b, const bed_arrays &a, c
   const double x[3] = {(double)own.place.x, (double)own.place.y, (double)own.place.z};
   take_three(own.velocity_before, g.velocity[i]);
   take_three(own.turned, g.turned[i]);
+  collision_near *near = MORE == BED_ALL ? a.near + (size_t)kept_by.id[i] * (size_t)b.meshes : nullptr;
 #pragma unroll 1
   for (int w = 0; w < b.walls; w++) {
     const collision_wall &wall = a.wall[w];
     real *const kept = kept_by.wall_spring + (size_t)wall.first * b.n + i;
     if constexpr (MORE == BED_ALL)
       if (wall.shape == COLLISION_MESH) {
-        meet_mesh<SPRINGS, FORM, MORE, LOOK>(b, a, wall, poses.pose[w], own, kept, b.n, dt, edge, margin, sum, at,
-                                             wall_force);
+        double y[3];
+        wall_enter(&wall, &poses.pose[w], x, y);
+        if (!mesh_idle(near, y, (double)(own.place.w + margin))) {
+          meet_mesh<SPRINGS, FORM, MORE, LOOK>(b, a, wall, poses.pose[w], own, x, y, near, kept, b.n, dt, edge, margin,
+                                               sum, at, wall_force);
+          if (dt > 0 && near->entry[0] == MESH_NONE) near->entry[0] = MESH_IDLE;
+        }
+        near++;
         continue;
       }
     collision_touch touch;

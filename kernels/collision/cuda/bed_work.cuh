@@ -6,6 +6,7 @@
 #include "kernels/collision/cuda/launch.cuh"
 #include "kernels/collision/cuda/laws.h"
 #include "kernels/collision/cuda/ops.h"
+#include "kernels/collision/law_real.h"
 
 namespace {
 
@@ -18,6 +19,8 @@ struct bed_work {
   double *sums, *partial; /* [BED_SUMS], [quantities][blocks] */
   unsigned long long *deepest;
   int *any;
+  uint32_t *moves, *start;  /* of an event: who stays; where the contacts of each begin */
+  bool exchanged;           /* since the state was stored last */
   unsigned launch, blocks;  /* blocks: of the launch that makes lists */
   double ended;             /* length of the last step, whose second half is to be taken; 0: it was */
   double due;               /* length of the last step, whose contacts are to be computed; 0: they were */

@@ -14,8 +14,8 @@ static const double decisions = 2.15;
 static const double crowd_most = 3.1;
 /* Room of lists at first, in entries a grain: 6.5 neighbours and what differs between tiles. They grow where grains are
  * packed more closely. */
-static const uint32_t usual_room[GAS_LISTS] = {6, 7, 4, 4};
-static const uint32_t room_most = 255 * GAS_TILE; /* 16 bits */
+static const uint32_t usual_room[GAS_LISTS] = {10, 6};
+static const uint32_t room_most = 255 * GAS_TILE; /* of all tiles: 32 bits */
 
 /* ---- memory ---- */
 
@@ -44,8 +44,7 @@ static size_t place(gas_work *w, uint64_t n, size_t grain) {
   a->cell = (uint32_t *)take(w->memory, &at, (most_cells(n) + GAS_SCAN + 4) * 4);
   a->row = (uint32_t *)take(w->memory, &at, (most_cells(n) + GAS_SCAN + 4) * 4);
   a->scan = (uint32_t *)take(w->memory, &at, (most_cells(n) / GAS_SCAN + 2) * 8);
-  a->count = (uint32_t *)take(w->memory, &at, tiles * 4);
-  a->short_count = (uint32_t *)take(w->memory, &at, tiles * 4);
+  for (int k = 0; k < GAS_LISTS; k++) a->count[k] = (uint32_t *)take(w->memory, &at, tiles * 4);
   a->control = (gas_control *)take(w->memory, &at, 2 * sizeof(gas_control));
   a->motion = (unsigned *)take(w->memory, &at, 16);
   a->fault = (int *)take(w->memory, &at, 4);
@@ -66,10 +65,7 @@ static size_t place_lists(gas_work *w, uint64_t n, const uint32_t room[GAS_LISTS
   const uint64_t tiles = (n + GAS_TILE - 1) / GAS_TILE;
   size_t at = 0;
   memcpy(a->room, room, sizeof a->room);
-  a->inner = (uint16_t *)take(w->lists, &at, tiles * room[GAS_INNER] * 2);
-  a->outer = (uint32_t *)take(w->lists, &at, tiles * room[GAS_OUTER] * 4);
-  a->short_inner = (uint16_t *)take(w->lists, &at, tiles * room[GAS_SHORT_INNER] * 2);
-  a->short_outer = (uint32_t *)take(w->lists, &at, tiles * room[GAS_SHORT_OUTER] * 4);
+  for (int k = 0; k < GAS_LISTS; k++) a->pair[k] = (uint32_t *)take(w->lists, &at, tiles * room[k] * 4);
   return at;
 }
 

@@ -1,9 +1,9 @@
 /* The gas in whole numbers (kernels/collision/gas.h) on an NVIDIA GPU: what its files share.
  *
- * Grains stand in the order of cells, cut into tiles of 256. A tile has two lists of pairs that may touch: those within
- * it (both numbers 8 bits, each pair once) and those with grains of other tiles (8 and 24 bits, in both tiles' lists).
- * Long lists reach far and are made anew every some ten steps, with a new order; short ones are taken from them more
- * often. A step reads a tile's grains once, adds impulses in shared memory and moves the grains.
+ * Grains stand in the order of cells, cut into tiles of 256. A tile has a list of pairs that may touch: a grain's place
+ * in it, in 8 bits, and 2^8 times the place of any grain. Those within the tile are there once, others in both tiles'
+ * lists. Long lists reach far and are made anew every some ten steps, with a new order; short ones are taken from them
+ * more often. A step reads a tile's grains once, adds impulses in shared memory and moves the grains.
  *
  * The device decides. Each launch knows how far any grain has moved since either list was made: a step whose short list
  * no longer holds runs over the long one and makes a new short one, and one whose long list does not hold leaves all as
@@ -26,7 +26,7 @@ enum {
 };
 
 /* A tile's lists. */
-enum gas_list { GAS_INNER, GAS_OUTER, GAS_SHORT_INNER, GAS_SHORT_OUTER, GAS_LISTS };
+enum gas_list { GAS_LONG, GAS_SHORT, GAS_LISTS };
 
 /* A grain. In a mix, 32 bytes with its radius and inverse mass. */
 struct alignas(8) gas_grain {
@@ -88,19 +88,18 @@ struct gas_arrays {
   float *mass;    /* [n], by id; of a mix alone */
   void *grain[2]; /* [tiles 256] gas_grain or gas_mixed_grain */
   uint32_t *id[2], *collisions[2];
-  uint4 *place;                  /* floats while lists are made: position and radius; impulses when looked at */
-  uint16_t *rank;                /* in its cell */
-  uint32_t *cell;                /* [all + 1]: count, then first grain */
-  uint32_t *row;                 /* the same of cells in rows along z, as places stand while lists are made */
-  uint32_t *scan;                /* of blocks of GAS_SCAN cells, of both */
-  uint32_t *slot;                /* of a place while lists are made; of an id when looked at */
-  uint16_t *inner, *short_inner; /* [tiles][room[GAS_INNER]] ... */
-  uint32_t *outer, *short_outer;
-  uint32_t room[GAS_LISTS];      /* entries of a tile's list; a multiple of GAS_TILE */
-  unsigned *need;                /* [GAS_LISTS]: of a tile, where there was no room */
-  uint32_t *count, *short_count; /* [tiles]: inner, and 2^16 times outer */
-  gas_control *control;          /* [2] */
-  unsigned *motion;              /* [4]: greatest square of a velocity in the last launches, as bits of a float */
+  uint4 *place;               /* floats while lists are made: position and radius; impulses when looked at */
+  uint16_t *rank;             /* in its cell */
+  uint32_t *cell;             /* [all + 1]: count, then first grain */
+  uint32_t *row;              /* the same of cells in rows along z, as places stand while lists are made */
+  uint32_t *scan;             /* of blocks of GAS_SCAN cells, of both */
+  uint32_t *slot;             /* of a place while lists are made; of an id when looked at */
+  uint32_t *pair[GAS_LISTS];  /* [tiles][room] */
+  uint32_t *count[GAS_LISTS]; /* [tiles] */
+  uint32_t room[GAS_LISTS];   /* entries of a tile's list; a multiple of GAS_TILE */
+  unsigned *need;             /* [GAS_LISTS]: of a tile, where there was no room */
+  gas_control *control;       /* [2] */
+  unsigned *motion;           /* [4]: greatest square of a velocity in the last launches, as bits of a float */
   int *fault;
   unsigned long long *tally; /* four times virial and loss: a word of 32 bits and what is above, each */
   gas_classes *classes;      /* of a mix alone */
@@ -137,8 +136,9 @@ __device__ inline gas_control gas_now(const gas_arrays &a, const collision_gas_n
 /* Whether a list of this reach still has all that may touch; a dashpot acts from `margin` on. */
 __device__ inline bool gas_holds(float moved, float margin, float reach) { return 2 * moved + margin <= reach; }
 
-/* Of a tile's list: what comes next waits until the host has made room. */
-__device__ inline void gas_needs(const gas_arrays &a, gas_list list, unsigned entries) {
+/* Of a tile's list: where there was no room, what comes next waits until the host has made it. */
+__device__ inline void gas_listed(const gas_arrays &a, gas_list list, uint32_t tile, unsigned entries) {
+  a.count[list][tile] = min(entries, a.room[list]);
   if (entries <= a.room[list]) return;
   atomicMax(&a.need[list], entries);
   atomicOr(a.fault, GAS_CROWDED);

@@ -175,19 +175,6 @@ static __global__ void scan_cells(gas_arrays a, unsigned k) {
   if (blockIdx.x == 0 && threadIdx.x == 0) a.cell[a.cells.all] = a.row[a.cells.all] = a.n;
 }
 
-/* Which grain comes to each place; short lists are void now, and lend their room. */
-template <typename Grain> static __global__ void put_in_order(gas_arrays a, unsigned k) {
-  after_previous();
-  const gas_control now = a.control[k & 1];
-  if (!now.rebuild) return;
-  const Grain *const from = (const Grain *)a.grain[now.buffer ^ 1];
-  const uint32_t magic_y = magic_of(a.cells.block[1]), magic_z = magic_of(a.cells.block[2]);
-  for (uint32_t i = blockIdx.x * 256 + threadIdx.x; i < a.n; i += gridDim.x * 256) {
-    const uint32_t x[3] = {from[i].x[0], from[i].x[1], from[i].x[2]};
-    a.short_outer[a.cell[cell_of(a.cells, x, magic_y, magic_z)] + a.rank[i]] = i;
-  }
-}
-
 /* A grain's place in fp32, and its radius with its share of the reach. */
 template <typename Grain>
 static __device__ float4 sphere_of(const gas_arrays &a, const collision_gas_numbers &g, const Grain &one, float reach) {
@@ -196,7 +183,8 @@ static __device__ float4 sphere_of(const gas_arrays &a, const collision_gas_numb
                      one.r(a.radius) + 0.5f * reach * share);
 }
 
-template <typename Grain> static __global__ void gather(gas_arrays a, collision_gas_numbers g, unsigned k) {
+/* Each grain to its place. */
+template <typename Grain> static __global__ void scatter(gas_arrays a, collision_gas_numbers g, unsigned k) {
   after_previous();
   const gas_control now = a.control[k & 1];
   if (!now.rebuild) return;
@@ -204,14 +192,13 @@ template <typename Grain> static __global__ void gather(gas_arrays a, collision_
   Grain *const to = (Grain *)a.grain[now.buffer];
   const uint32_t magic_y = magic_of(a.cells.block[1]), magic_z = magic_of(a.cells.block[2]);
   const uint32_t *const id = a.id[now.order ^ 1], *const collisions = a.collisions[now.order ^ 1];
-  for (uint32_t slot = blockIdx.x * 256 + threadIdx.x; slot < a.n; slot += gridDim.x * 256) {
-    const uint32_t i = a.short_outer[slot];
+  for (uint32_t i = blockIdx.x * 256 + threadIdx.x; i < a.n; i += gridDim.x * 256) {
     const Grain one = from[i];
+    const uint32_t rank = a.rank[i], slot = a.cell[cell_of(a.cells, one.x, magic_y, magic_z)] + rank;
+    const uint32_t at = a.row[straight_cell_of(a.cells, one.x)] + rank;
     to[slot] = one;
     a.id[now.order][slot] = id[i];
     a.collisions[now.order][slot] = collisions[i];
-    const uint32_t rank = slot - a.cell[cell_of(a.cells, one.x, magic_y, magic_z)];
-    const uint32_t at = a.row[straight_cell_of(a.cells, one.x)] + rank;
     ((float4 *)a.place)[at] = sphere_of(a, g, one, now.reach_long);
     a.slot[at] = slot;
   }
@@ -235,23 +222,15 @@ static __device__ uint32_t wrapped(uint32_t at, uint32_t back, uint32_t cells) {
 /* Where in rows a thread has found partners that are not yet in lists: [entry][thread]. */
 typedef uint32_t gas_found[BUILD_FOUND][GAS_TILE];
 
-struct gas_tile_lists {
-  uint32_t inner, outer; /* entries */
-};
-
-/* Pairs within the tile once, and no grain with itself. */
-static __device__ __forceinline__ void put_in_lists(const gas_arrays &a, const uint32_t *found, const uint32_t *end,
-                                                    uint32_t tile, gas_tile_lists *lists) {
+/* Pairs within the tile once, and no grain with itself. `count`: of the tile's entries. */
+static __device__ __forceinline__ void put_in_list(const gas_arrays &a, const uint32_t *found, const uint32_t *end,
+                                                   uint32_t tile, uint32_t *count) {
 #pragma unroll 1
   for (; found < end; found += GAS_TILE) {
     const uint32_t slot = a.slot[*found], j = slot - tile * GAS_TILE;
-    if (j >= GAS_TILE) {
-      const uint32_t at = append(&lists->outer);
-      if (at < a.room[GAS_OUTER]) a.outer[(size_t)tile * a.room[GAS_OUTER] + at] = slot << 8 | threadIdx.x;
-    } else if (j > threadIdx.x) {
-      const uint32_t at = append(&lists->inner);
-      if (at < a.room[GAS_INNER]) a.inner[(size_t)tile * a.room[GAS_INNER] + at] = (uint16_t)(j << 8 | threadIdx.x);
-    }
+    if (j <= threadIdx.x) continue;
+    const uint32_t at = append(count);
+    if (at < a.room[GAS_LONG]) a.pair[GAS_LONG][tile * a.room[GAS_LONG] + at] = slot << 8 | threadIdx.x;
   }
 }
 
@@ -261,7 +240,7 @@ template <typename Grain>
 static __global__ void __launch_bounds__(GAS_TILE, BUILD_BLOCKS)
     build(const __grid_constant__ gas_arrays a, const __grid_constant__ collision_gas_numbers g, unsigned k) {
   __shared__ gas_found found;
-  __shared__ gas_tile_lists lists;
+  __shared__ uint32_t entries;
   after_previous();
   const gas_control now = a.control[k & 1];
   if (!now.rebuild) return;
@@ -273,7 +252,7 @@ static __global__ void __launch_bounds__(GAS_TILE, BUILD_BLOCKS)
   const float slack = 0x1p-22f * (box[0] + box[1] + box[2]);
   for (uint32_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
     const uint32_t i = tile * GAS_TILE + t;
-    if (t == 0) lists = {0, 0};
+    if (t == 0) entries = 0;
     __syncthreads();
     if (i < a.n) {
       const Grain one = grain[i];
@@ -303,21 +282,17 @@ static __global__ void __launch_bounds__(GAS_TILE, BUILD_BLOCKS)
             *free = j;
             free += fmaf(dz, dz, fmaf(dy, dy, dx * dx)) < reach * reach ? GAS_TILE : 0;
             if (free < end) continue;
-            put_in_lists(a, &found[0][t], free, tile, &lists);
+            put_in_list(a, &found[0][t], free, tile, &entries);
             free = &found[0][t];
           }
           left -= cells;
           z = 0, pz -= box[2];
         }
       }
-      put_in_lists(a, &found[0][t], free, tile, &lists);
+      put_in_list(a, &found[0][t], free, tile, &entries);
     }
     __syncthreads();
-    if (t == 0) {
-      gas_needs(a, GAS_INNER, lists.inner);
-      gas_needs(a, GAS_OUTER, lists.outer);
-      a.count[tile] = min(lists.inner, a.room[GAS_INNER]) | min(lists.outer, a.room[GAS_OUTER]) << 16;
-    }
+    if (t == 0) gas_listed(a, GAS_LONG, tile, entries);
     __syncthreads();
   }
 }
@@ -353,8 +328,7 @@ template <typename Grain> static void sort(gas_work *w, unsigned k) {
   collision_launch(&scanning, 0, cells, 256, scan_blocks, a, k);
   collision_launch(&scanning, 0, 1, 1024, scan_all, a, w->numbers, k);
   collision_launch(&scanning, 0, cells, 256, scan_cells, a, k);
-  collision_launch(&moving, 0, grains, 256, put_in_order<Grain>, a, k);
-  collision_launch(&moving, 0, grains, 256, gather<Grain>, a, w->numbers, k);
+  collision_launch(&moving, 0, grains, 256, scatter<Grain>, a, w->numbers, k);
 }
 
 void collision_cuda_rebuild(gas_work *w) {

@@ -59,17 +59,12 @@ static __global__ void __launch_bounds__(GAS_TILE)
     stage.grain[t] = grain_at(grain, tile * GAS_TILE + (uint32_t)t);
     for (int c = 0; c < 3; c++) impulse[c][t] = 0;
     __syncthreads();
-    const int2 count = make_int2((int)(a.count[tile] & 0xffff), (int)(a.count[tile] >> 16));
     const uint32_t *const ids = id + (size_t)tile * GAS_TILE;
-    for (int e = t; e < count.x; e += GAS_TILE) {
-      const uint32_t pair = a.inner[(size_t)tile * a.room[GAS_INNER] + e];
-      const int i = pair & 255, j = pair >> 8;
-      look_at(a, g, damped, start, stage.grain[i], stage.grain[j], min(ids[i], ids[j]), i, j, impulse, &looked);
-    }
-    for (int e = t; e < count.y; e += GAS_TILE) {
-      const uint32_t pair = a.outer[(size_t)tile * a.room[GAS_OUTER] + e], j = pair >> 8;
-      const int i = pair & 255;
-      look_at(a, g, damped, start, stage.grain[i], grain_at(grain, j), min(ids[i], id[j]), i, -1, impulse, &looked);
+    for (uint32_t e = threadIdx.x; e < a.count[GAS_LONG][tile]; e += GAS_TILE) {
+      const uint32_t pair = a.pair[GAS_LONG][tile * a.room[GAS_LONG] + e], j = pair >> 8;
+      const int i = pair & 255, inside = pair >> 16 == tile ? (int)(j & 255) : -1;
+      const Grain other = inside >= 0 ? stage.grain[inside] : grain_at(grain, j);
+      look_at(a, g, damped, start, stage.grain[i], other, min(ids[i], id[j]), i, inside, impulse, &looked);
     }
     __syncthreads();
     a.place[(size_t)tile * GAS_TILE + t] =

@@ -6,14 +6,14 @@
 
 #include <cuda_pipeline_primitives.h>
 
-enum { GAS_STAGES = 3, GAS_CONTACTS = 2 * GAS_TILE /* that wait */ };
+enum { GAS_STAGES = 4, GAS_CONTACTS = GAS_TILE /* that wait */ };
 
 template <typename Grain> struct gas_shared {
   gas_tile<Grain> stage[GAS_STAGES];
-  gas_impulse impulse;
-  uint32_t contact[GAS_CONTACTS];
+  gas_impulse impulse[2];               /* of the tile that is tested and of that before it, by turns */
+  uint32_t contact[2][GAS_CONTACTS];    /* of the same */
   unsigned long long ready[GAS_STAGES]; /* barriers at which a tile has come */
-  unsigned contacts, listed[2], fastest;
+  unsigned contacts[2], listed, fastest;
   float half_short;
   float share[GAS_CLASSES], over[GAS_CLASSES]; /* of a reach; one over its square */
 };
@@ -54,10 +54,10 @@ template <typename Grain> static __device__ void await(gas_shared<Grain> *shared
                : "memory");
 }
 
-/* After a barrier, before which all have called `written`. */
-static __device__ void written() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+/* After a barrier. The fence waits for all that the thread has asked for: one thread's is enough. */
 template <typename Grain> static __device__ void leave(const gas_shared<Grain> *shared, uint32_t s, Grain *to) {
   if (threadIdx.x != 0) return;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
                "r"(shared_address(&shared->stage[s])), "r"((uint32_t)sizeof(gas_tile<Grain>))
                : "memory");
@@ -65,6 +65,7 @@ template <typename Grain> static __device__ void leave(const gas_shared<Grain> *
   asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); /* that before it has left */
 }
 static __device__ void all_left() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+static __device__ void asked() {}
 
 #else
 
@@ -85,7 +86,9 @@ template <typename Grain> static __device__ void await(gas_shared<Grain> *, uint
   __syncthreads();
 }
 
-static __device__ void written() {}
+/* What was asked for at once. */
+static __device__ void asked() { __pipeline_commit(); }
+
 template <typename Grain> static __device__ void leave(const gas_shared<Grain> *shared, uint32_t s, Grain *to) {
   constexpr int pieces = (int)sizeof(gas_tile<Grain>) / 16;
 #pragma unroll

@@ -1,50 +1,51 @@
 /* A step of a gas: impulses of contacts and moves of grains, tile by tile.
  *
- * A thread block has three tiles in shared memory: one that it computes, one that comes and one that leaves. Each
- * thread tests a pair; those that touch wait in a list of which few warps compute the contacts, all lanes at work. */
+ * A thread block has four tiles in shared memory: one whose pairs it tests, that before it, whose contacts it computes
+ * and which moves, one that comes and one that leaves. Each thread tests a pair; those that touch wait in a list of
+ * which few warps compute the contacts, all lanes at work, while others test. */
 #include "kernels/collision/cuda/gas_stage.cuh"
 
+/* Thread blocks a multiprocessor: measured. */
+template <typename Grain> __host__ __device__ constexpr int step_blocks() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 /* 1024 threads a multiprocessor */
-enum { STEP_BLOCKS = 4 };
+  return 4;
 #else
-enum { STEP_BLOCKS = 5 }; /* a multiprocessor: measured */
+  return Grain::equal ? 5 : 4;
 #endif
+}
 
 /* ---- rounds ---- */
 
-/* A pair for each thread. Counts are of pairs within a tile, and 2^16 times those with others. What is read ahead is
- * left as it is until it is used: whatever looks at it waits for it. */
+/* A pair for each thread. What is read ahead is left as it is until it is used: whatever looks at it waits for it. */
 struct gas_round {
   uint32_t tile, first, count, following; /* following: the count of the block's next tile */
 };
 struct gas_entry {
-  uint32_t word; /* of a list of pairs within the tile: 16 bits; of the other: a place in the tile and any grain's */
-  bool inner, any;
+  uint32_t pair;
+  bool any;
 };
+static __device__ bool within(uint32_t pair, uint32_t tile) { return pair >> 16 == tile; }
 
-template <bool LONG> static __device__ uint32_t count_of(const gas_arrays &a, uint32_t tile) {
+template <gas_list LIST> static __device__ uint32_t count_of(const gas_arrays &a, uint32_t tile) {
   uint32_t count = 0;
-  if (tile < a.tiles) count = (LONG ? a.count : a.short_count)[tile];
+  if (tile < a.tiles) count = a.count[LIST][tile];
   return count;
 }
 
-template <bool LONG> static __device__ void advance(const gas_arrays &a, gas_round *round) {
+template <gas_list LIST> static __device__ void advance(const gas_arrays &a, gas_round *round) {
   round->first += GAS_TILE;
-  if (round->first < (round->count & 0xffff) + (round->count >> 16)) return;
+  if (round->first < round->count) return;
   round->first = 0;
   round->tile += gridDim.x;
   round->count = round->following;
-  round->following = count_of<LONG>(a, round->tile + gridDim.x);
+  round->following = count_of<LIST>(a, round->tile + gridDim.x);
 }
 
-template <bool LONG> static __device__ gas_entry entry_of(const gas_arrays &a, const gas_round &round) {
-  const uint32_t e = round.first + threadIdx.x, inner = round.count & 0xffff, tile = round.tile;
-  gas_entry entry = {0, e < inner, e < inner + (round.count >> 16)};
-  if (entry.inner)
-    entry.word = LONG ? a.inner[tile * a.room[GAS_INNER] + e] : a.short_inner[tile * a.room[GAS_SHORT_INNER] + e];
-  else if (entry.any)
-    entry.word = LONG ? a.outer[tile * a.room[GAS_OUTER] + e - inner]
-                      : a.short_outer[tile * a.room[GAS_SHORT_OUTER] + e - inner];
+template <gas_list LIST>
+static __device__ gas_entry entry_of(const gas_arrays &a, const gas_round &round, uint32_t place) {
+  const uint32_t e = round.first + place;
+  gas_entry entry = {0, e < round.count};
+  if (entry.any) entry.pair = a.pair[LIST][round.tile * a.room[LIST] + e];
   return entry;
 }
 
@@ -53,19 +54,19 @@ struct gas_partner {
   uint32_t x[3];
   float r, w;
 };
-static __device__ gas_partner partner_of(const gas_grain *grain, const gas_entry &entry) {
+static __device__ gas_partner partner_of(const gas_grain *grain, const gas_entry &entry, uint32_t tile) {
   gas_partner partner;
-  if (entry.any && !entry.inner) {
-    const uint2 *const at = (const uint2 *)(grain + (entry.word >> 8));
+  if (entry.any && !within(entry.pair, tile)) {
+    const uint2 *const at = (const uint2 *)(grain + (entry.pair >> 8));
     const uint2 a = at[0];
     partner = {{a.x, a.y, at[1].x}, 0, 1};
   }
   return partner;
 }
-static __device__ gas_partner partner_of(const gas_mixed_grain *grain, const gas_entry &entry) {
+static __device__ gas_partner partner_of(const gas_mixed_grain *grain, const gas_entry &entry, uint32_t tile) {
   gas_partner partner;
-  if (entry.any && !entry.inner) {
-    const uint4 *const at = (const uint4 *)(grain + (entry.word >> 8));
+  if (entry.any && !within(entry.pair, tile)) {
+    const uint4 *const at = (const uint4 *)(grain + (entry.pair >> 8));
     const uint4 a = at[0];
     const float2 b = ((const float2 *)at)[3];
     partner = {{a.x, a.y, a.z}, b.x, b.y};
@@ -114,46 +115,40 @@ template <typename Grain> struct gas_sweep {
   uint32_t *collisions;
   float margin;
   gas_tallies sums;
-  float most; /* greatest square of a velocity, over that of its share */
-  bool fast;
+  float most;    /* greatest square of a velocity, over that of its share */
+  uint32_t fast; /* its upper bit: some momentum is too great */
 };
 
 /* Puts a pair into the short list. */
-template <typename Grain>
-static __device__ void keep(const gas_arrays &a, gas_shared<Grain> *shared, uint32_t tile, const gas_entry &entry) {
-  const unsigned at = atomicAdd(&shared->listed[!entry.inner], 1u);
-  const uint32_t room = a.room[GAS_SHORT_INNER + !entry.inner];
-  if (at >= room) return;
-  if (entry.inner)
-    a.short_inner[tile * room + at] = (uint16_t)entry.word;
-  else
-    a.short_outer[tile * room + at] = entry.word;
+static __device__ void keep(const gas_arrays &a, unsigned *listed, uint32_t tile, uint32_t pair) {
+  const unsigned at = atomicAdd(listed, 1u);
+  if (at < a.room[GAS_SHORT]) a.pair[GAS_SHORT][tile * a.room[GAS_SHORT] + at] = pair;
 }
 
 template <typename Grain, bool DAMPED>
-static __device__ void contact_of(const gas_arrays &a, const collision_gas_numbers &g, gas_shared<Grain> *shared,
-                                  const Grain *grain, uint32_t tile, uint32_t pair, gas_sweep<Grain> *sweep) {
+static __device__ void contact_of(const gas_arrays &a, const collision_gas_numbers &g, const Grain *grain,
+                                  gas_impulse impulse, uint32_t tile, uint32_t pair, gas_sweep<Grain> *sweep) {
   const uint32_t i = pair & 255;
-  const bool inside = pair >> 16 == tile;
+  const bool inside = within(pair, tile);
   const int j = inside ? (int)(pair >> 8 & 255) : -1;
   const Grain own = grain[i], other = inside ? grain[j] : grain_at(sweep->from, pair >> 8);
   float f[3];
   const float square = collision_gas_apart(&g, own.x, other.x, f);
   const float reach = Grain::equal ? 2 * a.radius : own.r(0) + other.r(0);
-  meet<DAMPED>(a, g, own, other, f, square, reach, (int)i, j, sweep->collisions + tile * GAS_TILE, shared->impulse,
+  meet<DAMPED>(a, g, own, other, f, square, reach, (int)i, j, sweep->collisions + tile * GAS_TILE, impulse,
                &sweep->sums);
 }
 
 template <typename Grain>
 static __device__ void move(const gas_arrays &a, const collision_gas_numbers &g, gas_shared<Grain> *shared, Grain *at,
-                            gas_sweep<Grain> *sweep) {
+                            gas_impulse impulse, gas_sweep<Grain> *sweep) {
   Grain own = *at;
   float v[3];
 #pragma unroll
   for (int c = 0; c < 3; c++) {
-    const int32_t p = own.p[c] + shared->impulse[c][threadIdx.x];
-    shared->impulse[c][threadIdx.x] = 0;
-    sweep->fast |= (uint32_t)p + COLLISION_GAS_SPEED_MOST > 2u * COLLISION_GAS_SPEED_MOST;
+    const int32_t p = own.p[c] + impulse[c][threadIdx.x];
+    impulse[c][threadIdx.x] = 0;
+    sweep->fast |= (uint32_t)p + COLLISION_GAS_SPEED_MOST;
     v[c] = (float)p * own.w();
     own.p[c] = p;
     own.x[c] += (uint32_t)__float2int_rn(v[c] * g.drift[c]);
@@ -164,79 +159,91 @@ static __device__ void move(const gas_arrays &a, const collision_gas_numbers &g,
   sweep->most = fmaxf(sweep->most, square);
 }
 
-/* All of the block's tiles, by long lists, from which short ones are made, or by short ones. */
-template <typename Grain, bool DAMPED, bool LONG>
+/* What a tile's tests have left: contacts that wait, by the last warps, which have the fewest pairs to test, and then
+ * the moves. Between the two and behind them there is a barrier. */
+template <typename Grain, bool DAMPED>
+static __device__ __forceinline__ void meet_waiting(const gas_arrays &a, const collision_gas_numbers &g,
+                                                    gas_shared<Grain> *shared, uint32_t turn, uint32_t tile,
+                                                    uint32_t place, uint32_t count, gas_sweep<Grain> *sweep) {
+#pragma unroll 1
+  for (uint32_t c = GAS_TILE - 1 - place; c < count; c += GAS_TILE)
+    contact_of<Grain, DAMPED>(a, g, shared->stage[turn % GAS_STAGES].grain, shared->impulse[turn & 1], tile,
+                              shared->contact[turn & 1][c], sweep);
+}
+template <typename Grain>
+static __device__ __forceinline__ void move_tile(const gas_arrays &a, const collision_gas_numbers &g,
+                                                 gas_shared<Grain> *shared, uint32_t turn, uint32_t tile,
+                                                 gas_sweep<Grain> *sweep) {
+  if (threadIdx.x == 0) shared->contacts[turn & 1] = 0;
+  if (tile * GAS_TILE + threadIdx.x < a.n)
+    move(a, g, shared, shared->stage[turn % GAS_STAGES].grain + threadIdx.x, shared->impulse[turn & 1], sweep);
+}
+
+/* All of the block's tiles, by long lists, from which short ones are made, or by short ones. While a tile is tested,
+ * the contacts of the one before are computed; then that one moves. `place`: of the thread among those that test. */
+template <typename Grain, bool DAMPED, gas_list LIST>
 static __device__ __forceinline__ void sweep_tiles(const gas_arrays &a, const collision_gas_numbers &g,
-                                                   gas_shared<Grain> *shared, gas_sweep<Grain> *sweep) {
-  const uint32_t t = threadIdx.x;
+                                                   gas_shared<Grain> *shared, gas_sweep<Grain> *sweep, uint32_t place) {
   const Grain *const from = sweep->from;
-  uint32_t tile = blockIdx.x, stage = 0, parity = 0, waiting = 0, turn = 64 * blockIdx.x;
+  uint32_t tile = blockIdx.x, turn = 0, waiting = 0;
   fetch(shared, 0, from + tile * GAS_TILE);
-  __pipeline_commit();
+  asked();
   if (tile + gridDim.x < a.tiles) fetch(shared, 1, from + (tile + gridDim.x) * GAS_TILE);
-  __pipeline_commit();
+  asked();
   /* Pairs are read two rounds ahead, their grains one. */
-  gas_round ahead = {tile, 0, count_of<LONG>(a, tile), count_of<LONG>(a, tile + gridDim.x)};
-  gas_entry entry = entry_of<LONG>(a, ahead);
-  advance<LONG>(a, &ahead);
+  gas_round ahead = {tile, 0, count_of<LIST>(a, tile), count_of<LIST>(a, tile + gridDim.x)};
+  gas_entry entry = entry_of<LIST>(a, ahead, place);
+  advance<LIST>(a, &ahead);
   uint32_t next = ahead.tile;
-  gas_entry next_entry = entry_of<LONG>(a, ahead);
-  gas_partner partner = partner_of(from, entry);
+  gas_entry next_entry = entry_of<LIST>(a, ahead, place);
+  gas_partner partner = partner_of(from, entry, tile);
   bool last = true;
   while (tile < a.tiles) {
-    Grain *const grain = shared->stage[stage].grain;
-    if (last) await(shared, stage, parity);
-    const gas_partner next_partner = partner_of(from, next_entry);
-    advance<LONG>(a, &ahead);
-    bool met = false;
+    Grain *const grain = shared->stage[turn % GAS_STAGES].grain;
+    if (last) await(shared, turn % GAS_STAGES, turn / GAS_STAGES & 1);
+    const gas_partner next_partner = partner_of(from, next_entry, next);
+    advance<LIST>(a, &ahead);
+    const gas_entry after = entry_of<LIST>(a, ahead, place);
     if (entry.any) {
-      const Grain &own = grain[entry.word & 255];
-      if (entry.inner) {
-        const Grain &other = grain[entry.word >> 8];
+      const Grain &own = grain[entry.pair & 255];
+      if (within(entry.pair, tile)) {
+        const Grain &other = grain[entry.pair >> 8 & 255];
         partner = {{other.x[0], other.x[1], other.x[2]}, other.r(0), other.w()};
       }
       float f[3];
       const float square = collision_gas_apart(&g, own.x, partner.x, f);
       const float reach = Grain::equal ? 2 * a.radius : own.r(0) + partner.r, touch = reach + sweep->margin;
-      met = square < touch * touch;
-      if (LONG) {
+      if (LIST == GAS_LONG) {
         const float share =
             Grain::equal ? 2 : shared->share[gas_class_of(own.w())] + shared->share[gas_class_of(partner.w)];
         const float listed = reach + shared->half_short * share;
-        if (square < listed * listed) keep(a, shared, tile, entry);
+        if (square < listed * listed) keep(a, &shared->listed, tile, entry.pair);
       }
-      /* All pairs like those of the list with other tiles. */
-      if (met) shared->contact[atomicAdd(&shared->contacts, 1u)] = entry.word + (entry.inner ? tile << 16 : 0);
+      if (square < touch * touch) {
+        const uint32_t at = atomicAdd(&shared->contacts[turn & 1], 1u);
+        if (at < GAS_CONTACTS)
+          shared->contact[turn & 1][at] = entry.pair;
+        else
+          contact_of<Grain, DAMPED>(a, g, grain, shared->impulse[turn & 1], tile, entry.pair, sweep);
+      }
     }
-    waiting += (uint32_t)__syncthreads_count(met);
-    const gas_entry after = entry_of<LONG>(a, ahead);
     last = next != tile;
-    if (last || waiting > GAS_CONTACTS - GAS_TILE) {
-      /* Not by the same warp always. */
-      for (uint32_t c = (t + turn) & (GAS_TILE - 1); c < waiting; c += GAS_TILE)
-        contact_of<Grain, DAMPED>(a, g, shared, grain, tile, shared->contact[c], sweep);
-      waiting = 0;
-      if (t == 0) shared->contacts = 0;
-      __syncthreads();
-    }
     if (last) {
-      if (LONG && t == 0) {
-        const unsigned *const listed = shared->listed;
-        gas_needs(a, GAS_SHORT_INNER, listed[0]);
-        gas_needs(a, GAS_SHORT_OUTER, listed[1]);
-        a.short_count[tile] = min(listed[0], a.room[GAS_SHORT_INNER]) | min(listed[1], a.room[GAS_SHORT_OUTER]) << 16;
-        shared->listed[0] = shared->listed[1] = 0;
-      }
-      if (tile * GAS_TILE + t < a.n) move(a, g, shared, grain + t, sweep);
-      written();
+      const uint32_t before = tile - gridDim.x;
+      if (turn > 0) meet_waiting<Grain, DAMPED>(a, g, shared, turn - 1, before, place, waiting, sweep);
       __syncthreads();
-      leave(shared, stage, sweep->to + tile * GAS_TILE);
-      const uint32_t free = stage == 0 ? GAS_STAGES - 1 : stage - 1;
-      if (tile + 2 * gridDim.x < a.tiles) fetch(shared, free, from + (tile + 2 * gridDim.x) * GAS_TILE);
-      __pipeline_commit();
-      stage = stage == GAS_STAGES - 1 ? 0 : stage + 1;
-      parity ^= stage == 0;
-      turn += 32;
+      waiting = min(shared->contacts[turn & 1], (uint32_t)GAS_CONTACTS);
+      if (LIST == GAS_LONG && threadIdx.x == 0) {
+        gas_listed(a, GAS_SHORT, tile, shared->listed);
+        shared->listed = 0;
+      }
+      if (turn > 0) move_tile(a, g, shared, turn - 1, before, sweep);
+      __syncthreads();
+      if (turn > 0) leave(shared, (turn - 1) % GAS_STAGES, sweep->to + before * GAS_TILE);
+      if (tile + 2 * gridDim.x < a.tiles)
+        fetch(shared, (turn + 2) % GAS_STAGES, from + (tile + 2 * gridDim.x) * GAS_TILE);
+      asked();
+      turn++;
     }
     tile = next;
     next = ahead.tile;
@@ -244,19 +251,28 @@ static __device__ __forceinline__ void sweep_tiles(const gas_arrays &a, const co
     next_entry = after;
     partner = next_partner;
   }
+  const uint32_t before = blockIdx.x + (turn - 1) * gridDim.x;
+  meet_waiting<Grain, DAMPED>(a, g, shared, turn - 1, before, place, waiting, sweep);
+  __syncthreads();
+  move_tile(a, g, shared, turn - 1, before, sweep);
+  __syncthreads();
+  leave(shared, (turn - 1) % GAS_STAGES, sweep->to + before * GAS_TILE);
   all_left();
 }
 
 template <typename Grain, bool DAMPED>
-static __global__ void __launch_bounds__(GAS_TILE, STEP_BLOCKS)
+static __global__ void __launch_bounds__(GAS_TILE, step_blocks<Grain>())
     step(const __grid_constant__ gas_arrays a, const __grid_constant__ collision_gas_numbers g, unsigned k) {
   __shared__ gas_shared<Grain> shared;
   const uint32_t t = threadIdx.x;
+  for (int c = 0; c < 3; c++) shared.impulse[0][c][t] = shared.impulse[1][c][t] = 0;
+  if (t == 0) shared.fastest = shared.contacts[0] = shared.contacts[1] = shared.listed = 0;
   prepare(&shared);
   after_previous();
+  const int fault = *a.fault;
   gas_control now = gas_now(a, g, k);
   const float margin = DAMPED ? now.step : 0;
-  const bool stalled = *a.fault != 0 || !gas_holds(now.moved, margin, now.reach_long);
+  const bool stalled = fault != 0 || !gas_holds(now.moved, margin, now.reach_long);
   const bool prune = !gas_holds(now.moved_short, margin, now.reach_short);
   if (prune) now.reach_short = fminf(GAS_SHORT_STEPS * now.step + margin, 0.5f * now.reach_long);
   gas_sweep<Grain> sweep = {(const Grain *)a.grain[now.buffer],
@@ -265,7 +281,7 @@ static __global__ void __launch_bounds__(GAS_TILE, STEP_BLOCKS)
                             margin,
                             {0, 0},
                             0,
-                            false};
+                            0};
   if (blockIdx.x == 0 && t == 0) {
     if (prune && !stalled) now.moved_short = 0, now.prunes++;
     if (!stalled) now.buffer ^= 1, now.done++;
@@ -273,22 +289,20 @@ static __global__ void __launch_bounds__(GAS_TILE, STEP_BLOCKS)
     a.motion[(k + 1) & 3] = 0;
   }
   if (stalled) return;
-  if (t == 0) {
-    shared.fastest = shared.contacts = shared.listed[0] = shared.listed[1] = 0;
-    shared.half_short = 0.5f * now.reach_short;
-  }
+  if (t == 0) shared.half_short = 0.5f * now.reach_short;
   if (!Grain::equal && t < GAS_CLASSES) {
     const float share = a.classes->share[t];
     shared.share[t] = share;
     shared.over[t] = 1 / (share * share);
   }
-  for (int c = 0; c < 3; c++) shared.impulse[c][t] = 0;
   __syncthreads();
+  /* Blocks of a multiprocessor give the contacts to different warps. */
+  const uint32_t place = (t + 32 * (blockIdx.x * step_blocks<Grain>() / gridDim.x)) & (GAS_TILE - 1);
   if (prune)
-    sweep_tiles<Grain, DAMPED, true>(a, g, &shared, &sweep);
+    sweep_tiles<Grain, DAMPED, GAS_LONG>(a, g, &shared, &sweep, place);
   else
-    sweep_tiles<Grain, DAMPED, false>(a, g, &shared, &sweep);
-  if (sweep.fast) atomicOr(a.fault, GAS_FAST);
+    sweep_tiles<Grain, DAMPED, GAS_SHORT>(a, g, &shared, &sweep, place);
+  if (sweep.fast >> 31) atomicOr(a.fault, GAS_FAST);
   float most = sweep.most;
   for (int half = 16; half > 0; half /= 2) most = fmaxf(most, __shfl_down_sync(~0u, most, half));
   if (t % 32 == 0) atomicMax(&shared.fastest, __float_as_uint(most));
@@ -303,7 +317,7 @@ static __global__ void __launch_bounds__(GAS_TILE, STEP_BLOCKS)
 template <typename Grain, bool DAMPED> static void step_with(gas_work *w) {
   static const sim_cuda_kernel kernel = {"collision_gas_step", "contacts and move", SIM_LIMIT_BYTES};
   const gas_arrays &a = w->arrays;
-  const unsigned grid = collision_cuda_grid(STEP_BLOCKS, (uint64_t)a.tiles * GAS_TILE), k = w->launch++;
+  const unsigned grid = collision_cuda_grid(step_blocks<Grain>(), (uint64_t)a.tiles * GAS_TILE), k = w->launch++;
   const double bytes = 2.0 * a.n * sizeof(Grain);
   collision_launch(&kernel, bytes, grid, GAS_TILE, step<Grain, DAMPED>, a, w->numbers, k);
 }

@@ -4,7 +4,7 @@
 #define COLLISION_CUDA_LAUNCH_CUH
 
 #include "engine/cuda.h"
-#include "kernels/collision/cuda/device.cuh"
+#include "kernels/common/device.cuh"
 
 #include <cuda_runtime.h>
 

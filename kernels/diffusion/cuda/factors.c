@@ -8,6 +8,10 @@
 
 enum { THREADS = 128 }; /* FILL_THREADS */
 
+#define HAS(member, count) (sizeof((diffusion_making *)0)->member / sizeof((diffusion_making *)0)->member[0] == (count))
+_Static_assert(HAS(field, DIFFUSION_FIELDS) && HAS(table, DIFFUSION_TABLES) && HAS(field[0].cross, DIFFUSION_FIELDS),
+               "factors.cuh has as many fields and tables");
+
 static void own_of(const diffusion_species *s, diffusion_own *out) {
   for (int a = 0; a < 3; a++) {
     out->D[a] = s->D * s->axes[a];

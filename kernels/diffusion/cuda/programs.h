@@ -17,6 +17,9 @@ typedef struct diffusion_programs {
   sim_bytes text[DIFFUSION_PROGRAMS];
 } diffusion_programs;
 
+/* dft.c: the transforms that kernels with passes of their own are made of. */
+void diffusion_dft_write(sim_bytes *text);
+
 sim_bytes *diffusion_programs_add(diffusion_programs *programs, bool rates);
 void diffusion_programs_free(diffusion_programs *programs);
 sim_source diffusion_programs_source(const diffusion_programs *programs, int index);

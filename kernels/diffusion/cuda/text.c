@@ -162,6 +162,7 @@ sim_status diffusion_cuda_write(const diffusion_work *w, diffusion_programs *pro
   *programs = (diffusion_programs){0};
   sim_bytes_format(plain, "typedef %s real;\ntypedef %s2 pair;\n#include \"kernels/diffusion/cuda/pointwise.cuh\"\n",
                    w->single ? "float" : "double", w->single ? "float" : "double");
+  if (w->fused || w->axes || w->flat) diffusion_dft_write(plain);
   sim_bytes_text(rates, plain->data ? plain->data : "");
   SIM_TRY(sim_expr_emit_prelude(rates));
   if (w->p->rates) SIM_TRY(add_rates(w, rates));

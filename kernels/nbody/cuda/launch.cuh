@@ -3,7 +3,7 @@
 #ifndef NBODY_CUDA_LAUNCH_CUH
 #define NBODY_CUDA_LAUNCH_CUH
 
-#include "kernels/nbody/cuda/device.cuh"
+#include "kernels/common/device.cuh"
 
 #include "engine/cuda.h"
 

@@ -4,7 +4,7 @@
 #ifndef NBODY_CUDA_MAPPED_CUH
 #define NBODY_CUDA_MAPPED_CUH
 
-#include "kernels/nbody/cuda/device.cuh"
+#include "kernels/common/device.cuh"
 #include "kernels/nbody/cuda/raw.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef NBODY_CUDA_PAIR_CUH
 #define NBODY_CUDA_PAIR_CUH
 
-#include "kernels/nbody/cuda/device.cuh"
+#include "kernels/common/device.cuh"
 
 __device__ inline float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 __device__ inline double fused(double a, double b, double c) { return __fma_rn(a, b, c); }

@@ -3,7 +3,7 @@
 #ifndef NBODY_CUDA_REDUCE_CUH
 #define NBODY_CUDA_REDUCE_CUH
 
-#include "kernels/nbody/cuda/device.cuh"
+#include "kernels/common/device.cuh"
 #include "kernels/nbody/cuda/raw.h"
 
 #include <math.h>

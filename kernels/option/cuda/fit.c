@@ -91,8 +91,8 @@ static sim_status load(fit *f) {
   source.name = "option_fit";
   if (status == SIM_OK) status = sim_module_create(&source, &f->module);
   if (status == SIM_OK) status = sim_module_kernel(f->module, "option_record", &f->record);
-  if (status == SIM_OK) status = sim_module_kernel(f->module, "option_fit", &f->step);
-  if (status == SIM_OK) status = sim_module_kernel(f->module, "option_fit_total", &f->total);
+  f->step = option_cuda_fit_sums();
+  f->total = option_cuda_fit_total();
   sim_bytes_free(&text);
   return status;
 }

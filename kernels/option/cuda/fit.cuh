@@ -1,5 +1,5 @@
-/* Paths that rules of early exercise are fitted on, and their normal equations. Device code; a run's text gives the
- * struct `scheme`, in fp64, with S::RECORD. */
+/* Paths that rules of early exercise are fitted on. Device code; a run's text gives the struct `scheme`, in fp64, with
+ * S::RECORD. */
 #ifndef OPTION_CUDA_FIT_CUH
 #define OPTION_CUDA_FIT_CUH
 
@@ -24,55 +24,6 @@ __device__ inline void record_path(const constants<S> &c, const option_keys &key
     if (i % 4 == 0) draw(c, s, prepare(s, keys, 0), keys, common(high, keys, group), d);
     step(p, c, own, keys, d, row, i % 4, (S::STEPS * turn + i) % 4);
   }
-}
-
-/* Sums of OPTION_FIT_CHUNK paths: partial[blocks][OPTION_CUDA_FIT_SUMS]. */
-__device__ inline void fit_sums(const option_fit_step &f, const double *now, const double *next, double *cash,
-                                double *partial) {
-  enum { WARPS = OPTION_CUDA_THREADS / 32, MOMENTS = OPTION_CUDA_FIT_MOMENTS, SUMS = OPTION_CUDA_FIT_SUMS };
-  __shared__ double all[WARPS][SUMS];
-  double sum[SUMS];
-#pragma unroll
-  for (int k = 0; k < SUMS; k++) sum[k] = 0;
-  for (int j = 0; j < OPTION_CUDA_FIT_CHUNK; j += OPTION_CUDA_THREADS) {
-    const size_t i = (size_t)blockIdx.x * OPTION_CUDA_FIT_CHUNK + j + threadIdx.x;
-    double brings = cash[i];
-    if (f.exercise) {
-      const double price = next[i], payoff = f.sign * (price - f.strike), x = (price - f.centre) * f.scale;
-      double hold = 0;
-      for (int k = f.degree; k >= 0; k--) hold = hold * x + f.beta[k];
-      if (payoff > 0 && payoff >= hold) brings = payoff;
-    }
-    cash[i] = brings *= f.discount;
-    const double price = now[i], x = (price - f.centre) * f.scale;
-    if (!(f.sign * (price - f.strike) > 0)) continue;
-    double power = 1;
-#pragma unroll
-    for (int k = 0; k < MOMENTS; k++) {
-      if (k > 2 * f.degree) break;
-      sum[k] += power;
-      if (k <= f.degree && k < SUMS - MOMENTS) sum[MOMENTS + k] += power * brings;
-      power *= x;
-    }
-  }
-#pragma unroll
-  for (int k = 0; k < SUMS; k++) {
-    const double a = warp_sum(sum[k]);
-    if (threadIdx.x % 32 == 0) all[threadIdx.x / 32][k] = a;
-  }
-  __syncthreads();
-  if (threadIdx.x >= SUMS) return;
-  double a = 0;
-  for (int warp = 0; warp < WARPS; warp++) a += all[warp][threadIdx.x];
-  partial[(size_t)blockIdx.x * SUMS + threadIdx.x] = a;
-}
-
-/* A warp for each sum. */
-__device__ inline void fit_total(const double *partial, int blocks, double *out) {
-  double a = 0;
-  for (int b = threadIdx.x % 32; b < blocks; b += 32) a += partial[(size_t)b * OPTION_CUDA_FIT_SUMS + threadIdx.x / 32];
-  a = warp_sum(a);
-  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = a;
 }
 
 #endif

@@ -13,6 +13,7 @@ struct option_sampler {
   option_policy policy;
   option_cuda_plan plan;
   sim_module *module;
+  sim_bytes text;        /* until it is compiled */
   void *sample, *gather; /* kernels */
   option_keys keys;
   void *table, *constants; /* on the device; on the host */
@@ -209,6 +210,7 @@ static void destroy(option_sampler **sampler) {
   option_cuda_plan_free(&s->plan);
   option_estimate_free(&s->estimate);
   sim_module_free(&s->module);
+  sim_bytes_free(&s->text);
   sim_backend_cuda.free(s->table);
   sim_backend_cuda.free(s->partial);
   sim_backend_cuda.free(s->tables);
@@ -218,15 +220,18 @@ static void destroy(option_sampler **sampler) {
   *sampler = NULL;
 }
 
-static sim_status load(option_sampler *s) {
-  sim_bytes text = {0};
-  sim_status status = option_cuda_write(&s->plan, &text);
-  const sim_source source = option_cuda_source(&s->plan, &text);
-  if (status == SIM_OK) status = sim_module_create(&source, &s->module);
-  if (status == SIM_OK) status = sim_module_kernel(s->module, "option_sample", &s->sample);
-  if (status == SIM_OK) status = sim_module_kernel(s->module, "option_gather", &s->gather);
-  sim_bytes_free(&text);
-  return status;
+/* Compiles it beside what comes before the first launch. */
+static sim_status begin_kernel(option_sampler *s) {
+  SIM_TRY(option_cuda_write(&s->plan, &s->text));
+  const sim_source source = option_cuda_source(&s->plan, &s->text);
+  return sim_module_begin(&source, 1, &s->module);
+}
+
+static sim_status end_kernel(option_sampler *s) {
+  SIM_TRY(sim_module_end(s->module));
+  sim_bytes_free(&s->text);
+  s->gather = option_cuda_gather();
+  return sim_module_kernel(s->module, "option_sample", &s->sample);
 }
 
 static sim_status fill(option_sampler *s) {
@@ -308,15 +313,16 @@ void option_cuda_keys(uint64_t seed, option_keys *out) {
 static sim_status make(option_sampler *s, const option_parameters *p) {
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
   SIM_TRY(option_cuda_plan_create(p, &s->estimate, &s->plan));
+  SIM_TRY(begin_kernel(s));
   SIM_TRY(option_cuda_fit(p, &s->estimate, &s->policy));
   s->batch = batch(p);
   option_cuda_keys(p->common.seed, &s->keys);
   snprintf(s->name, sizeof s->name, "one path a thread, %d blocks at a time", s->batch);
   s->scrambles = p->sampling.sequence == OPTION_SOBOL ? option_groups(p) : 0;
   s->block = s->scrambles > 0 ? option_block_samples(p) : OPTION_BLOCK;
-  SIM_TRY(load(s));
   SIM_TRY(fill(s));
   if (s->scrambles > 0) SIM_TRY(make_points(s, p));
+  SIM_TRY(end_kernel(s));
   SIM_TRY(pilot(s));
   if (isnan(p->sampling.standard_error)) s->all = (int64_t)fmin(p->sampling.paths / s->plan.signs, 0x1p62);
   return SIM_OK;

@@ -4,6 +4,7 @@
 
 #include "engine/compile.h"
 #include "kernels/option/cuda/launch.h"
+#include "kernels/option/cuda/sums.h"
 #include "kernels/option/estimate.h"
 
 typedef struct option_cuda_view {

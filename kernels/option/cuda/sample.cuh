@@ -6,25 +6,25 @@
 #ifndef OPTION_CUDA_SAMPLE_CUH
 #define OPTION_CUDA_SAMPLE_CUH
 
+#include "kernels/option/cuda/follow.cuh"
 #include "kernels/option/cuda/match.cuh"
 
 /* First and second sums of a group of quantities. */
-template <typename Real> struct group_sums { Real first[OPTION_CUDA_GROUP], second[OPTION_CUDA_GROUP]; };
+template <class P, typename Real> struct group_sums { Real first[P::COUNT], second[P::COUNT]; };
 
-template <typename Real> __device__ inline void clear(group_sums<Real> &sums) {
+template <class P, typename Real> __device__ inline void clear(group_sums<P, Real> &sums) {
 #pragma unroll
-  for (int k = 0; k < OPTION_CUDA_GROUP; k++) sums.first[k] = sums.second[k] = 0;
+  for (int k = 0; k < P::COUNT; k++) sums.first[k] = sums.second[k] = 0;
 }
 
 template <class S, class P>
 __device__ inline void add_path(const constants<S> &c, int group, const typename S::real *views,
-                                group_sums<typename S::real> &sums) {
+                                group_sums<P, typename S::real> &sums) {
   typedef typename S::real real;
-  real value[OPTION_CUDA_GROUP], control[OPTION_CUDA_GROUP];
+  real value[P::COUNT], control[P::COUNT];
   P::of(group, views, c.c + S::C_TUNE, value, control);
 #pragma unroll
-  for (int k = 0; k < OPTION_CUDA_GROUP; k++) {
-    if (k >= P::QUANTITIES) continue;
+  for (int k = 0; k < P::COUNT; k++) {
     const real *tune = c.c + S::C_TUNE + 2 * (group * OPTION_CUDA_GROUP + k);
     real d = P::SHIFTED ? value[k] : value[k] - tune[0];
     if (P::CONTROLS) d = fused(-tune[1], control[k], d);
@@ -34,17 +34,21 @@ __device__ inline void add_path(const constants<S> &c, int group, const typename
   }
 }
 
-/* Adds the warp's sums to its own in shared memory. */
+/* Adds the warp's sums to its own in shared memory, eight at a time where they have no other groups beside
+ * them: of more they go through memory. */
 template <class P, typename Real>
-__device__ inline void close_group(int group, const group_sums<Real> &sums,
+__device__ inline void close_group(int group, const group_sums<P, Real> &sums,
                                    double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
+  double each[2 * P::COUNT];
 #pragma unroll
-  for (int k = 0; k < OPTION_CUDA_GROUP; k++) {
-    if (k >= P::QUANTITIES) continue;
-    const double first = warp_sum((double)sums.first[k]), second = warp_sum((double)sums.second[k]);
-    if (threadIdx.x % 32 != 0) continue;
-    all[threadIdx.x / 32][group * OPTION_CUDA_GROUP + k][0] += first;
-    all[threadIdx.x / 32][group * OPTION_CUDA_GROUP + k][1] += second;
+  for (int k = 0; k < P::COUNT; k++) {
+    each[2 * k] = (double)sums.first[k];
+    each[2 * k + 1] = (double)sums.second[k];
+  }
+#pragma unroll P::GROUPS> 1 ? 2 * P::COUNT : 8
+  for (int k = 0; k < 2 * P::COUNT; k++) {
+    const double sum = warp_sum(each[k]);
+    if (threadIdx.x % 32 == 0) all[threadIdx.x / 32][group * OPTION_CUDA_GROUP + k / 2][k % 2] += sum;
   }
 }
 
@@ -55,28 +59,26 @@ __device__ inline void sample_one(const constants<S> &c, const option_keys &keys
                                   unsigned high, unsigned low, unsigned left,
                                   double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
   typedef typename S::real real;
-  group_sums<double> total;
+  group_sums<P, double> total;
   own_words own = prepare(begin_stream(high, threadIdx.x), keys, 0);
   if (S::SHARE > 1) /* kept, not computed anew in each turn */
     asm volatile("" : "+r"(own.third.low), "+r"(own.third.high), "+r"(own.c1), "+r"(own.c2));
   clear(total);
 #pragma unroll 1
   for (int outer = 0; outer < S::OUTER; outer++) {
-    group_sums<real> sums;
+    group_sums<P, real> sums;
     clear(sums);
 #pragma unroll S::SHARE> 1 ? S::UNROLL : 1
     for (int inner = 0; inner < S::INNER; inner += S::SHARE) {
       const unsigned before = (outer * S::INNER + inner) * OPTION_CUDA_THREADS, number = before + threadIdx.x;
       if (!FULL && number >= left) continue;
-      real views[S::SHARE][S::VIEWS + S::CHECKED];
       follow(c, keys, table, kept, own, points, matched, high, low + before, (outer * S::INNER + inner) / S::SHARE,
-             views);
-#pragma unroll
-      for (int r = 0; r < S::SHARE; r++)
-        if (FULL || number + r * OPTION_CUDA_THREADS < left) add_path<S, P>(c, 0, views[r], sums);
+             [&](int r, const real *views) {
+               if (FULL || number + r * OPTION_CUDA_THREADS < left) add_path<S, P>(c, 0, views, sums);
+             });
     }
 #pragma unroll
-    for (int k = 0; k < OPTION_CUDA_GROUP; k++) {
+    for (int k = 0; k < P::COUNT; k++) {
       total.first[k] += (double)sums.first[k];
       total.second[k] += (double)sums.second[k];
     }
@@ -99,10 +101,12 @@ __device__ inline void sample_many(const constants<S> &c, const option_keys &key
 #pragma unroll 1
     for (int inner = 0; inner < S::INNER; inner += S::SHARE)
       follow(c, keys, table, kept, own, points, matched, high, low + before + inner * OPTION_CUDA_THREADS,
-             (outer * S::INNER + inner) / S::SHARE, views + inner);
+             (outer * S::INNER + inner) / S::SHARE, [&](int r, const real *seen) {
+               for (int v = 0; v < S::VIEWS + S::CHECKED; v++) views[inner + r][v] = seen[v];
+             });
 #pragma unroll 1
     for (int group = 0; group < P::GROUPS; group++) {
-      group_sums<real> sums;
+      group_sums<P, real> sums;
       clear(sums);
 #pragma unroll 1
       for (int inner = 0; inner < S::INNER; inner++)
@@ -145,7 +149,7 @@ __device__ inline void sample_part(const constants<S> &c, const option_keys &key
   }
   if constexpr (P::GROUPS > 1)
     sample_many<S, P>(c, keys, table, kept, points, matched, high, low, left, all);
-  else if (left == S::PART)
+  else if (S::LIGHT && left == S::PART) /* a path that may end early costs some per cent there */
     sample_one<S, P, true>(c, keys, table, kept, points, matched, high, low, left, all);
   else
     sample_one<S, P, false>(c, keys, table, kept, points, matched, high, low, left, all);
@@ -155,24 +159,6 @@ __device__ inline void sample_part(const constants<S> &c, const option_keys &key
 #pragma unroll
     for (int warp = 0; warp < WARPS; warp++) sum += (&all[warp][0][0])[i];
     partial[(size_t)blockIdx.x * P::QUANTITIES * 2 + i] = sum;
-  }
-}
-
-/* Parts of each block in order: out[blocks][numbers] of partial[parts][numbers]; first sums are the even numbers,
- * second ones the odd. `matched`: each part's mean is one sample, and the second sum of these. */
-__device__ inline void gather_parts(const double *partial, int parts, int per_block, int numbers, int matched,
-                                    double *out) {
-  const int blocks = (parts + per_block - 1) / per_block;
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < blocks * numbers; i += gridDim.x * blockDim.x) {
-    const int first = i / numbers * per_block, last = min(first + per_block, parts), number = i % numbers;
-    const bool squared = matched && number % 2 == 1;
-    double sum = 0;
-#pragma unroll 8
-    for (int part = first; part < last; part++) {
-      const double a = partial[(size_t)part * numbers + (squared ? number - 1 : number)];
-      sum += squared ? a * a / (MATCH_M * MATCH_M) : a;
-    }
-    out[i] = sum;
   }
 }
 

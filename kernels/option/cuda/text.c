@@ -15,7 +15,7 @@ static void add_list(sim_bytes *text, const char *name, const int *list, int cou
   sim_bytes_text(text, "};\n    return list[i];\n  }\n");
 }
 
-enum { BY_KIND, BY_LINE, BY_SIGN, BY_SLOT, BY_SIDE, BY_TANGENT };
+enum { BY_LINE, BY_SIGN, BY_SIDE };
 
 static int tangent_of(const option_cuda_plan *plan, int feature) {
   const int tangent = plan->estimate->graph.feature[feature].tangent;
@@ -27,30 +27,44 @@ static void add_views(sim_bytes *text, const char *name, const option_cuda_plan 
   sim_bytes_format(text, "  static __device__ constexpr int %s(int i) {\n    constexpr int list[] = {", name);
   for (int i = 0; i < count; i++) {
     const option_kind kind = plan->estimate->graph.feature[view[i].feature].kind;
-    const int value = by == BY_KIND      ? (int)kind
-                      : by == BY_LINE    ? view[i].line
-                      : by == BY_SIGN    ? view[i].sign
-                      : by == BY_TANGENT ? tangent_of(plan, view[i].feature)
-                      : by == BY_SLOT    ? view[i].slot
-                                         : (kind == OPTION_NOT_ABOVE ? 1 : -1);
+    const int value = by == BY_LINE ? view[i].line : by == BY_SIGN ? view[i].sign : (kind == OPTION_NOT_ABOVE ? 1 : -1);
     sim_bytes_format(text, "%d, ", value);
   }
   sim_bytes_text(text, "0};\n    return list[i];\n  }\n");
+}
+
+/* All that payoffs see of a path, one by one: a loop over lists of what each is takes several times as long to compile.
+ */
+static void add_look(const option_cuda_plan *plan, sim_bytes *text) {
+  sim_bytes_text(text,
+                 "  template <class W, class C> static __device__ __forceinline__ void look(const W &p, const C &c,\n"
+                 "                                                                         real *o) {\n");
+  for (int v = 0; v < plan->views; v++) {
+    const option_cuda_view *view = &plan->view[v];
+    const int tangent = tangent_of(plan, view->feature);
+    sim_bytes_format(text, "    o[%d] = view<scheme, %d, %s>(p, c, %d, %d, %d, %d, %d, %d);\n", v,
+                     (int)plan->estimate->graph.feature[view->feature].kind, tangent >= 0 ? "true" : "false", v,
+                     view->line, plan->line_track[view->line], view->sign, view->slot, tangent >= 0 ? tangent : 0);
+  }
+  sim_bytes_text(text, "  }\n");
 }
 
 /* How assets move. */
 static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
   const option_mover *mover = plan->estimate->market[0].mover;
   bool checked = false;
+  unsigned motions = 0;
   int motion[OPTION_ASSETS_MAX] = {0}, jumps[OPTION_ASSETS_MAX] = {0}, nodes[OPTION_ASSETS_MAX] = {0};
   for (int a = 0; a < plan->assets && plan->moved; a++) {
     motion[a] = (int)mover[a].motion;
     checked |= mover[a].motion == OPTION_LOCAL_FUNCTION;
     jumps[a] = mover[a].jumps > 0 ? plan->jumps : 0;
     nodes[a] = mover[a].nodes;
+    motions |= 1u << motion[a];
   }
-  sim_bytes_format(text, "  enum : int { MOVED = %d, CHECKED = %d, C_MOVER = %d, C_ABOVE = %d, JUMPS = %d };\n",
-                   plan->moved, checked, plan->at_mover, plan->at_above, plan->jumps);
+  sim_bytes_format(text,
+                   "  enum : int { MOVED = %d, MOTIONS = %u, CHECKED = %d, C_MOVER = %d, C_ABOVE = %d, JUMPS = %d };\n",
+                   plan->moved, motions, checked, plan->at_mover, plan->at_above, plan->jumps);
   add_list(text, "motion", motion, plan->assets);
   add_list(text, "jumps", jumps, plan->assets);
   add_list(text, "nodes", nodes, plan->assets);
@@ -80,18 +94,22 @@ static sim_status add_local(const option_cuda_plan *plan, sim_bytes *text) {
 }
 
 static void add_tangents(const option_cuda_plan *plan, sim_bytes *text) {
-  int flat[OPTION_TANGENTS_MAX + 1] = {0};
+  int flat[OPTION_TANGENTS_MAX + 1] = {0}, asset[OPTION_TANGENTS_MAX + 1] = {0};
   const int count = plan->tangent_begin[plan->assets];
-  for (int g = 0; g < count; g++) flat[g] = plan->estimate->graph.tangent[plan->tangent[g]].greek == OPTION_RHO;
+  for (int g = 0; g < count; g++) {
+    const option_parameter *tangent = &plan->estimate->graph.tangent[plan->tangent[g]];
+    flat[g] = tangent->greek == OPTION_RHO;
+    asset[g] = tangent->asset;
+  }
   sim_bytes_format(text, "  enum : int { TANGENTS = %d, R_SLOPE = %d, R_SWING = %d, C_SWING = %d };\n", count,
                    plan->row_slope, plan->row_swing, plan->at_swing);
-  add_list(text, "tangent_begin", plan->tangent_begin, plan->assets + 1);
+  add_list(text, "tangent_asset", asset, count + 1);
   add_list(text, "tangent_flat", flat, count + 1);
 }
 
 static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
   const size_t room = (size_t)plan->earlies + 1;
-  int *list = calloc(3 * room, sizeof *list);
+  int *list = calloc(3 * room, sizeof *list), degree = 0;
   if (list == NULL) {
     text->failed = true;
     return;
@@ -102,9 +120,10 @@ static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
     list[k] = (int)o->every;
     list[room + (size_t)k] = (int)(plan->steps / o->every);
     list[2 * room + (size_t)k] = (int)o->degree;
+    if (degree < (int)o->degree) degree = (int)o->degree;
   }
-  sim_bytes_format(text, "  enum : int { EARLIES = %d, C_EARLY = %d, RECORD = %d };\n", plan->earlies, plan->at_early,
-                   plan->record);
+  sim_bytes_format(text, "  enum : int { EARLIES = %d, DEGREE = %d, C_EARLY = %d, RECORD = %d };\n", plan->earlies,
+                   degree, plan->at_early, plan->record);
   add_list(text, "early_every", list, plan->earlies + 1);
   add_list(text, "early_dates", list + room, plan->earlies + 1);
   add_list(text, "early_degree", list + 2 * room, plan->earlies + 1);
@@ -135,41 +154,59 @@ static bool is_lean(const option_cuda_plan *plan) {
          plan->tangent_begin[plan->assets] == 0;
 }
 
+/* Instructions of a step, roughly, beside its normals. */
+static int step_work(const option_cuda_plan *plan) {
+  const int own = plan->moved ? plan->signs : 1, tangents = plan->tangent_begin[plan->assets];
+  const int moving = plan->tracks * own * (plan->moved ? 60 : 4);
+  const int paying = option_share(plan->steps) > 1 ? 12 * plan->estimate->quantities * plan->signs : 0;
+  return moving + (8 * plan->lines + 6 * tangents) * plan->signs + 10 * plan->stays + 24 * plan->earlies + paying;
+}
+
+/* Whether a step takes so many instructions that four of them, or the paths that share words, are a loop: unrolled they
+ * take several times as long to compile, and no less to run. */
+static bool is_rolled(const option_cuda_plan *plan) {
+  if (plan->large || is_lean(plan)) return false;
+  return plan->record || plan->parameters->sampling.sequence == OPTION_SOBOL || step_work(plan) > 150;
+}
+
 static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
   int need[OPTION_ASSETS_MAX];
-  for (int a = 0; a < plan->assets; a++) need[a] = (int)plan->need[a];
-  const int rows = plan->rows > 0 ? plan->rows : 1;
+  unsigned needs = 0;
+  for (int a = 0; a < plan->assets; a++) {
+    need[a] = (int)plan->need[a];
+    needs |= plan->need[a];
+  }
+  const int rows = plan->rows > 0 ? plan->rows : 1, rolled = is_rolled(plan);
   sim_bytes_format(text,
                    "struct scheme {\n"
                    "  typedef %s real;\n"
                    "  enum : int {\n"
                    "    ASSETS = %d, STEPS = %d, SIGNS = %d, TRACKS = %d, LINES = %d, VIEWS = %d,\n"
-                   "    FIXINGS = %d, STAYS = %d, FOLDED = %d, FAR = %d, CORRELATED = %d,\n",
+                   "    FIXINGS = %d, STAYS = %d, NEEDS = %u, FOLDED = %d, FAR = %d, CORRELATED = %d,\n",
                    plan->single ? "float" : "double", plan->assets, plan->steps, plan->signs, plan->tracks, plan->lines,
-                   plan->views, plan->fixings, plan->stays, plan->folded, plan->far, plan->correlated);
+                   plan->views, plan->fixings, plan->stays, needs, plan->folded, plan->far, plan->correlated);
   sim_bytes_format(text,
                    "    R_WEIGHT = %d, R_LEVEL = %d, R_VOL = %d, R_MARK = %d, ROWS = %d, KEPT_ROWS = %d,\n"
                    "    C_SPREAD = 0, C_FACTOR = %d, C_RATIO = %d, C_VOL = %d, C_VIEW = %d, C_STAY = %d,\n"
                    "    C_TUNE = %d, CONSTANTS = %d, INNER = %d, OUTER = %d, PART = %d,\n"
-                   "    SHARE = %d, UNROLL = %d\n"
+                   "    SHARE = %d, UNROLL = %d, ROLLED = %d, LOOPED = %d, LIGHT = %d\n"
                    "  };\n",
-                   plan->row_weight, plan->row_level, plan->row_vol, plan->row_mark, rows, plan->large ? 1 : rows,
-                   plan->at_factor, plan->at_ratio, plan->at_vol, plan->at_view, plan->at_stay, plan->at_tune,
-                   plan->constants, plan->inner, plan->outer, plan->part, option_share(plan->steps),
-                   is_lean(plan) && plan->signs == 1 && plan->steps <= 2 ? 8 : 1);
+                   plan->row_weight, plan->row_level, plan->row_vol, plan->row_mark, rows,
+                   plan->large || (rolled && option_share(plan->steps) == 1) ? 0 : rows, plan->at_factor,
+                   plan->at_ratio, plan->at_vol, plan->at_view, plan->at_stay, plan->at_tune, plan->constants,
+                   plan->inner, plan->outer, plan->part, option_share(plan->steps),
+                   is_lean(plan) && plan->signs == 1 && plan->steps <= 2 ? 8 : 1, rolled, plan->large || rolled,
+                   is_lean(plan) || step_work(plan) <= 30);
   add_motion(plan, text);
   add_tangents(plan, text);
   add_early(plan, text);
   add_quasi(plan, text);
   add_list(text, "need", need, plan->assets);
   add_list(text, "track_begin", plan->track_begin, plan->assets + 1);
+  add_list(text, "track_asset", plan->track_asset, plan->tracks);
   add_list(text, "line_begin", plan->line_begin, plan->tracks + 1);
   add_list(text, "line_track", plan->line_track, plan->lines);
-  add_views(text, "view_kind", plan, plan->view, plan->views, BY_KIND);
-  add_views(text, "view_line", plan, plan->view, plan->views, BY_LINE);
-  add_views(text, "view_sign", plan, plan->view, plan->views, BY_SIGN);
-  add_views(text, "view_slot", plan, plan->view, plan->views, BY_SLOT);
-  add_views(text, "view_tangent", plan, plan->view, plan->views, BY_TANGENT);
+  add_look(plan, text);
   add_views(text, "stay_line", plan, plan->stay, plan->stays, BY_LINE);
   add_views(text, "stay_sign", plan, plan->stay, plan->stays, BY_SIGN);
   add_views(text, "stay_side", plan, plan->stay, plan->stays, BY_SIDE);
@@ -321,14 +358,15 @@ static sim_status add_payoffs(const option_cuda_plan *plan, sim_bytes *text) {
   const int groups = (e->quantities + OPTION_CUDA_GROUP - 1) / OPTION_CUDA_GROUP;
   sim_bytes_format(text,
                    "struct payoffs {\n"
-                   "  enum : int { QUANTITIES = %d, GROUPS = %d, CONTROLS = %d, SHIFTED = %d };\n"
+                   "  enum : int { QUANTITIES = %d, GROUPS = %d, COUNT = %d, CONTROLS = %d, SHIFTED = %d };\n"
                    "  typedef scheme::real real;\n"
                    "  static __device__ __forceinline__ void of(int group, const real *f, const real *tune, real *o,\n"
                    "                                            real *x) {\n"
                    "#pragma unroll\n"
-                   "    for (int k = 0; k < OPTION_CUDA_GROUP; k++) o[k] = x[k] = 0;\n"
+                   "    for (int k = 0; k < COUNT; k++) o[k] = x[k] = 0;\n"
                    "    switch (group) {\n",
-                   e->quantities, groups, controls, plan->kinked);
+                   e->quantities, groups, e->quantities < OPTION_CUDA_GROUP ? e->quantities : OPTION_CUDA_GROUP,
+                   controls, plan->kinked);
   for (int group = 0; group < groups; group++) add_call(plan, group, text);
   sim_bytes_text(text, "    }\n  }\n};\n");
   return SIM_OK;
@@ -354,15 +392,6 @@ sim_status option_cuda_write_fit(const option_cuda_plan *record, sim_bytes *text
                        "                  const __grid_constant__ option_keys keys, const scheme::real *table,\n"
                        "                  unsigned high, unsigned low, const recorder to) {\n"
                        "  record_path<scheme>(c, keys, table, high, low, to);\n"
-                       "}\n"
-                       "extern \"C\" __global__ void __launch_bounds__(OPTION_CUDA_THREADS)\n"
-                       "    option_fit(const option_fit_step f, const double *now, const double *next, double *cash,\n"
-                       "               double *partial) {\n"
-                       "  fit_sums(f, now, next, cash, partial);\n"
-                       "}\n"
-                       "extern \"C\" __global__ void __launch_bounds__(32 * OPTION_CUDA_FIT_SUMS)\n"
-                       "    option_fit_total(const double *partial, int blocks, double *out) {\n"
-                       "  fit_total(partial, blocks, out);\n"
                        "}\n");
   return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of the paths") : SIM_OK;
 }
@@ -378,10 +407,6 @@ sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) {
                        "                  const option_range range, const __grid_constant__ option_points points,\n"
                        "                  double *partial) {\n"
                        "  sample_part<scheme, payoffs>(c, keys, table, range, points, partial);\n"
-                       "}\n"
-                       "extern \"C\" __global__ void option_gather(const double *partial, int parts, int per_block,\n"
-                       "                                         int numbers, int matched, double *out) {\n"
-                       "  gather_parts(partial, parts, per_block, numbers, matched, out);\n"
                        "}\n");
   return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of the payoffs") : SIM_OK;
 }

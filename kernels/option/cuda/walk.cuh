@@ -1,5 +1,5 @@
-/* One path, or an antithetic pair, of all markets from the same normals. Device code; a run's text gives the struct
- * `scheme` (text.c) and OPTION_EACH, the unrolling of loops over assets, tracks and lines.
+/* A step of a path, or of an antithetic pair, of all markets from the same normals. Device code; a run's text gives the
+ * struct `scheme` (text.c) and OPTION_EACH, the unrolling of loops over assets, tracks and lines.
  *
  * A track is a martingale part: of an asset and one course of its volatility, y += vol w; antithetic paths have -y. A
  * line is a track with one drift: x = y + level, the level known for each step. Sums of prices are sums of
@@ -90,6 +90,9 @@ template <typename Real> __device__ inline Real extreme(Real x, Real y, Real vol
   return (x + y + side * root(spread)) * (Real)0.5;
 }
 
+/* Whether any asset moves so: known before the assets are. */
+template <class S> __device__ constexpr bool has_motion(int motion) { return S::MOVED && (S::MOTIONS >> motion & 1); }
+
 template <class S> __device__ inline void begin_walk(walk<S> &p, const constants<S> &c) {
   OPTION_EACH
   for (int t = 0; t < S::TRACKS; t++)
@@ -141,9 +144,10 @@ __device__ inline void draw(const constants<S> &c, const stream &s, const own_wo
         S::ASSETS == 1 ? c.c[S::C_SPREAD] : (typename S::real) - 1.3862943611198906; /* -2 ln 2 */
     two_normals(w.word[0], w.word[1], spread, out.z[a]);
     two_normals(w.word[2], w.word[3], spread, out.z[a] + 2);
-    if (S::need(a) & NEED_HIGH) out.high[a] = random_words(prepare(s, keys, 64 + a), keys, group);
-    if (S::need(a) & NEED_LOW) out.low[a] = random_words(prepare(s, keys, 128 + a), keys, group);
-    if (S::MOVED && S::motion(a) == HESTON) out.variance[a] = random_words(prepare(s, keys, 192 + a), keys, group);
+    if (S::need(a) & S::NEEDS & NEED_HIGH) out.high[a] = random_words(prepare(s, keys, 64 + a), keys, group);
+    if (S::need(a) & S::NEEDS & NEED_LOW) out.low[a] = random_words(prepare(s, keys, 128 + a), keys, group);
+    if (has_motion<S>(HESTON) && S::motion(a) == HESTON)
+      out.variance[a] = random_words(prepare(s, keys, 192 + a), keys, group);
   }
 }
 
@@ -159,7 +163,7 @@ __device__ inline void draw_points(const constants<S> &c, const option_points &q
     for (int i = 0; i < (S::STEPS < 4 ? S::STEPS : 4); i++) {
       if (first + i >= S::STEPS) break;
       out.z[a][(place + i) & 3] = unit * (m.at[a][first + i + 1] - m.at[a][first + i]);
-      if (S::MOVED && S::motion(a) == HESTON)
+      if (has_motion<S>(HESTON) && S::motion(a) == HESTON)
         out.variance[a].word[(place + i) & 3] =
             sobol_word(q, m.scramble, m.index, (first + i) * q.each + S::quasi_variance(a));
     }
@@ -192,15 +196,14 @@ __device__ inline void match_draws(const constants<S> &c, const moments<S> &m, i
 template <class S> struct rows {
   const typename S::real *table, *at;
   int first; /* step */
-  four<typename S::real> kept[S::KEPT_ROWS];
+  four<typename S::real> kept[S::KEPT_ROWS > 0 ? S::KEPT_ROWS : 1];
   __device__ rows(const typename S::real *from, int group) : table(from), at(from + 4 * S::ROWS * group) {
     first = 4 * group;
 #pragma unroll
-    for (int r = 0; S::KEPT_ROWS == S::ROWS && r < S::ROWS; r++)
-      kept[r] = reinterpret_cast<const four<typename S::real> *>(at)[r];
+    for (int r = 0; r < S::KEPT_ROWS; r++) kept[r] = reinterpret_cast<const four<typename S::real> *>(at)[r];
   }
   __device__ typename S::real of(int row, int i) const {
-    return S::KEPT_ROWS == S::ROWS ? kept[row].number[i] : __ldg(at + 4 * row + i);
+    return S::KEPT_ROWS > 0 ? kept[row].number[i] : __ldg(at + 4 * row + i);
   }
 };
 
@@ -217,22 +220,23 @@ __device__ inline void move(walk<S> &p, const constants<S> &c, const stream &ran
     const real normal = s ? -w : w;
     real &x = p.y[t][s];
     real grown = row.of(S::R_LEVEL + t, i);
-    if (motion == HESTON) {
+    if (has_motion<S>(HESTON) && motion == HESTON) {
       const unsigned word = d.variance[a].word[j];
       grown += heston_step(m, p.variance[t][s], normal, s ? ~word : word, vol[s]);
-    } else if (motion == BROWNIAN) {
+    } else if (has_motion<S>(BROWNIAN) && motion == BROWNIAN) {
       vol[s] = row.of(S::R_VOL + t, i);
       grown = fused(vol[s], normal, grown);
-    } else {
+    } else if (has_motion<S>(LOCAL_FUNCTION) || has_motion<S>(LOCAL_GRID)) {
       const real price_now = price<S>(x) * m[M_SPOT];
-      const real sigma = motion == LOCAL_GRID ? grid_volatility(row.table + S::grid_at(t),
-                                                                row.table + S::grid_at(t) + (step + 1) * S::nodes(a),
-                                                                S::nodes(a), price_now)
-                                              : S::local_volatility(a, price_now, step * m[M_DT]);
+      const real sigma =
+          has_motion<S>(LOCAL_GRID) && motion == LOCAL_GRID
+              ? grid_volatility(row.table + S::grid_at(t), row.table + S::grid_at(t) + (step + 1) * S::nodes(a),
+                                S::nodes(a), price_now)
+              : S::local_volatility(a, price_now, step * m[M_DT]);
       if (S::CHECKED && motion == LOCAL_FUNCTION && !(sigma >= 0 && sigma <= (real)1e18)) p.unsound = true;
       grown += local_step(m, sigma, normal, vol[s]);
     }
-    if (S::jumps(a) > 0)
+    if (S::JUMPS > 0 && S::jumps(a) > 0)
       grown += jump_sum(m, c.c + S::C_ABOVE + t * S::JUMPS, S::jumps(a), random_words(random, keys, step, 256 + a), s);
     x += grown;
   }
@@ -245,7 +249,8 @@ __device__ inline void follow_slopes(walk<S> &p, const rows<S> &row, int i, int 
   typedef typename S::real real;
   const unsigned need = S::need(a);
   OPTION_EACH
-  for (int g = S::tangent_begin(a); g < S::tangent_begin(a + 1); g++) {
+  for (int g = 0; g < S::TANGENTS; g++) {
+    if (S::tangent_asset(g) != a) continue;
     const real known = row.of(S::R_SLOPE + g, i);
     real y = known;
     if (!S::tangent_flat(g))
@@ -275,21 +280,28 @@ __device__ inline void exercise(const constants<S> &c, const typename S::real *t
   const bool last = step + 1 == every * S::early_dates(k);
   real hold = __ldg(rule + degree + 1);
 #pragma unroll
-  for (int i = degree; i > 0; i--) hold = fused(hold, at, __ldg(rule + i));
+  for (int i = S::DEGREE; i > 0; i--)
+    if (i <= degree) hold = fused(hold, at, __ldg(rule + i));
   if (paid < 0 && payoff > 0 && (last || payoff > hold)) paid = payoff * __ldg(rule);
   if (last) paid = greatest(paid, (real)0);
 }
 
+/* What a step leaves of each line for the probabilities to stay. */
+template <class S> struct marks {
+  enum { COUNT = S::STAYS > 0 ? S::LINES : 1 };
+  typename S::real before[COUNT][S::SIGNS], vol[COUNT][S::SIGNS];
+};
+
 /* x of the line after a step, and what is made of it. */
 template <class S>
-__device__ inline void follow_line(walk<S> &p, const constants<S> &c, const draws<S> &d, const rows<S> &row, int i,
-                                   int j, int a, int t, int l, const typename S::real *vols,
+__device__ inline void follow_line(walk<S> &p, marks<S> &m, const constants<S> &c, const draws<S> &d,
+                                   const rows<S> &row, int i, int j, int a, int t, int l, const typename S::real *vols,
                                    const typename S::real *power) {
   typedef typename S::real real;
-  const unsigned need = S::need(a);
+  const unsigned need = S::need(a) & S::NEEDS;
 #pragma unroll
   for (int s = 0; s < S::SIGNS; s++) {
-    const bool sloped = l == S::line_begin(S::track_begin(a)) && S::tangent_begin(a) < S::tangent_begin(a + 1);
+    const bool sloped = S::TANGENTS > 0 && l == S::line_begin(S::track_begin(a));
     real priced = 0;
     if ((need & NEED_SUM) && !S::FAR) {
       priced = row.of(S::R_WEIGHT + l, i) * power[s];
@@ -310,22 +322,34 @@ __device__ inline void follow_line(walk<S> &p, const constants<S> &c, const draw
     }
     if (need & NEED_HIGH) p.high[l][s] = greatest(p.high[l][s], extreme(before, x, vol, d.high[a].word[j], (real)1));
     if (need & NEED_LOW) p.low[l][s] = least(p.low[l][s], extreme(before, x, vol, d.low[a].word[j], (real)-1));
-    if (need & NEED_STAYS) {
-      OPTION_EACH
-      for (int k = 0; k < S::STAYS; k++)
-        if (S::stay_line(k) == l && S::stay_sign(k) == s)
-          p.stay[k] *= stays(before, x, vol, c.c[S::C_STAY + k], (real)S::stay_side(k));
+    if (S::STAYS > 0) {
+      m.before[l][s] = before;
+      m.vol[l][s] = vol;
     }
     if (S::RECORD && a == p.record.asset && (row.first + i + 1) % p.record.every == 0)
       p.record.out[((row.first + i + 1) / p.record.every - 1) * (size_t)p.record.stride] =
           price<S>(x) * c.c[S::C_EARLY + a];
-    if ((need & NEED_EARLY) && !S::RECORD) {
-      OPTION_EACH
-      for (int k = 0; k < S::EARLIES; k++)
-        if (S::early_line(k) == l && S::early_sign(k) == s) exercise(c, row.table, k, row.first + i, x, p.early[k]);
-    }
     p.x[l][s] = x;
   }
+}
+
+/* The asset's normal of a step, and the slopes that go with it. */
+template <class S>
+__device__ inline typename S::real own_normal(walk<S> &p, const constants<S> &c, const draws<S> &d, const rows<S> &row,
+                                              int i, int j, int a) {
+  typename S::real w = d.z[a][j];
+  if (S::CORRELATED) {
+    w *= c.c[S::C_FACTOR + a * (a + 1) / 2 + a];
+    OPTION_EACH
+    for (int b = 0; b < S::ASSETS; b++)
+      if (b < a) w = fused(c.c[S::C_FACTOR + a * (a + 1) / 2 + b], d.z[b][j], w);
+  } else if (S::ASSETS > 1) {
+    w *= c.c[S::C_FACTOR + a];
+  }
+  OPTION_EACH
+  for (int g = 0; g < S::TANGENTS && !S::FOLDED; g++)
+    if (S::tangent_asset(g) == a && !S::tangent_flat(g)) p.slope[g] = fused(row.of(S::R_SWING + g, i), w, p.slope[g]);
+  return w;
 }
 
 /* Step i of the rows, with the draws' numbers j. */
@@ -333,42 +357,40 @@ template <class S>
 __device__ inline void step(walk<S> &p, const constants<S> &c, const stream &random, const option_keys &keys,
                             const draws<S> &d, const rows<S> &row, int i, int j) {
   typedef typename S::real real;
+  real w = 0, vol[walk<S>::OWN], power[S::SIGNS]; /* of the asset, of the track */
+  marks<S> m;
   OPTION_EACH
-  for (int a = 0; a < S::ASSETS; a++) {
-    real w = d.z[a][j];
-    if (S::CORRELATED) {
-      w *= c.c[S::C_FACTOR + a * (a + 1) / 2 + a];
-      OPTION_EACH
-      for (int b = 0; b < a; b++) w = fused(c.c[S::C_FACTOR + a * (a + 1) / 2 + b], d.z[b][j], w);
-    } else if (S::ASSETS > 1) {
-      w *= c.c[S::C_FACTOR + a];
-    }
-    OPTION_EACH
-    for (int g = S::tangent_begin(a); g < S::tangent_begin(a + 1) && !S::FOLDED; g++)
-      if (!S::tangent_flat(g)) p.slope[g] = fused(row.of(S::R_SWING + g, i), w, p.slope[g]);
-    OPTION_EACH
-    for (int t = S::track_begin(a); t < S::track_begin(a + 1); t++) {
-      real vol[walk<S>::OWN], grown = w;
+  for (int l = 0; l < S::LINES; l++) { /* all trips are known before loops unroll, which else double time and again */
+    const int t = S::line_track(l), a = S::track_asset(t);
+    const bool first = l == S::line_begin(t), leads = first && t == S::track_begin(a);
+    if (leads) w = own_normal(p, c, d, row, i, j, a);
+    if (first) {
       if constexpr (S::MOVED) {
         move(p, c, random, keys, d, row, i, j, a, t, w, vol);
       } else {
+        real grown = w;
         vol[0] = S::FOLDED ? c.c[S::C_VOL + t] : row.of(S::R_VOL + t, i);
         if (!S::FOLDED) grown = vol[0] * w;
-        if (S::FOLDED && t != S::track_begin(a)) grown = c.c[S::C_RATIO + t] * w;
+        if (S::FOLDED && !leads) grown = c.c[S::C_RATIO + t] * w;
         p.y[t][0] += grown;
       }
-      real power[S::SIGNS];
-      if ((S::need(a) & NEED_SUM) && !S::FAR)
+      if ((S::need(a) & S::NEEDS & NEED_SUM) && !S::FAR)
 #pragma unroll
         for (int s = 0; s < S::SIGNS; s++) power[s] = power_of_two(signed_by<S>(s, p.y[t]));
 #pragma unroll
       for (int s = 0; s < walk<S>::OWN; s++)
-        if (S::need(a) & NEED_LOGS) p.logs[t][s] += p.y[t][s];
-      OPTION_EACH
-      for (int l = S::line_begin(t); l < S::line_begin(t + 1); l++)
-        follow_line(p, c, d, row, i, j, a, t, l, vol, power);
+        if (S::need(a) & S::NEEDS & NEED_LOGS) p.logs[t][s] += p.y[t][s];
     }
+    follow_line(p, m, c, d, row, i, j, a, t, l, vol, power);
   }
+  OPTION_EACH
+  for (int k = 0; k < S::STAYS; k++) {
+    const int l = S::stay_line(k), s = S::stay_sign(k);
+    p.stay[k] *= stays(m.before[l][s], p.x[l][s], m.vol[l][s], c.c[S::C_STAY + k], (real)S::stay_side(k));
+  }
+  OPTION_EACH
+  for (int k = 0; k < S::EARLIES && !S::RECORD; k++)
+    exercise(c, row.table, k, row.first + i, p.x[S::early_line(k)][S::early_sign(k)], p.early[k]);
   if (S::FIXINGS > 0 && row.of(S::R_MARK, i) != 0) {
     OPTION_EACH
     for (int t = 0; t < S::TRACKS; t++)
@@ -379,99 +401,6 @@ __device__ inline void step(walk<S> &p, const constants<S> &c, const stream &ran
 #pragma unroll
       for (int s = 0; s < S::SIGNS; s++) p.slope_fixing[g][p.fixings][s] = p.slope_last[g][s];
     p.fixings++;
-  }
-}
-
-/* What payoffs see: feature `v` of a market and sign. */
-template <class S> __device__ inline typename S::real view(const walk<S> &p, const constants<S> &c, int v) {
-  typedef typename S::real real;
-  const int kind = S::view_kind(v), l = S::view_line(v), t = S::line_track(l), s = S::view_sign(v);
-  const int slot = S::view_slot(v), g = S::view_tangent(v); /* g < 0: no derivative */
-  const real scale = c.c[S::C_VIEW + 2 * v], at = S::FAR ? c.c[S::C_VIEW + 2 * v + 1] : (real)0;
-  const bool sloped = S::TANGENTS > 0 && g >= 0;
-  const int k = sloped ? g : 0;
-  switch (kind) {
-  case LAST: return price<S>(signed_by<S>(s, p.y[t]) + at) * scale * (sloped ? p.slope_last[k][s] : (real)1);
-  case MEAN: return (sloped ? p.slope_sum[k][s] : p.sum[l][s]) * scale;
-  case GEOMETRIC:
-    return price<S>(signed_by<S>(s, p.logs[t]) * (real)(1.0 / S::STEPS) + at) * scale *
-           (sloped ? p.slope_logs[k][s] * (real)(1.0 / S::STEPS) : (real)1);
-  case MOST: return price<S>(p.most[l][s]) * scale * (sloped ? p.slope_most[k][s] : (real)1);
-  case LEAST: return price<S>(p.least[l][s]) * scale * (sloped ? p.slope_least[k][s] : (real)1);
-  case HIGH: return price<S>(p.high[l][s]) * scale;
-  case LOW: return price<S>(p.low[l][s]) * scale;
-  case FIXING:
-    return price<S>(signed_by<S>(s, p.fixing[t][slot]) + at) * scale * (sloped ? p.slope_fixing[k][slot][s] : (real)1);
-  case EARLY: return p.early[slot];
-  default: return p.stay[slot];
-  }
-}
-
-/* What is added to each sample of a path: 0, or NaN where it is not sound, for a payoff may not see that. */
-template <class S> __device__ inline typename S::real soundness(const walk<S> &p) {
-  return p.unsound ? (typename S::real)__longlong_as_double(0x7ff8000000000000) : (typename S::real)0;
-}
-
-/* All views of the path with number (high, low + its thread's), or of the S::SHARE paths, each 256 on from the one
- * before, OPTION_SHARE_STRIDE, that have the words of a `turn`; `low` is a multiple of 256 then. `table`:
- * [groups][rows][4]. `shared`: what such paths of a thread have in common in all turns. */
-template <class S>
-__device__ inline void follow(const constants<S> &c, const option_keys &keys, const typename S::real *table,
-                              const common_words *kept, const own_words &shared, const option_points *points,
-                              const moments<S> *matched, unsigned high, unsigned low, unsigned turn,
-                              typename S::real (*views)[S::VIEWS + S::CHECKED]) {
-  const stream s = begin_stream(high, S::SHARE > 1 ? threadIdx.x : low + threadIdx.x);
-  const own_words own = S::SHARE > 1 ? shared : prepare(s, keys, 0);
-  draws<S> d;
-  motions<S> m;
-  if (S::SOBOL && points != nullptr) {
-    m.scramble = high >> 8;
-    m.index = low + threadIdx.x;
-    if (S::SHARE == 1) make_motions(*points, m);
-  }
-  if constexpr (S::SHARE > 1) {
-    const rows<S> row(table, 0);
-    draw(c, s, own, keys, common_of<S>(s, keys, kept, turn), d);
-    OPTION_EACH
-    for (int r = 0; r < S::SHARE; r++) {
-      walk<S> p;
-      begin_walk(p, c);
-      if (S::SOBOL && points != nullptr) {
-        make_motions(*points, m);
-        draw_points(c, *points, m, 0, S::STEPS * r, d);
-        m.index += 256;
-      }
-      if (S::MATCHED && matched != nullptr) match_draws(c, *matched, 0, S::STEPS * r, d);
-      OPTION_EACH
-      for (int i = 0; i < S::STEPS; i++)
-        step(p, c, begin_stream(high, low + threadIdx.x + 256 * r), keys, d, row, i, S::STEPS * r + i);
-      OPTION_EACH
-      for (int v = 0; v < S::VIEWS; v++) views[r][v] = view(p, c, v);
-      if constexpr (S::CHECKED) views[r][S::VIEWS] = soundness(p);
-    }
-  } else {
-    walk<S> p;
-    begin_walk(p, c);
-#pragma unroll S::UNROLL
-    for (int group = 0; group < S::STEPS / 4; group++) {
-      const rows<S> row(table, group);
-      draw(c, s, own, keys, common_of<S>(s, keys, kept, group), d);
-      if (S::SOBOL && points != nullptr) draw_points(c, *points, m, 4 * group, 0, d);
-      if (S::MATCHED && matched != nullptr) match_draws(c, *matched, 4 * group, 0, d);
-      OPTION_EACH
-      for (int i = 0; i < 4; i++) step(p, c, s, keys, d, row, i, i);
-    }
-    if (S::STEPS % 4 != 0) {
-      const rows<S> row(table, S::STEPS / 4);
-      draw(c, s, own, keys, common_of<S>(s, keys, kept, S::STEPS / 4), d);
-      if (S::SOBOL && points != nullptr) draw_points(c, *points, m, S::STEPS / 4 * 4, 0, d);
-      if (S::MATCHED && matched != nullptr) match_draws(c, *matched, S::STEPS / 4 * 4, 0, d);
-      OPTION_EACH
-      for (int i = 0; i < S::STEPS % 4; i++) step(p, c, s, keys, d, row, i, i);
-    }
-    OPTION_EACH
-    for (int v = 0; v < S::VIEWS; v++) views[0][v] = view(p, c, v);
-    if constexpr (S::CHECKED) views[0][S::VIEWS] = soundness(p);
   }
 }
 

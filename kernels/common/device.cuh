@@ -1,7 +1,7 @@
-/* What device code stands on. This file and those that it is included by are compiled by nvcc with the program, and by
- * NVRTC with functions of a scenario, where there are no headers but these. */
-#ifndef COLLISION_CUDA_DEVICE_CUH
-#define COLLISION_CUDA_DEVICE_CUH
+/* What device code of several models stands on. This file and those that it is included by are compiled by nvcc with
+ * the program, and by NVRTC with functions of a scenario, where there are no headers but these. */
+#ifndef KERNELS_COMMON_DEVICE_CUH
+#define KERNELS_COMMON_DEVICE_CUH
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>

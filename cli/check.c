@@ -1,0 +1,76 @@
+/* `sim check`: what a run would take of memory, files and time. */
+#include "cli/prepare.h"
+
+#include <math.h>
+
+/* Attributes and HDF5's own records beside the arrays; measured on small snapshots. */
+static const double snapshot_overhead = 16e3;
+
+/* What a run will take of the GPU's memory or of the host's. */
+static void check_items(const cli_job *job, sim_space space) {
+  const sim_plan *plan = &job->plan;
+  bool host = space == SIM_SPACE_HOST;
+  char text[64], more[64];
+  cli_bytes(sim_plan_bytes(plan, space) + (host ? job->resident : 0), text, sizeof text);
+  cli_bytes((double)(host ? &sim_backend_cpu : job->setup.backend)->memory_free(), more, sizeof more);
+  cli_say("%s %s of %s free", host ? "memory     " : "GPU memory ", text, more);
+  for (size_t i = 0; i < plan->count; i++) {
+    if (plan->items[i].space != space) continue;
+    cli_bytes(plan->items[i].bytes, text, sizeof text);
+    cli_say("  %-24s %s", plan->items[i].what, text);
+  }
+  cli_bytes(job->resident, text, sizeof text);
+  if (host) cli_say("  %-24s %s", "program and libraries", text);
+}
+
+/* Files of one cadence, of so many bytes each beside what all have; `slice` "": snapshots. */
+static void check_files(const sim_plan *plan, const sim_cadence *cadence, const char *slice, double bytes) {
+  const double count = cli_times_due(cadence, plan), size = bytes + snapshot_overhead;
+  const char *what = *slice ? "slices      " : "snapshots   ", *colon = *slice ? ": " : "";
+  char text[64], more[64];
+  cli_bytes(size, text, sizeof text);
+  cli_bytes(size * count, more, sizeof more);
+  if (isfinite(count))
+    cli_say("%s%s%s%.0f of %s: %s", what, slice, colon, count, text, more);
+  else
+    cli_say("%s%s%sof %s each", what, slice, colon, text);
+}
+
+static void check_slices(const cli_job *job) {
+  const sim_list *slices = &cli_common(job)->output.slices;
+  for (size_t i = 0; i < slices->count; i++) {
+    const sim_slice *slice = slices->items[i].data;
+    check_files(&job->plan, &slice->when, slice->name, cli_slice_bytes(job, i));
+  }
+}
+
+sim_status cli_check_job(cli_job *job) {
+  SIM_TRY(cli_prepare_scenario(job));
+  SIM_TRY(cli_prepare_output(job, ".out"));
+  SIM_TRY(cli_prepare_device(job));
+  const sim_plan *plan = &job->plan;
+  const sim_output *output = &cli_common(job)->output;
+  char text[64];
+  cli_say("%s: no faults", job->options->target);
+  cli_say("device      %s", job->device);
+  if (job->setup.backend->space == SIM_SPACE_DEVICE) check_items(job, SIM_SPACE_DEVICE);
+  check_items(job, SIM_SPACE_HOST);
+  check_files(plan, &output->snapshots, "", plan->snapshot_bytes);
+  check_slices(job);
+  cli_bytes(cli_row_bytes(job), text, sizeof text);
+  if (output->tables.kind == SIM_NEVER)
+    cli_say("tables      none");
+  else if (isfinite(cli_times_due(&output->tables, plan)))
+    cli_say("tables      %.0f rows: %s", cli_times_due(&output->tables, plan), text);
+  else
+    cli_say("tables      as many rows as the steps and the clock make");
+  cli_bytes(plan->checkpoint_bytes, text, sizeof text);
+  cli_say("checkpoints %s each, the last three kept", text);
+  if (isfinite(plan->steps)) {
+    cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, text, sizeof text);
+    cli_say("steps       %.0f, about %s at %.2g %s/s", plan->steps, text, plan->work_rate_guess, job->model->work_unit);
+  } else {
+    cli_say("steps       adaptive; %.3g %s each", plan->work_per_step, job->model->work_unit);
+  }
+  return cli_prepare_memory(job);
+}

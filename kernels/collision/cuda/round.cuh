@@ -1,0 +1,39 @@
+/* Roots and quotients as the operators round them, by their own sequences for arguments far from the ends of single
+ * precision's range (`middling`): without the branch for those near them. `real` is defined before this is included. */
+#ifndef COLLISION_CUDA_ROUND_CUH
+#define COLLISION_CUDA_ROUND_CUH
+
+static __device__ __forceinline__ bool middling(real x) { return x > (real)0x1p-60 && x < (real)0x1p60; }
+
+static __device__ __forceinline__ real root_of(real x) {
+  if constexpr (sizeof(real) == 4) {
+    float first;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(first) : "f"((float)x));
+    const float root = __fmul_rn((float)x, first);
+    return __fmaf_rn(__fmaf_rn(-root, root, (float)x), __fmul_rn(first, 0.5f), root);
+  } else {
+    return (real)sqrt(x);
+  }
+}
+
+static __device__ __forceinline__ real inverse_of(real x) {
+  if constexpr (sizeof(real) == 4) {
+    float first;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(first) : "f"((float)x));
+    return __fmaf_rn(first, __fmaf_rn(-(float)x, first, 1.0f), first);
+  } else {
+    return 1 / x;
+  }
+}
+
+/* a / by. */
+static __device__ __forceinline__ real quotient_of(real a, real by, real inverse) {
+  if constexpr (sizeof(real) == 4) {
+    const float first = __fmul_rn((float)a, (float)inverse);
+    return __fmaf_rn((float)inverse, __fmaf_rn(-(float)by, first, (float)a), first);
+  } else {
+    return a / by;
+  }
+}
+
+#endif

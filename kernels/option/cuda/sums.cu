@@ -1,0 +1,78 @@
+/* Kernels that are the same for every run: sums of parts, and the normal equations of rules of early exercise. */
+#include "kernels/option/cuda/sums.h"
+
+#include "kernels/option/cuda/random.cuh"
+#include "kernels/option/matched.h"
+
+/* Parts of each block in order: out[blocks][numbers] of partial[parts][numbers]; first sums are the even numbers,
+ * second ones the odd. `matched`: each part's mean is one sample, and the second sum of these. */
+static __global__ void gather(const double *partial, int parts, int per_block, int numbers, int matched, double *out) {
+  const int blocks = (parts + per_block - 1) / per_block;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < blocks * numbers; i += gridDim.x * blockDim.x) {
+    const int first = i / numbers * per_block, last = min(first + per_block, parts), number = i % numbers;
+    const bool squared = matched && number % 2 == 1;
+    double sum = 0;
+#pragma unroll 8
+    for (int part = first; part < last; part++) {
+      const double a = partial[(size_t)part * numbers + (squared ? number - 1 : number)];
+      sum += squared ? a * a / (MATCH_M * MATCH_M) : a;
+    }
+    out[i] = sum;
+  }
+}
+
+/* ---- early exercise ---- */
+
+/* Sums of OPTION_FIT_CHUNK paths: partial[blocks][OPTION_CUDA_FIT_SUMS]. */
+static __global__ void __launch_bounds__(OPTION_CUDA_THREADS)
+    fit(const option_fit_step f, const double *now, const double *next, double *cash, double *partial) {
+  enum { WARPS = OPTION_CUDA_THREADS / 32, MOMENTS = OPTION_CUDA_FIT_MOMENTS, SUMS = OPTION_CUDA_FIT_SUMS };
+  __shared__ double all[WARPS][SUMS];
+  double sum[SUMS];
+#pragma unroll
+  for (int k = 0; k < SUMS; k++) sum[k] = 0;
+  for (int j = 0; j < OPTION_CUDA_FIT_CHUNK; j += OPTION_CUDA_THREADS) {
+    const size_t i = (size_t)blockIdx.x * OPTION_CUDA_FIT_CHUNK + j + threadIdx.x;
+    double brings = cash[i];
+    if (f.exercise) {
+      const double price = next[i], payoff = f.sign * (price - f.strike), x = (price - f.centre) * f.scale;
+      double hold = 0;
+      for (int k = f.degree; k >= 0; k--) hold = hold * x + f.beta[k];
+      if (payoff > 0 && payoff >= hold) brings = payoff;
+    }
+    cash[i] = brings *= f.discount;
+    const double price = now[i], x = (price - f.centre) * f.scale;
+    if (!(f.sign * (price - f.strike) > 0)) continue;
+    double power = 1;
+#pragma unroll
+    for (int k = 0; k < MOMENTS; k++) {
+      if (k > 2 * f.degree) break;
+      sum[k] += power;
+      if (k <= f.degree && k < SUMS - MOMENTS) sum[MOMENTS + k] += power * brings;
+      power *= x;
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < SUMS; k++) {
+    const double a = warp_sum(sum[k]);
+    if (threadIdx.x % 32 == 0) all[threadIdx.x / 32][k] = a;
+  }
+  __syncthreads();
+  if (threadIdx.x >= SUMS) return;
+  double a = 0;
+  for (int warp = 0; warp < WARPS; warp++) a += all[warp][threadIdx.x];
+  partial[(size_t)blockIdx.x * SUMS + threadIdx.x] = a;
+}
+
+/* A warp for each sum. */
+static __global__ void __launch_bounds__(32 * OPTION_CUDA_FIT_SUMS)
+    fit_total(const double *partial, int blocks, double *out) {
+  double a = 0;
+  for (int b = threadIdx.x % 32; b < blocks; b += 32) a += partial[(size_t)b * OPTION_CUDA_FIT_SUMS + threadIdx.x / 32];
+  a = warp_sum(a);
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = a;
+}
+
+void *option_cuda_gather(void) { return (void *)gather; }
+void *option_cuda_fit_sums(void) { return (void *)fit; }
+void *option_cuda_fit_total(void) { return (void *)fit_total; }

@@ -1,0 +1,17 @@
+/* Kernels that the program has from the start, as cudaLaunchKernelExC takes them. */
+#ifndef OPTION_CUDA_SUMS_H
+#define OPTION_CUDA_SUMS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void *option_cuda_gather(void);
+void *option_cuda_fit_sums(void);
+void *option_cuda_fit_total(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

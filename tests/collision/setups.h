@@ -1,0 +1,18 @@
+/* Set-ups and a check that several tests have. Their data are shared by the drivers of a program. */
+#ifndef TESTS_COLLISION_SETUPS_H
+#define TESTS_COLLISION_SETUPS_H
+
+#include "tests/collision/driver.h"
+
+/* Spheres of diameter and mass 1 on a face-centred cubic lattice of `side`^3 cells, up to 12, with centres of
+ * neighbours `distance` apart, in a periodic box; velocities up to `speed`, some of either sign along each axis. */
+void setup_crystal(driver *d, int side, double distance, double speed);
+
+/* 300 spheres of radius 0.35 and 1000 of 0.12, of two materials, that fall fast from z = 3 and above, in a box of 10
+ * that is periodic along x, with friction. `law`: its numbers too. */
+driver setup_two_kinds(sim_precision precision, int law);
+
+/* `other`, not yet made, goes on from `kept` to its end: the same digest. */
+void expect_restart(driver *other, const driver_frame *kept, const char *digest);
+
+#endif

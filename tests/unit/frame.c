@@ -1,0 +1,61 @@
+/* What a state is checked for before it is saved: the first number that is not finite, wherever it stands. */
+#include "engine/frame.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COUNT = 2 * 4096 + 5 }; /* two blocks and a rest */
+static float narrow[COUNT];
+static double wide[COUNT];
+
+static const sim_field field = {.name = "u"};
+
+static sim_status check(sim_dtype dtype) {
+  sim_array array = {.field = &field, .dtype = dtype, .rank = 1, .shape = {COUNT}};
+  array.data = dtype == SIM_F32 ? (void *)narrow : (void *)wide;
+  const sim_frame frame = {.arrays = &array, .array_count = 1, .clock = {.step = 7}};
+  return sim_frame_check_finite(&frame);
+}
+
+static void test_finite(void **state) {
+  (void)state;
+  static const double values[] = {0, -0.0, 1, -1, FLT_MAX, -FLT_MAX, FLT_MIN, FLT_TRUE_MIN};
+  for (int i = 0; i < COUNT; i++) {
+    narrow[i] = (float)values[i % 8];
+    wide[i] = i % 2 ? DBL_MAX : i % 3 ? -DBL_TRUE_MIN : values[i % 8];
+  }
+  assert_int_equal(check(SIM_F32), SIM_OK);
+  assert_int_equal(check(SIM_F64), SIM_OK);
+}
+
+static void test_not_finite(void **state) {
+  (void)state;
+  static const int places[] = {0, 1, 4095, 4096, 8191, 8192, COUNT - 1};
+  static const double bad[] = {NAN, INFINITY, -INFINITY};
+  for (int i = 0; i < 7; i++)
+    for (int k = 0; k < 3; k++)
+      for (int single = 0; single < 2; single++) {
+        char text[32];
+        memset(narrow, 0, sizeof narrow);
+        memset(wide, 0, sizeof wide);
+        narrow[places[i]] = narrow[COUNT - 1] = (float)bad[k]; /* the first one counts */
+        wide[places[i]] = wide[COUNT - 1] = bad[k];
+        assert_int_equal(check(single ? SIM_F32 : SIM_F64), SIM_ERR_DIVERGED);
+        snprintf(text, sizeof text, "u[%d] is not finite", places[i]);
+        assert_non_null(strstr(sim_error_last()->message, text));
+      }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_finite), cmocka_unit_test(test_not_finite)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -286,6 +286,7 @@ sim_status cli_prepare_device(cli_job *job) {
   setup->threads = options->threads ? options->threads
                    : most < cores   ? most
                                     : cores; /* OMP_NUM_THREADS asks for fewer */
+  omp_set_num_threads(setup->threads);     /* of loops that are told no other number */
   if (limit && setup->threads == cores && !options->threads)
     sim_log(SIM_LOG_DEBUG, "%d thread%s by %s", cores, cores == 1 ? "" : "s", limit);
   setup->read_particles = io_read_particles;

@@ -11,12 +11,9 @@
 
 #include <cmocka.h>
 
-static const double pi = 3.14159265358979323846;
+#include "tests/collision/near.h"
 
-static void near_to(double got, double expected, double within, const char *what) {
-  if (!(fabs(got - expected) <= within))
-    fail_msg("%s: got %.12g, expected %.12g within %.1e", what, got, expected, within);
-}
+static const double pi = 3.14159265358979323846;
 
 static collision_plane ground;
 static collision_grain one, other;

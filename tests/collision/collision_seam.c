@@ -13,17 +13,7 @@
 
 #include <cmocka.h>
 
-static void near_to(double got, double expected, double within, const char *what) {
-  if (!(fabs(got - expected) <= within))
-    fail_msg("%s: got %.12g, expected %.12g within %.1e", what, got, expected, within);
-}
-
-/* Numbers of [0, 1), the same at each run. */
-static double chance(void) {
-  static uint64_t state = 1;
-  state = state * 6364136223846793005u + 1442695040888963407u;
-  return (double)(state >> 11) / 9007199254740992.0;
-}
+#include "tests/collision/near.h"
 
 /* 2 n^2 triangles over [from, to]^2 at the height that `rise` says. */
 static collision_triangles surface(int n, double from, double to, double (*rise)(double, double)) {

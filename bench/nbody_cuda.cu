@@ -4,6 +4,10 @@
  *   bench_nbody_cuda [--precision single|mixed|double] [--scheme leapfrog|hermite4] [--n N]... [--equal] [--sweep]
  *                    [--pair] [--compile]
  *
+ * Two times a row: of a force alone, launched by itself, and of a whole leapfrog step, kick, drift, force and kick, as a
+ * run replays it from a graph (--scheme hermite4: of a force alone). With few bodies launches and the sums of splits
+ * weigh as much as interactions, so that a plan is judged by its step.
+ *
  * --equal: all bodies have one mass; without it masses differ, which costs the third-law kernel two more instructions.
  * --sweep tries every plan; without it, the one that a run would choose. --pair times gravity that is written as a
  * potential of the scenario's own beside the built-in tiles with the same plan. --compile times the compilation of its
@@ -102,6 +106,24 @@ static double device_rate(bool narrow) {
   return 1e3 * clock * sim_cuda_multiprocessors() * (narrow ? 128 : 64);
 }
 
+/* Milliseconds of a leapfrog step of length 0, replayed as a run replays it; NaN where a step is not a graph. */
+static double time_step(const nbody_options *options, const nbody_ops *ops, nbody_work *work) {
+  const sim_backend *backend = &sim_backend_cuda;
+  const int replays = options->n < 32768 ? 64 : 4;
+  if (options->jerk) return NAN;
+  sim_graph *step = nullptr;
+  must(backend->capture() == SIM_OK, "capture");
+  ops->kick_drift(work, 0, 0);
+  ops->force(work, 0);
+  ops->kick(work, 0);
+  must(backend->captured(&step) == SIM_OK && step != nullptr, "a graph");
+  const double ms = milliseconds([&] {
+    for (int k = 0; k < replays; k++) must(backend->replay(step) == SIM_OK, "replay");
+  });
+  backend->forget(&step);
+  return ms / replays;
+}
+
 static double time_plan(const nbody_options *options, bool single, const nbody_state *state,
                         const nbody_cuda_plan *plan, double sample_rate) {
   const nbody_ops *ops = single ? &nbody_ops_cuda_f32 : &nbody_ops_cuda_f64;
@@ -111,10 +133,11 @@ static double time_plan(const nbody_options *options, bool single, const nbody_s
     ops->force(work, 0);
     ops->finish(work);
   });
+  const double step = time_step(options, ops, work);
   const double n = (double)options->n, rate = n * n / ms * 1e3;
   const bool symmetric = plan->method == NBODY_SYMMETRIC;
   const double slots = symmetric ? 8.5 : options->single_pairs ? (options->jerk ? 28 : 13) : options->jerk ? 31 : 16;
-  printf("%9lld %10.4f ms %8.1f e9/s %5.1f %% of %6.0f", (long long)options->n, ms, rate * 1e-9,
+  printf("%9lld %10.4f ms, a step %8.4f ms %8.1f e9/s %5.1f %% of %6.0f", (long long)options->n, ms, step, rate * 1e-9,
          100 * rate * slots / device_rate(options->single_pairs), device_rate(options->single_pairs) / slots * 1e-9);
   if (sample_rate > 0) printf("  %5.2f x sample", rate / sample_rate);
   printf("  %s%s\n", ops->name(work), options->laws.pair != nullptr ? ", of a scenario's own" : "");
@@ -231,14 +254,14 @@ static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool 
     static const int lanes[] = {4, 8, 12}, chunks[] = {32, 64, 128, 256, 512, 1024};
     for (int k : lanes)
       for (int c : chunks)
-        if (options.single_pairs && !jerk && c < n / 4) {
+        if (options.single_pairs && !jerk && 32 * k <= n / 4 && c < n / 4) {
           plan = {NBODY_SYMMETRIC, k, c, 1};
           time_plan(&options, single, &state, &plan, sample_rate);
         }
     static const int bodies[] = {1, 2, 4}, splits[] = {1, 2, 4, 8, 16, 32, 64};
     for (int k : bodies)
       for (int s : splits)
-        if (s <= n / 32 && n / 128 / k * s <= 8192 && n / 128 / k * s >= 128) {
+        if (s <= n / 32 && n / 128 / k * s <= 8192 && n / 128 / k * s >= 64) {
           plan = {NBODY_TILE, k, 0, s};
           time_plan(&options, single, &state, &plan, sample_rate);
         }

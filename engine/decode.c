@@ -1,6 +1,7 @@
 /* From a scenario's tree of values to the C struct that a schema describes; all faults are collected. */
 #include "engine/decode.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -174,7 +175,8 @@ static sim_value *default_value(const sim_field *field) {
   const char *text = field->initial;
   if (field->type == SIM_STRING || field->type == SIM_CHOICE || field->type == SIM_CADENCE || field->type == SIM_UNIT)
     return sim_value_string(text, strlen(text));
-  if (field->type == SIM_BOOL) return sim_value_bool(strcmp(text, "true") == 0);
+  if (field->type == SIM_BOOL || (field->flags & SIM_OR_BOOL && isalpha((unsigned char)*text)))
+    return sim_value_bool(strcmp(text, "true") == 0);
   char *end;
   if (*text != '{') {
     double real = strtod(text, &end);

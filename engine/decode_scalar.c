@@ -77,8 +77,14 @@ void sim_decode_real(sim_decoder *d, const sim_field *field, const sim_place *at
       decode_quantity(d, field, at, value, out);
     return;
   }
+  if (field->flags & SIM_OR_BOOL && value->kind == SIM_VALUE_BOOL) {
+    *out = value->u.boolean ? NAN : 0;
+    return;
+  }
   if (value->kind != SIM_VALUE_INT && value->kind != SIM_VALUE_REAL) {
-    if (field->keyword)
+    if (field->flags & SIM_OR_BOOL)
+      sim_decode_expected(d, at, value, "true, false or a number");
+    else if (field->keyword)
       sim_decode_expected(d, at, value, "a number or \"%s\"", field->keyword);
     else
       sim_decode_expected(d, at, value, "a number");

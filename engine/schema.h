@@ -41,7 +41,8 @@ enum sim_field_flag {
   SIM_OPTIONAL = 1 << 8,      /* SIM_TABLE that may be absent: its struct's first member is a bool, set when given */
   SIM_MAY_CHANGE = 1 << 9,    /* a restart may give it another value */
   SIM_OR_NUMBER = 1 << 10,    /* SIM_FUNCTION: a plain number stands for a function that gives it */
-  SIM_REPORTED = 1 << 11      /* observables: the user hears of a value that is not finite, where the state is */
+  SIM_REPORTED = 1 << 11,     /* observables: the user hears of a value that is not finite, where the state is */
+  SIM_OR_BOOL = 1 << 12       /* SIM_REAL: true is stored as NaN and false as 0 */
 };
 
 /* What a function of a scenario takes and gives. Names tell its inputs, not their order: function(t, x) has x and t.

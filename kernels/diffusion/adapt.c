@@ -51,11 +51,14 @@ static sim_status too_short(const diffusion_parameters *p, double t, int worst) 
   const diffusion_integrate *i = &p->integrate;
   const char *name = diffusion_species_of(p, worst)->name;
   if (i->dt_min > 0)
-    return sim_fail(SIM_ERR_DIVERGED, "%s needs steps below integrate.dt_min = %g at t = %.9g for rtol = %g, atol = %g",
-                    name, i->dt_min, t, i->rtol, i->atol);
+    return sim_fail(
+        SIM_ERR_DIVERGED,
+        "%s needs steps below integrate.dt_min = %g at t = %.9g for rtol = %g, atol = %g: dt_min is too long, the grid "
+        "is too coarse, or the solution itself grows without bound",
+        name, i->dt_min, t, i->rtol, i->atol);
   return sim_fail(SIM_ERR_DIVERGED,
                   "no step is short enough for %s at t = %.9g and integrate.rtol = %g, atol = %g: it grows without "
-                  "bound, or its rates are not finite",
+                  "bound, its rates are not finite, or the grid is too coarse",
                   name, t, i->rtol, i->atol);
 }
 

@@ -89,10 +89,11 @@ static void combined(int n, const double *under, double factor, const diffusion_
 static void matrices_at(const diffusion_coupled *c, const diffusion_filling *of, const double k[3],
                         const int64_t mode[3], diffusion_matrix out[DIFFUSION_TABLES]) {
   const int n = c->fields;
-  const double h = of[0].dt, keep = diffusion_filling_keeps(&of[0], mode) ? 1 : 0;
+  const double h = of[0].dt;
   diffusion_matrix a = {{{0}}, {{0}}}, phi[DIFFUSION_PHIS];
   double under[DIFFUSION_FIELDS];
   for (int t = 0; t < c->tables; t++) out[t] = a;
+  if (!diffusion_filling_keeps(&of[0], mode)) return;
   for (int i = 0; i < n; i++) {
     const diffusion_species *s = of[i].species;
     double own[2], weighted = 0;
@@ -101,7 +102,7 @@ static void matrices_at(const diffusion_coupled *c, const diffusion_filling *of,
     for (int j = 0; j < n && s->cross.rows > 0; j++) a.re[i][j] = -h / 2 * s->cross.data[j] * weighted;
     a.re[i][i] = h / 2 * own[0];
     a.im[i][i] = h / 2 * own[1];
-    under[i] = keep * (s->conserved ? -(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) : 1);
+    under[i] = s->conserved ? -(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) : 1;
   }
   diffusion_matrix_phis(n, &a, phi);
   if (of[0].scheme == DIFFUSION_ETDRK4) {
@@ -110,7 +111,7 @@ static void matrices_at(const diffusion_coupled *c, const diffusion_filling *of,
   }
   diffusion_matrix_double(n, phi);
   const bool split = of[0].scheme == DIFFUSION_LIE || of[0].scheme == DIFFUSION_STRANG;
-  combined(n, NULL, split ? keep * of[0].scale : 1, &phi[0], &out[0]);
+  combined(n, NULL, split ? of[0].scale : 1, &phi[0], &out[0]);
   if (of[0].scheme == DIFFUSION_ETD1 || of[0].scheme == DIFFUSION_ETDRK2) combined(n, under, h, &phi[1], &out[1]);
   if (of[0].scheme == DIFFUSION_ETDRK2) combined(n, under, h, &phi[2], &out[2]);
   if (of[0].scheme != DIFFUSION_ETDRK4) return;

@@ -5,6 +5,7 @@
 #include "kernels/diffusion/coupled.h"
 
 #include "engine/reduce.h"
+#include "kernels/diffusion/modes.cuh"
 
 #include <math.h>
 #include <stdlib.h>
@@ -177,22 +178,7 @@ static const sim_buffer *state(const diffusion_work *w) { return &w->array[state
 
 /* Adds `sign` times their lifts to the real fields. */
 static void lift(diffusion_work *w, double sign) {
-  const int64_t *n = w->grid.n;
-  for (int f = 0; f < w->fields; f++) {
-    const diffusion_lift l = diffusion_lift_of(w->p, f);
-    void *values = part(&w->real, f);
-    if (l.axis < 0) continue;
-    const double cell = w->grid.size[l.axis] / (double)n[l.axis];
-    const int64_t under = l.axis == 0 ? 1 : l.axis == 1 ? n[0] : n[0] * n[1];
-#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
-    for (int64_t i = 0; i < w->cells; i++) {
-      const double added = sign * (l.low + l.slope * cell * ((double)(i / under % n[l.axis]) + 0.5));
-      if (w->single)
-        ((float *)values)[i] += (float)added;
-      else
-        ((double *)values)[i] += added;
-    }
-  }
+  for (int f = 0; f < w->fields; f++) diffusion_add_lift(w->p, f, sign, part(&w->real, f), w->threads);
 }
 
 static sim_status load(diffusion_work *w) {
@@ -245,6 +231,19 @@ static sim_status show(diffusion_work *w, const diffusion_moment *half) {
 
 static sim_status measure(diffusion_work *w, int field, double cell, diffusion_statistics *out) {
   *out = diffusion_measure(part(&w->real, field), w->single, w->cells, cell, w->partial, w->threads);
+  return SIM_OK;
+}
+
+static sim_status lines(diffusion_work *w, int field, int axis, int64_t count, void *out) {
+  const long long n[3] = {w->grid.n[0], w->grid.n[1], w->grid.n[2]};
+  const size_t size = w->single ? sizeof(float) : sizeof(double);
+  const char *values = part(&w->real, field);
+  const int64_t step = diffusion_line_stride(n, axis);
+  char *to = out;
+  for (int64_t j = 0; j < count; j++) {
+    const int64_t begin = diffusion_line_begin(n, axis, count, j);
+    for (int64_t i = 0; i < n[axis]; i++, to += size) memcpy(to, values + (size_t)(begin + i * step) * size, size);
+  }
   return SIM_OK;
 }
 
@@ -301,6 +300,7 @@ const diffusion_ops diffusion_ops_cpu = {.plan = plan,
                                          .jump = jump,
                                          .show = show,
                                          .measure = measure,
+                                         .lines = lines,
                                          .name = name,
                                          .broken = broken,
                                          .use = use,

@@ -57,7 +57,7 @@ typedef struct diffusion_integrate {
   int scheme;
   double dt, t_end;                  /* dt NaN: chosen, for DIFFUSION_EXACT; with rates, by the error of each step */
   double rtol, atol, dt_max, dt_min; /* dt_max NaN: t_end/64 */
-  bool dealias;
+  double dealias;                    /* NaN: true; see diffusion_dealias */
 } diffusion_integrate;
 
 enum { DIFFUSION_SCRATCH = 16384 }; /* bytes, for `linear` */
@@ -103,6 +103,8 @@ typedef struct diffusion_lift {
 diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field);
 /* Derivatives of fields that the rates take. */
 diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p);
+/* Wavenumbers below this fraction of the highest one are kept along each axis; 0: all. */
+double diffusion_dealias(const diffusion_integrate *integrate);
 bool diffusion_single(const diffusion_parameters *p);
 int64_t diffusion_steps(const diffusion_integrate *integrate);
 double diffusion_dt(const diffusion_integrate *integrate);
@@ -156,8 +158,7 @@ typedef struct diffusion_filling {
   const diffusion_species *species;
   diffusion_grid grid;
   diffusion_scheme scheme;
-  double dt, scale;
-  bool dealias;
+  double dt, scale, dealias;
   sim_expr_program *linear; /* of the species; NULL: none */
 } diffusion_filling;
 sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, double dt, double scale,
@@ -166,7 +167,7 @@ void diffusion_filling_end(diffusion_filling *filling);
 diffusion_fill diffusion_method_fill;
 void diffusion_filling_linear(const diffusion_filling *filling, const double k[3], const int64_t mode[3],
                               double out[2]);                                          /* the species' own L: re, im */
-bool diffusion_filling_keeps(const diffusion_filling *filling, const int64_t mode[3]); /* not dealiased */
+bool diffusion_filling_keeps(const diffusion_filling *filling, const int64_t mode[3]); /* not cut by `dealias` */
 
 /* ---- rates.c: the scenario's function over pieces of planes ---- */
 
@@ -202,6 +203,12 @@ sim_status diffusion_read_files(const diffusion_parameters *p, const sim_setup *
 bool diffusion_has_files(const diffusion_parameters *p);
 /* Whether a field's `initial` says what becomes of its file's values; else they are added. */
 bool diffusion_takes_file(const diffusion_species *species);
+/* Fields without the wavenumbers that `dealias` cuts: real[fields] in place. Nothing where it is off. */
+sim_status diffusion_cut(const diffusion_parameters *p, sim_isa isa, int threads,
+                         void *const *real_fields) SIM_MUST_CHECK;
+double diffusion_cut_bytes(const diffusion_parameters *p, int threads);
+/* Adds `sign` times the field's lift to values[nz][ny][nx] of the run's precision. */
+void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, void *values, int threads);
 /* The first state, real[fields] of [nz][ny][nx] numbers, with those of files in it. */
 sim_status diffusion_initial(const diffusion_parameters *p, sim_isa isa, int threads,
                              void *const *real_fields) SIM_MUST_CHECK;
@@ -217,6 +224,23 @@ typedef struct diffusion_statistics {
 } diffusion_statistics;
 diffusion_statistics diffusion_measure(const void *values, bool single, int64_t count, double cell, double *partial,
                                        int threads);
+
+/* ---- resolve.c: whether the grid resolves the fields ---- */
+
+/* Of the upper third of the wavenumbers that are kept along an axis: more of a fluctuation's power is warned of. */
+enum { DIFFUSION_LINES = 256 };                                     /* that are looked at along an axis, of each grid */
+int64_t diffusion_line_count(const diffusion_grid *grid, int axis); /* of all members together */
+double diffusion_lines_bytes(const diffusion_grid *grid, bool single); /* of the longest call of `lines` */
+typedef struct diffusion_resolution diffusion_resolution;
+typedef sim_status diffusion_take_lines(void *context, int field, int axis, int64_t count, void *out);
+/* *out is NULL where a field fluctuates: white noise is at all wavenumbers. */
+sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa isa,
+                                       diffusion_resolution **out) SIM_MUST_CHECK;
+void diffusion_resolution_destroy(diffusion_resolution **resolution);
+/* Looks at the fields, as `take` gives them, and warns, once a field, where the share is above the limit and has not
+ * fallen since the last time; at the `end` wherever it is above. The first state is looked at alone. */
+sim_status diffusion_resolution_look(diffusion_resolution *resolution, double t, bool end, diffusion_take_lines *take,
+                                     void *context) SIM_MUST_CHECK;
 
 /* ---- adapt.c: steps of powers of two, as long as their error allows ---- */
 
@@ -252,6 +276,8 @@ struct diffusion_ops {
   sim_status (*show)(diffusion_work *work, const diffusion_moment *half);
   sim_status (*measure)(diffusion_work *work, int field, double cell, diffusion_statistics *out); /* of the real one */
   const char *(*name)(const diffusion_work *work); /* how it transforms */
+  /* Cells of `count` lines of a real field (modes.cuh) along an axis, to the host: out[count][n of the axis]. */
+  sim_status (*lines)(diffusion_work *work, int field, int axis, int64_t count, void *out);
   /* A field whose state is not finite, or -1: so cheap that it is asked every step, on a device now and then, by a few
    * numbers to which each cell adds. NULL: none is looked for. */
   sim_status (*broken)(diffusion_work *work, int *field);

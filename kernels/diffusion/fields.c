@@ -132,6 +132,25 @@ sim_status diffusion_initial(const diffusion_parameters *p, sim_isa isa, int thr
   return SIM_OK;
 }
 
+void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, void *values, int threads) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const diffusion_lift l = diffusion_lift_of(p, field);
+  const bool single = diffusion_single(p);
+  const int64_t cells = grid.n[X] * grid.n[Y] * grid.n[Z];
+  (void)threads;
+  if (l.axis < 0) return;
+  const double cell = grid.size[l.axis] / (double)grid.n[l.axis];
+  const int64_t under = l.axis == X ? 1 : l.axis == Y ? grid.n[X] : grid.n[X] * grid.n[Y];
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+  for (int64_t i = 0; i < cells; i++) {
+    const double added = sign * (l.low + l.slope * cell * ((double)(i / under % grid.n[l.axis]) + 0.5));
+    if (single)
+      ((float *)values)[i] += (float)added;
+    else
+      ((double *)values)[i] += added;
+  }
+}
+
 /* ---- rates of the first state ---- */
 
 enum { PLACES = 4, RATES_IN = 4 * DIFFUSION_FIELDS + PLACES + 1 };

@@ -16,12 +16,14 @@ typedef struct diffusion_run {
   const diffusion_ops *ops;
   diffusion_work *work;
   const sim_backend *backend;
-  diffusion_observer *observer; /* NULL: nothing beside statistics */
-  sim_buffer host;              /* the fields, where they lie on a device and are observed */
+  diffusion_observer *observer;     /* NULL: nothing beside statistics */
+  diffusion_resolution *resolution; /* NULL: nothing is looked at */
+  sim_buffer host;                  /* the fields, where they lie on a device and are observed */
   diffusion_grid grid;
   const diffusion_method *method;
   sim_mesh mesh;
   int64_t cells, shown;            /* step whose fields are shown; -1: none */
+  int64_t looked;                  /* step whose resolution was looked at */
   diffusion_controller controller; /* where steps adapt */
   double level;                    /* its level, as a checkpoint has it */
   double jumped;                   /* DIFFUSION_EXACT: the time that it is at; NaN: none */
@@ -73,6 +75,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (!setup->saved) SIM_TRY(diffusion_read_files(p, setup, NULL));
   ops_of(setup)->plan(p, setup, out);
   if (!setup->saved && diffusion_has_files(p)) sim_plan_add_host(out, "values of a file", sizeof(double) * cells);
+  if (!setup->saved && diffusion_dealias(&p->integrate) > 0)
+    sim_plan_add_host(out, "cut of the first state", diffusion_cut_bytes(p, setup->threads));
   sim_plan_add(out, "fields for outputs", fields * number * cells);
   if (out->space != SIM_SPACE_HOST) sim_plan_add_host(out, "fields at the start", fields * number * cells);
   if (diffusion_observer_bytes(p, setup->threads) > 0)
@@ -91,6 +95,7 @@ static void destroy(void **self) {
   if (!run) return;
   if (run->work) run->ops->destroy(&run->work);
   diffusion_observer_destroy(&run->observer);
+  diffusion_resolution_destroy(&run->resolution);
   sim_buffer_destroy(&run->host);
   free(run);
   *self = NULL;
@@ -110,6 +115,7 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   for (int f = 0; f < run->fields; f++) fields[f] = part(&host, f);
   sim_status status = diffusion_read_files(run->p, setup, fields);
   if (status == SIM_OK) status = diffusion_initial(run->p, setup->isa, setup->threads, fields);
+  if (status == SIM_OK) status = diffusion_cut(run->p, setup->isa, setup->threads, fields);
   if (status == SIM_OK && run->p->rates)
     status = diffusion_check_rates(run->p, setup->isa, setup->threads, (const void *const *)fields);
   if (status == SIM_OK && run->p->rates)
@@ -186,7 +192,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->grid = diffusion_grid_of(p);
   run->fields = (int)p->fields.count;
   run->cells = run->grid.n[0] * run->grid.n[1] * run->grid.n[2];
-  run->shown = -1;
+  run->shown = run->looked = -1;
   run->jumped = NAN;
   run->method = diffusion_method_of(p);
   run->controller.level = diffusion_first_level(&p->integrate);
@@ -199,6 +205,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->finite = setup->saved ? setup->saved->clock.step : 0;
   sim_status status = run->ops->create(&run->rest, setup, &run->work);
   if (status == SIM_OK) status = diffusion_observer_create(p, setup->isa, setup->threads, &run->observer);
+  if (status == SIM_OK) status = diffusion_resolution_create(p, setup->isa, &run->resolution);
   if (status == SIM_OK && run->observer && setup->backend->space != SIM_SPACE_HOST) {
     const sim_buffer *real = run->ops->real(run->work);
     status = sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &run->host);
@@ -220,7 +227,7 @@ static sim_status look(diffusion_run *run, const sim_clock *clock) {
   }
   return sim_fail(SIM_ERR_DIVERGED,
                   "the field %s is not finite at step %lld, t = %.9g (it was at step %lld): dt = %.3g is too long for "
-                  "%s, or the solution itself grows without bound",
+                  "%s, the grid is too coarse, or the solution itself grows without bound",
                   diffusion_species_of(run->p, field)->name, (long long)clock->step, clock->t, (long long)run->finite,
                   clock->dt, run->method->name);
 }
@@ -257,6 +264,19 @@ static sim_status show(diffusion_run *run, const sim_clock *clock) {
   return SIM_OK;
 }
 
+static sim_status lines_of(void *context, int field, int axis, int64_t count, void *out) {
+  const diffusion_run *run = context;
+  return run->ops->lines(run->work, field, axis, count, out);
+}
+
+/* Of fields that are shown. It waits for the device: at rows of tables, where the statistics do too, and at the end. */
+static sim_status look_at_grid(diffusion_run *run, const sim_clock *clock) {
+  if (run->looked == clock->step) return SIM_OK;
+  run->looked = clock->step;
+  return diffusion_resolution_look(run->resolution, clock->t, clock->step > 0 && clock->t >= clock->t_end, lines_of,
+                                   run);
+}
+
 static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int table, double *values) {
   const void *fields[DIFFUSION_FIELDS];
   SIM_TRY(show(run, clock));
@@ -273,6 +293,7 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   if (run->p->kinds[table] != DIFFUSION_FIELD_TABLE) return observe_more(run, clock, table, values);
   for (int axis = 0; axis < run->grid.rank; axis++) cell *= run->grid.size[axis] / (double)run->grid.n[axis];
   SIM_TRY(show(run, clock));
+  SIM_TRY(look_at_grid(run, clock));
   for (int f = 0; f < run->fields; f++, values += DIFFUSION_STATISTICS) {
     diffusion_statistics s;
     SIM_TRY(run->ops->measure(run->work, f, cell, &s));
@@ -290,6 +311,7 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   const sim_buffer *state = run->ops->state(run->work), *real = run->ops->real(run->work);
   (void)species;
   SIM_TRY(show(run, &frame->clock));
+  if (frame->clock.t >= frame->clock.t_end) SIM_TRY(look_at_grid(run, &frame->clock));
   arrays[0] = (sim_array){.field = &state_fields[0],
                           .dtype = state->dtype,
                           .rank = state->rank,

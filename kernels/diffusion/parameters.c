@@ -115,8 +115,10 @@ static const sim_field integrate_fields[] = {
      .doc = "dt = \"auto\": no step is longer, so that nothing short is stepped over; auto: t_end/64"},
     {SIM_FIELD(diffusion_integrate, dt_min), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .dimension = {0, 0, 1}, .doc = "dt = \"auto\": the run fails where rtol and atol ask for a shorter step"},
-    {SIM_FIELD(diffusion_integrate, dealias), .type = SIM_BOOL, .initial = "false",
-     .doc = "rates keep the lower two thirds of the wavenumbers along each axis alone"},
+    {SIM_FIELD(diffusion_integrate, dealias), .type = SIM_REAL, .flags = SIM_RANGE | SIM_OR_BOOL, .max = 1,
+     .initial = "false",
+     .doc = "fields and rates keep the wavenumbers below this fraction of the highest one along each axis; true: 2/3, "
+            "for products of two fields; 1/2 is for products of three, 2/(p + 1) for p; false, 0: they keep all"},
     {0}};
 static const sim_schema integrate_schema = {
     .doc = "time stepping", .fields = integrate_fields, .size = sizeof(diffusion_integrate)};
@@ -218,6 +220,10 @@ diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p) {
     g.of[g.count++].axis = i % 3;
   }
   return g;
+}
+
+double diffusion_dealias(const diffusion_integrate *integrate) {
+  return isnan(integrate->dealias) ? 2.0 / 3 : integrate->dealias;
 }
 
 bool diffusion_single(const diffusion_parameters *p) { return p->common.precision == SIM_SINGLE; }

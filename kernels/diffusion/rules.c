@@ -1,5 +1,6 @@
 /* Rules between parameters. */
 #include "kernels/diffusion/coupled.h"
+#include "kernels/diffusion/modes.cuh"
 #include "kernels/diffusion/observe.h"
 
 #include <ctype.h>
@@ -333,7 +334,8 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
   if (diffusion_adaptive(p) && i->scheme != DIFFUSION_EXACT && !diffusion_embedded_of(i->scheme))
     sim_faults_add(faults, 0, "integrate.dt", "expected a number, or the scheme etdrk2 or etdrk4, got \"auto\" with %s",
                    diffusion_methods[i->scheme].name);
-  if (!p->rates && i->dealias) sim_faults_add(faults, 0, "integrate.dealias", "has no effect: there are no rates");
+  if (!p->rates && diffusion_dealias(i) > 0)
+    sim_faults_add(faults, 0, "integrate.dealias", "has no effect: there are no rates");
   if (!diffusion_adaptive(p)) {
     const char *why = p->rates ? "dt is a number" : "there are no rates";
     if (!isnan(i->rtol)) sim_faults_add(faults, 0, "integrate.rtol", "has no effect: %s", why);
@@ -346,6 +348,11 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
   if (diffusion_adaptive(p) && !diffusion_any_level(i))
     sim_faults_add(faults, 0, "integrate.dt_min",
                    "expected a power of two between it and dt_max (t_end/64 without), got %g", i->dt_min);
+  const diffusion_grid grid = diffusion_grid_of(p);
+  for (int axis = 0; axis < grid.rank; axis++)
+    if (grid.kind[axis] == FFT_SINE && !diffusion_mode_kept(1, grid.n[axis], 0, diffusion_dealias(i)))
+      sim_faults_add(faults, 0, "integrate.dealias", "cuts all wavenumbers along %c, whose walls are fixed: %g of %lld",
+                     "xyz"[axis], diffusion_dealias(i), (long long)grid.n[axis]);
   for (int f = 0; f < (int)p->fields.count; f++) {
     const diffusion_species *s = diffusion_species_of(p, f);
     const bool split = i->scheme == DIFFUSION_LIE || i->scheme == DIFFUSION_STRANG;

@@ -10,6 +10,8 @@
  */
 #include "kernels/diffusion/diffusion.h"
 
+#include "kernels/diffusion/modes.cuh"
+
 #include <complex.h>
 #include <math.h>
 
@@ -240,22 +242,24 @@ void diffusion_filling_linear(const diffusion_filling *f, const double k[3], con
 }
 
 bool diffusion_filling_keeps(const diffusion_filling *f, const int64_t mode[3]) {
-  bool keep = true;
-  for (int a = 0; a < f->grid.rank; a++) {
-    const int64_t m = mode[a] < 0 ? -mode[a] : mode[a], n = f->grid.n[a];
-    if ((a == 0 || a != f->grid.apart) && 3 * m > (f->grid.kind[a] == FFT_PERIODIC ? n : 2 * n)) keep = false;
-  }
-  return keep || !f->dealias;
+  for (int a = 0; a < f->grid.rank; a++)
+    if ((a == 0 || a != f->grid.apart) &&
+        !diffusion_mode_kept(mode[a], f->grid.n[a], f->grid.kind[a] == FFT_PERIODIC, f->dealias))
+      return false;
+  return true;
 }
 
 void diffusion_method_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
   const diffusion_filling *f = context;
-  const bool keep = diffusion_filling_keeps(f, mode);
+  if (!diffusion_filling_keeps(f, mode)) { /* neither rates nor what rounding leaves of the field */
+    for (int t = 0; t < diffusion_methods[f->scheme].tables; t++) values[t][0] = values[t][1] = 0;
+    return;
+  }
   const double complex c = linear_part(f, k, mode) * f->dt;
   const double under = f->species->conserved ? -(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) : 1; /* lap N, or N */
-  const double h = keep ? under * f->dt : 0;
+  const double h = under * f->dt;
   double complex result[6] = {cexp(c)}, phi[3], half[3];
-  if (f->scheme == DIFFUSION_LIE || f->scheme == DIFFUSION_STRANG) result[E] *= keep ? f->scale : 0;
+  if (f->scheme == DIFFUSION_LIE || f->scheme == DIFFUSION_STRANG) result[E] *= f->scale;
   if (f->scheme > DIFFUSION_STRANG) phis(c, result[E], phi);
   if (f->scheme == DIFFUSION_ETD1 || f->scheme == DIFFUSION_ETDRK2) result[P1] = h * phi[0];
   if (f->scheme == DIFFUSION_ETDRK2) result[P2] = h * phi[1];
@@ -281,7 +285,7 @@ sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, dou
                              .scheme = p->integrate.scheme,
                              .dt = dt,
                              .scale = scale,
-                             .dealias = p->integrate.dealias};
+                             .dealias = diffusion_dealias(&p->integrate)};
   if (!out->species->linear) return SIM_OK;
   return sim_expr_program_create(out->species->linear, &(sim_expr_target){.uniform = uniform, .block = 1},
                                  &out->linear);

@@ -78,6 +78,9 @@ void diffusion_tables(diffusion_spectral *spectral, int tables, void *const *tab
 /* power[bins] of a field's coefficients: the sum over wavenumbers of |k| in [b - 1/2, b + 1/2) times the least one of
  * the longest axis, the last bin taking all above; together the mean of the field's square (Parseval). */
 void diffusion_power(const diffusion_spectral *spectral, const void *coefficients, int bins, double *power);
+/* Power of modes low < |m| <= high along x in row y of a field of two axes: together the mean of the row's square. */
+double diffusion_row_power(const diffusion_spectral *spectral, const void *coefficients, int64_t y, double low,
+                           double high);
 /* Root mean squares of fields from their coefficients. */
 typedef struct diffusion_norm diffusion_norm;
 sim_status diffusion_norm_create(const diffusion_spectral *spectral, diffusion_norm **out) SIM_MUST_CHECK;

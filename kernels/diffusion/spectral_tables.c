@@ -75,3 +75,16 @@ void diffusion_power(const diffusion_spectral *s, const void *coefficients, int 
       }
     }
 }
+
+double diffusion_row_power(const diffusion_spectral *s, const void *coefficients, int64_t y, double low, double high) {
+  const int64_t n = s->grid.n[X], lanes = 2 * s->group, stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
+  double power = 0;
+  for (int64_t i = 0; i < s->row_points * lanes; i++) {
+    const int64_t lane = i % lanes, entry = s->packing == FFT_TWO_REAL ? i : i / lanes * s->group + lane % s->group;
+    const int64_t mode = s->grid.kind[X] == FFT_SINE ? n - entry : entry, at = y * s->plane_stride * lanes + i;
+    if (entry >= stored || !((double)mode > low && (double)mode <= high)) continue;
+    const double c = s->single ? (double)((const float *)coefficients)[at] : ((const double *)coefficients)[at];
+    power += diffusion_weight(s, X, mode) * c * c;
+  }
+  return power;
+}

@@ -31,7 +31,7 @@ diffusion_making diffusion_cuda_making(const diffusion_parameters *p, double sca
                         .rank = grid.rank,
                         .apart = grid.apart,
                         .scheme = p->integrate.scheme,
-                        .dealias = p->integrate.dealias,
+                        .dealias = diffusion_dealias(&p->integrate),
                         .tables = diffusion_method_of(p)->tables};
   for (int f = 0; f < (int)p->fields.count; f++) own_of(diffusion_species_of(p, f), &m.field[f]);
   for (int a = 0; a < 3; a++) {

@@ -13,8 +13,8 @@ typedef struct diffusion_own {
 typedef struct diffusion_making {
   diffusion_own field[8];
   long long n[3];
-  double size[3], dt, scale;
-  int kind[3], rank, apart, scheme, dealias;
+  double size[3], dt, scale, dealias;
+  int kind[3], rank, apart, scheme;
   void *table[7]; /* of the first field; of matrices [fields][fields] where fields diffuse across each other */
   int tables;
   long long numbers; /* from one field, or element, to the next */

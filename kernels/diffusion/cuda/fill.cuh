@@ -4,6 +4,7 @@
 #define DIFFUSION_CUDA_FILL_CUH
 
 #include "kernels/diffusion/cuda/factors.cuh"
+#include "kernels/diffusion/modes.cuh"
 
 /* As diffusion_factor, diffusion_scheme and fft_kind have them. */
 enum { FILL_ALIKE, FILL_EACH, FILL_COMPLEX };
@@ -79,10 +80,9 @@ __device__ inline fill_wave fill_wave_of(const diffusion_making &m, const long l
     w.k[a] = a >= m.rank || fill_apart(m, a) ? 0 : (periodic ? 2 * pi : pi) * (double)mode[a] / m.size[a];
     w.odd[a] = periodic && 2 * most == n ? 0 : w.k[a];
     w.mirrored = w.mirrored || w.odd[a] != w.k[a];
-    if (a < m.rank && !fill_apart(m, a) && 3 * most > (periodic ? n : 2 * n)) w.keep = false;
+    if (a < m.rank && !fill_apart(m, a) && !diffusion_mode_kept(mode[a], n, periodic, m.dealias)) w.keep = false;
     w.k2 += w.k[a] * w.k[a];
   }
-  w.keep = w.keep || !m.dealias;
   return w;
 }
 
@@ -111,10 +111,15 @@ template <typename Linear>
 __device__ inline void fill_at(const diffusion_making &m, int field, const long long mode[3],
                                fill_number out[FILL_TABLES]) {
   const fill_wave w = fill_wave_of(m, mode);
+  if (!w.keep) {
+#pragma unroll
+    for (int t = 0; t < FILL_TABLES; t++) out[t] = {0, 0};
+    return;
+  }
   const fill_number c = fill_scaled(fill_own<Linear>(m, field, w, mode), m.dt), half = fill_scaled(c, 0.5);
   const fill_number e = fill_exp(c);
-  const double by = w.keep ? m.dt * (m.field[field].conserved ? -w.k2 : 1) : 0;
-  out[0] = m.scheme == FILL_LIE || m.scheme == FILL_STRANG ? fill_scaled(e, w.keep ? m.scale : 0) : e;
+  const double by = m.dt * (m.field[field].conserved ? -w.k2 : 1);
+  out[0] = m.scheme == FILL_LIE || m.scheme == FILL_STRANG ? fill_scaled(e, m.scale) : e;
   if (m.scheme <= FILL_STRANG) return;
   fill_number phi[3];
   if (m.scheme == FILL_ETDRK4) {

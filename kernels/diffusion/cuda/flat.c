@@ -77,7 +77,9 @@ void diffusion_flat_plan(const diffusion_parameters *p, sim_plan *out) {
   const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   sim_plan_add(out, "tables of the scheme", fields * table * method->tables * slots);
   if (slots > 1) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)field_of(&grid)));
-  sim_plan_add(out, "statistics", diffusion_cuda_measure_bytes((double)grid.n[0] * (double)grid.n[1]));
+  sim_plan_add(out, "statistics",
+               diffusion_cuda_measure_bytes((double)grid.n[0] * (double)grid.n[1]) +
+                   diffusion_lines_bytes(&grid, true));
   out->checkpoint_bytes = field;
   out->work_rate_guess = 1e11 / method->stages;
 }

@@ -92,6 +92,13 @@ __device__ inline void matrices_at(const diffusion_making &m, const long long mo
   const fill_wave w = fill_wave_of(m, mode);
   double under[N];
   matrix<N> a, phi[4];
+  if (!w.keep) {
+#pragma unroll 1
+    for (int i = 0; i < N * N; i++)
+#pragma unroll 1
+      for (int t = 0; t < m.tables; t++) out[t].of[i / N][i % N] = {0, 0};
+    return;
+  }
 #pragma unroll 1
   for (int i = 0; i < N; i++) {
     const diffusion_own &own = m.field[i];
@@ -100,7 +107,7 @@ __device__ inline void matrices_at(const diffusion_making &m, const long long mo
 #pragma unroll 1
     for (int j = 0; j < N; j++) a.of[i][j] = {-m.dt / 2 * own.cross[j] * weighted, 0};
     a.of[i][i] = fill_scaled(fill_own<Linear>(m, i, w, mode), m.dt / 2);
-    under[i] = w.keep ? own.conserved ? -w.k2 : 1 : 0;
+    under[i] = own.conserved ? -w.k2 : 1;
   }
   matrix_phis<N>(a, phi);
   if (m.scheme == FILL_ETDRK4) {
@@ -109,7 +116,7 @@ __device__ inline void matrices_at(const diffusion_making &m, const long long mo
   }
   matrix_double<N>(phi);
   const bool split = m.scheme == FILL_LIE || m.scheme == FILL_STRANG;
-  matrix_add<N>(false, split ? (w.keep ? m.scale : 0) : 1, nullptr, phi[0], out[0]);
+  matrix_add<N>(false, split ? m.scale : 1, nullptr, phi[0], out[0]);
   if (m.scheme == FILL_ETD1 || m.scheme == FILL_ETDRK2) matrix_add<N>(false, m.dt, under, phi[1], out[1]);
   if (m.scheme == FILL_ETDRK2) matrix_add<N>(false, m.dt, under, phi[2], out[2]);
   if (m.scheme != FILL_ETDRK4) return;

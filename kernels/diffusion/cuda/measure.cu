@@ -3,6 +3,7 @@
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/cuda.h"
+#include "kernels/diffusion/modes.cuh"
 
 #include <cuda_runtime.h>
 #include <math.h>
@@ -98,6 +99,36 @@ sim_status diffusion_cuda_measure(diffusion_work *w, int field, double cell, dif
                                 .greatest = results[GREATEST],
                                 .mass = results[SUM] * cell};
   return SIM_OK;
+}
+
+/* ---- lines of cells ---- */
+
+struct line_shape {
+  long long n[3], count;
+  int axis;
+};
+
+template <typename Real>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    take_lines(const Real *values, const line_shape s, Real *lines) {
+  const long long i = blockIdx.x * (long long)DIFFUSION_THREADS + threadIdx.x, n = s.n[s.axis], j = i / n;
+  if (j >= s.count) return;
+  lines[i] = values[diffusion_line_begin(s.n, s.axis, s.count, j) + i % n * diffusion_line_stride(s.n, s.axis)];
+}
+
+sim_status diffusion_cuda_lines(diffusion_work *w, int field, int axis, int64_t count, void *out) {
+  static const sim_cuda_kernel kernel = {"diffusion_lines", "observe", SIM_LIMIT_BYTES};
+  const line_shape s = {{w->grid.n[0], w->grid.n[1], w->grid.n[2]}, count, axis};
+  const long long numbers = count * s.n[axis], first = field * w->natural.field;
+  const unsigned blocks = (unsigned)((numbers + DIFFUSION_THREADS - 1) / DIFFUSION_THREADS);
+  const double bytes = number_size(w) * (double)numbers;
+  sim_cuda_begin(&kernel);
+  if (w->single)
+    take_lines<<<blocks, DIFFUSION_THREADS, 0, stream()>>>((const float *)w->real.data + first, s, (float *)w->lines);
+  else
+    take_lines<<<blocks, DIFFUSION_THREADS, 0, stream()>>>((const double *)w->real.data + first, s, (double *)w->lines);
+  sim_cuda_end(&kernel, 2 * bytes);
+  return sim_backend_cuda.copy(out, w->lines, (size_t)bytes);
 }
 
 /* ---- what is not finite ---- */

@@ -26,6 +26,7 @@ static void destroy(diffusion_work **work) {
   sim_buffer_destroy(&w->scratch);
   sim_buffer_destroy(&w->derivatives);
   sim_backend_cuda.free(w->statistics);
+  sim_backend_cuda.free(w->lines);
   sim_backend_cuda.free(w->norms);
   free(w);
   *work = NULL;
@@ -53,7 +54,7 @@ static sim_status create_shown(diffusion_work *w) {
   SIM_TRY(take(w, w->fields, w->natural.field, &w->real));
   SIM_TRY(sim_backend_cuda.alloc((size_t)diffusion_cuda_measure_bytes((double)w->natural.field), &statistics));
   w->statistics = statistics;
-  return SIM_OK;
+  return sim_backend_cuda.alloc((size_t)diffusion_lines_bytes(&w->grid, w->single), &w->lines);
 }
 
 /* Fields that are shown at once. */
@@ -373,8 +374,9 @@ static const char *name(const diffusion_work *w) {
 #define OPERATIONS(plans, creates)                                                                                     \
   {                                                                                                                    \
     .plan = plans, .create = creates, .destroy = destroy, .real = real_fields, .state = state, .load = load,           \
-    .resume = resume, .stage = stage, .jump = jump, .show = show, .measure = diffusion_cuda_measure, .name = name,     \
-    .broken = broken, .use = use, .error = diffusion_cuda_error, .accept = accept                                      \
+    .resume = resume, .stage = stage, .jump = jump, .show = show, .measure = diffusion_cuda_measure,                   \
+    .lines = diffusion_cuda_lines, .name = name, .broken = broken, .use = use, .error = diffusion_cuda_error,          \
+    .accept = accept                                                                                                   \
   }
 const diffusion_ops diffusion_ops_cuda = OPERATIONS(diffusion_cuda_plan, create);
 const diffusion_ops diffusion_ops_axes = OPERATIONS(diffusion_cuda_plan_axes, create_axes);

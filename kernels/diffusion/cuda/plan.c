@@ -11,7 +11,7 @@ static void plan_passes(const diffusion_parameters *p, double tables, sim_plan *
   const double field = (double)p->fields.count * cells * sizeof(float);
   sim_plan_add(out, "transformed fields", field);
   sim_plan_add(out, "tables of the scheme", tables);
-  sim_plan_add(out, "statistics", diffusion_cuda_measure_bytes(cells));
+  sim_plan_add(out, "statistics", diffusion_cuda_measure_bytes(cells) + diffusion_lines_bytes(&grid, true));
   out->checkpoint_bytes = field;
   out->work_rate_guess = 1.4e11;
 }
@@ -41,7 +41,8 @@ void diffusion_cuda_plan_cufft(const diffusion_parameters *p, const sim_setup *s
   sim_plan_add(out, "transforms (about)", batch * field);
   if (method->arrays == 0) sim_plan_add(out, "fields for outputs, transformed", batch * field);
   sim_plan_add(out, "statistics",
-               diffusion_cuda_measure_bytes((double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2]));
+               diffusion_cuda_measure_bytes((double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2]) +
+                   diffusion_lines_bytes(&grid, diffusion_single(p)));
   out->checkpoint_bytes = fields * field;
   out->work_rate_guess = p->rates ? 4e10 / (method->stages > 0 ? method->stages : 1) : 1e13;
 }

@@ -49,6 +49,7 @@ struct diffusion_work {
   double fluctuation[DIFFUSION_FIELDS]; /* over the root of a cell's volume */
   diffusion_lift lift[DIFFUSION_FIELDS];
   double *statistics, *norms; /* on the device; norms where steps adapt */
+  void *lines;                /* on the device, of the operation `lines` */
   int slot, slots;            /* tables are of the steps length[slot] */
   double length[DIFFUSION_SLOTS];
   int fields, members;  /* members: grids beside each other */
@@ -105,6 +106,7 @@ void diffusion_cuda_lift(diffusion_work *work, double sign); /* adds it to the r
 /* ---- measure.cu ---- */
 sim_status diffusion_cuda_measure(diffusion_work *work, int field, double cell, diffusion_statistics *out);
 double diffusion_cuda_measure_bytes(double cells);
+sim_status diffusion_cuda_lines(diffusion_work *work, int field, int axis, int64_t count, void *out) SIM_MUST_CHECK;
 /* The first field of which something in the state is not finite, or -1. */
 sim_status diffusion_cuda_broken(diffusion_work *work, const sim_buffer *state, int *field) SIM_MUST_CHECK;
 /* Where steps adapt: the operation `error`, and memory for it. */

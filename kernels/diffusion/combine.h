@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 enum { DIFFUSION_TERMS = 5, DIFFUSION_SETS = 5, DIFFUSION_ARRAYS = 6, DIFFUSION_TABLES = 7 };
+enum { DIFFUSION_NOISE = 5 }; /* the array with a step's white noise, where a field fluctuates */
 
 typedef struct diffusion_term {
   double coefficient;

@@ -1,5 +1,6 @@
 #include "kernels/diffusion/coupled.h"
 
+#include "kernels/diffusion/modes.cuh"
 #include "kernels/diffusion/spectral_parts.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ double diffusion_coupled_bytes(const diffusion_parameters *p, int slots) {
   const double fields = (double)p->fields.count, each = single ? sizeof(float) : sizeof(double);
   /* as of one table of a field, whose entries are alike or complex */
   const double numbers = diffusion_table_numbers(&grid, single, complex);
-  return numbers * fields * fields * each * diffusion_method_of(p)->tables * slots;
+  return numbers * fields * fields * each * diffusion_table_count(p) * slots;
 }
 
 sim_status diffusion_coupled_create(const diffusion_parameters *p, const diffusion_spectral *s, int slots,
@@ -36,7 +37,7 @@ sim_status diffusion_coupled_create(const diffusion_parameters *p, const diffusi
   c->p = p;
   c->s = s;
   c->fields = (int)p->fields.count;
-  c->tables = diffusion_method_of(p)->tables;
+  c->tables = diffusion_table_count(p);
   c->complex = diffusion_unfolded(p);
   c->entries = entries_of(s);
   c->middles = c->complex ? s->middle : s->slots[Y];
@@ -91,7 +92,7 @@ static void matrices_at(const diffusion_coupled *c, const diffusion_filling *of,
   const int n = c->fields;
   const double h = of[0].dt;
   diffusion_matrix a = {{{0}}, {{0}}}, phi[DIFFUSION_PHIS];
-  double under[DIFFUSION_FIELDS];
+  double under[DIFFUSION_FIELDS], rates[DIFFUSION_NOISE_MATRIX], variances[DIFFUSION_FIELDS];
   for (int t = 0; t < c->tables; t++) out[t] = a;
   if (!diffusion_filling_keeps(&of[0], mode)) return;
   for (int i = 0; i < n; i++) {
@@ -103,6 +104,16 @@ static void matrices_at(const diffusion_coupled *c, const diffusion_filling *of,
     a.re[i][i] = h / 2 * own[0];
     a.im[i][i] = h / 2 * own[1];
     under[i] = s->conserved ? -(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) : 1;
+  }
+  if (diffusion_fluctuates(c->p)) {
+    double weights[DIFFUSION_NOISE_MATRIX];
+    for (int i = 0; i < n; i++) variances[i] = h * of[i].noise * of[i].noise * under[i] * under[i];
+    for (int i = 0; i < n * n; i++) rates[2 * i] = 2 * a.re[i / n][i % n], rates[2 * i + 1] = 2 * a.im[i / n][i % n];
+    diffusion_noise_matrix(n, rates, variances, weights);
+    for (int i = 0; i < n * n; i++) {
+      out[c->tables - 1].re[i / n][i % n] = weights[2 * i];
+      out[c->tables - 1].im[i / n][i % n] = weights[2 * i + 1];
+    }
   }
   diffusion_matrix_phis(n, &a, phi);
   if (of[0].scheme == DIFFUSION_ETDRK4) {

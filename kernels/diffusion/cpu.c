@@ -38,14 +38,14 @@ static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan
   const double table = fields * number * diffusion_table_numbers(&grid, diffusion_single(p), diffusion_unfolded(p));
   const int gradients = diffusion_gradients_of(p).count;
   sim_plan_add(out, "transformed fields", array);
-  sim_plan_add(out, "arrays of the scheme", array * method->arrays);
+  sim_plan_add(out, "arrays of the scheme", array * (method->arrays + diffusion_fluctuates(p)));
   if (gradients > 0) sim_plan_add(out, "derivatives of fields", array / fields * gradients);
   const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   if (diffusion_crossed(p)) {
     sim_plan_add(out, "matrices of the scheme", diffusion_coupled_bytes(p, slots));
     sim_plan_add(out, "columns", array);
   } else {
-    sim_plan_add(out, "tables of the scheme", table * method->tables * slots);
+    sim_plan_add(out, "tables of the scheme", table * diffusion_table_count(p) * slots);
   }
   sim_plan_add(out, "transforms",
                diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, diffusion_single(p), setup->threads));
@@ -90,6 +90,8 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
   const int slots = diffusion_adaptive(w->p) ? DIFFUSION_SLOTS : 1;
   for (int a = 0; a <= w->method.arrays; a++)
     SIM_TRY(take(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[a]));
+  if (diffusion_fluctuates(w->p))
+    SIM_TRY(take(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[DIFFUSION_NOISE]));
   if (diffusion_crossed(w->p)) {
     SIM_TRY(diffusion_coupled_create(w->p, w->spectral, slots, &w->coupled));
     SIM_TRY(take(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->column));
@@ -105,7 +107,8 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
   if (!w->partial) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   w->arrays.complex = unfolded;
   for (int f = 0; f < w->fields; f++) {
-    for (int a = 0; a <= w->method.arrays; a++) w->arrays.array[f][a] = part(&w->array[a], f);
+    for (int a = 0; a < DIFFUSION_ARRAYS; a++)
+      if (w->array[a].data) w->arrays.array[f][a] = part(&w->array[a], f);
     for (int t = 0; t < w->method.tables && !w->coupled; t++) w->arrays.table[f][t] = part(&w->table[t], f);
   }
   return SIM_OK;
@@ -196,10 +199,24 @@ static sim_status resume(diffusion_work *w) {
   return SIM_OK;
 }
 
+/* Array [DIFFUSION_NOISE]: the transformed normal numbers of a step; the real fields are used up. */
+static void make_noise(diffusion_work *w, int64_t step) {
+  const diffusion_stage forward = {1, 0, 1, {{DIFFUSION_NOISE, 1, {{1, -1, 0}}}}};
+  diffusion_arrays arrays = {.complex = w->arrays.complex};
+  void *noise[DIFFUSION_FIELDS], *fields[DIFFUSION_FIELDS];
+  each_field(w, &w->array[DIFFUSION_NOISE], noise);
+  each_field(w, &w->real, fields);
+  diffusion_white_noise(w->p, step, w->threads, fields);
+  diffusion_planes_load(w->spectral, (const void *const *)fields, noise);
+  for (int f = 0; f < w->fields; f++) arrays.array[f][0] = arrays.array[f][DIFFUSION_NOISE] = noise[f];
+  diffusion_columns(w->spectral, &forward, &arrays);
+}
+
 static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
   void *mixed[4 * DIFFUSION_FIELDS];
   each_field(w, &w->array[0], mixed);
   memcpy(mixed + w->fields, w->arrays.gradient, sizeof w->arrays.gradient);
+  if (index == w->method.stages - 1 && w->array[DIFFUSION_NOISE].data && !w->norm) make_noise(w, moment->step);
   diffusion_rates_set(w->rates, moment);
   if (w->method.stage[index].forward) diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
   if (w->coupled)

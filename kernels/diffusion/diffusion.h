@@ -108,7 +108,8 @@ double diffusion_dealias(const diffusion_integrate *integrate);
 bool diffusion_single(const diffusion_parameters *p);
 int64_t diffusion_steps(const diffusion_integrate *integrate);
 double diffusion_dt(const diffusion_integrate *integrate);
-bool diffusion_crossed(const diffusion_parameters *p); /* fields diffuse across each other */
+bool diffusion_fluctuates(const diffusion_parameters *p); /* some field does */
+bool diffusion_crossed(const diffusion_parameters *p);    /* fields diffuse across each other */
 /* Steps are as long as their error lets them be. */
 bool diffusion_adaptive(const diffusion_parameters *p);
 
@@ -151,15 +152,18 @@ typedef struct diffusion_embedded {
 const diffusion_embedded *diffusion_embedded_of(diffusion_scheme scheme);
 /* What the parameters ask for. */
 const diffusion_method *diffusion_method_of(const diffusion_parameters *p);
+/* With the scale in it, 0 standing for it in the terms of a device. Where fields fluctuate, the last stage adds array
+ * [DIFFUSION_NOISE], normal numbers of each cell that were transformed, times a table more than the method has. */
 diffusion_method diffusion_method_with(const diffusion_parameters *p, double scale);
+int diffusion_table_count(const diffusion_parameters *p); /* of that */
 /* What fills the tables of one field for a step dt, `scale` being that of the transforms; context for
  * diffusion_method_fill. */
 typedef struct diffusion_filling {
   const diffusion_species *species;
   diffusion_grid grid;
   diffusion_scheme scheme;
-  double dt, scale, dealias;
-  sim_expr_program *linear; /* of the species; NULL: none */
+  double dt, scale, dealias, noise; /* noise: fluctuation over the root of a cell's volume */
+  sim_expr_program *linear;         /* of the species; NULL: none */
 } diffusion_filling;
 sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, double dt, double scale,
                                    diffusion_filling *out) SIM_MUST_CHECK;
@@ -171,7 +175,7 @@ bool diffusion_filling_keeps(const diffusion_filling *filling, const int64_t mod
 
 /* ---- rates.c: the scenario's function over pieces of planes ---- */
 
-/* `times` steps of rates, of h each, the first one at time t; `step` numbers the step for its noise. */
+/* `times` steps of rates, of h each, the first one at time t; `step` numbers the step, for its noise. */
 typedef struct diffusion_moment {
   double t, h;
   int times;
@@ -203,6 +207,9 @@ sim_status diffusion_read_files(const diffusion_parameters *p, const sim_setup *
 bool diffusion_has_files(const diffusion_parameters *p);
 /* Whether a field's `initial` says what becomes of its file's values; else they are added. */
 bool diffusion_takes_file(const diffusion_species *species);
+/* The normal numbers of a step: real[fields] of [nz][ny][nx], 0 of a field that does not fluctuate. */
+void diffusion_white_noise(const diffusion_parameters *p, int64_t step, int threads, void *const *real_fields);
+double diffusion_noise_of(const diffusion_parameters *p, int field); /* as in diffusion_filling */
 /* Fields without the wavenumbers that `dealias` cuts: real[fields] in place. Nothing where it is off. */
 sim_status diffusion_cut(const diffusion_parameters *p, sim_isa isa, int threads,
                          void *const *real_fields) SIM_MUST_CHECK;

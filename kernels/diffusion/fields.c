@@ -132,6 +132,26 @@ sim_status diffusion_initial(const diffusion_parameters *p, sim_isa isa, int thr
   return SIM_OK;
 }
 
+void diffusion_white_noise(const diffusion_parameters *p, int64_t step, int threads, void *const *real_fields) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const int64_t cells = grid.n[X] * grid.n[Y] * grid.n[Z];
+  const bool single = diffusion_single(p);
+  (void)threads;
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const bool any = diffusion_species_of(p, f)->fluctuation > 0;
+    void *values = real_fields[f];
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (int64_t i = 0; i < cells; i++) {
+      double normal[2] = {0, 0};
+      if (any) sim_rng_normal(p->common.seed, (uint64_t)i, (uint64_t)step + 1, (uint32_t)f, normal);
+      if (single)
+        ((float *)values)[i] = (float)normal[0];
+      else
+        ((double *)values)[i] = normal[0];
+    }
+  }
+}
+
 void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, void *values, int threads) {
   const diffusion_grid grid = diffusion_grid_of(p);
   const diffusion_lift l = diffusion_lift_of(p, field);

@@ -63,6 +63,20 @@ static void extent(const void *parameters, sim_extent *out) {
   }
 }
 
+/* Steps that are not those of the scenario: of the time that is left from `begin` on. */
+static void say_steps(const diffusion_integrate *left, double t_end, double begin) {
+  const double h = diffusion_dt(left);
+  char from[64] = "";
+  if (begin > 0) snprintf(from, sizeof from, " from t = %.9g on", begin);
+  if (isnan(left->dt) || h == left->dt) return;
+  if (left->dt > left->t_end)
+    sim_log(SIM_LOG_WARN, "integrate.dt: %.9g is longer than the run%s, which ends at t_end = %.9g: one step of %.9g",
+            left->dt, from, t_end, h);
+  else
+    sim_log(SIM_LOG_INFO, "integrate.dt: %.9g does not divide the run%s, to t_end = %.9g: %lld steps of %.9g", left->dt,
+            from, t_end, (long long)diffusion_steps(left), h);
+}
+
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const diffusion_parameters *p = parameters;
   const diffusion_grid grid = diffusion_grid_of(p);
@@ -72,6 +86,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     if (!is_apart(&grid, axis) && !fft_smooth(grid.n[axis]))
       sim_log(SIM_LOG_WARN, "grid.n: %lld has a prime factor above 13, which makes transforms several times slower",
               (long long)grid.n[axis]);
+  if (!setup->saved && !diffusion_adaptive(p)) say_steps(&p->integrate, p->integrate.t_end, 0);
   if (!setup->saved) SIM_TRY(diffusion_read_files(p, setup, NULL));
   ops_of(setup)->plan(p, setup, out);
   if (!setup->saved && diffusion_has_files(p)) sim_plan_add_host(out, "values of a file", sizeof(double) * cells);
@@ -167,6 +182,7 @@ static bool set_course(diffusion_run *run, const sim_frame *saved) {
     run->rest.integrate.t_end -= run->begin[0];
     run->h = diffusion_dt(rest);
     run->last = (int64_t)run->begin[1] + diffusion_steps(rest);
+    if (changed) say_steps(rest, run->p->integrate.t_end, run->begin[0]);
     if (changed || !saved || run->h == saved->clock.dt || !(saved->clock.t < run->p->integrate.t_end))
       return changed && stepped;
     changed = true;
@@ -240,8 +256,8 @@ static sim_status step(void *self, sim_clock *clock) {
   for (int s = 0; s < run->method->stages; s++) {
     diffusion_moment moment = {t + run->method->at[s] * h, h, 1, clock->step};
     if (run->p->integrate.scheme == DIFFUSION_STRANG)
-      moment = clock->step == (int64_t)run->begin[1] ? (diffusion_moment){t, h / 2, 1}
-                                                     : (diffusion_moment){t - h / 2, h / 2, 2};
+      moment = clock->step == (int64_t)run->begin[1] ? (diffusion_moment){t, h / 2, 1, clock->step}
+                                                     : (diffusion_moment){t - h / 2, h / 2, 2, clock->step};
     SIM_TRY(run->ops->stage(run->work, s, &moment));
   }
   clock->step++;

@@ -17,6 +17,86 @@ DIFFUSION_BOTH int diffusion_mode_kept(long long mode, long long n, int periodic
   return !(fraction > 0) || (double)(mode < 0 ? -mode : mode) < (fraction - 1e-9) * most || mode == 0;
 }
 
+/* Root of the variance of the integral of exp(rate (h - s)) dW(s) over a step of h: what white noise becomes beside a
+ * linear part that is exact (Ornstein and Uhlenbeck; Gillespie, Phys. Rev. E 54, 1996). twice: 2 Re(rate) h. */
+DIFFUSION_BOTH double diffusion_noise_weight(double h, double twice) {
+  return sqrt(fabs(twice) < 1e-9 ? h * (1 + twice / 2) : h * expm1(twice) / twice);
+}
+
+/* The same of n <= 8 fields with a matrix A of rates: lower triangular w with w w^H = the integral of exp(A s) Q
+ * exp(A^H s) ds, Q diagonal. Matrices are [n][n] complex numbers (re, im), a of A h; q[n] of Q h. By the series of the
+ * integral over h/2^m, where |A| h/2^m <= 1/2 (term j is below 1/(j + 1)!), and doubling. */
+enum { DIFFUSION_NOISE_MATRIX = 2 * 8 * 8 };
+/* out = x y, or x y^H */
+DIFFUSION_BOTH void diffusion_noise_product(int n, const double *x, const double *y, int adjoint, double *out) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      double re = 0, im = 0;
+      for (int k = 0; k < n; k++) {
+        const double *p = x + 2 * (i * n + k), *q = y + 2 * (adjoint ? j * n + k : k * n + j);
+        const double q_im = adjoint ? -q[1] : q[1];
+        re += p[0] * q[0] - p[1] * q_im;
+        im += p[0] * q_im + p[1] * q[0];
+      }
+      out[2 * (i * n + j)] = re;
+      out[2 * (i * n + j) + 1] = im;
+    }
+}
+DIFFUSION_BOTH void diffusion_noise_matrix(int n, const double *a, const double *q, double *w) {
+  enum { SERIES = 18 };
+  double small[DIFFUSION_NOISE_MATRIX], e[DIFFUSION_NOISE_MATRIX], term[DIFFUSION_NOISE_MATRIX];
+  double power[DIFFUSION_NOISE_MATRIX], c[DIFFUSION_NOISE_MATRIX], other[DIFFUSION_NOISE_MATRIX];
+  double norm = 0;
+  const int count = 2 * n * n;
+  for (int i = 0; i < n; i++) {
+    double row = 0;
+    for (int j = 0; j < 2 * n; j++) row += fabs(a[2 * i * n + j]);
+    norm = row > norm ? row : norm;
+  }
+  const int halvings = norm > 0.5 && norm < 1e300 ? (int)ceil(log2(norm)) + 1 : 0;
+  for (int i = 0; i < count; i++) {
+    const int diagonal = i % (2 * (n + 1)) == 0;
+    small[i] = ldexp(a[i], -halvings);
+    e[i] = power[i] = diagonal;
+    c[i] = term[i] = diagonal ? ldexp(q[i / (2 * (n + 1))], -halvings) : 0;
+  }
+  for (int j = 1; j <= SERIES; j++) {
+    diffusion_noise_product(n, small, power, 0, other);
+    for (int i = 0; i < count; i++) e[i] += power[i] = other[i] / j;
+    diffusion_noise_product(n, small, term, 0, other); /* A X + (A X)^H, as X is Hermitian */
+    for (int i = 0; i < n; i++)
+      for (int k = 0; k < n; k++) {
+        const int at = 2 * (i * n + k), to = 2 * (k * n + i);
+        term[at] = (other[at] + other[to]) / (j + 1);
+        term[at + 1] = (other[at + 1] - other[to + 1]) / (j + 1);
+      }
+    for (int i = 0; i < count; i++) c[i] += term[i];
+  }
+  for (int j = 0; j < halvings; j++) {
+    diffusion_noise_product(n, e, c, 0, other);
+    diffusion_noise_product(n, other, e, 1, term);
+    for (int i = 0; i < count; i++) c[i] += term[i];
+    diffusion_noise_product(n, e, e, 0, other);
+    for (int i = 0; i < count; i++) e[i] = other[i];
+  }
+  for (int i = 0; i < count; i++) w[i] = 0;
+  for (int j = 0; j < n; j++) /* Cholesky; what has no variance beside the others' has no column */
+    for (int i = j; i < n; i++) {
+      double re = c[2 * (i * n + j)], im = c[2 * (i * n + j) + 1];
+      for (int k = 0; k < j; k++) {
+        const double *p = w + 2 * (i * n + k), *o = w + 2 * (j * n + k);
+        re -= p[0] * o[0] + p[1] * o[1];
+        im -= p[1] * o[0] - p[0] * o[1];
+      }
+      if (i == j) {
+        w[2 * (j * n + j)] = re > 1e-13 * c[2 * (j * n + j)] ? sqrt(re) : 0;
+      } else if (w[2 * (j * n + j)] > 0) {
+        w[2 * (i * n + j)] = re / w[2 * (j * n + j)];
+        w[2 * (i * n + j) + 1] = im / w[2 * (j * n + j)];
+      }
+    }
+}
+
 /* Lines of cells along an axis, `count` of all there are, evenly: the first cell of line j, in [nz][ny][nx], and the
  * cells from one to the next. */
 DIFFUSION_BOTH long long diffusion_line_begin(const long long n[3], int axis, long long count, long long j) {

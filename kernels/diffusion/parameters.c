@@ -228,6 +228,19 @@ double diffusion_dealias(const diffusion_integrate *integrate) {
 
 bool diffusion_single(const diffusion_parameters *p) { return p->common.precision == SIM_SINGLE; }
 
+bool diffusion_fluctuates(const diffusion_parameters *p) {
+  for (int f = 0; f < (int)p->fields.count; f++)
+    if (diffusion_species_of(p, f)->fluctuation > 0) return true;
+  return false;
+}
+
+double diffusion_noise_of(const diffusion_parameters *p, int field) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  double volume = 1;
+  for (int axis = 0; axis < grid.rank; axis++) volume *= grid.size[axis] / (double)grid.n[axis];
+  return diffusion_species_of(p, field)->fluctuation / sqrt(volume);
+}
+
 bool diffusion_crossed(const diffusion_parameters *p) {
   for (int f = 0; f < (int)p->fields.count; f++)
     for (size_t i = 0; i < diffusion_species_of(p, f)->cross.rows; i++)

@@ -1,8 +1,5 @@
 #include "kernels/diffusion/diffusion.h"
 
-#include "engine/rng.h"
-
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +14,6 @@ struct diffusion_rates {
   int64_t count; /* numbers of a piece */
   diffusion_grid grid;
   diffusion_moment moment;
-  double fluctuation[DIFFUSION_FIELDS]; /* over the root of a cell's volume */
-  bool added;                           /* rates, times h, are added to the fields */
-  uint64_t seed;
   void *x;             /* [count] */
   size_t thread_bytes; /* scratch, y */
   char *threads;
@@ -130,11 +124,6 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
   r->single = diffusion_single(p);
   r->grid = diffusion_grid_of(p);
   r->gradients = diffusion_gradients_of(p).count;
-  r->added = form != DIFFUSION_RATE;
-  r->seed = p->common.seed;
-  double volume = 1;
-  for (int axis = 0; axis < r->grid.rank; axis++) volume *= r->grid.size[axis] / (double)r->grid.n[axis];
-  for (int f = 0; f < r->fields; f++) r->fluctuation[f] = diffusion_species_of(p, f)->fluctuation / sqrt(volume);
   const size_t number = r->single ? sizeof(float) : sizeof(double), bytes = 128 * (size_t)r->grid.n[0];
   r->count = (int64_t)(bytes / number);
   sim_status status = diffusion_rates_graph(p, form, &expr);
@@ -171,23 +160,6 @@ void diffusion_rates_destroy(diffusion_rates **rates) {
 
 void diffusion_rates_set(diffusion_rates *rates, const diffusion_moment *moment) { rates->moment = *moment; }
 
-/* White noise: the same number at every stage of a step. Draws of step 0 are the start's. */
-static void add_noise(const diffusion_rates *r, const diffusion_piece *piece, int field, void *rate) {
-  const int64_t lanes = r->count / r->grid.n[0];
-  const double h = r->moment.h, scale = r->fluctuation[field] * (r->added ? sqrt(h) : 1 / sqrt(h));
-  for (int64_t i = 0; i < r->count; i++) {
-    const int64_t lane = i % lanes;
-    if (lane >= piece->rows) continue;
-    const int64_t cell = (piece->z * r->grid.n[1] + piece->row + lane) * r->grid.n[0] + i / lanes;
-    double normal[2];
-    sim_rng_normal(r->seed, (uint64_t)cell, (uint64_t)r->moment.step + 1, (uint32_t)field, normal);
-    if (r->single)
-      ((float *)rate)[i] += (float)(scale * normal[0]);
-    else
-      ((double *)rate)[i] += scale * normal[0];
-  }
-}
-
 void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   diffusion_rates *r = opaque;
   char *at = r->threads + (size_t)piece->thread * r->thread_bytes, *y = at + r->scratch_bytes;
@@ -215,7 +187,6 @@ void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
     sim_expr_program_run(r->program, (size_t)piece->count, in, piece->spare, at);
     for (int f = 0; f < r->fields; f++) {
       void *rate = piece->spare[f];
-      if (r->fluctuation[f] > 0) add_noise(r, piece, f, rate);
       piece->spare[f] = piece->columns[f];
       in[f] = piece->columns[f] = rate;
     }

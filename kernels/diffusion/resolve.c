@@ -73,8 +73,7 @@ static sim_status open_axis(diffusion_resolution *r, int axis, bool single, sim_
 
 sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa isa, diffusion_resolution **out) {
   *out = NULL;
-  for (int f = 0; f < (int)p->fields.count; f++)
-    if (diffusion_species_of(p, f)->fluctuation > 0) return SIM_OK;
+  if (diffusion_fluctuates(p)) return SIM_OK;
   diffusion_resolution *r = *out = calloc(1, sizeof *r);
   if (!r) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   r->p = p;

@@ -367,10 +367,10 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
     if (s->fluctuation > 0 && diffusion_adaptive(p))
       sim_faults_add(faults, p->fields.items[f].line, "integrate.dt", "expected a number, for fields[%d] fluctuates",
                      f + 1);
-    if (s->fluctuation > 0 && (!p->rates || i->scheme == DIFFUSION_STRANG))
+    if (s->fluctuation > 0 && !p->rates)
       sim_faults_add(
           faults, p->fields.items[f].line, "integrate.scheme",
-          "expected rates (0 * %s at least) and lie, etd1, etdrk2 or etdrk4, for fields[%d] fluctuates, got %s",
+          "expected rates (0 * %s at least) and lie, strang, etd1, etdrk2 or etdrk4, for fields[%d] fluctuates, got %s",
           s->name ? s->name : "u", f + 1, diffusion_methods[i->scheme].name);
   }
   if (!isnan(i->dt) && !(i->t_end / i->dt < 0x1p53))

@@ -181,8 +181,11 @@ const diffusion_method *diffusion_method_of(const diffusion_parameters *p) {
 
 static diffusion_method scaled(diffusion_method method, double scale) {
   for (int i = 0; i < method.stages; i++) {
-    diffusion_term *first = &method.stage[i].set[0].term[0];
-    if (first->coefficient == 0) first->coefficient = scale; /* what the forward transform gave */
+    diffusion_stage *stage = &method.stage[i];
+    for (int s = 0; s < stage->sets; s++)
+      for (int t = 0; t < stage->set[s].terms; t++)
+        if (stage->set[s].term[t].coefficient == 0) /* what the forward transform gave */
+          stage->set[s].term[t].coefficient = scale;
   }
   return method;
 }
@@ -191,7 +194,21 @@ diffusion_method diffusion_method_for(diffusion_scheme scheme, double scale) {
   return scaled(diffusion_methods[scheme], scale);
 }
 diffusion_method diffusion_method_with(const diffusion_parameters *p, double scale) {
-  return scaled(*diffusion_method_of(p), scale);
+  diffusion_method method = *diffusion_method_of(p);
+  if (diffusion_fluctuates(p) && method.stages > 0) {
+    diffusion_stage *last = &method.stage[method.stages - 1];
+    for (int s = 0; s < last->sets; s++) {
+      diffusion_set *set = &last->set[s];
+      if (set->target != (method.arrays > 0 ? U : NOW)) continue;
+      set->term[set->terms++] = (diffusion_term){0, method.tables, DIFFUSION_NOISE};
+    }
+    method.tables++;
+  }
+  return scaled(method, scale);
+}
+int diffusion_table_count(const diffusion_parameters *p) {
+  const diffusion_method *method = diffusion_method_of(p);
+  return method->tables + (diffusion_fluctuates(p) && method->stages > 0);
 }
 
 /* phi_1, phi_2, phi_3 of c, e being exp(c). Quotients cancel near c = 0 (Kassam and Trefethen, SIAM J. Sci. Comput. 26,
@@ -252,7 +269,7 @@ bool diffusion_filling_keeps(const diffusion_filling *f, const int64_t mode[3]) 
 void diffusion_method_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
   const diffusion_filling *f = context;
   if (!diffusion_filling_keeps(f, mode)) { /* neither rates nor what rounding leaves of the field */
-    for (int t = 0; t < diffusion_methods[f->scheme].tables; t++) values[t][0] = values[t][1] = 0;
+    for (int t = 0; t <= diffusion_methods[f->scheme].tables; t++) values[t][0] = values[t][1] = 0;
     return;
   }
   const double complex c = linear_part(f, k, mode) * f->dt;
@@ -271,6 +288,9 @@ void diffusion_method_fill(void *context, const double k[3], const int64_t mode[
     result[F2] = h * (phi[1] - 2 * phi[2]);
     result[F3] = h * (4 * phi[2] - phi[1]);
   }
+  values[diffusion_methods[f->scheme].tables][0] =
+      f->noise > 0 ? f->noise * under * diffusion_noise_weight(f->dt, 2 * creal(c)) : 0;
+  values[diffusion_methods[f->scheme].tables][1] = 0;
   for (int t = 0; t < diffusion_methods[f->scheme].tables; t++) {
     values[t][0] = creal(result[t]);
     values[t][1] = cimag(c) == 0 ? 0 : cimag(result[t]);
@@ -285,7 +305,8 @@ sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, dou
                              .scheme = p->integrate.scheme,
                              .dt = dt,
                              .scale = scale,
-                             .dealias = diffusion_dealias(&p->integrate)};
+                             .dealias = diffusion_dealias(&p->integrate),
+                             .noise = diffusion_noise_of(p, field)};
   if (!out->species->linear) return SIM_OK;
   return sim_expr_program_create(out->species->linear, &(sim_expr_target){.uniform = uniform, .block = 1},
                                  &out->linear);

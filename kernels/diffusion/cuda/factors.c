@@ -12,7 +12,8 @@ enum { THREADS = 128 }; /* FILL_THREADS */
 _Static_assert(HAS(field, DIFFUSION_FIELDS) && HAS(table, DIFFUSION_TABLES) && HAS(field[0].cross, DIFFUSION_FIELDS),
                "factors.cuh has as many fields and tables");
 
-static void own_of(const diffusion_species *s, diffusion_own *out) {
+static void own_of(const diffusion_parameters *p, int field, diffusion_own *out) {
+  const diffusion_species *s = diffusion_species_of(p, field);
   for (int a = 0; a < 3; a++) {
     out->D[a] = s->D * s->axes[a];
     out->tensor[a] = s->tensor[a];
@@ -23,6 +24,7 @@ static void own_of(const diffusion_species *s, diffusion_own *out) {
   out->hyper = s->hyper;
   out->decay = s->decay;
   out->conserved = s->conserved;
+  out->noise = diffusion_noise_of(p, field);
 }
 
 diffusion_making diffusion_cuda_making(const diffusion_parameters *p, double scale) {
@@ -32,8 +34,9 @@ diffusion_making diffusion_cuda_making(const diffusion_parameters *p, double sca
                         .apart = grid.apart,
                         .scheme = p->integrate.scheme,
                         .dealias = diffusion_dealias(&p->integrate),
-                        .tables = diffusion_method_of(p)->tables};
-  for (int f = 0; f < (int)p->fields.count; f++) own_of(diffusion_species_of(p, f), &m.field[f]);
+                        .weights = diffusion_fluctuates(p) ? diffusion_table_count(p) - 1 : -1,
+                        .tables = diffusion_table_count(p)};
+  for (int f = 0; f < (int)p->fields.count; f++) own_of(p, f, &m.field[f]);
   for (int a = 0; a < 3; a++) {
     m.n[a] = grid.n[a];
     m.size[a] = grid.size[a];

@@ -6,6 +6,7 @@
 typedef struct diffusion_own {
   double D[3], tensor[3], drift[3], hyper, decay; /* D times the axes' factors */
   double axes[3], cross[8];                       /* where fields diffuse across each other */
+  double noise;                                   /* as diffusion_filling has it */
   int conserved;
 } diffusion_own;
 
@@ -15,6 +16,7 @@ typedef struct diffusion_making {
   long long n[3];
   double size[3], dt, scale, dealias;
   int kind[3], rank, apart, scheme;
+  int weights;    /* the table of the noise; -1: none */
   void *table[7]; /* of the first field; of matrices [fields][fields] where fields diffuse across each other */
   int tables;
   long long numbers; /* from one field, or element, to the next */

@@ -119,6 +119,11 @@ __device__ inline void fill_at(const diffusion_making &m, int field, const long 
   const fill_number c = fill_scaled(fill_own<Linear>(m, field, w, mode), m.dt), half = fill_scaled(c, 0.5);
   const fill_number e = fill_exp(c);
   const double by = m.dt * (m.field[field].conserved ? -w.k2 : 1);
+#pragma unroll
+  for (int t = 1; t < FILL_TABLES; t++)
+    if (t == m.weights)
+      out[t] = {m.field[field].noise * (m.field[field].conserved ? -w.k2 : 1) * diffusion_noise_weight(m.dt, 2 * c.re),
+                0};
   out[0] = m.scheme == FILL_LIE || m.scheme == FILL_STRANG ? fill_scaled(e, m.scale) : e;
   if (m.scheme <= FILL_STRANG) return;
   fill_number phi[3];

@@ -109,6 +109,19 @@ __device__ inline void matrices_at(const diffusion_making &m, const long long mo
     a.of[i][i] = fill_scaled(fill_own<Linear>(m, i, w, mode), m.dt / 2);
     under[i] = own.conserved ? -w.k2 : 1;
   }
+  if (m.weights > 0) {
+    double rates[DIFFUSION_NOISE_MATRIX], variances[N], weights[DIFFUSION_NOISE_MATRIX];
+#pragma unroll 1
+    for (int i = 0; i < N * N; i++) {
+      rates[2 * i] = 2 * a.of[i / N][i % N].re;
+      rates[2 * i + 1] = 2 * a.of[i / N][i % N].im;
+    }
+#pragma unroll 1
+    for (int i = 0; i < N; i++) variances[i] = m.dt * m.field[i].noise * m.field[i].noise * under[i] * under[i];
+    diffusion_noise_matrix(N, rates, variances, weights);
+#pragma unroll 1
+    for (int i = 0; i < N * N; i++) out[m.weights].of[i / N][i % N] = {weights[2 * i], weights[2 * i + 1]};
+  }
   matrix_phis<N>(a, phi);
   if (m.scheme == FILL_ETDRK4) {
     matrix_add<N>(false, 1, nullptr, phi[0], out[1]);

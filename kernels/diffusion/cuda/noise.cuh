@@ -1,11 +1,10 @@
-/* White noise of a step, the stream of sim_rng_normal (engine/rng.h). This file is compiled by nvcc with the program,
- * and by NVRTC with the rates of a scenario. */
+/* White noise of a step, the stream of sim_rng_normal (engine/rng.h). */
 #ifndef DIFFUSION_CUDA_NOISE_CUH
 #define DIFFUSION_CUDA_NOISE_CUH
 
 typedef struct diffusion_noise {
   unsigned key[2], step[2]; /* of the stream: the seed and the step, low and high words */
-  double scale[8];          /* of each field: what a normal number is multiplied by */
+  unsigned fields;          /* a bit for each that fluctuates */
 } diffusion_noise;
 
 #ifdef __CUDACC__

@@ -7,7 +7,6 @@
 
 #include "engine/cuda.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -65,6 +64,7 @@ static int shown_together(const diffusion_work *w) {
 
 static sim_status create_arrays(diffusion_work *w) {
   for (int a = 0; a <= w->method.arrays; a++) SIM_TRY(take_array(w, w->fields, &w->array[a]));
+  if (diffusion_fluctuates(w->p)) SIM_TRY(take_array(w, w->fields, &w->array[DIFFUSION_NOISE]));
   for (int t = 0; t < w->method.tables; t++)
     SIM_TRY(take(w, w->slots * diffusion_cuda_table_parts(w), w->spectrum.tables, &w->table[t]));
   if (w->gradients.count > 0) SIM_TRY(take_array(w, w->gradients.count, &w->derivatives));
@@ -176,19 +176,14 @@ static sim_status create_by(const diffusion_parameters *p, sim_status (*create_p
   w->place = diffusion_cuda_place(&w->grid);
   w->natural = diffusion_cuda_natural(&w->grid);
   w->spectrum = diffusion_cuda_spectrum(&w->place, diffusion_unfolded(p));
-  w->method = *diffusion_method_of(p);
+  w->method = diffusion_method_with(p, 0);
   w->slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   w->fields = (int)p->fields.count;
   w->members = w->grid.apart ? (int)w->grid.n[w->grid.apart] : 1;
   w->single = diffusion_single(p);
   w->crossed = diffusion_crossed(p);
   w->gradients = diffusion_gradients_of(p);
-  double volume = 1;
-  for (int axis = 0; axis < w->grid.rank; axis++) volume *= w->grid.size[axis] / (double)w->grid.n[axis];
-  for (int f = 0; f < w->fields; f++) {
-    w->fluctuation[f] = diffusion_species_of(p, f)->fluctuation / sqrt(volume);
-    w->lift[f] = diffusion_lift_of(p, f);
-  }
+  for (int f = 0; f < w->fields; f++) { w->lift[f] = diffusion_lift_of(p, f); }
   sim_status status = create_parts(w);
   if (status == SIM_OK && w->slots > 1) status = diffusion_cuda_norms_create(w);
   if (status == SIM_OK) status = begin_kernels(w);
@@ -226,20 +221,6 @@ static sim_status forward(diffusion_work *w, void *fields, int count) {
 static sim_status inverse(diffusion_work *w, void *fields, int count) {
   diffusion_cuda_fold(w, fields, count, false);
   return diffusion_fourier_inverse(w->fourier, fields, count * w->members);
-}
-
-/* As on the CPU: the same number at every stage of a step; draws of step 0 are the start's. */
-diffusion_noise diffusion_cuda_noise(const diffusion_work *w, const diffusion_moment *moment) {
-  diffusion_noise noise = {{0}, {0}, {0}};
-  const uint64_t seed = w->p->common.seed, step = (uint64_t)moment->step + 1;
-  const bool added = diffusion_form_of(w->p->integrate.scheme) != DIFFUSION_RATE;
-  for (int i = 0; i < 2; i++) {
-    noise.key[i] = (unsigned)(seed >> 32 * i);
-    noise.step[i] = (unsigned)(step >> 32 * i);
-  }
-  for (int f = 0; f < w->fields; f++)
-    noise.scale[f] = w->fluctuation[f] * (added ? sqrt(moment->h) : 1 / sqrt(moment->h));
-  return noise;
 }
 
 static const sim_buffer *real_fields(const diffusion_work *w) { return &w->real; }
@@ -302,6 +283,10 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_moment *mo
     return sim_backend_cuda.failed();
   }
   if (w->method.stage[index].forward) SIM_TRY(take_rates(w, moment));
+  if (index == w->method.stages - 1 && diffusion_fluctuates(w->p)) {
+    diffusion_cuda_noise(w, moment->step);
+    SIM_TRY(forward(w, w->array[DIFFUSION_NOISE].data, w->fields));
+  }
   diffusion_cuda_visit(w, index);
   return sim_backend_cuda.failed();
 }

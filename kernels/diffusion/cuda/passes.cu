@@ -49,12 +49,49 @@ void diffusion_cuda_rates(diffusion_work *w, void *fields, const diffusion_place
   static const sim_cuda_kernel kernel = {"diffusion_rates", "rates", SIM_LIMIT_BYTES};
   diffusion_moment m = *moment;
   diffusion_place p = *place;
-  diffusion_noise noise = diffusion_cuda_noise(w, moment);
   void *derivatives = w->derivatives.data;
   const long long rows = p.n[1] * p.n[2];
-  void *arguments[] = {&fields, &derivatives, &p, &noise, &m.t, &m.h, &m.times};
+  void *arguments[] = {&fields, &derivatives, &p, &m.t, &m.h, &m.times};
   launch(&kernel, (2 * w->fields + w->gradients.count) * number_size(w) * (double)(p.n[0] * rows),
          shape_of(p.n[0], rows, 1), w->rates, arguments);
+}
+
+template <typename Real>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    noise_of(Real *fields, const diffusion_place p, const diffusion_noise noise) {
+  const long long rows = p.n[1] * p.n[2];
+  const int field = blockIdx.z;
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
+       row += (long long)gridDim.x * blockDim.y) {
+    const long long b = place_cell(p.kind[1], p.n[1], row % p.n[1]), c = place_cell(p.kind[2], p.n[2], row / p.n[1]);
+    const bool turned = place_negated(p.kind[1], b) != place_negated(p.kind[2], c);
+    for (long long at = blockIdx.y * (long long)blockDim.x + threadIdx.x; at < p.n[0];
+         at += (long long)gridDim.y * blockDim.x) {
+      const long long cell[3] = {place_cell(p.kind[0], p.n[0], at), b, c};
+      const double normal = noise.fields >> field & 1 ? noise_normal(noise, place_number(p, cell), field) : 0;
+      fields[field * p.field + row * p.row + at] =
+          (Real)(turned != place_negated(p.kind[0], cell[0]) ? -normal : normal);
+    }
+  }
+}
+
+void diffusion_cuda_noise(diffusion_work *w, int64_t step) {
+  static const sim_cuda_kernel kernel = {"diffusion_noise", "noise", SIM_LIMIT_BYTES};
+  const diffusion_place *p = &w->place;
+  const shape s = shape_of(p->n[0], p->n[1] * p->n[2], w->fields);
+  diffusion_noise noise = {};
+  for (int i = 0; i < 2; i++) {
+    noise.key[i] = (unsigned)(w->p->common.seed >> 32 * i);
+    noise.step[i] = (unsigned)(((uint64_t)step + 1) >> 32 * i);
+  }
+  for (int f = 0; f < w->fields; f++) noise.fields |= diffusion_species_of(w->p, f)->fluctuation > 0 ? 1u << f : 0;
+  void *fields = w->array[DIFFUSION_NOISE].data;
+  sim_cuda_begin(&kernel);
+  if (w->single)
+    noise_of<float><<<s.grid, s.block, 0, stream()>>>((float *)fields, *p, noise);
+  else
+    noise_of<double><<<s.grid, s.block, 0, stream()>>>((double *)fields, *p, noise);
+  sim_cuda_end(&kernel, number_size(w) * w->fields * (double)p->field);
 }
 
 void diffusion_cuda_visit(diffusion_work *w, int visit) {

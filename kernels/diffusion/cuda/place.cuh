@@ -28,6 +28,19 @@ __device__ inline long long place_position(int kind, long long n, long long cell
   return cell % 2 == 0 ? cell / 2 : n - 1 - cell / 2;
 }
 __device__ inline bool place_negated(int kind, long long cell) { return kind == 2 && cell % 2 != 0; }
+/* Number of a cell in [z][y][x], of its places along the axes. */
+__device__ inline unsigned long long place_number(const diffusion_place &p, const long long cell[3]) {
+  unsigned long long stride = 1, number = 0;
+#pragma unroll
+  for (int k = 0; k < 3; k++)
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+      if (p.axis[i] == k) {
+        number += (unsigned long long)cell[i] * stride;
+        stride *= (unsigned long long)p.n[i];
+      }
+  return number;
+}
 #endif
 
 #endif

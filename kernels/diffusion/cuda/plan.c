@@ -34,9 +34,9 @@ void diffusion_cuda_plan_cufft(const diffusion_parameters *p, const sim_setup *s
   const double batch = place.field < 1 << 22 ? diffusion_cuda_together(p) : 1;
   (void)setup;
   sim_plan_add(out, "transformed fields", fields * field);
-  sim_plan_add(out, "arrays of the scheme", fields * field * method->arrays);
+  sim_plan_add(out, "arrays of the scheme", fields * field * (method->arrays + diffusion_fluctuates(p)));
   if (slopes > 0) sim_plan_add(out, "derivatives of fields", slopes * field);
-  sim_plan_add(out, "tables of the scheme", parts * table * method->tables * slots);
+  sim_plan_add(out, "tables of the scheme", parts * table * diffusion_table_count(p) * slots);
   if (slots > 1) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)spectrum.field));
   sim_plan_add(out, "transforms (about)", batch * field);
   if (method->arrays == 0) sim_plan_add(out, "fields for outputs, transformed", batch * field);

@@ -3,7 +3,6 @@
 #ifndef DIFFUSION_CUDA_POINTWISE_CUH
 #define DIFFUSION_CUDA_POINTWISE_CUH
 
-#include "kernels/diffusion/cuda/noise.cuh"
 #include "kernels/diffusion/cuda/place.cuh"
 #include "kernels/diffusion/cuda/sums.cuh"
 
@@ -11,7 +10,7 @@
 
 /* In place of a scenario's. */
 struct no_rates {
-  enum { FIELDS = 1, SLOPES = 0, NOISE = 0 };
+  enum { FIELDS = 1, SLOPES = 0 };
   __device__ static __forceinline__ void of(real *, real, real, real, real, real, const real * = nullptr) {}
 };
 
@@ -19,25 +18,11 @@ __device__ inline double place_centre(const diffusion_place &p, int i, long long
   return ((double)cell + 0.5) * p.size[i] / (double)p.n[i];
 }
 
-/* Number of a cell in [z][y][x], of its places along the axes. */
-__device__ inline unsigned long long place_number(const diffusion_place &p, const long long cell[3]) {
-  unsigned long long stride = 1, number = 0;
-#pragma unroll
-  for (int k = 0; k < 3; k++)
-#pragma unroll
-    for (int i = 0; i < 3; i++)
-      if (p.axis[i] == k) {
-        number += (unsigned long long)cell[i] * stride;
-        stride *= (unsigned long long)p.n[i];
-      }
-  return number;
-}
-
 /* Thread blocks are threads of a row by rows; a grid of both goes round. Of few fields a thread has four cells in
  * flight. Derivatives lie as the fields do. */
 template <typename Rates>
-__device__ __forceinline__ void rates_of(real *fields, const real *derivatives, const diffusion_place &p,
-                                         const diffusion_noise &noise, double t, double h, int times) {
+__device__ __forceinline__ void rates_of(real *fields, const real *derivatives, const diffusion_place &p, double t,
+                                         double h, int times) {
   constexpr int FIELDS = Rates::FIELDS, SLOPES = Rates::SLOPES, FLIGHT = FIELDS + SLOPES <= 2 ? 4 : 1;
   const long long rows = p.n[1] * p.n[2], step = (long long)gridDim.y * blockDim.x;
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
@@ -77,13 +62,6 @@ __device__ __forceinline__ void rates_of(real *fields, const real *derivatives, 
         for (int g = 0; g < SLOPES; g++) d[q][g] *= sign;
         for (int i = 0; i < times; i++)
           Rates::of(u[q], (real)x[0], (real)x[1], (real)x[2], (real)(t + i * h), (real)h, d[q]);
-        if (Rates::NOISE) {
-          const long long cell[3] = {a, b, c};
-          const unsigned long long number = place_number(p, cell);
-#pragma unroll
-          for (int f = 0; f < FIELDS; f++)
-            if (Rates::NOISE >> f & 1) u[q][f] += (real)(noise.scale[f] * noise_normal(noise, number, f));
-        }
 #pragma unroll
         for (int f = 0; f < FIELDS; f++) from[at + f * p.field] = sign * u[q][f];
       }

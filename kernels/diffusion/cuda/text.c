@@ -7,9 +7,7 @@
 
 static sim_status add_rates(const diffusion_work *w, sim_bytes *text) {
   const int slopes = diffusion_gradients_of(w->p).count;
-  int noise = 0; /* a bit for each field that fluctuates */
   sim_expr *graph;
-  for (int f = 0; f < w->fields; f++) noise |= diffusion_species_of(w->p, f)->fluctuation > 0 ? 1 << f : 0;
   SIM_TRY(diffusion_rates_graph(w->p, diffusion_form_of(w->p->integrate.scheme), &graph));
   sim_status status = sim_expr_emit(
       graph,
@@ -19,12 +17,12 @@ static sim_status add_rates(const diffusion_work *w, sim_bytes *text) {
   SIM_TRY(status);
   sim_bytes_format(text,
                    "struct scenario_rates {\n"
-                   "  enum { FIELDS = %d, SLOPES = %d, NOISE = %d };\n"
+                   "  enum { FIELDS = %d, SLOPES = %d };\n"
                    "  __device__ static __forceinline__ void of(real *u, real x, real y, real z, real t, real h,\n"
                    "                                            const real *d = nullptr) {\n"
                    "    real o[FIELDS];\n"
                    "    rates_at(",
-                   w->fields, slopes, noise);
+                   w->fields, slopes);
   for (int f = 0; f < w->fields; f++) sim_bytes_format(text, "u[%d], ", f);
   sim_bytes_text(text, "x, y, z, t, h");
   for (int g = 0; g < slopes; g++) sim_bytes_format(text, ", d[%d]", g);
@@ -39,8 +37,8 @@ static sim_status add_rates(const diffusion_work *w, sim_bytes *text) {
 static const char pointwise_rates[] =
     "extern \"C\" __global__ void __launch_bounds__(DIFFUSION_THREADS)\n"
     "    diffusion_rates(real *fields, const real *derivatives, const diffusion_place place,\n"
-    "                    const diffusion_noise noise, double t, double h, int times) {\n"
-    "  rates_of<scenario_rates>(fields, derivatives, place, noise, t, h, times);\n"
+    "                    double t, double h, int times) {\n"
+    "  rates_of<scenario_rates>(fields, derivatives, place, t, h, times);\n"
     "}\n";
 
 /* ---- sums: a coefficient of 0 stands for the transforms' scale ---- */

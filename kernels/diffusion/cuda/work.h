@@ -45,8 +45,7 @@ struct diffusion_work {
   bool ready;                                   /* kernels are there */
   void *rates, *fill, *visit[DIFFUSION_VISITS]; /* cudaKernel_t */
   sim_buffer array[DIFFUSION_ARRAYS], table[DIFFUSION_TABLES], real, scratch, derivatives;
-  diffusion_gradients gradients;        /* that the rates take: [derivatives] */
-  double fluctuation[DIFFUSION_FIELDS]; /* over the root of a cell's volume */
+  diffusion_gradients gradients; /* that the rates take: [derivatives] */
   diffusion_lift lift[DIFFUSION_FIELDS];
   double *statistics, *norms; /* on the device; norms where steps adapt */
   void *lines;                /* on the device, of the operation `lines` */
@@ -81,7 +80,6 @@ int diffusion_cuda_together(const diffusion_parameters *p);
 /* ---- ops.c ---- */
 int diffusion_cuda_table_parts(const diffusion_work *work); /* tables of numbers of which one of the scheme consists */
 void *diffusion_cuda_table(const diffusion_work *work, int table);
-diffusion_noise diffusion_cuda_noise(const diffusion_work *work, const diffusion_moment *moment);
 
 /* ---- text.c ---- */
 /* All that the run needs; to be freed, whatever happened. */
@@ -98,6 +96,8 @@ void diffusion_cuda_load(diffusion_work *work);                                 
 void diffusion_cuda_store(diffusion_work *work, void *from, int first, int fields); /* to real fields */
 void diffusion_cuda_rates(diffusion_work *work, void *fields, const diffusion_place *place,
                           const diffusion_moment *moment);
+/* Array [DIFFUSION_NOISE]: the normal numbers of a step's cells, as diffusion_white_noise has them. */
+void diffusion_cuda_noise(diffusion_work *work, int64_t step);
 void diffusion_cuda_visit(diffusion_work *work, int visit);
 void diffusion_cuda_derive(diffusion_work *work); /* coefficients of the derivatives, from those in array [0] */
 void diffusion_cuda_blank(diffusion_work *work, void *spectrum, int fields); /* imaginary parts of a single cell */

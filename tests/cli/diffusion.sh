@@ -48,4 +48,23 @@ return sim.diffusion {
   integrate = { scheme = "etdrk4", dt = 0.1, t_end = 1000 },
 }
 LUA
-expect 80 "the field u is not finite at step 8, t = 0.8 (it was at step 7): dt = 0.1 is too long for etdrk4, or the solution itself grows without bound" "$SIM" run breaks.lua
+expect 80 "the field u is not finite at step 8, t = 0.8 (it was at step 7): dt = 0.1 is too long for etdrk4, the grid is too coarse, or the solution itself grows without bound" "$SIM" run breaks.lua
+
+# A shock that the grid does not hold is told once; steps that are not the scenario's are told.
+cat >burgers.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {256}, size = {1} },
+  fields    = { { name = "u", D = sim.param("D", 1e-5), initial = function(x) return math.sin(2 * math.pi * x) end } },
+  rates     = function(u, u_x) return -u * u_x end,
+  integrate = { scheme = "etdrk4", dt = sim.param("dt", 2e-3), dealias = true, t_end = 0.3 },
+  output    = { tables = "every 0.05" },
+}
+LUA
+expect 0 "the grid does not resolve u: at t = " "$SIM" run burgers.lua -o burgers.out
+[ "$(grep -c warning output)" = 1 ] || fail "not one warning"
+expect 0 "" "$SIM" run burgers.lua -o fine.out --set D=5e-3
+[ "$(grep -c warning output)" = 0 ] || fail "a grid that resolves is warned of"
+expect 0 "integrate.dt: 0.2 does not divide the run, to t_end = 0.3: 2 steps of 0.15" "$SIM" check burgers.lua --set dt=0.2
+expect 0 "integrate.dt: 0.5 is longer than the run, which ends at t_end = 0.3: one step of 0.3" "$SIM" check burgers.lua --set dt=0.5
+expect 0 "" "$SIM" run s.lua -o put-off --set t_end=0.7
+expect 0 "integrate.dt: 0.1 does not divide the run from t = 0.7 on, to t_end = 1.55: 9 steps of 0.0944444444" "$SIM" run s.lua -o put-off --resume --set t_end=1.55

@@ -98,16 +98,16 @@ static void test_schemes(void **state) {
     diffusion_parameters p = {.fields = {items, 2}, .integrate = {.scheme = scheme}};
     if (scheme != i) p.integrate.dt = NAN;
     diffusion_work work = {.p = &p, .fields = 2, .single = scheme % 2 == 1};
-    species[1].fluctuation = scheme % 2;
+    species[1].fluctuation = scheme == i && scheme != DIFFUSION_EXACT && scheme != DIFFUSION_ETDRK2;
     if (scheme != DIFFUSION_EXACT) p.rates = rates_of();
-    work.method = *diffusion_method_of(&p);
+    work.method = diffusion_method_with(&p, 0);
     work.spectrum.factor = (diffusion_factor)(scheme % 3);
     compile(&work);
     sim_expr_free(&p.rates);
   }
 }
 
-/* Fields that diffuse across each other, of every kind of factor. */
+/* Fields that diffuse across each other, of every kind of factor; some fluctuate. */
 static void test_crossed(void **state) {
   (void)state;
   static double other[] = {0, 0.5};
@@ -119,8 +119,9 @@ static void test_crossed(void **state) {
     diffusion_parameters p = {
         .fields = {items, 2}, .rates = rates_of(), .integrate = {.scheme = DIFFUSION_ETDRK2 + i % 2}};
     if (i == 2) p.integrate.dt = NAN;
+    species[0].fluctuation = i < 2;
     diffusion_work work = {.p = &p, .fields = 2, .single = i == 1, .crossed = true};
-    work.method = *diffusion_method_of(&p);
+    work.method = diffusion_method_with(&p, 0);
     work.spectrum.factor = (diffusion_factor)i;
     compile(&work);
     sim_expr_free(&p.rates);

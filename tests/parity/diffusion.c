@@ -2,6 +2,8 @@
  * restarts. */
 #include "tests/parity/diffusion_sides.h"
 
+#include "engine/log.h"
+
 /* Of all cases, in their order, every `shares`-th is this process's. */
 static int share, shares = 1, met;
 static bool is_mine(void) { return met++ % shares == share; }
@@ -102,6 +104,80 @@ static void test_terms(void **state) {
                "integrate = { scheme = '%s', dt = 0.002, t_end = 0.01 } }",
                single ? "single" : "double", cases[c].grid, cases[c].first, cases[c].second, some[s]);
       compare_sides(parameters_of(text), NULL, bound_of(single));
+    }
+}
+
+/* White noise by every scheme and form of tables: signed ones, walls, matrices, ensembles, a cut of the spectrum; the
+ * first state is cut too. Bounds as above. */
+static void test_noise(void **state) {
+  (void)state;
+  static const struct {
+    const char *members, *grid, *more, *scheme, *dealias;
+  } cases[] = {{"1", "n = {33}, size = {2}", "drift = {0.3, 0, 0}", "strang", "false"},
+               {"1", "n = {24, 18}, size = {2, 3}, boundary = 'fixed'", "decay = 1", "lie", "true"},
+               {"1", "n = {24, 18}, size = {2, 3}, x = 'no_flux'", "tensor = {0, 0, 0}", "etdrk4", "0.5"},
+               {"1", "n = {10, 7, 9}, size = {2, 3, 2.5}", "tensor = {0.005, 0, 0}", "etd1", "true"},
+               {"1", "n = {10, 7, 9}, size = {2, 3, 2.5}, y = 'fixed'", "cross = {0, -0.01}", "etdrk2", "true"},
+               {"1", "n = {24, 18}, size = {2, 3}", "cross = {0, 0.01}, drift = {0.2, 0, 0}", "strang", "false"},
+               {"5", "n = {24, 18}, size = {2, 3}, x = 'no_flux'", "decay = 0.3", "etd1", "true"},
+               {"5", "n = {24}, size = {2}", "conserved = true", "etdrk2", "0.5"},
+               {"1", "n = {256, 256}, size = {2, 3}", "decay = 0.3", "etdrk4", "true"}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (int single = 0; single < 2; single++) {
+      char text[2048];
+      if (!is_mine()) continue;
+      snprintf(text, sizeof text,
+               "return sim.diffusion { precision = '%s', seed = 7, members = %s, grid = { %s },\n"
+               "fields = {{ name = 'u', D = 0.02, fluctuation = 0.1, noise = 0.5, %s }, { name = 'v', D = 0.01,\n"
+               "fluctuation = %d, noise = 0.1 }}, rates = function(u, v, t) return u - u^3 + t, 0.5*u*v end,\n"
+               "integrate = { scheme = '%s', dt = 0.02, t_end = 0.1, dealias = %s } }",
+               single ? "single" : "double", cases[c].members, cases[c].grid, cases[c].more, (int)c % 2,
+               cases[c].scheme, cases[c].dealias);
+      compare_sides(parameters_of(text), NULL, bound_of(single));
+    }
+}
+
+/* ---- resolution ---- */
+
+static int warnings;
+static void hear(void *context, sim_log_level level, const char *message) {
+  (void)context;
+  warnings += level == SIM_LOG_WARN && strstr(message, "does not resolve v") != NULL;
+}
+
+/* Walls between phases that are thinner than a cell, or not: the device warns once where the CPU does, by each form. */
+static void test_resolution(void **state) {
+  (void)state;
+  static const struct {
+    const char *n, *size, *precision, *scheme;
+  } cases[] = {{"300", "1", "double", "etdrk4"},
+               {"256, 256", "1, 1", "single", "lie"},
+               {"256, 256", "1, 1", "single", "etdrk2"},
+               {"20, 48, 30", "1, 1, 1", "double", "strang"},
+               {"256, 256, 256", "1, 1, 1", "single", "strang"}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (int resolved = 0; resolved < 2; resolved++) {
+      char text[1024];
+      system_run s;
+      double row[2 * DIFFUSION_STATISTICS];
+      if (!is_mine()) continue;
+      snprintf(text, sizeof text,
+               "return sim.diffusion { precision = '%s', grid = { n = {%s}, size = {%s} }, fields = {{ name = 'v', D = "
+               "%s, initial = function(x) return 0.1*math.sin(2*math.pi*x) end }}, rates = function(v) return v - v^3 "
+               "end, integrate = { scheme = '%s', dt = 0.1, t_end = 8 } }",
+               cases[c].precision, cases[c].n, cases[c].size, resolved ? "0.01" : "1e-7", cases[c].scheme);
+      diffusion_parameters *p = parameters_of(text);
+      warnings = 0;
+      assert_true(sim_log_add(hear, NULL));
+      begin(&s, p, &sim_backend_cuda, NULL);
+      for (int i = 0; i <= 4; i++) {
+        run_to(&s, 20 * i);
+        must(diffusion_model.observe(s.self, &s.clock, 0, row), "observe");
+      }
+      sim_log_remove(hear, NULL);
+      if (warnings != !resolved) fail_msg("%s: %d warnings", text, warnings);
+      end(&s);
+      release(p);
     }
 }
 
@@ -348,6 +424,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_passes), cmocka_unit_test(test_flat),
                                      cmocka_unit_test(test_axes),       cmocka_unit_test(test_restart),
                                      cmocka_unit_test(test_ensemble),   cmocka_unit_test(test_terms),
+                                     cmocka_unit_test(test_noise),      cmocka_unit_test(test_resolution),
                                      cmocka_unit_test(test_sizes),      cmocka_unit_test(test_boundaries)};
   cmocka_set_test_filter(argv[1]);
   if (argc > 3) share = atoi(argv[2]), shares = atoi(argv[3]);

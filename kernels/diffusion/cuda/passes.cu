@@ -84,7 +84,7 @@ void diffusion_cuda_noise(diffusion_work *w, int64_t step) {
     noise.key[i] = (unsigned)(w->p->common.seed >> 32 * i);
     noise.step[i] = (unsigned)(((uint64_t)step + 1) >> 32 * i);
   }
-  for (int f = 0; f < w->fields; f++) noise.fields |= diffusion_species_of(w->p, f)->fluctuation > 0 ? 1u << f : 0;
+  noise.fields = w->fluctuating;
   void *fields = w->array[DIFFUSION_NOISE].data;
   sim_cuda_begin(&kernel);
   if (w->single)

@@ -49,6 +49,7 @@ struct diffusion_work {
   diffusion_lift lift[DIFFUSION_FIELDS];
   double *statistics, *norms; /* on the device; norms where steps adapt */
   void *lines;                /* on the device, of the operation `lines` */
+  unsigned fluctuating;       /* a bit for each field that does */
   int slot, slots;            /* tables are of the steps length[slot] */
   double length[DIFFUSION_SLOTS];
   int fields, members;  /* members: grids beside each other */

@@ -48,7 +48,9 @@ static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_pl
   bool has_number = text && end != text;
   if (has_number) end += strspn(end, " ");
   if (!has_number || !isalpha((unsigned char)*end)) { /* a unit may begin with a number, here it would be a second */
-    if (field->keyword)
+    if (field->flags & SIM_OR_BOOL)
+      sim_decode_expected(d, at, value, "true, false or a number");
+    else if (field->keyword)
       sim_decode_expected(d, at, value, "a number or \"%s\"", field->keyword);
     else
       sim_decode_expected(d, at, value, "a number");

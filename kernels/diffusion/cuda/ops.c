@@ -183,7 +183,10 @@ static sim_status create_by(const diffusion_parameters *p, sim_status (*create_p
   w->single = diffusion_single(p);
   w->crossed = diffusion_crossed(p);
   w->gradients = diffusion_gradients_of(p);
-  for (int f = 0; f < w->fields; f++) { w->lift[f] = diffusion_lift_of(p, f); }
+  for (int f = 0; f < w->fields; f++) {
+    w->lift[f] = diffusion_lift_of(p, f);
+    if (diffusion_species_of(p, f)->fluctuation > 0) w->fluctuating |= 1u << f;
+  }
   sim_status status = create_parts(w);
   if (status == SIM_OK && w->slots > 1) status = diffusion_cuda_norms_create(w);
   if (status == SIM_OK) status = begin_kernels(w);

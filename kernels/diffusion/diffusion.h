@@ -234,10 +234,10 @@ diffusion_statistics diffusion_measure(const void *values, bool single, int64_t 
 
 /* ---- resolve.c: whether the grid resolves the fields ---- */
 
-/* Of the upper third of the wavenumbers that are kept along an axis: more of a fluctuation's power is warned of. */
 enum { DIFFUSION_LINES = 256 };                                     /* that are looked at along an axis, of each grid */
 int64_t diffusion_line_count(const diffusion_grid *grid, int axis); /* of all members together */
 double diffusion_lines_bytes(const diffusion_grid *grid, bool single); /* of the longest call of `lines` */
+double diffusion_resolution_bytes(const diffusion_parameters *p);      /* on the host */
 typedef struct diffusion_resolution diffusion_resolution;
 typedef sim_status diffusion_take_lines(void *context, int field, int axis, int64_t count, void *out);
 /* *out is NULL where a field fluctuates: white noise is at all wavenumbers. */

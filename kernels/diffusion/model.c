@@ -93,6 +93,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (!setup->saved && diffusion_dealias(&p->integrate) > 0)
     sim_plan_add_host(out, "cut of the first state", diffusion_cut_bytes(p, setup->threads));
   sim_plan_add(out, "fields for outputs", fields * number * cells);
+  if (diffusion_resolution_bytes(p) > 0)
+    sim_plan_add_host(out, "lines of cells for the resolution", diffusion_resolution_bytes(p));
   if (out->space != SIM_SPACE_HOST) sim_plan_add_host(out, "fields at the start", fields * number * cells);
   if (diffusion_observer_bytes(p, setup->threads) > 0)
     sim_plan_add_host(out, "observed fields",

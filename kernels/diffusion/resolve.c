@@ -16,7 +16,7 @@ static const double limit = 1e-3;
 
 typedef struct along {
   diffusion_spectral *spectral; /* of lines beside each other; NULL: not looked at */
-  void *mixed, *coefficients;
+  void *coefficients;
   int64_t count;    /* lines */
   double low, high; /* the upper third of what is kept */
   double before[DIFFUSION_FIELDS];
@@ -46,29 +46,50 @@ double diffusion_lines_bytes(const diffusion_grid *grid, bool single) {
   return most * (single ? sizeof(float) : sizeof(double));
 }
 
+/* The lines along an axis, as members beside each other. */
+static diffusion_grid lines_of(const diffusion_grid *grid, int axis) {
+  const int64_t count = diffusion_line_count(grid, axis);
+  return (diffusion_grid){.rank = 2,
+                          .n = {grid->n[axis], count, 1},
+                          .size = {1, (double)count, 1},
+                          .kind = {grid->kind[axis], FFT_COSINE},
+                          .apart = 1};
+}
+
+static double coefficient_bytes(const diffusion_grid *lines, bool single) {
+  return diffusion_field_numbers(lines, single) * (single ? sizeof(float) : sizeof(double));
+}
+
+double diffusion_resolution_bytes(const diffusion_parameters *p) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const bool single = diffusion_single(p);
+  if (diffusion_fluctuates(p)) return 0;
+  double bytes = diffusion_lines_bytes(&grid, single);
+  for (int axis = 0; axis < grid.rank; axis++) {
+    const diffusion_grid lines = lines_of(&grid, axis);
+    if (axis == 0 || axis != grid.apart)
+      bytes += coefficient_bytes(&lines, single) + diffusion_spectral_bytes(&lines, 1, 0, single, 1);
+  }
+  return bytes;
+}
+
 static void *take(double bytes) { return aligned_alloc(64, ((size_t)bytes + 64) / 64 * 64); }
 
 static sim_status open_axis(diffusion_resolution *r, int axis, bool single, sim_isa isa) {
   along *a = &r->axis[axis];
   const bool periodic = r->grid.kind[axis] == FFT_PERIODIC;
-  const int64_t n = r->grid.n[axis], count = diffusion_line_count(&r->grid, axis);
+  const int64_t n = r->grid.n[axis];
   const double fraction = diffusion_dealias(&r->p->integrate);
   int64_t high = periodic ? n / 2 : r->grid.kind[axis] == FFT_SINE ? n : n - 1;
   while (high > 0 && !diffusion_mode_kept(high, n, periodic, fraction)) high--;
   if (high < 3) return SIM_OK; /* no third of it */
-  const diffusion_grid lines = {.rank = 2,
-                                .n = {n, count, 1},
-                                .size = {1, (double)count, 1},
-                                .kind = {r->grid.kind[axis], FFT_COSINE},
-                                .apart = 1};
-  const double bytes = diffusion_field_numbers(&lines, single) * (single ? sizeof(float) : sizeof(double));
+  const diffusion_grid lines = lines_of(&r->grid, axis);
   SIM_TRY(diffusion_spectral_create(&lines, 1, &(diffusion_gradients){0}, single, isa, 1, &a->spectral));
-  a->count = count;
+  a->count = lines.n[1];
   a->high = (double)high;
   a->low = 2 * (double)high / 3;
-  a->mixed = take(bytes);
-  a->coefficients = take(bytes);
-  return a->mixed && a->coefficients ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  a->coefficients = take(coefficient_bytes(&lines, single));
+  return a->coefficients ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
 }
 
 sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa isa, diffusion_resolution **out) {
@@ -91,7 +112,6 @@ void diffusion_resolution_destroy(diffusion_resolution **resolution) {
   if (!r) return;
   for (int axis = 0; axis < 3; axis++) {
     diffusion_spectral_destroy(&r->axis[axis].spectral);
-    free(r->axis[axis].mixed);
     free(r->axis[axis].coefficients);
   }
   free(r->lines);
@@ -131,13 +151,13 @@ static double share_of(diffusion_resolution *r, int field, int axis, int64_t *wo
   const double rounding = single ? 0x1p-19 : 0x1p-48; /* of a transform, beside the root mean square */
   const int64_t members = members_of(&r->grid), each = a->count / members;
   const diffusion_stage forward = {1, 0, 1, {{1, 1, {{1 / (double)r->grid.n[axis], -1, 0}}}}};
-  const diffusion_arrays arrays = {.array = {{a->mixed, a->coefficients}}};
+  const diffusion_arrays arrays = {.array = {{a->coefficients, a->coefficients}}};
   double share = 0, (*sums)[2] = calloc((size_t)members, sizeof *sums);
   diffusion_stage stage = forward;
   if (r->grid.kind[axis] == FFT_PERIODIC) stage.set[0].term[0].coefficient /= 2; /* as diffusion_scale */
   *worst = 0;
   for (int64_t m = 0; sums && m < members; m++) sum_lines(r, field, axis, m * each, (m + 1) * each, sums[m]);
-  diffusion_planes_load(a->spectral, (const void *const[]){r->lines}, (void *const[]){a->mixed});
+  diffusion_planes_load(a->spectral, (const void *const[]){r->lines}, (void *const[]){a->coefficients});
   diffusion_columns(a->spectral, &stage, &arrays);
   for (int64_t m = 0; sums && m < members; m++) {
     const double cells = (double)each * (double)r->grid.n[axis], square = sums[m][1] / cells;

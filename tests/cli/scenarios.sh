@@ -9,5 +9,6 @@ for file in scenarios/*.lua; do
   code=0
   timeout 120 "$SIM" run "$file" -o "$name" --wall 00:00:02 >output 2>&1 || code=$?
   [ "$code" = 0 ] || [ "$code" = 75 ] || fail "$file: exit $code"
+  ! grep -q "does not resolve" output || fail "$file: its grid is too coarse"
   [[ $(digest "$name") =~ ^[0-9a-f]{32}$ ]] || fail "$file: no digest"
 done

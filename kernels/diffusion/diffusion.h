@@ -234,7 +234,7 @@ diffusion_statistics diffusion_measure(const void *values, bool single, int64_t 
 
 /* ---- resolve.c: whether the grid resolves the fields ---- */
 
-enum { DIFFUSION_LINES = 256 };                                     /* that are looked at along an axis, of each grid */
+enum { DIFFUSION_LINES = 32, DIFFUSION_LINE_CELLS = 16384 };        /* looked at along an axis: the more of the two */
 int64_t diffusion_line_count(const diffusion_grid *grid, int axis); /* of all members together */
 double diffusion_lines_bytes(const diffusion_grid *grid, bool single); /* of the longest call of `lines` */
 double diffusion_resolution_bytes(const diffusion_parameters *p);      /* on the host */

@@ -1,6 +1,6 @@
 /* Whether the grid resolves the fields. What a grid cannot hold gathers at its highest wavenumbers: power there says
- * that the solution has finer parts, whatever the step. Lines of cells along each axis are transformed on the host; up
- * to DIFFUSION_LINES of them, which are all of small grids. */
+ * that the solution has finer parts, whatever the step. Lines of cells along each axis are transformed on the host: all
+ * of small grids, some of large ones, spread evenly. */
 #include "kernels/diffusion/diffusion.h"
 
 #include "engine/log.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* Share of a fluctuation's power. A field with a tail exp(-k/k0) has 1e-3 there where k0 is about a fifth of the
- * highest wavenumber; one with jumps, whose tail is 1/k^2, up to some 300 cells an axis. */
+ * highest wavenumber; one with jumps, whose tail is 1/k^2, up to k = 300. */
 static const double limit = 1e-3;
 
 typedef struct along {
@@ -34,7 +34,9 @@ static int64_t members_of(const diffusion_grid *grid) { return grid->apart ? gri
 
 int64_t diffusion_line_count(const diffusion_grid *grid, int axis) {
   const int64_t members = members_of(grid), all = grid->n[0] * grid->n[1] * grid->n[2] / grid->n[axis] / members;
-  const int64_t most = DIFFUSION_LINES / members > 4 ? DIFFUSION_LINES / members : 4;
+  const int64_t many = DIFFUSION_LINE_CELLS / grid->n[axis];
+  const int64_t lines = many > DIFFUSION_LINES ? many : DIFFUSION_LINES;
+  const int64_t most = lines / members > 4 ? lines / members : 4; /* of each member */
   return members * (all < most ? all : most);
 }
 

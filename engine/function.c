@@ -89,9 +89,10 @@ static void check_outputs(const sim_expr *expr, const sim_signature *signature, 
   }
 }
 
-/* An unused parameter may be named _ or begin with it. */
+/* An unused parameter may be named _ or begin with it, and a record's as one likes: no member of one is. */
 static bool may_be_unknown(const sim_expr *expr, const sim_signature *signature, int input) {
-  return (signature->record || *sim_expr_input_name(expr, input) == '_') && !used(expr, input);
+  const bool free = signature->record ? !signature->members : *sim_expr_input_name(expr, input) == '_';
+  return free && !used(expr, input);
 }
 
 static void check_inputs(const sim_expr *expr, const sim_signature *signature, sim_faults *faults, int line,
@@ -241,7 +242,9 @@ void sim_decode_function(sim_decoder *d, const sim_field *field, const sim_place
     status = copy(function->expr, out);
   }
   sim_place_path(at, path, sizeof path);
-  if (status == SIM_OK) status = sim_function_bind(out, field->signature, d->faults, line, path);
+  sim_signature signature = *field->signature;
+  signature.members = value->kind == SIM_VALUE_FUNCTION && function->members;
+  if (status == SIM_OK) status = sim_function_bind(out, &signature, d->faults, line, path);
   if (status != SIM_OK) d->no_memory = true;
 }
 

@@ -48,11 +48,12 @@ enum sim_field_flag {
 /* What a function of a scenario takes and gives. Names tell its inputs, not their order: function(t, x) has x and t.
  * A decoded graph has exactly these inputs, in this order, whatever the script took of them. */
 typedef struct sim_signature {
-  const char *const *inputs;      /* NULL-terminated names; NULL: any, until the model calls sim_function_bind */
-  bool record;                    /* the inputs are members of one parameter: function(body) return body.mass end */
-  const char *parameter;          /* that one's name in messages; NULL: "body" */
-  int outputs[3];                 /* numbers of results allowed, ends with 0; none: any from 1 on */
-  bool condition;                 /* results are conditions (of sim.lt, ...), else numbers */
+  const char *const *inputs; /* NULL-terminated names; NULL: any, until the model calls sim_function_bind */
+  bool record;               /* the inputs are members of one parameter: function(body) return body.mass end */
+  bool members;              /* of a function, not of a kind: members of it were used, so that all inputs are such */
+  const char *parameter;     /* that one's name in messages; NULL: "body" */
+  int outputs[3];            /* numbers of results allowed, ends with 0; none: any from 1 on */
+  bool condition;            /* results are conditions (of sim.lt, ...), else numbers */
   const char *const *must_depend; /* NULL-terminated: some result depends on one of these; NULL: it may be constant */
   const char *returns;            /* the results in words: "potential, or acceleration by x, y, z"; may be NULL */
 } sim_signature;

@@ -1,5 +1,6 @@
-/* Lua asks nobody what a symbol is worth in `if`, `and`, `or`, `not`, nor in a comparison with a number by ==. So each
- * value that these look at is made to pass by a check: the text of functions is loaded with marks in it,
+/* Lua asks nobody what a symbol is worth in `if`, `and`, `or`, `not`, nor in a comparison with a number by ==, nor as a
+ * key of a table. So each value that these look at is made to pass by a check: the text of functions is loaded with
+ * marks in it,
  *
  *   if MARK|a and b == 1 then     for   if a and b == 1 then
  *
@@ -19,7 +20,9 @@ enum { DEPTH_MAX = 512 /* Lua itself takes no more than 200 */, MARK_SIZE = 5 };
 typedef enum question {
   IS_TRUE = 't', /* by if, while, until, and, or, not */
   IS_CHOICE = 'c' /* b in `a and b or c`: true as any number is, where Lua's own idiom wants that */,
-  IS_EQUAL = 'e'
+  IS_EQUAL = 'e',
+  IS_THERE = 'n' /* compared with nil: as a symbol it always is, so its name must be that of an input */,
+  IS_KEY = 'k' /* between the brackets of t[i] and { [i] = v } */
 } question;
 
 typedef struct mark {
@@ -35,6 +38,7 @@ typedef struct level {
   bool after_and;      /* the last of them was `and` */
   bool choice;         /* the operand is `(a and b)` */
   const char *opened;  /* the bracket that opened it, if one did */
+  bool key;            /* the bracket is one of a key */
   bool tested, until;  /* `if` or `while`; `until` */
   bool function;       /* this level, or one around it, is a function's */
 } level;
@@ -114,21 +118,21 @@ static level *close_level(reader *self) {
 /* Whether an expression can end with the token, and end before the next one: no sign stands between them. */
 static bool ends_before(scenario_token last, scenario_token next) {
   static const char *const open[] = {"and", "or", "not", "until", NULL}, *const joins[] = {"and", "or", NULL};
-  bool complete = last.kind == SCENARIO_TOKEN_SIGN ? strchr(")]}.", *last.text) != NULL : !is_any(last, open);
+  bool complete =
+      last.kind == SCENARIO_TOKEN_SIGN ? strchr(")]}", *last.text) != NULL || is(last, "...") : !is_any(last, open);
   bool label = is(next, ":") && next.text[1] == ':';
   return complete && (next.kind == SCENARIO_TOKEN_END || is(next, ";") || label ||
-                      (next.kind == SCENARIO_TOKEN_NAME && !is(last, ".") && !is(last, ":") && !is_any(next, joins)));
+                      (next.kind == SCENARIO_TOKEN_NAME && !is_any(next, joins)));
 }
 
 /* `nil` is no number: to ask for it is fair. */
 static void compare(reader *self, level *at, scenario_token last, scenario_token next) {
-  bool ask = !is(last, "nil") && !is(next, "nil");
-  if (ask) add_operand(self, at, IS_EQUAL);
+  const char kind = is(last, "nil") || is(next, "nil") ? IS_THERE : IS_EQUAL;
+  add_operand(self, at, kind);
   begin_operand(at);
   at->compared = true;
-  if (!ask) return;
   at->operand = next.start;
-  add_operand(self, at, IS_EQUAL);
+  add_operand(self, at, kind);
 }
 
 static void take_word(reader *self, scenario_token token, scenario_token next) {
@@ -137,7 +141,7 @@ static void take_word(reader *self, scenario_token token, scenario_token next) {
   if (is(token, "not")) {
     add(self, at, next.start, IS_TRUE, '^');
   } else if (is(token, "and") || is(token, "or")) {
-    bool choice = is(token, "or") && (at->after_and || at->choice);
+    bool choice = is(token, "or") && !at->key && (at->after_and || at->choice);
     test(self, at, choice ? IS_CHOICE : IS_TRUE);
     begin_operand(at);
     at->compared = false;
@@ -173,8 +177,11 @@ static void take(reader *self, scenario_token before, scenario_token token, scen
   if (token.kind == SCENARIO_TOKEN_NAME) {
     take_word(self, token, next);
   } else if (is(token, "(") || is(token, "[") || is(token, "{")) {
-    open_level(self, token.text, false);
+    open_level(self, token.text, false)->key = is(token, "[");
   } else if (is(token, ")") || is(token, "]") || is(token, "}")) {
+    bool literal =
+        before.start == at->operand && (before.kind == SCENARIO_TOKEN_STRING || before.kind == SCENARIO_TOKEN_NUMBER);
+    if (at->key && !literal) test(self, at, IS_KEY);
     close_level(self);
   } else if (is(token, "==") || is(token, "~=")) {
     compare(self, at, before, next);
@@ -243,7 +250,11 @@ static int guard(lua_State *L) {
   if (!text || size != 2 || text[0] != SCENARIO_AT_FILE[0])
     return luaL_error(L, "attempt to perform %s on a string value", lua_tostring(L, lua_upvalueindex(1)));
   lua_settop(L, 2);
-  if (text[1] == IS_EQUAL) return scenario_symbol_refuse_equal(L, 2);
+  switch (text[1]) {
+  case IS_EQUAL: return scenario_symbol_refuse_equal(L, 2);
+  case IS_THERE: return scenario_symbol_ask(L, 2);
+  case IS_KEY: return scenario_symbol_refuse_key(L, 2);
+  }
   return scenario_symbol_refuse_truth(L, 2, text[1] == IS_CHOICE);
 }
 

@@ -61,7 +61,9 @@ typedef struct scenario_trace {
   bool members;    /* a parameter was indexed */
   int *conditions; /* owned: line of each condition that nothing was computed of, else 0 */
   size_t condition_count, condition_capacity;
-  const char *refused; /* what was first asked of a symbol that it cannot do, in a pcall too; NULL: nothing */
+  char asked[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1]; /* members that were compared with nil */
+  int asked_count;
+  char refused[512]; /* what was first asked of a symbol that it cannot do, in a pcall too; "": nothing */
   int refused_line;
 } scenario_trace;
 
@@ -105,8 +107,19 @@ int scenario_child_line(lua_State *L);
 
 /* Pushes the table of all that a script can name, but `sim`. */
 void scenario_sandbox_push(lua_State *L);
-/* Gives the table on the top a metatable that makes unknown names errors: label is "", "math." ... */
+/* Replaces the table on the top by one through which it is read and cannot be changed, where unknown names are errors:
+ * label is "", "math." ... */
 void scenario_sandbox_seal(lua_State *L, const char *label);
+
+/* Lua's own functions as a scenario has them, into the tables of globals and of math on the top: those that would tell
+ * what a symbol is answer as for a number, or refuse. */
+void scenario_natives_set(lua_State *L);
+void scenario_natives_set_math(lua_State *L);
+/* Results of __lt, __le and __eq are checked from here on, in all metatables so far. Whether some were not. */
+bool scenario_natives_check_comparisons(lua_State *L);
+/* A number that changes when anything does that the functions in the list at `index` can reach: variables outside of
+ * them and tables, but no contents of strings. *count: values that were looked at. */
+uint64_t scenario_state(lua_State *L, int index, size_t *count);
 /* pairs, next and table.sort in an order that depends on the keys and values alone. */
 int scenario_order_pairs(lua_State *L);
 int scenario_order_next(lua_State *L);
@@ -143,6 +156,19 @@ sim_status scenario_symbol_declare(lua_State *L, int index, sim_expr_builder *bu
  * a number), or compared by ==. */
 int scenario_symbol_refuse_truth(lua_State *L, int index, bool choice);
 int scenario_symbol_refuse_equal(lua_State *L, int index);
+/* As a key of a table. */
+int scenario_symbol_refuse_key(lua_State *L, int index);
+/* Remembers that a member was compared with nil; returns 1. A symbol is always there, so that the answer says nothing:
+ * the other declares as inputs all such members that nothing else used, for the model to refuse unknown names. */
+int scenario_symbol_ask(lua_State *L, int index);
+sim_status scenario_symbol_declare_asked(lua_State *L, sim_expr_builder *builder) SIM_MUST_CHECK;
+/* What type() says of the symbol at `index`: "number", "boolean" of a condition, "table" of one whose members were
+ * used. One that has been called a number has no members from then on. */
+const char *scenario_symbol_type(lua_State *L, int index);
+/* Fails with this text, in a pcall too. */
+int scenario_symbol_refuse(lua_State *L, const char *text);
+/* The trace fails with this text and the line that runs now, unless it has failed before. */
+void scenario_symbol_note(lua_State *L, const char *text);
 
 /* The text with checks of what `if`, `and`, `or`, `not`, `==` look at in functions; lines stay. It must be a text that
  * Lua takes. *out is NULL where there is nothing to check; false: no memory. */
@@ -184,7 +210,7 @@ typedef enum scenario_token_kind {
   SCENARIO_TOKEN_NAME, /* keywords too */
   SCENARIO_TOKEN_STRING,
   SCENARIO_TOKEN_NUMBER,
-  SCENARIO_TOKEN_SIGN /* one character; "==" and the like are one token of kind '=' that says so by size 2 */
+  SCENARIO_TOKEN_SIGN /* one character; or "==", "~=", "<=", ">=", "..", "..." */
 } scenario_token_kind;
 
 typedef struct scenario_token {

@@ -103,6 +103,8 @@ scenario_token scenario_lexer_next(scenario_lexer *lexer) {
   } else {
     token.kind = SCENARIO_TOKEN_SIGN;
     lexer->at += strchr("=<>~", c) && after == '=' ? 2 : 1;
+    if (c == '.') /* ".." and "..." */
+      while (lexer->at < lexer->end && lexer->at < token.text + 3 && *lexer->at == '.') lexer->at++;
   }
   token.size = (size_t)(lexer->at - token.text);
   return token;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const base_names[] = {"error",  "getmetatable", "ipairs",   "pcall", "rawget", "rawlen",
-                                         "rawset", "select",       "tonumber", "type",  NULL};
+static const char *const base_names[] = {"error",  "getmetatable", "ipairs",   "rawget", "rawlen",
+                                         "rawset", "select",       "tonumber", NULL};
 static const char *const math_names[] = {"abs", "acos",       "asin", "atan", "ceil", "cos", "deg",
                                          "exp", "floor",      "fmod", "huge", "log",  "max", "maxinteger",
                                          "min", "mininteger", "modf", "pi",   "rad",  "sin", "sqrt",
@@ -89,23 +89,6 @@ static int print(lua_State *L) {
   return 0;
 }
 
-/* Finalisers run where no hook counts; what a weak table holds depends on when garbage is collected. */
-static int set_metatable(lua_State *L) {
-  static const char *const refused[] = {"__gc", "__mode", NULL};
-  luaL_checktype(L, 1, LUA_TTABLE);
-  if (!lua_isnoneornil(L, 2)) {
-    luaL_checktype(L, 2, LUA_TTABLE);
-    for (const char *const *name = refused; *name; name++) {
-      lua_pushstring(L, *name);
-      if (lua_rawget(L, 2) != LUA_TNIL) return luaL_error(L, "setmetatable: %s is not available in a scenario", *name);
-    }
-  }
-  lua_settop(L, 2);
-  if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL) return luaL_error(L, "cannot change a protected metatable");
-  lua_setmetatable(L, 1);
-  return 1;
-}
-
 static int compare_names(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -139,6 +122,7 @@ static int unknown_name(lua_State *L) {
   return luaL_error(L, "undefined name '%s'", full);
 }
 
+/* Upvalues: the label, the names that there are. */
 static int assign_name(lua_State *L) {
   const char *label = lua_tostring(L, lua_upvalueindex(1));
   char shown[SCENARIO_NAME_MAX] = "?";
@@ -147,21 +131,33 @@ static int assign_name(lua_State *L) {
     const char *name = lua_tolstring(L, 2, &size);
     sim_text_escape(shown, sizeof shown, name, size);
   }
+  lua_pushvalue(L, 2);
+  const bool known = lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL;
   if (*label) return luaL_error(L, "'%s%s' cannot be assigned", label, shown);
+  if (known) return luaL_error(L, "'%s' cannot be assigned, write 'local %s = ...' for one of your own", shown, shown);
   return luaL_error(L, "assignment to the undefined name '%s', write 'local %s = ...' first", shown, shown);
 }
 
 void scenario_sandbox_seal(lua_State *L, const char *label) {
-  lua_createtable(L, 0, 3);
+  const int names = lua_gettop(L);
+  lua_createtable(L, 0, 1);
   lua_pushstring(L, label);
   lua_pushcclosure(L, unknown_name, 1);
   lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, names);
+
+  lua_newtable(L);
+  lua_createtable(L, 0, 3);
+  lua_pushvalue(L, names);
+  lua_setfield(L, -2, "__index");
   lua_pushstring(L, label);
-  lua_pushcclosure(L, assign_name, 1);
+  lua_pushvalue(L, names);
+  lua_pushcclosure(L, assign_name, 2);
   lua_setfield(L, -2, "__newindex");
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
   lua_setmetatable(L, -2);
+  lua_replace(L, names);
 }
 
 /* Copies the named members of the table on the top into the one below it, and pops the former. */
@@ -192,45 +188,20 @@ static void set_string_methods(lua_State *L) {
   lua_pop(L, 1);
 }
 
-/* As Lua's own, but symbols are refused. */
-static int assert_true(lua_State *L) {
-  luaL_checkany(L, 1);
-  scenario_symbol_refuse_truth(L, 1, false);
-  if (lua_toboolean(L, 1)) return lua_gettop(L);
-  if (lua_gettop(L) == 1) lua_pushliteral(L, "assertion failed!");
-  lua_settop(L, 2);
-  if (lua_type(L, 2) == LUA_TSTRING) {
-    luaL_where(L, 1);
-    lua_insert(L, 2);
-    lua_concat(L, 2);
-  }
-  return lua_error(L);
-}
-
-static int raw_equal(lua_State *L) {
-  luaL_checkany(L, 1);
-  luaL_checkany(L, 2);
-  scenario_symbol_refuse_equal(L, 1);
-  scenario_symbol_refuse_equal(L, 2);
-  lua_pushboolean(L, lua_rawequal(L, 1, 2));
-  return 1;
-}
-
 void scenario_sandbox_push(lua_State *L) {
   static const luaL_Reg own[] = {{"next", scenario_order_next},
                                  {"pairs", scenario_order_pairs},
                                  {"print", print},
-                                 {"setmetatable", set_metatable},
                                  {"tostring", text_of},
-                                 {"rawequal", raw_equal},
-                                 {"assert", assert_true},
                                  {NULL, NULL}};
   push_library(L, LUA_GNAME, luaopen_base, base_names);
   luaL_setfuncs(L, own, 0);
+  scenario_natives_set(L);
 
   scenario_symbol_register(L);
   push_library(L, LUA_MATHLIBNAME, luaopen_math, math_names);
   scenario_functions_set_math(L);
+  scenario_natives_set_math(L);
   scenario_sandbox_seal(L, "math.");
   lua_setfield(L, -2, "math");
 

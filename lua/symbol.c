@@ -17,6 +17,7 @@ typedef struct symbol {
   sim_expr_ref ref; /* -1: a parameter or member that nothing was computed of yet */
   int condition;    /* its place among the trace's conditions, or -1 */
   bool member, indexed;
+  bool number; /* type() or tonumber() has said that it is one */
   char name[]; /* as an input; "" of a computed one */
 } symbol;
 
@@ -94,6 +95,45 @@ bool scenario_symbol_is_condition(lua_State *L, int index) {
   return self ? self->condition >= 0 : lua_isboolean(L, index);
 }
 
+int scenario_symbol_ask(lua_State *L, int index) {
+  const symbol *self = symbol_at(L, index);
+  scenario_trace *trace = scenario_child_of(L)->trace;
+  if (!self || !self->member || !trace) return 1;
+  for (int i = 0; i < trace->asked_count; i++)
+    if (strcmp(trace->asked[i], self->name) == 0) return 1;
+  if (trace->asked_count == SIM_EXPR_INPUTS_MAX)
+    return luaL_error(L, "more than %d names compared with nil", SIM_EXPR_INPUTS_MAX);
+  memcpy(trace->asked[trace->asked_count++], self->name, strlen(self->name) + 1);
+  return 1;
+}
+
+sim_status scenario_symbol_declare_asked(lua_State *L, sim_expr_builder *builder) {
+  const scenario_trace *trace = scenario_child_of(L)->trace;
+  for (int k = 0; k < trace->asked_count; k++) {
+    const char *name = trace->asked[k];
+    const size_t size = strlen(name);
+    bool used = false;
+    for (int i = 0; i < trace->input_count && !used; i++) {
+      const char *input = trace->inputs[i].name;
+      used = strncmp(input, name, size) == 0 && (input[size] == '\0' || input[size] == '_');
+    }
+    sim_expr_ref unused;
+    if (used) continue;
+    push(L, name, -1);
+    SIM_TRY(scenario_symbol_ref(L, -1, builder, &unused));
+    lua_pop(L, 1);
+  }
+  return SIM_OK;
+}
+
+const char *scenario_symbol_type(lua_State *L, int index) {
+  symbol *self = symbol_at(L, index);
+  if (self->condition >= 0) return "boolean";
+  if (self->indexed) return "table";
+  self->number = true;
+  return "number";
+}
+
 /* body.x is the input x, path.mean[1] the input mean_1. */
 static int get_member(lua_State *L) {
   symbol *self = symbol_at(L, 1);
@@ -105,6 +145,8 @@ static int get_member(lua_State *L) {
   const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tolstring(L, 2, &size) : NULL;
   if (!trace || self->trace != trace->id) return luaL_error(L, "a symbol of another function, kept outside of it");
   if (!*self->name) return luaL_error(L, "what was computed of symbols has no members");
+  if (self->number)
+    return luaL_error(L, "a symbol that type() or tonumber() was asked about is a number: it has no members");
   if (key) {
     sim_text_escape(shown, sizeof shown, key, size);
     for (size_t i = 0; i < size; i++)
@@ -123,33 +165,45 @@ static int get_member(lua_State *L) {
   return 1;
 }
 
-/* A pcall may hide it: the trace knows. The text lives on. */
-static int refuse_with(lua_State *L, const char *text) {
+void scenario_symbol_note(lua_State *L, const char *text) {
   scenario_trace *trace = scenario_child_of(L)->trace;
-  if (trace && !trace->refused) {
-    trace->refused = text;
-    trace->refused_line = scenario_child_line(L);
-  }
+  if (!trace || *trace->refused) return;
+  snprintf(trace->refused, sizeof trace->refused, "%s", text);
+  trace->refused_line = scenario_child_line(L);
+}
+
+/* A pcall may hide it: the trace knows. */
+int scenario_symbol_refuse(lua_State *L, const char *text) {
+  scenario_symbol_note(L, text);
   return luaL_error(L, "%s", text);
 }
 
-static int refuse(lua_State *L) { return refuse_with(L, lua_tostring(L, lua_upvalueindex(1))); }
+static int refuse(lua_State *L) { return scenario_symbol_refuse(L, lua_tostring(L, lua_upvalueindex(1))); }
 
 static const char no_equality[] = "a symbol cannot be compared by == or ~=: use sim.where with sim.eq or sim.ne";
 
 int scenario_symbol_refuse_equal(lua_State *L, int index) {
-  return scenario_is_symbol(L, index) ? refuse_with(L, no_equality) : 1;
+  return scenario_is_symbol(L, index) ? scenario_symbol_refuse(L, no_equality) : 1;
+}
+
+int scenario_symbol_refuse_key(lua_State *L, int index) {
+  return scenario_is_symbol(L, index)
+             ? scenario_symbol_refuse(
+                   L, "a symbol cannot be a key of a table: its value is not known when the function is read; "
+                      "use sim.where")
+             : 1;
 }
 
 int scenario_symbol_refuse_truth(lua_State *L, int index, bool choice) {
   if (!scenario_is_symbol(L, index)) return 1;
   if (scenario_symbol_is_condition(L, index))
-    return refuse_with(L, "if, and, or, not of Lua cannot see a condition of symbols: use sim.where, sim.all, sim.any, "
-                          "sim.none");
-  return choice
-             ? 1
-             : refuse_with(L, "if, and, or, not of Lua cannot see a symbol: use sim.where with sim.ne(x, 0); x == nil "
-                              "asks whether it is there");
+    return scenario_symbol_refuse(
+        L, "if, and, or, not of Lua cannot see a condition of symbols: use sim.where, sim.all, sim.any, "
+           "sim.none");
+  return choice ? 1
+                : scenario_symbol_refuse(
+                      L, "if, and, or, not of Lua cannot see a symbol: use sim.where with sim.ne(x, 0); x == nil "
+                         "asks whether it is there");
 }
 
 void scenario_symbol_register(lua_State *L) {

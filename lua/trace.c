@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Values looked at after all functions together; above, once after the last function. */
+static const double LOOKS_MAX = 2e7;
+
 typedef struct fault {
   int line;
   char text[1024];
@@ -74,7 +77,7 @@ static bool finish(scenario_child *child, int first, fault *out, sim_expr **expr
     snprintf(names[i], sizeof names[i], count == 1 ? "result" : "result%d", i + 1);
     pointers[i] = names[i];
   }
-  if (child->trace->refused) {
+  if (*child->trace->refused) {
     out->line = child->trace->refused_line;
     return fail(out, child->trace->refused);
   }
@@ -92,6 +95,7 @@ static bool finish(scenario_child *child, int first, fault *out, sim_expr **expr
 static bool call(scenario_child *child, int index, int parameters, fault *out, sim_expr **expr) {
   lua_State *L = child->L;
   int first = lua_gettop(L) + 1;
+  (void)scenario_natives_check_comparisons(L);
   for (int i = 1; i <= parameters; i++) {
     lua_pushvalue(L, index);
     const char *name = lua_getlocal(L, NULL, i);
@@ -104,9 +108,12 @@ static bool call(scenario_child *child, int index, int parameters, fault *out, s
     take_error(lua_tostring(L, -1) ? lua_tostring(L, -1) : "error in the handling of an error", out);
     return false;
   }
+  if (scenario_natives_check_comparisons(L))
+    return fail(out, "__lt, __le or __eq is set where it cannot be checked: set it before setmetatable");
   for (int i = 0; i < parameters; i++) /* unused ones are inputs too */
     if (scenario_symbol_declare(L, first + i, child->trace->builder) != SIM_OK)
       return fail(out, sim_error_last()->message);
+  if (scenario_symbol_declare_asked(L, child->trace->builder) != SIM_OK) return fail(out, sim_error_last()->message);
   return finish(child, first + parameters, out, expr);
 }
 
@@ -177,12 +184,35 @@ static void fill(scenario_child *child, sim_value *value) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, value);
 }
 
+/* A list of all functions, on the top. */
+static void push_functions(scenario_child *child) {
+  lua_createtable(child->L, (int)child->function_count, 0);
+  for (size_t i = 0; i < child->function_count; i++) {
+    lua_rawgetp(child->L, LUA_REGISTRYINDEX, child->functions[i]);
+    lua_rawseti(child->L, -2, (lua_Integer)i + 1);
+  }
+}
+
 void scenario_trace_all(scenario_child *child) {
+  size_t values;
+  if (child->function_count == 0) return;
   if (!lua_checkstack(child->L, 600)) /* at most 255 parameters, twice */
     scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for its functions");
+  push_functions(child);
+  const int all = lua_gettop(child->L);
+  const uint64_t before = scenario_state(child->L, all, &values);
+  const bool each = (double)values * (double)child->function_count < LOOKS_MAX;
   for (size_t i = 0; i < child->function_count; i++) {
     sim_value_function *function = &child->functions[i]->u.function;
     fill(child, child->functions[i]);
+    if (function->expr && (each || i + 1 == child->function_count) &&
+        scenario_state(child->L, all, &values) != before) {
+      sim_expr_free(&function->expr);
+      function->fault =
+          strdup("changes a variable or table outside of it, which other functions may read: use a local, "
+                 "and return what is to be known");
+      function->fault_line = child->functions[i]->line;
+    }
     if (!function->expr && !function->fault)
       scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for its functions");
     scenario_account(child, function->expr ? (size_t)sim_expr_node_count(function->expr) * 16 : 0);

@@ -235,15 +235,16 @@ static void conditions_of_numbers_stay(void **state) {
          "  end\n"
          "  return s\n"
          "end\n"
-         "local object = setmetatable({ n = 0 }, { __bor = error, __pow = error, __index = { more = function(self)\n"
-         "  self.n = self.n + 1 return self.n < 3 end } })\n"
          "return sim.model { f = function(x, y)\n"
+         "  local object = setmetatable({ n = 0 }, { __bor = error, __pow = error, __index = { more = function(self)\n"
+         "    self.n = self.n + 1 return self.n < 3 end } })\n"
          "  local n, k, ok = 0, 0, object and not not object and object == object\n"
-         "  object.n = 0\n"
          "  while ok and object:more() do n = n + 1 end\n"
          "  repeat local done = n > 3 n = n + 1 until done and n ~= 4 or not ok k = n\n"
          "  if ok == true and n == 5 and not (n ~= 5) and 'a' .. 'b' == 'ab' then k = k + 1 ::label:: end\n"
          "  if not not nil == false and not -k ^ 2 == false then k = k + 1 end\n"
+         "  if type(x) ~= 'number' or tonumber(y) == nil or getmetatable(x) ~= nil then k = 100 end\n"
+         "  if not pcall(math.sin, x) then k = 100 end\n"
          "  return x == nil and 0 or nil ~= y and sum(x) + k * y\n"
          "end }",
          &out);
@@ -255,9 +256,35 @@ static void conditions_of_numbers_stay(void **state) {
 
 /* A random expression of plain values; every operator at its own level, few parentheses. */
 static void random_expression(uint64_t *seed, int depth, char *out, size_t room) {
-  static const char *const leaves[] = {"nil",      "true", "false",        "0",      "1",       "a",     "b",
-                                       "'a'",      "t",    "t.x",          "t[1]",   "g(a)",    "g{b}",  "t:m(b, a)",
-                                       "({a})[1]", "#t",   "g(a == b, a)", "(g(b))", "-- c\n2", "[[=]]", "g'and'"};
+  static const char *const leaves[] = {"nil",
+                                       "true",
+                                       "false",
+                                       "0",
+                                       "1",
+                                       "a",
+                                       "b",
+                                       "'a'",
+                                       "t",
+                                       "t.x",
+                                       "t[1]",
+                                       "g(a)",
+                                       "g{b}",
+                                       "t:m(b, a)",
+                                       "({a})[1]",
+                                       "#t",
+                                       "g(a == b, a)",
+                                       "t[a]",
+                                       "t[a or b]",
+                                       "t[not a]",
+                                       "t[ (a) ]",
+                                       "t[g(b) == a]",
+                                       "t[#t] ",
+                                       "t[a .. b]",
+                                       "({[a] = b, [2] = a})[2]",
+                                       "(g(b))",
+                                       "-- c\n2",
+                                       "[[=]]",
+                                       "g'and'"};
   static const char *const joins[] = {" and ", " or ", "==", " ~=", " and\n", " or ", " == ", "~="};
   *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   unsigned pick = (unsigned)(*seed >> 40);

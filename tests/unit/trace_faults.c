@@ -7,6 +7,11 @@
   "if, and, or, not of Lua cannot see a symbol: use sim.where with sim.ne(x, 0); x == nil asks whether it is there"
 #define UNSEEN_CONDITION                                                                                               \
   "if, and, or, not of Lua cannot see a condition of symbols: use sim.where, sim.all, sim.any, sim.none"
+#define KEY "a symbol cannot be a key of a table: its value is not known when the function is read; use sim.where"
+#define WHOLE "whether a symbol is a whole number is not known when the function is read"
+#define SHARED                                                                                                         \
+  "changes a variable or table outside of it, which other functions may read: use a local, and return what is to be "  \
+  "known"
 static const struct {
   const char *field, *message; /* after "s.lua:" */
 } wrong[] = {
@@ -66,6 +71,62 @@ static const struct {
     {"f = function(x)\nrepeat until x return x end", "3: f: " UNSEEN},
     {"f = function(x)\nrepeat until x; return x end", "3: f: " UNSEEN},
     {"f = function(x)\nrepeat until (x) ::l:: return x end", "3: f: " UNSEEN},
+    {"f = function(x) local function g(...)\nrepeat until ... return 2 end return g(x) * x end", "3: f: " UNSEEN},
+    {"f = function(x) local function g(...)\nrepeat until ...; return 2 end return g(x) * x end", "3: f: " UNSEEN},
+    {"f = function(x) local function g(...)\nif ... then return 2 end end return g(x) * x end", "3: f: " UNSEEN},
+    {"f = function(x)\nlocal a = 'b' repeat until a .. 'c' == 'bc' and x return x end", "3: f: " UNSEEN},
+    {"f = function(x) local t = { 1 }\nreturn (t[x] or 3) * x end", "3: f: " KEY},
+    {"f = function(x) local t = { 1 }\nreturn (t[1 + x] or 3) * x end", "3: f: " KEY},
+    {"f = function(x) local t = { 1 }\nreturn (t[sim.lt(1, 2) and x or 1] or 3) * x end", "3: f: " UNSEEN},
+    {"f = function(x) local t = { 1 }\nreturn (t[(true and x or 1)] or 3) * x end", "3: f: " KEY},
+    {"f = function(x)\nlocal t = { [x] = 1 } return x end", "3: f: " KEY},
+    {"f = function(x) local t = {}\nt[x] = 1 return x end", "3: f: " KEY},
+    {"f = function(x) local t = {}\nrawset(t, x, 1) return x end", "3: f: " KEY},
+    {"f = function(x)\nreturn rawget({ 1 }, x) or x end", "3: f: " KEY},
+    {"f = function(x)\nif math.type(x) == 'integer' then return 1 end return x end", "3: f: " WHOLE},
+    {"f = function(x)\nreturn math.tointeger(x) or 1 end", "3: f: " WHOLE},
+    {"f = function(x)\nlocal ok = pcall(math.modf, x) return ok and 1 or x end",
+     "3: f: pcall hides an error in a function that is compiled: bad argument #1 to 'math.modf' (number expected, got "
+     "symbol)"},
+    {"f = function(x)\nlocal ok = pcall(function() error('no') end) return x end",
+     "3: f: pcall hides an error in a function that is compiled: no"},
+    {"f = function(x) return tonumber(x, 10) end",
+     "2: f: tonumber takes a symbol that is a number, and no base beside it"},
+    {"f = function(x) return tonumber(sim.lt(x, 1)) or x end",
+     "2: f: tonumber takes a symbol that is a number, and no base beside it"},
+    {"body = function(b) if type(b) == 'number' then return b.x end return 1 end",
+     "2: body: a symbol that type() or tonumber() was asked about is a number: it has no members"},
+    {"body = function(b) return b.charge ~= nil and b.x or 1 end",
+     "2: body: unknown input 'charge', expected mass, x, vx"},
+    {"body = function(b) if nil == b.charge then return b.x end return 1 end",
+     "2: body: unknown input 'charge', expected mass, x, vx"},
+    {"f = function(x)\nmath.max = math.min return math.max(x, 1) end", "3: f: 'math.max' cannot be assigned"},
+    {"f = function(x)\nsim.where = 3 return x end", "3: f: 'sim.where' cannot be assigned"},
+    {"f = function(x)\nmath = { sin = math.cos } return math.sin(x) end",
+     "3: f: 'math' cannot be assigned, write 'local math = ...' for one of your own"},
+    {"f = function(x)\nrawset(math, 'sin', math.cos) return math.sin(x) end", "3: f: cannot change a protected table"},
+    {"f = (function() local a = 1\nreturn function(x) a = 2 return x end end)()", "3: f: " SHARED},
+    {"f = (function() local t = { 1 }\nreturn function(x) t[1] = 2 return x end end)()", "3: f: " SHARED},
+    {"f = (function() local t = { a = {} } local function g() t.a.b = 'c' end\n"
+     "return function(x) g() return x end end)()",
+     "3: f: " SHARED},
+    {"f = (function() local t = { function() end }\nreturn function(x) t[1] = math.sin return x end end)()",
+     "3: f: " SHARED},
+    {"f = function(x) local t = setmetatable({}, { __lt = function() return sim.lt(x, 1) end })\n"
+     "if t < t then return 1 end return x end",
+     "3: f: " UNSEEN_CONDITION},
+    {"f = function(x) local t = setmetatable({}, { __le = function() return x end })\n"
+     "if t <= t then return 1 end return x end",
+     "3: f: " UNSEEN},
+    {"f = function(x) local m = { __eq = function() return x end }\n"
+     "if setmetatable({}, m) == setmetatable({}, m) then return 1 end return x end",
+     "3: f: " UNSEEN},
+    {"f = (function() local m = {} local a = setmetatable({}, m) m.__lt = function(p, q) return q end\n"
+     "return function(x) if a < x then return 1 end return x end end)()",
+     "3: f: " UNSEEN},
+    {"f = function(x) local m = {} local a = setmetatable({}, m) m.__lt = function(p, q) return q end\n"
+     "if a < x then return 1 end return x end",
+     "2: f: __lt, __le or __eq is set where it cannot be checked: set it before setmetatable"},
     {"f = function(x) return not x and 1 or 2 end", "2: f: " UNSEEN},
     {"f = function(x) return not not -x ^ 2 and 1 or 2 end", "2: f: " UNSEEN},
     {"f = function(x, y)\nreturn x\nand y end", "3: f: " UNSEEN},
@@ -92,9 +153,7 @@ static const struct {
     {"f = function(x) return x | 1 end", "2: f: a symbol has no bits: sim.all, sim.any and sim.none join conditions"},
     {"f = function(x) for k in pairs(x) do end return x end",
      "2: f: bad argument #1 to 'pairs' (table expected, got symbol)"},
-    {"f = function(x) for _, v in ipairs(x) do end return x end",
-     "2: f: a member of a symbol is numbered from 1 to 100000, got 100001"},
-    {"f = function(x) local t = { 1 } return t[x] end", "2: f: result 1 is nil, expected a number"},
+    {"f = function(x) for _, v in ipairs(x) do end return x end", "2: f: a symbol has no length: write for i = 1, n"},
     {"f = function(x) for i = 1, x do end return x end", "2: f: bad 'for' limit (number expected, got symbol)"},
     {"f = function(x) return x + 'a' end", "2: f: '+': argument 2 is a string, expected a number"},
     {"f = function(x) return nil * x end", "2: f: '*': argument 1 is nil, expected a number"},

@@ -4,8 +4,8 @@
  *   bench_nbody_cuda [--precision single|mixed|double] [--scheme leapfrog|hermite4] [--n N]... [--equal] [--sweep]
  *                    [--pair] [--compile]
  *
- * Two times a row: of a force alone, launched by itself, and of a whole leapfrog step, kick, drift, force and kick, as a
- * run replays it from a graph (--scheme hermite4: of a force alone). With few bodies launches and the sums of splits
+ * Two times a row: of a force alone, launched by itself, and of a whole leapfrog step, kick, drift, force and kick, as
+ * a run replays it from a graph (--scheme hermite4: of a force alone). With few bodies launches and the sums of splits
  * weigh as much as interactions, so that a plan is judged by its step.
  *
  * --equal: all bodies have one mass; without it masses differ, which costs the third-law kernel two more instructions.

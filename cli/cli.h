@@ -65,6 +65,12 @@ typedef struct cli_options {
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) SIM_MUST_CHECK;
 extern const char cli_help_text[];
 
+/* ---- waiting.c ---- */
+
+/* Starts the program again, with the same process and arguments, unless its threads wait asleep already. Returns where
+ * they do, or where it cannot be started again. To be called before any thread or file of the run's. */
+void cli_wait_asleep(char **argv);
+
 /* ---- signals.c ---- */
 
 extern sim_requests cli_requests;

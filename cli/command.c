@@ -69,11 +69,11 @@ int cli_main(int argc, char **argv) {
   cli_signals_install();
   static cli_options options;
   sim_status status = cli_options_parse(argc, argv, &options);
+  const bool runs = options.command == CLI_RUN || options.command == CLI_RESUME || options.command == CLI_SWEEP;
+  if (status == SIM_OK && (runs || options.command == CLI_BENCH)) cli_wait_asleep(argv);
   if (status == SIM_OK) status = io_init();
   if (status == SIM_OK) status = dispatch(&options);
-  bool shows = options.command != CLI_RUN && options.command != CLI_RESUME &&
-               options.command != CLI_SWEEP; /* a run's result is its files */
-  if (fflush(stdout) != 0 && shows && status == SIM_OK) {
+  if (fflush(stdout) != 0 && !runs && status == SIM_OK) { /* a run's result is its files */
     status = sim_fail(SIM_ERR_IO, "cannot write to standard output: %s", strerror(errno));
     if (errno == EPIPE) sim_error_clear(); /* a reader that has seen enough */
   }

@@ -23,3 +23,16 @@ for scheme in leapfrog hermite4; do
     same "$scheme-double-1" "$scheme-$isa" "$scheme with $isa and one thread"
   done
 done
+
+# Threads that wait sleep soon, whatever the environment says: the program has started itself again as the same process.
+OMP_WAIT_POLICY=active GOMP_SPINCOUNT=infinity "$SIM" run s.lua --set n=3000 --set steps=100000 --threads 2 -q -o long &
+pid=$!
+for ((try = 0; try < 100; try++)); do
+  tr '\0' '\n' <"/proc/$pid/environ" | grep -q '^GOMP_SPINCOUNT=1000$' && break
+  sleep 0.05
+done
+((try < 100)) || fail "threads spin while they wait"
+kill -TERM "$pid"
+rc=0
+wait "$pid" || rc=$?
+((rc == 75)) || fail "exit $rc after SIGTERM"

@@ -2,12 +2,13 @@
  * slots or fp64 instructions and beside NVIDIA's sample's algorithm, all in one run.
  *
  *   bench_nbody_cuda [--precision single|mixed|double] [--scheme leapfrog|hermite4] [--n N]... [--equal] [--sweep]
- *                    [--pair] [--compile]
+ *                    [--unsoftened] [--pair] [--compile]
  *
- * Two times a row: of a force alone, launched by itself, and of a whole leapfrog step, kick, drift, force and kick, as
- * a run replays it from a graph (--scheme hermite4: of a force alone). With few bodies launches and the sums of splits
- * weigh as much as interactions, so that a plan is judged by its step.
+ * Two times a row: of a force alone, launched by itself, and of a whole step as a run replays it from a graph
+ * (leapfrog: a force and two kernels; hermite4: two forces). Early launches and the sums of splits weigh as much as
+ * interactions where bodies are few, so that a plan is judged by its step.
  *
+ * --unsoftened: no softening, so that fixed point does not serve.
  * --equal: all bodies have one mass; without it masses differ, which costs the third-law kernel two more instructions.
  * --sweep tries every plan; without it, the one that a run would choose. --pair times gravity that is written as a
  * potential of the scenario's own beside the built-in tiles with the same plan. --compile times the compilation of its
@@ -34,7 +35,7 @@ static void must(int ok, const char *what) {
   exit(1);
 }
 
-/* Median milliseconds of `queue`, over at least 0.3 s and 5 calls. */
+/* Median milliseconds of `queue`, over at least 0.1 s and 5 calls. */
 template <typename F> static double milliseconds(F queue) {
   cudaEvent_t begin, end;
   cudaEventCreate(&begin);
@@ -42,7 +43,7 @@ template <typename F> static double milliseconds(F queue) {
   std::vector<float> times;
   double total = 0;
   queue();
-  while (times.size() < 5 || (total < 300 && times.size() < 1000)) {
+  while (times.size() < 5 || (total < 100 && times.size() < 1000)) {
     float ms;
     cudaEventRecord(begin, stream());
     queue();
@@ -106,16 +107,23 @@ static double device_rate(bool narrow) {
   return 1e3 * clock * sim_cuda_multiprocessors() * (narrow ? 128 : 64);
 }
 
-/* Milliseconds of a leapfrog step of length 0, replayed as a run replays it; NaN where a step is not a graph. */
+/* Milliseconds of a step of length 0 (kernels/nbody/steps.c), replayed as a run replays it. */
 static double time_step(const nbody_options *options, const nbody_ops *ops, nbody_work *work) {
   const sim_backend *backend = &sim_backend_cuda;
   const int replays = options->n < 32768 ? 64 : 4;
-  if (options->jerk) return NAN;
   sim_graph *step = nullptr;
   must(backend->capture() == SIM_OK, "capture");
-  ops->kick_drift(work, 0, 0);
-  ops->force(work, 0);
-  ops->kick(work, 0);
+  if (options->jerk) {
+    ops->hermite_predict(work, 0);
+    ops->force(work, 0);
+    ops->hermite_correct(work, 0);
+    ops->force(work, 0);
+    ops->finish(work);
+  } else {
+    ops->kick_drift(work, 0, 0);
+    ops->force(work, 0);
+    ops->kick(work, 0);
+  }
   must(backend->captured(&step) == SIM_OK && step != nullptr, "a graph");
   const double ms = milliseconds([&] {
     for (int k = 0; k < replays; k++) must(backend->replay(step) == SIM_OK, "replay");
@@ -231,14 +239,14 @@ static double time_sample(int64_t n) {
   return (double)n * (double)n / ms * 1e3;
 }
 
-static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool sweep, bool pair) {
+static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool sweep, bool pair, double softening) {
   const bool single = !strcmp(precision, "single");
   nbody_options options = {};
   options.n = n;
   options.single_pairs = strcmp(precision, "double") != 0;
   options.jerk = jerk;
   options.G = 1;
-  options.softening = 0.01;
+  options.softening = softening;
   options.spread = 0.5;
   const double sample_rate = options.single_pairs && !jerk ? time_sample(n) : 0;
   nbody_state state = single ? make<float>(n, equal) : make<double>(n, equal);
@@ -254,7 +262,7 @@ static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool 
     static const int lanes[] = {4, 8, 12}, chunks[] = {32, 64, 128, 256, 512, 1024};
     for (int k : lanes)
       for (int c : chunks)
-        if (options.single_pairs && !jerk && 32 * k <= n / 4 && c < n / 4) {
+        if (options.single_pairs && !jerk && softening > 0 && 32 * k <= n / 4 && c < n / 4) {
           plan = {NBODY_SYMMETRIC, k, c, 1};
           time_plan(&options, single, &state, &plan, sample_rate);
         }
@@ -272,6 +280,7 @@ static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool 
 int main(int count, char **arguments) {
   const char *precision = "single";
   bool jerk = false, equal = false, sweep = false, pair = false, compile = false;
+  double softening = 0.01;
   std::vector<int64_t> sizes;
   for (int k = 1; k < count; k++) {
     if (!strcmp(arguments[k], "--sweep"))
@@ -280,6 +289,8 @@ int main(int count, char **arguments) {
       pair = true;
     else if (!strcmp(arguments[k], "--compile"))
       compile = true;
+    else if (!strcmp(arguments[k], "--unsoftened"))
+      softening = 0;
     else if (!strcmp(arguments[k], "--equal"))
       equal = true;
     else if (!strcmp(arguments[k], "--precision") && k + 1 < count)
@@ -290,7 +301,7 @@ int main(int count, char **arguments) {
       sizes.push_back(atoll(arguments[++k]));
     else {
       fprintf(stderr, "bench_nbody_cuda [--precision single|mixed|double] [--scheme leapfrog|hermite4] [--n N]..."
-                      " [--equal] [--sweep] [--pair] [--compile]\n");
+                      " [--equal] [--sweep] [--unsoftened] [--pair] [--compile]\n");
       return 64;
     }
   }
@@ -308,6 +319,6 @@ int main(int count, char **arguments) {
     time_compilation(precision, jerk);
     return 0;
   }
-  for (int64_t n : sizes) bench(n, precision, jerk, equal, sweep, pair);
+  for (int64_t n : sizes) bench(n, precision, jerk, equal, sweep, pair, softening);
   return 0;
 }

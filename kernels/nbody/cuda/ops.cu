@@ -13,9 +13,12 @@
 
 /* ---- the choice ---- */
 
+/* Chosen by the time of whole steps (bench_nbody_cuda --sweep); a force that is timed alone would choose fewer, longer
+ * thread blocks. In a step, blocks are placed while the kernel before them still runs: where all of them are resident
+ * at once, some multiprocessors get more than others and hold up the step, up to twice its time. */
 enum {
-  SYMMETRIC_FROM = 8192, /* bodies; below, too few tiles to fill a device */
-  SPLIT_BLOCKS = 512,    /* thread blocks that a split sum is cut into */
+  SYMMETRIC_FROM = 5120, /* bodies; below, too few tiles to fill a device */
+  SPLIT_BLOCKS = 4096,   /* thread blocks that a split sum is cut into */
   SPLITS_MAX = 64
 };
 
@@ -37,14 +40,19 @@ nbody_cuda_plan nbody_cuda_choose(const nbody_options *options) {
   }
   if (fits_fixed(options) && n >= SYMMETRIC_FROM && n <= NBODY_CUDA_MOST_SYMMETRIC) {
     plan.method = NBODY_SYMMETRIC;
-    plan.bodies = n < 12288 ? 4 : n < 49152 ? 8 : 12; /* measured, as the chunks are */
-    plan.chunk = n < 12288 ? 128 : n < 131072 ? 256 : n < 4194304 ? 512 : 1024;
+    plan.bodies = n < 14336 ? 4 : n < 49152 ? 8 : 12;
+    plan.chunk = n < 7168 ? 32 : n < 10240 ? 64 : n < 14336 ? 128 : n < 131072 ? 256 : n < 4194304 ? 512 : 1024;
     return plan;
   }
   plan.method = NBODY_TILE;
-  plan.bodies = n >= 32768 ? (options->jerk && !options->single_pairs ? 2 : 4) : n >= 8192 ? 2 : 1;
+  const bool narrow = options->single_pairs;
+  if (options->jerk)
+    plan.bodies = n >= 32768 ? (narrow ? 4 : 2) : n >= 8192 ? 2 : 1;
+  else
+    plan.bodies = n >= 8192 ? 4 : narrow ? 2 : n >= 5120 ? 4 : 1;
   const int64_t blocks = (n + 128 * plan.bodies - 1) / (128 * plan.bodies), groups = (n + 31) / 32;
-  int64_t splits = (options->single_pairs ? SPLIT_BLOCKS : 8 * SPLIT_BLOCKS) / blocks;
+  int64_t splits = SPLIT_BLOCKS / blocks;
+  if (narrow && n < 3072) splits = 16;
   if (splits > groups) splits = groups;
   plan.splits = (int)(splits < 1 ? 1 : splits > SPLITS_MAX ? (int64_t)SPLITS_MAX : splits);
   return plan;

@@ -75,6 +75,26 @@ sim_status sim_frame_check_finite(const sim_frame *frame) {
   return SIM_OK;
 }
 
+sim_status sim_frame_check_species(const sim_frame *saved, int64_t *count) {
+  const sim_array *id = sim_frame_array(saved, "id");
+  int64_t next = 0;
+  if (id == NULL || id->dtype != SIM_U64 || id->rank != 1)
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no list of particles");
+  *count = id->shape[0];
+  for (size_t s = 0; s < saved->species_count; s++) {
+    const sim_species *species = &saved->species[s];
+    if (s == SIM_SPECIES_MAX || species->first != next || species->count < 0 || species->count > *count - next)
+      return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's species do not fit its particles");
+    next += species->count;
+    const uint64_t *ids = id->data;
+    for (int64_t i = species->first + 1; i < next; i++)
+      if (ids[i] <= ids[i - 1])
+        return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's id[%lld] is not above the one before it", (long long)i);
+  }
+  if (next != *count) return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's species do not fit its particles");
+  return SIM_OK;
+}
+
 void sim_frame_digest(const sim_frame *frame, char out[33]) {
   XXH3_state_t *state = XXH3_createState();
   if (!state) {

@@ -67,6 +67,9 @@ const sim_array *sim_frame_array(const sim_frame *frame, const char *name);
 size_t sim_array_bytes(const sim_array *array);
 /* SIM_ERR_DIVERGED naming array, index and step at the first NaN or infinity in a floating-point array. */
 sim_status sim_frame_check_finite(const sim_frame *frame) SIM_MUST_CHECK;
+/* Of a restored state: that `id` is a list of numbers, and that the species follow each other and hold all of it, each
+ * with rising numbers. SIM_ERR_INCOMPATIBLE. */
+sim_status sim_frame_check_species(const sim_frame *saved, int64_t *count) SIM_MUST_CHECK;
 /* xxh3-128 over clock (step, t, dt), species and every array that is checkpointed, as 32 hex digits and a NUL. */
 void sim_frame_digest(const sim_frame *frame, char out[33]);
 

@@ -208,9 +208,11 @@ static sim_status read_clock(const io_h5_source *source, hid_t root, sim_clock *
   SIM_TRY(io_h5_get(source, root, "t", SIM_F64, 1, &clock->t));
   SIM_TRY(io_h5_get(source, root, "dt", SIM_F64, 1, &clock->dt));
   SIM_TRY(io_h5_get(source, root, "t_end", SIM_F64, 1, &clock->t_end));
-  if (clock->step < 0) return io_h5_refuse(source, "step", "is negative");
+  if (clock->step < 0 || clock->step > INT64_C(1) << 62)
+    return io_h5_refuse(source, "step", "is negative or too large");
   if (!isfinite(clock->t) || !isfinite(clock->dt) || isnan(clock->t_end))
     return io_h5_refuse(source, "t, dt or t_end", "is not a finite number");
+  if (clock->t < 0 || clock->dt < 0) return io_h5_refuse(source, "t or dt", "is negative");
   return SIM_OK;
 }
 

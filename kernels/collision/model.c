@@ -45,9 +45,10 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   options.threads = setup->threads;
   options.isa = setup->isa;
   if (setup->saved != NULL) {
-    const sim_array *id = sim_frame_array(setup->saved, "id");
     const sim_array *meshes = sim_frame_array(setup->saved, "meshes");
-    n = id != NULL ? (double)id->shape[0] : 0;
+    int64_t grains;
+    SIM_TRY(collision_saved_check(&options, options.varies, setup->saved, &grains));
+    n = (double)grains;
     triangles = meshes != NULL ? meshes->shape[0] : 0;
   } else {
     SIM_TRY(collision_meshes_count(p, setup, &triangles));

@@ -90,6 +90,10 @@ bool collision_view_array(collision_run *run, int which, sim_array *out);
 /* Whether its last axis runs over grains, or contacts. */
 bool collision_is_of_grains(int which);
 bool collision_is_of_contacts(int which);
+/* saved.c. Whether all that a run takes from a checkpoint's state is in the range that it may have, before anything is
+ * counted or indexed by it; *n: its grains. SIM_ERR_INCOMPATIBLE. */
+sim_status collision_saved_check(const collision_options *o, bool varies, const sim_frame *saved,
+                                 int64_t *n) SIM_MUST_CHECK;
 /* From a checkpoint's state. */
 sim_status collision_restore(collision_run *run, const sim_frame *saved) SIM_MUST_CHECK;
 /* The operations' own memory, for the state as it is at t. */

@@ -79,7 +79,7 @@ static sim_status lay_cells(collision_search *s, const place *p) {
 static int64_t cell_along(const collision_level *level, int c, double x) {
   if (!(level->width[c] > 0)) return 0;
   const double k = floor((x - level->low[c]) / level->width[c]);
-  return k < 0 ? 0 : k >= (double)level->cells[c] ? level->cells[c] - 1 : (int64_t)k;
+  return !(k > 0) ? 0 : k >= (double)level->cells[c] ? level->cells[c] - 1 : (int64_t)k;
 }
 
 /* Fills `order`: old indices by level, cell, old index. */

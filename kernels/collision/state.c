@@ -229,19 +229,8 @@ bool collision_view_array(collision_run *run, int which, sim_array *out) {
 }
 
 sim_status collision_restore(collision_run *run, const sim_frame *saved) {
-  const sim_array *id = sim_frame_array(saved, "id");
-  if (id == NULL || id->dtype != SIM_U64 || id->rank != 1 || id->shape[0] < !run->varies || id->shape[0] >= UINT32_MAX)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no list of grains");
-  run->n = id->shape[0];
-  int64_t next = 0;
-  for (size_t s = 0; s < saved->species_count; s++) {
-    if (s == SIM_SPECIES_MAX || saved->species[s].first != next || saved->species[s].count < 0 ||
-        saved->species[s].count > run->n - next)
-      return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's species do not fit its grains");
-    run->species[s] = saved->species[s];
-    next += saved->species[s].count;
-  }
-  if (next != run->n) return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's species do not fit its grains");
+  SIM_TRY(collision_saved_check(&run->options, run->varies, saved, &run->n));
+  memcpy(run->species, saved->species, saved->species_count * sizeof *run->species);
   run->species_count = saved->species_count;
   const sim_array *meshes = sim_frame_array(saved, "meshes");
   run->triangles = meshes != NULL ? meshes->shape[0] : 0;

@@ -162,7 +162,9 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
     if (!level || level->dtype != SIM_F64 || level->rank != 1 || level->shape[0] != 1)
       return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint lacks the length of the next step");
     run->level = *(const double *)level->data;
-    run->controller.level = (int)fmax(-1100, fmin(1100, run->level));
+    if (!(fabs(run->level) <= 1100 && run->level == floor(run->level)))
+      return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's level is no power of two of a step");
+    run->controller.level = (int)run->level;
   }
   SIM_TRY(setup->backend->copy(buffer->data, array->data, sim_array_bytes(array)));
   SIM_TRY(run->ops->resume(run->work));
@@ -172,13 +174,22 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
   return run->ops->load(run->work);
 }
 
+/* Where steps are counted from: at the beginning of the run, unless the checkpoint says where since. */
+static sim_status read_begin(diffusion_run *run, const sim_frame *saved) {
+  const sim_array *begin = saved ? sim_frame_array(saved, state_fields[2].name) : NULL;
+  if (!begin) return SIM_OK;
+  const double *x = begin->data;
+  if (begin->dtype != SIM_F64 || begin->rank != 1 || begin->shape[0] != 2 || !(x[0] >= 0 && x[0] <= saved->clock.t) ||
+      !(x[1] >= 0 && x[1] <= (double)saved->clock.step && x[1] == floor(x[1])))
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's begin is no time and step before it");
+  memcpy(run->begin, x, sizeof run->begin);
+  return SIM_OK;
+}
+
 /* The steps of a fixed length; whether that changes at a checkpoint after steps of another one. */
 static bool set_course(diffusion_run *run, const sim_frame *saved) {
   const diffusion_integrate *rest = &run->rest.integrate;
-  const sim_array *begin = saved ? sim_frame_array(saved, state_fields[2].name) : NULL;
   bool changed = false, stepped = false;
-  if (begin && begin->dtype == SIM_F64 && begin->rank == 1 && begin->shape[0] == 2)
-    memcpy(run->begin, begin->data, sizeof run->begin);
   for (;;) {
     run->rest = *run->p;
     run->rest.integrate.t_end -= run->begin[0];
@@ -218,10 +229,15 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   extent(p, &whole);
   run->mesh = whole.mesh;
   clock->t_end = p->integrate.t_end;
+  sim_status status = read_begin(run, setup->saved);
+  if (status != SIM_OK) {
+    destroy(self);
+    return status;
+  }
   bool pending = !diffusion_adaptive(p) && set_course(run, setup->saved) && p->integrate.scheme == DIFFUSION_STRANG;
   if (diffusion_adaptive(p)) run->rest = *p;
   run->finite = setup->saved ? setup->saved->clock.step : 0;
-  sim_status status = run->ops->create(&run->rest, setup, &run->work);
+  status = run->ops->create(&run->rest, setup, &run->work);
   if (status == SIM_OK) status = diffusion_observer_create(p, setup->isa, setup->threads, &run->observer);
   if (status == SIM_OK) status = diffusion_resolution_create(p, setup->isa, &run->resolution);
   if (status == SIM_OK && run->observer && setup->backend->space != SIM_SPACE_HOST) {

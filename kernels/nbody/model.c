@@ -161,8 +161,9 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const nbody_ops *ops = choose_ops(p, setup);
   double n, made = 0;
   if (setup->saved != NULL) {
-    const sim_array *id = sim_frame_array(setup->saved, "id");
-    n = id != NULL ? (double)id->shape[0] : 0;
+    int64_t bodies;
+    SIM_TRY(nbody_saved_check(&p->integrate, setup->saved, &bodies));
+    n = (double)bodies;
   } else {
     nbody_parts parts;
     SIM_TRY(nbody_parts_list(p, setup, &parts));
@@ -258,19 +259,8 @@ static sim_status restore_array(nbody_run *run, int which, const sim_setup *setu
 
 static sim_status restore(nbody_run *run, const sim_setup *setup) {
   const sim_frame *saved = setup->saved;
-  const sim_array *id = sim_frame_array(saved, "id");
-  if (id == NULL || id->dtype != SIM_U64 || id->rank != 1 || id->shape[0] < 1)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no list of bodies");
-  run->n = id->shape[0];
-  int64_t next = 0;
-  for (size_t s = 0; s < saved->species_count; s++) {
-    if (s == SIM_SPECIES_MAX || saved->species[s].first != next || saved->species[s].count < 0 ||
-        saved->species[s].count > run->n - next)
-      return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's species do not fit its bodies");
-    run->species[s] = saved->species[s];
-    next += saved->species[s].count;
-  }
-  if (next != run->n) return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's species do not fit its bodies");
+  SIM_TRY(nbody_saved_check(&run->integrate, saved, &run->n));
+  memcpy(run->species, saved->species, saved->species_count * sizeof *run->species);
   run->species_count = saved->species_count;
   SIM_TRY(nbody_create_arrays(run, setup));
   for (int which = 0; which < ARRAYS; which++) SIM_TRY(restore_array(run, which, setup));

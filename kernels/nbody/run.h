@@ -24,6 +24,9 @@ typedef struct nbody_run {
   sim_graph *step; /* one of integrate.dt, once it has been captured */
 } nbody_run;
 
+/* Whether what a run takes from a checkpoint's state is in the range that it may have; *n: its bodies.
+ * SIM_ERR_INCOMPATIBLE. */
+sim_status nbody_saved_check(const nbody_integrate *integrate, const sim_frame *saved, int64_t *n) SIM_MUST_CHECK;
 /* The state's arrays for run->n bodies, zeroed. SIM_ERR_NO_MEMORY. */
 sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 /* Those arrays, filled with the bodies of `parts`, sorted by species. SIM_ERR_SCENARIO where a value does not fit. */

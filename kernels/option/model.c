@@ -186,6 +186,9 @@ static sim_status restore(option_run *run, const sim_frame *saved) {
       return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no %s of these payoffs", state_fields[k].name);
     memcpy(data[k], array->data, sim_array_bytes(array));
   }
+  const double t = saved->clock.t; /* how many paths are done */
+  if (!(t >= 0 && t <= 0x1p53 && fmod(t, run->pair) == 0))
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's t = %.9g is no number of paths", t);
   return SIM_OK;
 }
 

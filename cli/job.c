@@ -76,7 +76,8 @@ static void write_status(session *s, const char *state, sim_status status) {
   if (!text.failed) {
     sim_error cause = *sim_error_last();
     if (io_folder_write(s->folder, "status.json", text.data, text.size) != SIM_OK) {
-      sim_log(SIM_LOG_WARN, "status.json not written: %s", sim_error_last()->message);
+      if (status != SIM_ERR_CANT_CREATE)
+        sim_log(SIM_LOG_WARN, "status.json not written: %s", sim_error_last()->message);
       if (status != SIM_OK) sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
     }
   }
@@ -127,6 +128,10 @@ static void on_progress(void *context, const sim_progress *progress) {
   session *s = context;
   cli_terminal_progress(progress, s->job->model->work_unit);
   say_reserve(s);
+  if (io_folder_check() != SIM_OK) { /* the loop ends, and run_in_folder says why */
+    cli_requests.stop = 1;
+    return;
+  }
   double now = sim_wall_clock();
   if (now - s->last_status < 10) return;
   s->last_status = now;
@@ -339,6 +344,13 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
   if (status == SIM_OK) {
     say_header(s);
     status = loop(s);
+    if (status == SIM_OK || status == SIM_ERR_STOPPED) {
+      const sim_error cause = *sim_error_last();
+      if (io_folder_check() != SIM_OK)
+        status = SIM_ERR_CANT_CREATE;
+      else if (status != SIM_OK)
+        sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
+    }
   }
   if (status == SIM_OK || status == SIM_ERR_STOPPED) {
     if (status == SIM_OK) say_remark(s);

@@ -62,6 +62,8 @@ struct sim_outputs {
 /* ---- what a sink is called with; on the thread that writes ---- */
 
 static void report_failure(sim_sink *sink) {
+  if (sim_error_last()->status == SIM_ERR_CANT_CREATE)
+    return; /* the folder is another's: the next write ends the run */
   snprintf(sink->why, sizeof sink->why, "%.255s", sim_error_last()->message);
   sim_log(SIM_LOG_WARN, "%s not written: %s; the run goes on and tries again", sink->name, sim_error_last()->message);
 }
@@ -85,12 +87,13 @@ static void flush_now_and_then(sim_outputs *o) {
   o->flush_cost = o->last_flush - now;
 }
 
-/* A state that must not be saved ends the run; any other failure of a sink is reported and tried again later. */
+/* A state that must not be saved ends the run, and so does a folder that is another's (the lock is lost); any other
+ * failure of a sink is reported and tried again later. */
 static sim_status write_sink(sim_sink *sink, const sim_frame *frame) {
   sim_profile_range_begin(sink->name);
   sim_status status = sink->write(sink->self, frame);
   sim_profile_range_end();
-  if (status == SIM_ERR_DIVERGED || status == SIM_ERR_NO_MEMORY) return status;
+  if (status == SIM_ERR_DIVERGED || status == SIM_ERR_NO_MEMORY || status == SIM_ERR_CANT_CREATE) return status;
   sink->write_failed = status != SIM_OK;
   if (sink->write_failed) report_failure(sink);
   return SIM_OK;

@@ -241,7 +241,8 @@ sim_status sim_run_loop(sim_run *run) {
   sim_status status = run_steps(&l, &stopped);
   progress(&l, sim_wall_clock());
   if (status == SIM_OK) status = finish(&l, stopped);
-  if (status != SIM_OK && status != SIM_ERR_STOPPED && status != SIM_ERR_IO) keep_rows(&l);
+  if (status != SIM_OK && status != SIM_ERR_STOPPED && status != SIM_ERR_IO && status != SIM_ERR_CANT_CREATE)
+    keep_rows(&l);
   sim_outputs_destroy(&l.outputs);
   return status;
 }

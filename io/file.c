@@ -1,5 +1,6 @@
 #include "io/file.h"
 
+#include "io/lock.h"
 #include "io/sys.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@ sim_status io_file_create(int folder, const char *folder_path, const char *name,
   snprintf(out->temporary, sizeof out->temporary, ".%s" IO_TEMPORARY_SUFFIX, out->name);
   out->folder = folder;
   out->fd = -1;
+  SIM_TRY(io_lock_check());
   (void)unlinkat(folder, out->temporary, 0); /* of a run that was killed; ours alone, since the folder is locked */
   int error = io_sys_create(folder, out->temporary, &out->fd);
   if (error) {
@@ -44,6 +46,10 @@ sim_status io_file_sync(io_file *file) {
 
 sim_status io_file_commit(io_file *file) {
   SIM_TRY(io_file_sync(file));
+  if (io_lock_check() != SIM_OK) { /* while it was written */
+    io_file_discard(file);
+    return SIM_ERR_CANT_CREATE;
+  }
   int error = io_sys_close(file->fd);
   file->fd = -1;
   if (error == 0) error = io_sys_rename(file->folder, file->temporary, file->name);

@@ -15,7 +15,8 @@ typedef struct io_file {
 /* Temporary names start with '.' and end in this: nobody takes one for an output. */
 #define IO_TEMPORARY_SUFFIX ".tmp"
 
-/* `folder` is a descriptor, `folder_path` only for messages. SIM_ERR_IO. */
+/* `folder` is a descriptor, `folder_path` only for messages. SIM_ERR_IO, or SIM_ERR_CANT_CREATE where this process has
+ * lost the lock of its folder (io_lock_check); so fails io_file_commit too. */
 sim_status io_file_create(int folder, const char *folder_path, const char *name, io_file *out) SIM_MUST_CHECK;
 /* Makes the content durable; may be called more than once. On failure the file is discarded. */
 sim_status io_file_sync(io_file *file) SIM_MUST_CHECK;

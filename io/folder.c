@@ -208,7 +208,7 @@ static void sync_names(const io_folder *folder) {
 
 static sim_status open_locked(io_folder *folder, io_folder_mode mode) {
   if (mode == IO_FOLDER_NEW || mode == IO_FOLDER_AGAIN) SIM_TRY(may_begin(folder, mode));
-  io_lock_hold(&folder->lock, folder->path);
+  io_lock_hold(&folder->lock, folder->root, folder->path);
   SIM_TRY(open_inner(folder, "snap", folder->snap_path, sizeof folder->snap_path, &folder->snap, &folder->snap_made));
   SIM_TRY(open_inner(folder, "ckpt", folder->ckpt_path, sizeof folder->ckpt_path, &folder->ckpt, &folder->ckpt_made));
   sync_names(folder);

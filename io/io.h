@@ -44,6 +44,9 @@ void io_lock_job(const char *job, int restart);
  * died, on this machine or on one that gives no sign of life, is taken over with a line in the log (io/lock.h). */
 sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out) SIM_MUST_CHECK;
 void io_folder_close(io_folder **folder);
+/* SIM_ERR_CANT_CREATE where a folder that this process has open is another run's by now (io/lock.h). Every file that is
+ * written into one asks; a run asks now and then too. */
+sim_status io_folder_check(void) SIM_MUST_CHECK;
 /* Whether a run that lives has the lock of a folder; nothing is locked by asking. */
 bool io_folder_held(const char *folder);
 /* Removes our own files of an earlier run, nothing else. */

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #define TAKING_NAME ".lock.taking"
-enum { TAKING_STALE = 60 }; /* seconds after which somebody who was taking a lock over is taken for dead */
 enum { TEXT = 512 };
 
 static struct {
@@ -73,17 +72,28 @@ static void field(const char *holder, const char *key, char out[96]) {
   snprintf(out, 96, "%.*s", (int)strcspn(at, ","), at);
 }
 
-static bool write_holder(int fd, bool ended) {
-  char text[TEXT], host[96] = "", when[32], here[64], job[128] = "";
+/* The line of this process; returns its length. */
+static int holder_line(bool ended, char text[TEXT]) {
+  char host[96] = "", when[32], here[64], job[128] = "";
   time_t now = time(NULL);
   struct tm parts;
   (void)gethostname(host, sizeof host - 1);
   strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S %z", localtime_r(&now, &parts));
   machine(here);
   if (*self.job) snprintf(job, sizeof job, "%s, restart %d, ", self.job, self.restart);
-  int size = snprintf(text, sizeof text, "host %s, process %ld, %s%s %s, machine %s, tick %llu\n", host, (long)getpid(),
-                      job, ended ? "ended" : "since", when, here, began(getpid()));
+  return snprintf(text, TEXT, "host %s, process %ld, %s%s %s, machine %s, tick %llu\n", host, (long)getpid(), job,
+                  ended ? "ended" : "since", when, here, began(getpid()));
+}
+
+static bool write_line(int fd, const char *text) {
+  const ssize_t size = (ssize_t)strlen(text);
   return ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)size, 0) == size;
+}
+
+static bool write_holder(int fd, bool ended) {
+  char text[TEXT];
+  (void)holder_line(ended, text);
+  return write_line(fd, text);
 }
 
 /* Seconds since the file's time, by the clock that stamps it: a file server's may not be ours. */
@@ -144,23 +154,61 @@ static bool is_same_file(int folder, const char *name, int fd) {
          one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
+/* A file that says who is taking the lock over appears with its content: whoever finds it can tell whether its maker
+ * lives. 0 or an errno. */
+static int make_taking(int root) {
+  char name[64], text[TEXT];
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, size = holder_line(false, text);
+  snprintf(name, sizeof name, TAKING_NAME ".%ld", (long)getpid());
+  (void)unlinkat(root, name, 0);
+  int fd = openat(root, name, flags, 0666);
+  if (fd < 0) return errno;
+  int error = write(fd, text, (size_t)size) == size ? 0 : EIO;
+  (void)close(fd);
+  if (error == 0 && linkat(root, name, root, TAKING_NAME, 0) != 0) error = errno;
+  (void)unlinkat(root, name, 0);
+  if (error != EPERM && error != EOPNOTSUPP && error != ENOSYS) return error;
+  fd = openat(root, TAKING_NAME, flags, 0666); /* no hard links here */
+  if (fd < 0) return errno;
+  (void)!write(fd, text, (size_t)size);
+  (void)close(fd);
+  return 0;
+}
+
+/* Removes that file where its maker died: known at once on this machine, by its age on another. */
+static void remove_taking(int root) {
+  char who[TEXT], why[TEXT];
+  int old = openat(root, TAKING_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (old < 0) return;
+  read_holder(old, who);
+  const bool dead = (*who && judge(root, old, false, who, why) != IN_USE) || age(root, old) > IO_LOCK_TAKING;
+  if (dead && is_same_file(root, TAKING_NAME, old)) (void)unlinkat(root, TAKING_NAME, 0);
+  (void)close(old);
+}
+
+/* Waits for somebody else who is at it: that takes milliseconds, or until it is taken for dead. */
+static int begin_taking(int root, const char *path) {
+  enum { EVERY_MS = 100 };
+  int error = make_taking(root);
+  for (int waited = 0; error == EEXIST && waited <= 1000 * (IO_LOCK_TAKING + 5); waited += EVERY_MS) {
+    remove_taking(root);
+    error = make_taking(root);
+    if (error != EEXIST) break;
+    if (waited == 1000) sim_log(SIM_LOG_INFO, "%s: waits for another run that is taking over its lock", path);
+    (void)nanosleep(&(struct timespec){.tv_nsec = 1000000L * EVERY_MS}, NULL);
+  }
+  return error;
+}
+
 /* Writes our name over that of a holder who ended, or died (`why`); of several who do so at once, one. */
 static sim_status take_over(int root, const char *path, io_lock *lock, const char *holder, const char *why) {
   char now[TEXT], text[TEXT];
-  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-  int taking = openat(root, TAKING_NAME, flags, 0666);
-  if (taking < 0 && errno == EEXIST) {
-    int old = openat(root, TAKING_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (old >= 0 && age(root, old) > TAKING_STALE) (void)unlinkat(root, TAKING_NAME, 0);
-    if (old >= 0) (void)close(old);
-    taking = openat(root, TAKING_NAME, flags, 0666);
-  }
-  if (taking < 0) return errno == EEXIST ? in_use(path, "being taken over") : cannot(path, errno);
+  int error = begin_taking(root, path);
+  if (error) return error == EEXIST ? in_use(path, "being taken over") : cannot(path, error);
   read_holder(lock->fd, now);
   bool same = strcmp(now, holder) == 0, written = same && write_holder(lock->fd, false);
-  int error = errno;
+  error = errno;
   (void)unlinkat(root, TAKING_NAME, 0);
-  (void)close(taking);
   if (!same) return in_use(path, now);
   if (!written) return cannot(path, error);
   lock->named = true;
@@ -214,25 +262,75 @@ sim_status io_lock_take(int root, const char *path, bool create, io_lock *lock) 
 
 /* ---- holding it ---- */
 
+static struct {
+  pthread_mutex_t mutex;
+  io_lock *first;
+  bool lost;
+  char why[4096 + TEXT + 128];
+} holding = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/* Whether the file in the folder still says that this process has it. What cannot be read says nothing. */
+static bool is_ours(const io_lock *lock, char now[TEXT]) {
+  snprintf(now, TEXT, "nobody: it was removed");
+  int fd = openat(lock->root, IO_LOCK_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return errno != ENOENT;
+  size_t got;
+  char text[TEXT];
+  const bool read = io_sys_read(fd, text, TEXT - 1, 0, &got) == 0;
+  (void)close(fd);
+  if (!read) return true;
+  text[got] = '\0';
+  if (strcmp(text, lock->line) == 0) return true;
+  text[strcspn(text, "\n")] = '\0';
+  shown(text, now);
+  return false;
+}
+
+sim_status io_lock_check(void) {
+  char now[TEXT];
+  pthread_mutex_lock(&holding.mutex);
+  for (const io_lock *lock = holding.first; lock && !holding.lost; lock = lock->next) {
+    holding.lost = !is_ours(lock, now);
+    if (holding.lost)
+      snprintf(holding.why, sizeof holding.why, "%s: this run has lost the folder's lock to %s; it writes nothing more",
+               lock->path, now);
+  }
+  const bool lost = holding.lost;
+  pthread_mutex_unlock(&holding.mutex);
+  return lost ? sim_fail(SIM_ERR_CANT_CREATE, "%s", holding.why) : SIM_OK;
+}
+
+sim_status io_folder_check(void) { return io_lock_check(); }
+
 static void *beat(void *opaque) {
   io_lock *lock = opaque;
   struct timespec until;
+  char now[TEXT];
   clock_gettime(CLOCK_REALTIME, &until);
   pthread_mutex_lock(&lock->mutex);
   while (!lock->ending) {
     until.tv_sec += IO_LOCK_BEAT;
     while (!lock->ending && pthread_cond_timedwait(&lock->end, &lock->mutex, &until) != ETIMEDOUT) continue;
-    if (!lock->ending)
+    if (!lock->ending && (!lock->named || is_ours(lock, now)))
       (void)futimens(lock->fd, (const struct timespec[]){{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}});
   }
   pthread_mutex_unlock(&lock->mutex);
   return NULL;
 }
 
-void io_lock_hold(io_lock *lock, const char *path) {
+void io_lock_hold(io_lock *lock, int root, const char *path) {
   sigset_t all, before;
-  lock->named = write_holder(lock->fd, false);
+  lock->root = root;
+  snprintf(lock->path, sizeof lock->path, "%s", path);
+  (void)holder_line(false, lock->line);
+  lock->named = write_line(lock->fd, lock->line);
   if (!lock->named) sim_log(SIM_LOG_WARN, "%s: cannot write the name of its holder into the lock", path);
+  if (lock->named) {
+    pthread_mutex_lock(&holding.mutex);
+    lock->next = holding.first;
+    holding.first = lock;
+    pthread_mutex_unlock(&holding.mutex);
+  }
   pthread_mutex_init(&lock->mutex, NULL);
   pthread_cond_init(&lock->end, NULL);
   sigfillset(&all); /* signals are for the thread of the loop */
@@ -242,7 +340,19 @@ void io_lock_hold(io_lock *lock, const char *path) {
   if (!lock->beats) sim_log(SIM_LOG_WARN, "%s: no thread for the lock's signs of life", path);
 }
 
+static void forget(io_lock *lock) {
+  pthread_mutex_lock(&holding.mutex);
+  for (io_lock **at = &holding.first; *at; at = &(*at)->next)
+    if (*at == lock) {
+      *at = lock->next;
+      break;
+    }
+  if (!holding.first) holding.lost = false;
+  pthread_mutex_unlock(&holding.mutex);
+}
+
 void io_lock_release(io_lock *lock) {
+  char now[TEXT];
   if (lock->beats) {
     pthread_mutex_lock(&lock->mutex);
     lock->ending = true;
@@ -252,7 +362,8 @@ void io_lock_release(io_lock *lock) {
     pthread_cond_destroy(&lock->end);
     pthread_mutex_destroy(&lock->mutex);
   }
-  if (lock->named) (void)!write_holder(lock->fd, true);
+  forget(lock);
+  if (lock->named && (!*lock->line || is_ours(lock, now))) (void)!write_holder(lock->fd, true);
   if (lock->fd >= 0) (void)close(lock->fd);
   *lock = (io_lock){.fd = -1};
 }

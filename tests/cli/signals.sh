@@ -108,3 +108,16 @@ kill -s KILL "$pid"
 finish
 expect 0 "" "$SIM" resume dead
 same whole dead "kill -9, then resume"
+
+# A holder that was away for so long that another run took its lock over stops, and writes nothing more.
+begin lost
+far='host far, process 1, since 2026-01-01 00:00:00 +0000, machine elsewhere, tick 5'
+printf '%s\n' "$far" >lost/.lock
+before=$(cat lost/status.json)
+finish
+[ "$code" = 73 ] || fail "a holder that lost its lock: exit $code"
+grep -q "lost: this run has lost the folder's lock to host far, process 1" log || fail "the line of a lost lock: $(cat log)"
+[ "$(cat lost/.lock)" = "$far" ] || fail "a lost lock was written over"
+[ "$(cat lost/status.json)" = "$before" ] || fail "status.json was written after the lock was lost"
+find lost -name '*.tmp' | grep -q . && fail "a temporary file is left after the lock was lost"
+exit 0

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 static void make_file(const char *base, const char *name) {
   char path[256];
@@ -145,6 +147,93 @@ static void test_lock_race(void **state) {
     assert_int_equal(waitpid(children[i], &end, 0), children[i]);
     assert_true(WIFEXITED(end));
     assert_int_equal(WEXITSTATUS(end), 0);
+  }
+}
+
+static void write_lock(const fixture *self, const char *name, const char *text, int seconds_ago) {
+  char path[160];
+  struct timespec times[2];
+  snprintf(path, sizeof path, "%s/%s", self->run, name);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
+  clock_gettime(CLOCK_REALTIME, &times[0]);
+  times[0].tv_sec -= seconds_ago;
+  times[1] = times[0];
+  assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static const char far_holder[] = "host far, process 1, since 2026-01-01 00:00:00 +0000, machine elsewhere, tick 5\n";
+
+/* Somebody is killed at any moment of a take-over: whoever comes next has the lock at once, and not after a time in
+ * which that one might live. */
+static void test_killed_while_taking_over(void **state) {
+  fixture *self = *state;
+  io_folder *folder;
+  assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder));
+  io_folder_close(&folder);
+  for (int round = 0; round < 60; round++) {
+    struct timespec begin, end;
+    write_lock(self, ".lock", far_holder, 400);
+    pid_t child = fork();
+    if (child == 0) {
+      io_folder *theirs;
+      _exit(io_folder_open(self->run, IO_FOLDER_RESUME, &theirs) == SIM_OK ? 0 : 1);
+    }
+    usleep((unsigned)round * 20);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    assert_ok(io_folder_open(self->run, IO_FOLDER_RESUME, &folder));
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    assert_true(end.tv_sec - begin.tv_sec < 5);
+    io_folder_close(&folder);
+  }
+  /* One that died there on this machine, and one of another machine, whose age tells. */
+  char dead[256] = "", host[96] = "";
+  FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+  char boot[64] = "?";
+  if (file && fscanf(file, "%63s", boot) != 1) boot[0] = '?';
+  if (file) fclose(file);
+  (void)gethostname(host, sizeof host - 1);
+  snprintf(dead, sizeof dead, "host %s, process 1, since 2026-01-01 00:00:00 +0000, machine %s, tick 1\n", host, boot);
+  write_lock(self, ".lock", far_holder, 400);
+  write_lock(self, ".lock.taking", dead, 0);
+  assert_ok(io_folder_open(self->run, IO_FOLDER_RESUME, &folder));
+  io_folder_close(&folder);
+  write_lock(self, ".lock", far_holder, 400);
+  write_lock(self, ".lock.taking", far_holder, 30);
+  assert_ok(io_folder_open(self->run, IO_FOLDER_RESUME, &folder));
+  io_folder_close(&folder);
+  assert_false(exists(self->run, ".lock.taking"));
+}
+
+/* A holder that was away for so long that another took its lock over writes nothing more. */
+static void test_lost_lock(void **state) {
+  fixture *self = *state;
+  for (int how = 0; how < 2; how++) {
+    io_folder *folder;
+    char path[160], now[512] = "";
+    assert_ok(io_folder_open(self->run, IO_FOLDER_FORCE, &folder));
+    assert_ok(io_folder_write(folder, "status.json", "1", 1));
+    assert_ok(io_folder_check());
+    snprintf(path, sizeof path, "%s/.lock", self->run);
+    if (how == 0)
+      write_lock(self, ".lock", far_holder, 0);
+    else
+      assert_int_equal(unlink(path), 0);
+    assert_status(io_folder_check(), SIM_ERR_CANT_CREATE);
+    assert_message(how == 0 ? "lost the folder's lock to host far, process 1" : "to nobody: it was removed");
+    assert_status(io_folder_write(folder, "status.json", "22", 2), SIM_ERR_CANT_CREATE);
+    assert_message("writes nothing more");
+    assert_false(exists(self->run, ".status.json.tmp"));
+    io_folder_close(&folder);
+    FILE *file = fopen(path, "r");
+    if (how == 1) assert_null(file);
+    if (how == 0) assert_true(file && fgets(now, sizeof now, file) && strcmp(now, far_holder) == 0);
+    if (file) fclose(file);
+    if (how == 0) assert_int_equal(unlink(path), 0);
+    assert_ok(io_folder_check()); /* none is held */
   }
 }
 
@@ -379,6 +468,8 @@ int main(void) {
       TEST(test_resume_removes_temporaries),
       TEST(test_lock),
       TEST(test_lock_race),
+      TEST(test_killed_while_taking_over),
+      TEST(test_lost_lock),
       TEST(test_again),
       TEST(test_again_needs_our_lock),
       TEST(test_resume_leaves_no_lock),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # campaign.sh COUNT|all [FIRST]: resumes runs of every model from checkpoints that RESEAL has changed and sealed anew:
 # COUNT mutations of each scenario spread over all that there are, or all of them. Each ends with a documented exit code
-# in 20 s, without a crash and without a report of a sanitizer. A mutation that ends otherwise is kept in ./FAILED.*.h5
+# in 20 s, or stops with 75 when it is told to then, without a crash and without a report of a sanitizer. A mutation that ends otherwise is kept in ./FAILED.*.h5
 # of the folder that it is called from.
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 : "${RESEAL:?the program reseal}"
@@ -84,7 +84,7 @@ one() {
   mkdir -p "$work/ckpt" "$work/snap"
   cp "$name.out/tables.h5" "$work/" 2>/dev/null || true
   what=$("$RESEAL" mutate "first/$name.h5" "$work/ckpt/$(cat "first/$name")" "$number") || { echo "reseal failed: $name $number"; return; }
-  timeout -k 1 20 "$SIM" resume "$work" >"$work.log" 2>&1 || code=$?
+  timeout --preserve-status -k 60 20 "$SIM" resume "$work" >"$work.log" 2>&1 || code=$?
   if ! [[ " 0 65 71 74 75 78 80 " == *" $code "* ]] || grep -qE 'Sanitizer|runtime error' "$work.log"; then
     cp "$work/ckpt/$(cat "first/$name")" "$keep/FAILED.$name.$number.h5" 2>/dev/null || true
     echo "$name, mutation $number ($what): exit $code: $(grep -E 'Sanitizer|runtime error|sim:' "$work.log" | head -n 1)"

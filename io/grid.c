@@ -1,32 +1,16 @@
 /* Values on a grid from a PNG image or a dataset of an HDF5 file. */
-#include "io/h5.h"
-#include "io/io.h"
+#include "io/foreign.h"
 #include "io/png.h"
-#include "io/sys.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The last iteration of an openPMD file; -1: none. */
 static int64_t last_iteration(hid_t root) {
-  H5G_info_t info;
-  int64_t best = -1;
+  char name[64];
   hid_t data = H5Lexists(root, "data", H5P_DEFAULT) > 0 ? H5Gopen2(root, "data", H5P_DEFAULT) : -1;
-  if (data < 0 || H5Gget_info(data, &info) < 0) info.nlinks = 0;
-  for (hsize_t i = 0; i < info.nlinks; i++) {
-    char name[64], *end;
-    const ssize_t length = H5Lget_name_by_idx(data, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
-    if (length <= 0 || (size_t)length >= sizeof name || !isdigit((unsigned char)name[0])) continue;
-    errno = 0;
-    const int64_t step = strtoll(name, &end, 10);
-    if (*end == '\0' && errno == 0 && step > best) best = step;
-  }
+  const int64_t best = data < 0 ? -1 : io_foreign_last(data, name, sizeof name);
   io_h5_drop(data);
   return best;
 }
@@ -102,7 +86,9 @@ static sim_status read_dataset(const io_h5_source *source, hid_t root, const sim
   else
     snprintf(name, sizeof name, "%s", wanted);
   SIM_TRY(open_path(source, root, name, &dataset));
+  double unit; /* not used: but a file that is wrong there is wrong */
   sim_status status = io_h5_check(source, dataset, name, true, &shape);
+  if (status == SIM_OK) status = io_foreign_unit(source, dataset, "unitSI", &unit);
   if (status == SIM_OK) status = check_shape(source, grid, name, &shape);
   if (status == SIM_OK && values && H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
     status = io_h5_refuse(source, name, "cannot be read");
@@ -115,53 +101,64 @@ static sim_status read_dataset(const io_h5_source *source, hid_t root, const sim
   return status;
 }
 
-static sim_status read_hdf5(int fd, const sim_grid_source *grid, double *values) {
+static sim_status read_hdf5(const io_foreign *file, const sim_grid_source *grid, double *values) {
   const io_h5_source source = {grid->path, SIM_ERR_SCENARIO};
   if (grid->channel != SIM_NO_CHANNEL)
     return sim_fail(SIM_ERR_SCENARIO, "%s: is an HDF5 file, and a channel is of an image", grid->path);
   io_vfd *vfd;
-  hid_t root = io_vfd_open(fd, grid->path, &vfd);
-  sim_status status = root < 0 ? sim_fail(SIM_ERR_SCENARIO, "%s: an HDF5 file that is damaged or cut short", grid->path)
-                               : read_dataset(&source, root, grid, values);
-  (void)io_vfd_close(root, &vfd);
-  return status;
+  hid_t root;
+  SIM_TRY(io_foreign_hdf5(file, &vfd, &root));
+  return read_dataset(&source, root, grid, values);
 }
 
-static sim_status read_png(int fd, const sim_grid_source *source, double *values) {
+static sim_status read_png(const io_foreign *file, const sim_grid_source *source, double *values) {
   if (source->dataset)
     return sim_fail(SIM_ERR_SCENARIO, "%s: is an image, and a dataset is of an HDF5 file", source->path);
   if (source->rank != 2)
     return sim_fail(SIM_ERR_SCENARIO, "%s: an image fills a grid of two axes, not %d", source->path, source->rank);
-  return io_png_read(fd, source->path, source->channel, source->n[0], source->n[1], values);
+  return io_png_read(file->fd, source->path, source->channel, source->n[0], source->n[1], values);
 }
 
-enum { UNKNOWN, PNG, HDF5 };
+/* ---- in a child ---- */
 
-/* By the signature at the beginning; that of HDF5 may stand behind a user block of 512, 1024, 2048 ... bytes. */
-static sim_status form_of(int fd, const char *path, off_t size, int *form) {
-  static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'}, png[] = {0x89, 'P', 'N', 'G'};
-  unsigned char start[sizeof hdf5];
-  *form = UNKNOWN;
-  for (off_t at = 0; at <= size && *form == UNKNOWN; at = at ? 2 * at : 512) {
-    size_t got;
-    memset(start, 0, sizeof start);
-    const int error = io_sys_read(fd, start, sizeof start, at, &got);
-    if (error) return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error));
-    if (at == 0 && memcmp(start, png, sizeof png) == 0) *form = PNG;
-    if (memcmp(start, hdf5, sizeof hdf5) == 0) *form = HDF5;
-  }
+typedef struct request {
+  const sim_grid_source *source;
+  double *values; /* NULL: whether they are there is looked at alone */
+} request;
+
+static sim_status parse(const io_foreign *file, void *opaque) {
+  const request *self = opaque;
+  return (file->form == IO_FORM_PNG ? read_png : read_hdf5)(file, self->source, self->values);
+}
+
+static int64_t count_of(const request *self) {
+  int64_t count = 1;
+  for (int a = 0; a < self->source->rank && self->values; a++) count *= self->source->n[a];
+  return self->values ? count : 0;
+}
+
+static void send(const void *opaque, int pipe) {
+  const request *self = opaque;
+  io_foreign_send(pipe, self->values, (size_t)count_of(self) * sizeof *self->values);
+}
+
+static sim_status take(void *opaque, int pipe) {
+  const request *self = opaque;
+  const int64_t count = count_of(self);
+  SIM_TRY(io_foreign_take(pipe, self->values, (size_t)count * sizeof *self->values));
+  for (int64_t i = 0; i < count; i++)
+    if (!isfinite(self->values[i])) return sim_fail(SIM_ERR_SCENARIO, "%s: a value is not finite", self->source->path);
   return SIM_OK;
 }
 
 sim_status io_read_grid(const sim_grid_source *source, double *values) {
-  int fd, form;
-  off_t size;
-  SIM_TRY(io_file_open(AT_FDCWD, source->path, source->path, &fd, &size));
-  sim_status status = form_of(fd, source->path, size, &form);
-  if (status == SIM_OK && form == UNKNOWN)
-    status = sim_fail(SIM_ERR_SCENARIO, "%s: is neither a PNG image nor an HDF5 file", source->path);
-  else if (status == SIM_OK)
-    status = (form == PNG ? read_png : read_hdf5)(fd, source, values);
-  (void)close(fd);
+  static const io_foreign_task task = {parse, send, take};
+  io_foreign file;
+  SIM_TRY(io_foreign_open(source->path, &file));
+  request self = {source, values};
+  sim_status status = file.form == IO_FORM_OTHER
+                          ? sim_fail(SIM_ERR_SCENARIO, "%s: is neither a PNG image nor an HDF5 file", source->path)
+                          : io_foreign_run(&file, &task, &self);
+  io_foreign_close(&file);
   return status;
 }

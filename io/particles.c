@@ -1,16 +1,11 @@
 /* Particles of an earlier snapshot (of this program or another that writes openPMD) or of a CSV file. */
 #include "io/csv.h"
-#include "io/h5.h"
-#include "io/sys.h"
+#include "io/foreign.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const axes[] = {"x", "y", "z"};
 
@@ -22,27 +17,14 @@ static sim_status open_group(const io_h5_source *source, hid_t parent, const cha
   return io_h5_refuse(source, name, "is not a group");
 }
 
-/* Name of the only member, or of the one that is the largest integer; others are passed over with `integers`. */
-static sim_status find_member(const io_h5_source *source, hid_t group, bool integers, char *out, size_t capacity) {
+/* Name of the only member. */
+static sim_status find_only(const io_h5_source *source, hid_t group, char *out, size_t capacity) {
   H5G_info_t info;
-  int64_t best = -1;
-  hsize_t found = 0;
-  if (H5Gget_info(group, &info) < 0) return io_h5_refuse(source, "data", "cannot be read");
-  for (hsize_t i = 0; i < info.nlinks; i++) {
-    char name[128], *end;
-    ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
-    if (length <= 0 || (size_t)length >= sizeof name) continue;
-    errno = 0;
-    int64_t number = isdigit((unsigned char)name[0]) ? strtoll(name, &end, 10) : -1;
-    if (integers && (number < 0 || *end != '\0' || errno != 0 || number < best)) continue;
-    best = number;
-    found++;
-    snprintf(out, capacity, "%s", name);
-  }
-  if (found == 0) return io_h5_refuse(source, integers ? "data" : "particles", "is empty");
-  if (!integers && found > 1)
-    return io_h5_refuse(source, "particles", "holds more than one species: say which is meant");
-  return SIM_OK;
+  if (H5Gget_info(group, &info) < 0) return io_h5_refuse(source, "particles", "cannot be read");
+  if (info.nlinks == 0) return io_h5_refuse(source, "particles", "is empty");
+  if (info.nlinks > 1) return io_h5_refuse(source, "particles", "holds more than one species: say which is meant");
+  const ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, 0, out, capacity, H5P_DEFAULT);
+  return length > 0 && (size_t)length < capacity ? SIM_OK : io_h5_refuse(source, "particles", "has too long a name");
 }
 
 /* Group of the species in the last iteration; `species` NULL or "": the only one. */
@@ -50,15 +32,18 @@ static sim_status open_species(const io_h5_source *source, hid_t root, const cha
   char iteration[128], only[128];
   hid_t data, step, particles;
   SIM_TRY(open_group(source, root, "data", &data));
-  sim_status status = find_member(source, data, true, iteration, sizeof iteration);
+  double second;
+  sim_status status =
+      io_foreign_last(data, iteration, sizeof iteration) < 0 ? io_h5_refuse(source, "data", "is empty") : SIM_OK;
   if (status == SIM_OK) status = open_group(source, data, iteration, &step);
   H5Oclose(data);
   if (status != SIM_OK) return status;
-  status = open_group(source, step, "particles", &particles);
+  status = io_foreign_unit(source, step, "timeUnitSI", &second); /* not used: but a file that is wrong there is wrong */
+  if (status == SIM_OK) status = open_group(source, step, "particles", &particles);
   H5Oclose(step);
   if (status != SIM_OK) return status;
   if (!species || !species[0]) {
-    status = find_member(source, particles, false, only, sizeof only);
+    status = find_only(source, particles, only, sizeof only);
     species = only;
   }
   if (status == SIM_OK) status = open_group(source, particles, species, out);
@@ -90,9 +75,7 @@ static sim_status examine(const io_h5_source *source, const char *name, componen
   io_h5_shape shape;
   uint64_t count;
   self->constant = H5Iget_type(self->object) == H5I_GROUP;
-  self->unit_si = 1;
-  if (H5Aexists(self->object, "unitSI") > 0)
-    SIM_TRY(get_number(source, self->object, "unitSI", H5T_NATIVE_DOUBLE, &self->unit_si));
+  SIM_TRY(io_foreign_unit(source, self->object, "unitSI", &self->unit_si));
   if (self->constant) {
     SIM_TRY(get_number(source, self->object, "value", H5T_NATIVE_DOUBLE, &self->value));
     SIM_TRY(get_number(source, self->object, "shape", H5T_NATIVE_UINT64, &count));
@@ -162,7 +145,8 @@ static sim_status count_species(const io_h5_source *source, hid_t species, int64
   return status;
 }
 
-static sim_status read_species(const io_h5_source *source, hid_t species, const sim_units *units, sim_particles *out) {
+static sim_status read_species(const io_h5_source *source, hid_t species, const sim_units *units, size_t room,
+                               sim_particles *out) {
   const bool given = units && units->given;
   const double length = given ? sim_units_si(units, (sim_dimension){1, 0, 0}) : 0;
   const double mass = given ? sim_units_si(units, (sim_dimension){0, 1, 0}) : 0;
@@ -172,10 +156,9 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
   const bool has_radius = io_h5_has(species, "radius"), has_spin = io_h5_has(species, "angular_velocity");
   int64_t n;
   SIM_TRY(count_species(source, species, &n));
-  double room = (double)sim_backend_cpu.memory_free();
-  if ((double)n * 12 * sizeof(double) > room)
-    return sim_fail(SIM_ERR_NO_MEMORY, "%s: %lld particles do not fit the memory that is free", source->path,
-                    (long long)n);
+  if ((double)n * 12 * sizeof(double) > (double)room)
+    return sim_fail(SIM_ERR_NO_MEMORY, "%s: %lld particles do not fit the memory that its reader may take",
+                    source->path, (long long)n);
   const size_t count = (size_t)n;
   double *scratch = malloc(count * sizeof *scratch);
   bool complete = scratch != NULL;
@@ -203,48 +186,103 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
   return status;
 }
 
-/* `out` NULL: only the number. */
-static sim_status read_openpmd(int fd, const char *path, const char *species, const sim_units *units,
-                               sim_particles *out, int64_t *count) {
-  const io_h5_source source = {path, SIM_ERR_SCENARIO};
+/* ---- in a child ---- */
+
+typedef struct request {
+  const char *species;
+  const sim_units *units;
+  sim_particles *out; /* NULL: only the number */
+  int64_t count;
+} request;
+
+static sim_status parse(const io_foreign *file, void *opaque) {
+  request *self = opaque;
+  const io_h5_source source = {file->path, SIM_ERR_SCENARIO};
   io_vfd *vfd;
-  hid_t group, root = io_vfd_open(fd, path, &vfd);
-  sim_status status = root < 0 ? sim_fail(SIM_ERR_SCENARIO, "%s: HDF5 cannot open it", path)
-                               : open_species(&source, root, species, &group);
-  if (status == SIM_OK) {
-    status = out ? read_species(&source, group, units, out) : count_species(&source, group, count);
-    H5Oclose(group);
-  }
-  (void)io_vfd_close(root, &vfd);
-  return status;
+  hid_t group, root;
+  SIM_TRY(io_foreign_hdf5(file, &vfd, &root));
+  SIM_TRY(open_species(&source, root, self->species, &group));
+  if (!self->out) return count_species(&source, group, &self->count);
+  SIM_TRY(read_species(&source, group, self->units, file->room, self->out));
+  self->count = self->out->count;
+  return SIM_OK;
 }
 
-static sim_status read_any(const char *path, const char *species, const sim_units *units, sim_particles *out,
-                           int64_t *count) {
-  static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-  unsigned char start[sizeof signature];
-  int fd;
-  off_t size;
-  size_t got;
-  SIM_TRY(io_file_open(AT_FDCWD, path, path, &fd, &size));
-  int error = io_sys_read(fd, start, sizeof start, 0, &got);
-  size_t length = strlen(path);
-  bool named = length > 3 && strcmp(path + length - 3, ".h5") == 0;
-  bool hdf5 = got == sizeof start && memcmp(start, signature, sizeof start) == 0;
-  sim_status status = error            ? sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error))
-                      : named && !hdf5 ? sim_fail(SIM_ERR_SCENARIO, "%s: is not an HDF5 file", path)
-                      : hdf5           ? read_openpmd(fd, path, species, units, out, count)
-                                       : io_csv_read(fd, path, out, count);
-  (void)close(fd);
+enum { COLUMNS = 11 };
+
+static void columns_of(sim_particles *p, double **columns[COLUMNS]) {
+  columns[0] = &p->mass;
+  columns[1] = &p->radius;
+  for (int k = 0; k < 3; k++) {
+    columns[2 + k] = &p->position[k];
+    columns[5 + k] = &p->velocity[k];
+    columns[8 + k] = &p->spin[k];
+  }
+}
+
+static void send(const void *opaque, int pipe) {
+  const request *self = opaque;
+  double **columns[COLUMNS];
+  uint32_t there = 0;
+  io_foreign_send(pipe, &self->count, sizeof self->count);
+  if (!self->out) return;
+  columns_of(self->out, columns);
+  for (int k = 0; k < COLUMNS; k++) there |= (uint32_t)(*columns[k] != NULL) << k;
+  io_foreign_send(pipe, &there, sizeof there);
+  for (int k = 0; k < COLUMNS; k++)
+    if (*columns[k]) io_foreign_send(pipe, *columns[k], (size_t)self->count * sizeof(double));
+}
+
+/* What comes from the child is believed as little as the file. */
+static sim_status take(void *opaque, int pipe) {
+  request *self = opaque;
+  double **columns[COLUMNS];
+  uint32_t there;
+  SIM_TRY(io_foreign_take(pipe, &self->count, sizeof self->count));
+  if (self->count < 1) return sim_fail(SIM_ERR_SCENARIO, "a file holds no particles");
+  if (!self->out) return SIM_OK;
+  SIM_TRY(io_foreign_take(pipe, &there, sizeof there));
+  if ((double)self->count * COLUMNS * sizeof(double) > (double)sim_backend_cpu.memory_free())
+    return sim_fail(SIM_ERR_NO_MEMORY, "%lld particles do not fit the memory that is free", (long long)self->count);
+  self->out->count = self->count;
+  columns_of(self->out, columns);
+  for (int k = 0; k < COLUMNS; k++) {
+    if (!(there >> k & 1)) continue;
+    *columns[k] = malloc((size_t)self->count * sizeof(double));
+    if (!*columns[k]) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %lld particles", (long long)self->count);
+    SIM_TRY(io_foreign_take(pipe, *columns[k], (size_t)self->count * sizeof(double)));
+    for (int64_t i = 0; i < self->count; i++)
+      if (!isfinite((*columns[k])[i])) return sim_fail(SIM_ERR_SCENARIO, "a value of a file is not finite");
+  }
+  return SIM_OK;
+}
+
+static sim_status read_any(const char *path, request *self) {
+  static const io_foreign_task task = {parse, send, take};
+  io_foreign file;
+  SIM_TRY(io_foreign_open(path, &file));
+  const size_t length = strlen(path);
+  const bool named = length > 3 && strcmp(path + length - 3, ".h5") == 0;
+  sim_status status;
+  if (file.form == IO_FORM_HDF5)
+    status = io_foreign_run(&file, &task, self);
+  else if (named || file.sealed)
+    status = sim_fail(SIM_ERR_SCENARIO, "%s: is not an HDF5 file", path);
+  else
+    status = io_csv_read(file.fd, path, self->out, &self->count);
+  io_foreign_close(&file);
+  if (status != SIM_OK && self->out) sim_particles_free(self->out);
   return status;
 }
 
 sim_status io_read_particles(const char *path, const char *species, const sim_units *units, sim_particles *out) {
-  int64_t count;
   memset(out, 0, sizeof *out);
-  return read_any(path, species, units, out, &count);
+  return read_any(path, &(request){.species = species, .units = units, .out = out});
 }
 
 sim_status io_count_particles(const char *path, const char *species, int64_t *count) {
-  return read_any(path, species, NULL, NULL, count);
+  request self = {.species = species};
+  SIM_TRY(read_any(path, &self));
+  *count = self.count;
+  return SIM_OK;
 }

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[8] = {'S', 'I', 'M', 'S', 'E', 'A', 'L', '\n'};
+static const char magic[8] = {IO_SEAL_MAGIC};
 enum { SEAL_VERSION = 1, AT_VERSION = 8, AT_LENGTH = 16, AT_DIGEST = 24, BLOCK = 1 << 20 };
 
 static void put(unsigned char *to, uint64_t value, int bytes) {

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 enum { IO_SEAL_SIZE = 512 };
+#define IO_SEAL_MAGIC "SIMSEAL\n"
 
 /* Computes the digest of what was written and puts it into the first block. On failure the file is discarded. */
 sim_status io_seal_write(io_file *file) SIM_MUST_CHECK;

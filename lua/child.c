@@ -2,18 +2,16 @@
  * A limit that is passed ends the process at once, so that no pcall, handler or finaliser can go on. */
 #include "lua/internal.h"
 
+#include "engine/confine.h"
+
 #include <lauxlib.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -138,57 +136,6 @@ static int on_error(lua_State *L) {
   return 1;
 }
 
-static void limit(int resource, rlim_t wanted) {
-  struct rlimit now;
-  if (getrlimit(resource, &now) != 0) return;
-  if (now.rlim_max == RLIM_INFINITY || now.rlim_max > wanted) now.rlim_max = wanted;
-  if (now.rlim_cur == RLIM_INFINITY || now.rlim_cur > now.rlim_max) now.rlim_cur = now.rlim_max;
-  setrlimit(resource, &now);
-}
-
-static void limit_address_space(size_t memory) {
-  FILE *file = fopen("/proc/self/statm", "re");
-  unsigned long pages = 0;
-  bool known = file && fscanf(file, "%lu", &pages) == 1;
-  if (file) fclose(file);
-  if (known) limit(RLIMIT_AS, (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + memory + ((rlim_t)256 << 20));
-}
-
-/* SIGPROF after so much processor time, by the clock that `count` looks at: setitimer goes by ticks, which on a busy
- * machine may be far from it. */
-static void start_timer(double seconds) {
-  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
-  struct itimerspec when = {.it_value = {.tv_sec = (time_t)seconds}};
-  when.it_value.tv_nsec = (long)((seconds - (double)when.it_value.tv_sec) * 1e9);
-  timer_t timer;
-  if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0) timer_settime(timer, 0, &when, NULL);
-}
-
-static void set_limits(const scenario_options *options, int pipe) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  /* Requests to stop are for the parent, which waits at most as long as the limits below allow. */
-  static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGTSTP};
-  for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
-  signal(SIGPROF, SIG_DFL);
-  signal(SIGXCPU, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
-  setlocale(LC_ALL, "C");
-
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_FSIZE, 0);
-  if (!SCENARIO_SANITIZED) {
-    limit_address_space(options->memory);
-    if (pipe > 0) close_range(0, (unsigned)pipe - 1, 0);
-    limit(RLIMIT_NOFILE, 0);
-  }
-  close_range((unsigned)pipe + 1, ~0U, 0);
-  start_timer(1.2 * options->seconds + 0.05);
-  limit(RLIMIT_CPU, (rlim_t)options->seconds + 3);
-}
-
 /* "sim.nbody { ... } or sim.diffusion { ... }" */
 static void list_models(const scenario_options *options, char *out, size_t capacity) {
   size_t used = 0;
@@ -284,7 +231,8 @@ static void send_value(const scenario_child *child, enum scenario_frame kind, si
 
 noreturn void scenario_child_run(const char *text, size_t size, const scenario_options *options, int pipe) {
   scenario_child child = {.options = options, .pipe = pipe};
-  set_limits(options, pipe);
+  setlocale(LC_ALL, "C");
+  sim_confine(&(sim_confinement){.seconds = options->seconds, .memory = options->memory, .keep = {pipe, pipe}});
   size_t sets = 0;
   while (options->sets && options->sets[sets]) sets++;
   child.taken = calloc(sets + 1, sizeof *child.taken);

@@ -8,18 +8,6 @@
 
 #include <stdnoreturn.h>
 
-/* SCENARIO_SANITIZED: shadow memory needs address space, reports need standard error. gcc, then clang. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SCENARIO_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SCENARIO_SANITIZED 1
-#endif
-#endif
-#ifndef SCENARIO_SANITIZED
-#define SCENARIO_SANITIZED 0
-#endif
-
 /* Limits that no option sets. */
 enum {
   SCENARIO_FILE_MAX = 16 << 20, /* bytes of a scenario file */

@@ -3,23 +3,29 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { HEADER = 84, RECORD = 50 };
 
 static sim_status read_whole(const char *path, char **out, size_t *size) {
   struct stat about;
-  if (stat(path, &about) != 0) return sim_fail(SIM_ERR_NO_INPUT, "%s: %s", path, strerror(errno));
-  if (!S_ISREG(about.st_mode)) return sim_fail(SIM_ERR_SCENARIO, "%s: is not a file", path);
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) return sim_fail(SIM_ERR_NO_INPUT, "%s: %s", path, strerror(errno));
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO would wait */
+  if (fd < 0) return sim_fail(SIM_ERR_NO_INPUT, "%s: %s", path, strerror(errno));
+  const bool regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+  FILE *file = regular ? fdopen(fd, "rb") : NULL;
+  if (file == NULL) {
+    (void)close(fd);
+    return sim_fail(SIM_ERR_SCENARIO, "%s: is not a file", path);
+  }
   *size = (size_t)about.st_size;
-  *out = malloc(*size + 1);
+  *out = *size < sim_backend_cpu.memory_free() ? malloc(*size + 1) : NULL;
   sim_status status = SIM_OK;
   if (*out == NULL)
     status = sim_fail(SIM_ERR_NO_MEMORY, "%s: no memory for %zu bytes", path, *size);

@@ -116,7 +116,7 @@ printf '%s\n' "$far" >lost/.lock
 before=$(cat lost/status.json)
 finish
 [ "$code" = 73 ] || fail "a holder that lost its lock: exit $code"
-grep -q "lost: this run has lost the folder's lock to host far, process 1" log || fail "the line of a lost lock: $(cat log)"
+grep -q "lost: this run has lost the folder's lock to host far, process 1" output || fail "the line of a lost lock"
 [ "$(cat lost/.lock)" = "$far" ] || fail "a lost lock was written over"
 [ "$(cat lost/status.json)" = "$before" ] || fail "status.json was written after the lock was lost"
 find lost -name '*.tmp' | grep -q . && fail "a temporary file is left after the lock was lost"

@@ -52,6 +52,10 @@ static sim_status check_seal(io_foreign *file) {
   return sim_fail(SIM_ERR_SCENARIO, "%s", why);
 }
 
+/* Ten seconds, and one more for each 10 MB of the file; a disk that is slow, or a busy machine, may take 20 times that.
+ */
+static double seconds_for(const io_foreign *file) { return 10 + (double)file->size / 10e6; }
+
 /* A GiB, and what a file's numbers take in fp64, if they are packed as well as those of a simulation are. */
 static size_t memory_for(const io_foreign *file) {
   const double most = (double)sim_backend_cpu.memory_free();
@@ -61,6 +65,7 @@ static size_t memory_for(const io_foreign *file) {
 sim_status io_foreign_open(const char *path, io_foreign *out) {
   *out = (io_foreign){.path = path, .fd = -1};
   SIM_TRY(io_file_open(AT_FDCWD, path, path, &out->fd, &out->size));
+  out->seconds = seconds_for(out);
   out->room = memory_for(out);
   sim_status status = check_seal(out);
   if (status == SIM_OK) status = find_form(out);
@@ -91,15 +96,11 @@ void io_foreign_send(int pipe, const void *data, size_t size) {
   }
 }
 
-/* Ten seconds, and one more for each 10 MB of the file; a disk that is slow, or a busy machine, may take 20 times that.
- */
-static double seconds_for(const io_foreign *file) { return 10 + (double)file->size / 10e6; }
-
 static void run_child(const io_foreign *file, const io_foreign_task *task, void *context, int pipe) {
   reply answer = {0};
   const bool order = file->fd < pipe;
   sim_confine(&(sim_confinement){
-      .seconds = seconds_for(file), .memory = file->room, .keep = {order ? file->fd : pipe, order ? pipe : file->fd}});
+      .seconds = file->seconds, .memory = file->room, .keep = {order ? file->fd : pipe, order ? pipe : file->fd}});
   answer.status = task->parse(file, context);
   if (answer.status != SIM_OK) memcpy(answer.message, sim_error_last()->message, sizeof answer.message - 1);
   io_foreign_send(pipe, &answer, sizeof answer);
@@ -141,8 +142,8 @@ static bool wait_answer(int pipe, double seconds, bool *late) {
 static sim_status say_end(const io_foreign *file, int end, bool late) {
   const int number = WIFSIGNALED(end) ? WTERMSIG(end) : 0;
   if (late || number == SIGPROF || number == SIGXCPU)
-    return sim_fail(SIM_ERR_SCENARIO, "%s: it takes more than %.0f s to read: it is damaged, or was made to do so",
-                    file->path, seconds_for(file));
+    return sim_fail(SIM_ERR_SCENARIO, "%s: it takes more than %g s to read: it is damaged, or was made to do so",
+                    file->path, file->seconds);
   if (number)
     return sim_fail(SIM_ERR_SCENARIO, "%s: its reader was ended by signal %d (%s): it is damaged, or was made to do so",
                     file->path, number, strsignal(number));
@@ -181,7 +182,7 @@ sim_status io_foreign_run(const io_foreign *file, const io_foreign_task *task, v
   sim_status status = SIM_OK;
   if (pid < 0)
     status = sim_fail(SIM_ERR_IO, "%s: no process to read it: %s", file->path, strerror(error));
-  else if (wait_answer(ends[0], 20 * seconds_for(file), &late))
+  else if (wait_answer(ends[0], 20 * file->seconds, &late))
     status = take_answer(task, context, ends[0], &answered);
   (void)close(ends[0]);
   if (pid < 0) return status;

@@ -14,7 +14,8 @@ typedef struct io_foreign {
   const char *path;
   int fd, form;
   off_t size;
-  size_t room;        /* bytes that the child may take */
+  double seconds;     /* of processor time that the child may take */
+  size_t room;        /* and bytes */
   int64_t user_block; /* bytes before the HDF5 file */
   bool sealed;        /* and it is what was once written */
 } io_foreign;

@@ -177,6 +177,7 @@ static void test_offset_is_added(void **state) {
   hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
   set_value(file, "/data/12/particles/stars/positionOffset/y", 100);
   H5Fclose(file);
+  fixture_seal(path);
   assert_ok(io_read_particles(path, "stars", NULL, &read));
   assert_true(read.position[1][2] == self->position[1][2] + 100);
   assert_true(read.position[0][2] == self->position[0][2]);
@@ -201,6 +202,7 @@ static void test_snapshot_faults(void **state) {
   H5Pclose(plist);
   H5Sclose(space);
   H5Fclose(file);
+  fixture_seal(path);
   assert_status(io_read_particles(path, "halo", NULL, &read), SIM_ERR_SCENARIO);
   assert_message("another length");
   assert_null(read.mass);

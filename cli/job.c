@@ -172,8 +172,10 @@ static void fill_provenance(session *s) {
   struct tm parts;
   localtime_r(&now, &parts);
   strftime(p->start_time, sizeof p->start_time, "%Y-%m-%d %H:%M:%S %z", &parts);
+  if (!s->resumed) io_run_name(p->run);
   if (s->resumed) {
     const char *slash = strrchr(job->saved.path, '/');
+    memcpy(p->run, job->saved.run, sizeof p->run);
     snprintf(p->parent_checkpoint, sizeof p->parent_checkpoint, "%.255s", slash ? slash + 1 : job->saved.path);
   }
   io_provenance_finish(p);
@@ -220,8 +222,12 @@ static void say_header(session *s) {
 
 static sim_status start(session *s) {
   cli_job *job = s->job;
+  char run[33];
   fill_provenance(s);
   SIM_TRY(open_sinks(s));
+  io_folder_run(io_folder_path(s->folder), run);
+  if (*s->provenance.run && strcmp(run, s->provenance.run) != 0)
+    SIM_TRY(io_folder_write(s->folder, "run.id", s->provenance.run, strlen(s->provenance.run)));
   if (s->resumed) {
     io_checkpoint_free(&job->saved); /* as large as the state: not kept while the run goes on */
     job->has_saved = false;
@@ -371,6 +377,7 @@ static sim_status load_saved(cli_job *job, const char *file) {
   memset(&job->saved, 0, sizeof job->saved);
   job->has_saved = true; /* released in any case */
   SIM_TRY(file ? io_checkpoint_read(file, &job->saved) : io_checkpoint_newest(job->output, &job->saved));
+  if (file) SIM_TRY(io_checkpoint_check_run(job->output, &job->saved));
   SIM_TRY(sim_frame_check_finite(&job->saved.frame));
   return SIM_OK;
 }

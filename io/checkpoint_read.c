@@ -227,6 +227,7 @@ static sim_status read_all(state *self, const io_h5_source *source, hid_t root, 
   SIM_TRY(read_clock(source, root, &out->frame.clock));
   SIM_TRY(io_h5_get(source, root, "seed", SIM_U64, 1, &out->seed));
   SIM_TRY(io_h5_get_text(source, root, "model", out->model, sizeof out->model));
+  if (H5Aexists(root, "run") > 0) SIM_TRY(io_h5_get_text(source, root, "run", out->run, sizeof out->run));
   SIM_TRY(io_h5_get_text(source, root, "backend", out->backend, sizeof out->backend));
   SIM_TRY(io_h5_get_text(source, root, "precision", out->precision, sizeof out->precision));
   SIM_TRY(io_h5_get_text(source, root, "isa", out->isa, sizeof out->isa));
@@ -281,6 +282,14 @@ static sim_status read_at(int folder, const char *name, const char *path, io_che
 
 sim_status io_checkpoint_read(const char *path, io_checkpoint *out) { return read_at(AT_FDCWD, path, path, out); }
 
+sim_status io_checkpoint_check_run(const char *folder, const io_checkpoint *checkpoint) {
+  char run[33];
+  io_folder_run(folder, run);
+  if (!*run || strcmp(run, checkpoint->run) == 0) return SIM_OK;
+  return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is of another run than the one in %s, as run.id names it",
+                  checkpoint->path, folder);
+}
+
 sim_status io_checkpoint_newest(const char *folder, io_checkpoint *out) {
   char path[sizeof out->path];
   int64_t *steps = NULL;
@@ -303,6 +312,7 @@ sim_status io_checkpoint_newest(const char *folder, io_checkpoint *out) {
                         (long long)out->frame.clock.step);
       io_checkpoint_free(out);
     }
+    if (status == SIM_OK && (status = io_checkpoint_check_run(folder, out)) != SIM_OK) io_checkpoint_free(out);
     if (status == SIM_OK || status == SIM_ERR_NO_MEMORY) break;
     sim_log(SIM_LOG_WARN, "bad checkpoint, %s: %s", i + 1 < count ? "falling back to the one before" : "none is left",
             sim_error_last()->message);

@@ -127,6 +127,7 @@ static sim_status write_all(hid_t root, const writer *self, const sim_frame *fra
   SIM_TRY(io_h5_attr_f64(root, "t_end", clock->t_end));
   SIM_TRY(io_h5_attr_u64(root, "seed", from->seed));
   SIM_TRY(io_h5_attr_text(root, "model", from->model));
+  SIM_TRY(io_h5_attr_text(root, "run", from->run));
   SIM_TRY(io_h5_attr_text(root, "version", from->version));
   SIM_TRY(io_h5_attr_text(root, "backend", from->backend));
   SIM_TRY(io_h5_attr_text(root, "precision", from->precision));

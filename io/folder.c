@@ -11,13 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SLICES "slices"
 
-static const char *const own_files[] = {"tables.h5", "tables.h5.bad", "run.pmd",      "status.json",
-                                        "run.log",   "run.jsonl",     "scenario.lua", "trace.json"};
+static const char *const own_files[] = {"tables.h5", "tables.h5.bad", "run.pmd",    "status.json", "run.log",
+                                        "run.jsonl", "scenario.lua",  "trace.json", "run.id"};
 
 int64_t io_name_step(const char *name, const char *prefix) {
   size_t length = strlen(prefix);
@@ -328,6 +330,33 @@ void io_folder_close(io_folder **folder) {
     if (all[i] >= 0) (void)close(all[i]);
   free(*folder);
   *folder = NULL;
+}
+
+void io_run_name(char out[33]) {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) !=
+      sizeof bytes) { /* not yet seeded, or no such call: then by time and process */
+    const struct timespec now = {.tv_sec = time(NULL), .tv_nsec = (long)getpid()};
+    memset(bytes, 0, sizeof bytes);
+    memcpy(bytes, &now, sizeof now < sizeof bytes ? sizeof now : sizeof bytes);
+  }
+  for (int i = 0; i < 16; i++) snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+}
+
+void io_folder_run(const char *folder, char out[33]) {
+  char path[4200];
+  int fd;
+  off_t size;
+  size_t got = 0;
+  snprintf(path, sizeof path, "%s/run.id", folder);
+  out[0] = '\0';
+  if (io_file_open(AT_FDCWD, path, path, &fd, &size) != SIM_OK) return;
+  if (io_sys_read(fd, out, 32, 0, &got) != 0) got = 0;
+  (void)close(fd);
+  out[got] = '\0';
+  if (strspn(out, "0123456789abcdef") == 32) return;
+  sim_log(SIM_LOG_WARN, "%s: is not the name of a run: checkpoints are not held against it", path);
+  out[0] = '\0';
 }
 
 const char *io_folder_path(const io_folder *folder) { return folder->path; }

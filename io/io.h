@@ -24,6 +24,7 @@ typedef struct io_provenance {
   uint64_t seed;
   char start_time[32];         /* "2026-01-31 12:34:56 +0000" */
   char parent_checkpoint[256]; /* "" for a fresh start */
+  char run[33];                /* the run's name: 32 random hex digits, the same in all of its checkpoints; or "" */
   const char *remark;          /* what a run that is done has not reached; NULL: nothing, or not known yet */
   const sim_units *units;
 } io_provenance;
@@ -40,6 +41,10 @@ typedef enum io_folder_mode {
 } io_folder_mode;
 /* What locks say of this process beside its host: its batch job, "Slurm job 12", and how often that began anew. */
 void io_lock_job(const char *job, int restart);
+/* A new random name of a run. */
+void io_run_name(char out[33]);
+/* The name that run.id in a folder has; "" where there is none. */
+void io_folder_run(const char *folder, char out[33]);
 /* Creates DIR (and snap/, ckpt/), takes the lock: SIM_ERR_CANT_CREATE names the process that has it. One whose holder
  * died, on this machine or on one that gives no sign of life, is taken over with a line in the log (io/lock.h). */
 sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out) SIM_MUST_CHECK;
@@ -88,6 +93,7 @@ typedef struct io_checkpoint {
   char path[4096];
   sim_frame frame; /* owns its arrays, their fields and data; rows empty */
   char model[64], precision[16], isa[16], backend[16];
+  char run[33]; /* as in the provenance; "" in those of versions that gave none */
   uint64_t seed;
   sim_value *parameters; /* resolved */
   char *scenario_text, *scenario_path;
@@ -105,8 +111,10 @@ typedef struct io_checkpoint {
 /* One file: SIM_ERR_INCOMPATIBLE with the reason where it cannot be used. Too little memory is never taken for
  * damage: SIM_ERR_NO_MEMORY, from io_checkpoint_newest too. */
 sim_status io_checkpoint_read(const char *path, io_checkpoint *out) SIM_MUST_CHECK;
-/* Newest good one in the folder, found by scanning; each bad one is a loud line in the log. SIM_ERR_NO_INPUT where
- * there is no checkpoint file at all, SIM_ERR_INCOMPATIBLE where all are bad. */
+/* SIM_ERR_INCOMPATIBLE where it is of another run than the folder. */
+sim_status io_checkpoint_check_run(const char *folder, const io_checkpoint *checkpoint) SIM_MUST_CHECK;
+/* Newest good one of the folder's run, found by scanning; each bad one, and each of another run, is a loud line in the
+ * log. SIM_ERR_NO_INPUT where there is no checkpoint file at all, SIM_ERR_INCOMPATIBLE where all are bad. */
 sim_status io_checkpoint_newest(const char *folder, io_checkpoint *out) SIM_MUST_CHECK;
 void io_checkpoint_free(io_checkpoint *checkpoint);
 

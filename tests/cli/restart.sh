@@ -92,6 +92,18 @@ if [ "$best" != plain ]; then
   [ "$(digest other)" != "$(digest narrow)" ] || fail "another instruction set has the same bits: the test sees nothing"
 fi
 
+# A checkpoint of another run in the folder is not gone on from, though its scenario is the same.
+cp -r named host && rm -- host/ckpt/ck_000000000040.h5
+expect 0 "" "$SIM" run s.lua -o guest
+cp guest/ckpt/ck_000000000040.h5 host/ckpt/
+expect 0 "is of another run than the one in host" "$SIM" resume host
+grep -q "goes on from checkpoint ck_000000000030.h5" output || fail "went on from another run's checkpoint"
+same whole host "a checkpoint of another run beside"
+expect 78 "is of another run than the one in host" "$SIM" run s.lua -o host --resume=guest/ckpt/ck_000000000020.h5
+rm host/run.id # a folder that lost it takes that of its newest checkpoint
+expect 0 "" "$SIM" resume host
+cmp -s host/run.id named/run.id || fail "the name of a run is not kept"
+
 # A folder may move, and the scenario may be gone.
 cp -r named moved && rm -- moved/ckpt/ck_000000000040.h5
 rm s.lua

@@ -13,19 +13,19 @@
 
 #define IO_LOCK_NAME ".lock"
 enum {
-  IO_LOCK_BEAT = 60,  /* seconds between signs of life */
+  IO_LOCK_BEAT = 60,   /* seconds between signs of life */
   IO_LOCK_STALE = 300, /* without one for so long, a holder on another machine is taken for dead */
   IO_LOCK_TAKING = 15  /* the same of somebody who is taking a lock over, which takes milliseconds */
 };
 
 typedef struct io_lock {
-  int fd;      /* -1: none */
-  int root;    /* the folder's, borrowed */
-  bool made;   /* the file is of this process's making */
-  bool ours;   /* the file was one of a run before */
-  bool named;  /* this process stands in the file */
-  bool ending; /* under `mutex` */
-  bool beats;  /* the thread runs */
+  int fd;                     /* -1: none */
+  int root;                   /* the folder's, borrowed */
+  bool made;                  /* the file is of this process's making */
+  bool ours;                  /* the file was one of a run before */
+  bool named;                 /* this process stands in the file */
+  bool ending;                /* under `mutex` */
+  bool beats;                 /* the thread runs */
   char path[4096], line[512]; /* of the folder, for messages; what the file says while this process has it */
   struct io_lock *next;       /* of those that this process holds */
   pthread_t thread;

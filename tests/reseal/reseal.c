@@ -2,6 +2,7 @@
  *
  *   reseal seal FILE OUT           OUT is the HDF5 file FILE behind a seal; a seal that FILE has is made anew
  *   reseal count FILE              number of mutations that `mutate` knows for FILE
+ *   reseal find FILE OBJECT CHANGE the number of one of them; change 12: all elements of integers are 65536
  *   reseal mutate FILE OUT NUMBER  OUT is FILE with mutation NUMBER, sealed; prints what was changed
  *   reseal flip FILE OUT BIT       OUT is FILE with one bit changed, not sealed
  *
@@ -77,13 +78,13 @@ static herr_t on_attribute(hid_t object, const char *name, const H5A_info_t *inf
   return 0;
 }
 
-static herr_t on_object(hid_t root, const char *name, const H5O_info_t *info, void *unused) {
-  (void)unused;
+static herr_t on_object(hid_t root, const char *name, const H5L_info_t *info, void *unused) {
+  (void)info, (void)unused;
   char path[160];
   snprintf(path, sizeof path, "%s", name);
   if (strncmp(name, "provenance", 10) == 0) return 0; /* for people: nothing reads it */
   hid_t object = H5Oopen(root, name, H5P_DEFAULT);
-  if (info->type == H5O_TYPE_DATASET) add_place(path, "");
+  if (H5Iget_type(object) == H5I_DATASET) add_place(path, "");
   hsize_t at = 0;
   H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, on_attribute, path);
   H5Oclose(object);
@@ -207,6 +208,7 @@ static void mutate(hid_t file, int number) {
 
 int main(int argc, char **argv) {
   const char *task = argc > 2 ? argv[1] : "";
+  char root[] = ".";
   size_t size;
   if (io_init() != SIM_OK) quit("no HDF5");
   if (strcmp(task, "seal") == 0 && argc == 4) {
@@ -224,9 +226,10 @@ int main(int argc, char **argv) {
     free(data);
     return 0;
   }
-  const bool counts = strcmp(task, "count") == 0 && argc == 3;
+  const bool finds = strcmp(task, "find") == 0 && argc == 5,
+             counts = finds || (strcmp(task, "count") == 0 && argc == 3);
   if (!counts && (strcmp(task, "mutate") != 0 || argc != 5))
-    quit("seal FILE OUT | count FILE | mutate FILE OUT NUMBER | flip FILE OUT BIT");
+    quit("seal FILE OUT | count FILE | find FILE OBJECT CHANGE | mutate FILE OUT NUMBER | flip FILE OUT BIT");
   if (!counts) {
     unsigned char *data = load(argv[2], &size);
     save(argv[3], 0, data, size);
@@ -234,9 +237,16 @@ int main(int argc, char **argv) {
   }
   hid_t file = H5Fopen(argv[counts ? 2 : 3], counts ? H5F_ACC_RDONLY : H5F_ACC_RDWR, H5P_DEFAULT);
   if (file < 0) quit("HDF5 cannot open it");
-  H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, on_object, NULL);
+  hsize_t first = 0;
+  H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, &first, on_attribute, root);
+  H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, on_object, NULL);
   if (place_count == 0) quit("nothing to change");
-  if (counts)
+  int at = 0;
+  while (finds && at < place_count && (strcmp(places[at].object, argv[3]) != 0 || *places[at].attribute)) at++;
+  if (at == place_count) quit("no such dataset");
+  if (finds)
+    printf("%d\n", at + place_count * (atoi(argv[4]) % CHANGES));
+  else if (counts)
     printf("%d\n", place_count * CHANGES);
   else
     mutate(file, atoi(argv[4]));

@@ -3,6 +3,8 @@
 #include "kernels/collision/gas.h"
 #include "kernels/collision/run.h"
 
+#include "kernels/common/resolution.h"
+
 #include "engine/log.h"
 
 #include <inttypes.h>
@@ -240,20 +242,17 @@ static void warn_of_speed(const collision_run *run) {
   }
 }
 
-/* Where places in single precision are farther apart than a thousandth of the smallest radius, overlaps are steps. */
+/* Places of single precision are compared with the smallest radius: of the box, and of grains outside of open sides. */
 static void warn_of_places(const collision_run *run) {
-  float far = 0;
-  double least = INFINITY;
+  double far = 0, least = INFINITY;
+  if (run->ops->dtype != SIM_F32 || run->ops->exact) return;
   for (int c = 0; c < 3; c++)
-    far = fmaxf(far, (float)fmax(fabs(run->options.low[c]), fabs(run->options.low[c] + run->options.size[c])));
-  for (int64_t i = 0; i < run->n; i++) least = fmin(least, collision_get(run, COLLISION_RADIUS, 0, i));
-  const double apart = (double)far - (double)nextafterf(far, 0);
-  if (run->ops->dtype == SIM_F32 && !run->ops->exact && apart > 1e-3 * least)
-    sim_log(
-        SIM_LOG_WARN,
-        "precision: numbers near %.6g are %.2g apart in single precision, %.2g of the smallest radius: give the box "
-        "an origin nearer to 0, or precision = \"double\"",
-        (double)far, apart, apart / least);
+    far = fmax(far, fmax(fabs(run->options.low[c]), fabs(run->options.low[c] + run->options.size[c])));
+  for (int64_t i = 0; i < run->n; i++) {
+    least = fmin(least, collision_get(run, COLLISION_RADIUS, 0, i));
+    for (int c = 0; c < 3; c++) far = fmax(far, fabs(collision_get(run, COLLISION_POSITION, c, i)));
+  }
+  sim_resolution_warn(far, least, "the smallest radius", "give the box an origin nearer to 0");
 }
 
 static bool any_turns(const collision_run *run) {

@@ -11,6 +11,7 @@
 
 enum { ID, MASS, POSITION, VELOCITY, ACCELERATION, JERK, CONTROLLER, ARRAYS };
 
+static const char *const control_names[] = {"energy at the start", "next adaptive step", "size of the system", NULL};
 static const sim_field state_fields[] = {
     [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_OUTPUT, .doc = "number of the body, from 0"},
     [MASS] = {.name = "mass", .type = SIM_REAL, .flags = SIM_OUTPUT, .dimension = {0, 1, 0}, .doc = "mass"},
@@ -39,6 +40,7 @@ static const sim_field state_fields[] = {
     [CONTROLLER] = {.name = "controller",
                     .type = SIM_REAL,
                     .components = NBODY_CONTROLS,
+                    .choices = control_names,
                     .doc = "energy at the start, next adaptive step, size of the system at the start"},
     [ARRAYS] = {0}};
 
@@ -278,6 +280,7 @@ static sim_status restore(nbody_run *run, const sim_setup *setup) {
 }
 
 static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_setup *setup) {
+  SIM_TRY(nbody_laws_create(p, &run->laws));
   if (setup->saved != NULL) {
     SIM_TRY(restore(run, setup));
   } else {
@@ -287,7 +290,6 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
     nbody_parts_free(&parts);
     if (status != SIM_OK) return status;
   }
-  SIM_TRY(nbody_laws_create(p, &run->laws));
   const nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
   const nbody_state state = {
       run->n, run->mass.data, run->position.data, run->velocity.data, run->acceleration.data, run->jerk.data};
@@ -295,9 +297,9 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   if (setup->saved != NULL) return SIM_OK;
   run->ops->force(run->work, 0);
   run->ops->finish(run->work);
-  if (p->gravity.softening == 0 && run->laws.pair == NULL) SIM_TRY(nbody_check_apart(run, &options));
-  if (run->laws.pair != NULL || run->laws.external != NULL) SIM_TRY(nbody_check_laws(run, &options));
+  SIM_TRY(nbody_check_force(run, &options));
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
+  SIM_TRY(nbody_check_energy(run, sums));
   run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential ? sums->kinetic + sums->potential : 0;
   return nbody_plan_first_step(run);
 }

@@ -3,6 +3,8 @@
 
 #include "kernels/nbody/field.h"
 
+#include "engine/startup.h"
+
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -94,6 +96,7 @@ sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setu
   put_ids(run, parts);
   SIM_TRY(nbody_bodies_create(p, setup, parts, &bodies));
   sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
+  sim_startup("comparing places", 0, 0);
   if (status == SIM_OK) status = nbody_check_places(run, p, &bodies);
   if (status == SIM_OK) status = put_bodies(run, &bodies, setup);
   run->controller[NBODY_SPREAD] = spread_of(&bodies, run->n);

@@ -28,3 +28,17 @@ for arguments in "--set eps=10" "--set p=mixed" "--set p=double"; do
   ! grep -q precision: output || fail "a warning with $arguments"
 done
 expect 0 "$coarse" "$SIM" run grains.lua --force
+
+# A start that takes long (these grains find no places for a hundred seconds) says what it does, and can be stopped.
+cp "${ROOT:?the source tree}/scenarios/hopper.lua" .
+"$SIM" run hopper.lua --set filled=1500 --threads 1 -o slow >log 2>&1 &
+pid=$!
+until_true 30 grep -q "starting: placing grains, [0-9]* %, [0-9]* s" log
+kill -s TERM "$pid"
+code=0
+begun=$SECONDS
+wait "$pid" || code=$?
+((SECONDS - begun <= 10)) || fail "SIGTERM took $((SECONDS - begun)) s"
+[ "$code" = 75 ] || fail "exit $code by SIGTERM"
+grep -q "stopped before the first step, while placing grains: nothing was saved" log || fail "$(cat log)"
+[ ! -e slow ] || fail "a start that was stopped left its folder"

@@ -309,8 +309,7 @@ static void test_oblique_limited(void **state) {
         print_message("  law %d, restitution %g, limited %d: tangential impulse %+.2e\n", law, e, limited, excess);
         if (limited) {
           near_to(normal, (1 + limited_restitution(e)) * vn, 3e-3, "normal impulse of a dashpot that never pulls");
-          if (!(fabs(excess) <= 1e-12))
-            fail_msg("tangential impulse: %+.2e beyond mu times normal", excess);
+          if (!(fabs(excess) <= 1e-12)) fail_msg("tangential impulse: %+.2e beyond mu times normal", excess);
         } else if (e < 0.4 && !(excess > 0.05)) {
           fail_msg("a dashpot that pulls: %+.2e", excess);
         }

@@ -23,3 +23,10 @@ within() {
 # distance moves by -42 for a change of 1 of the axis (axes of 0.543 to 0.596 in runs of other eta): 0.2 is half a
 # hundredth of it, which all runs of eta 2e-5 to 5e-5 with origins within 0.005 of this one keep.
 within "pythagorean: body 3 at t = 70" "$(last observe.farthest pythagorean)" 21.72 22.12
+
+# Plummer's sphere: total energy -1/4 to sampling noise, below 1/sqrt(n) of it; half of the mass within 1.305 radii, of
+# 512 bodies to 0.1 (five times the noise of a median, 0.7 of its density's inverse over sqrt(n)).
+within "plummer: total energy" "$(last energy.total plummer --set n=512)" -0.261 -0.239
+within "plummer: half of the mass" "$(last lagrangian.r50 plummer --set n=512)" 0.669 0.869
+# Most of the asteroids keep to Jupiter's path.
+within "restricted_three_body: asteroids on the path" "$(last observe.coorbital restricted_three_body --set n=200 --set years=20)" 0.5 1

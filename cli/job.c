@@ -333,7 +333,10 @@ static sim_status create_model(session *s, io_folder_mode mode) {
     s->run.clock = job->saved.frame.clock;
     s->run.ended = s->run.clock.t_end == -INFINITY;
   }
-  SIM_TRY(cli_of_scenario(job, job->model->create(job->parameters, &job->setup, &s->run.clock, &s->run.self)));
+  cli_startup *startup = cli_startup_begin(&s->folder);
+  const sim_status made = job->model->create(job->parameters, &job->setup, &s->run.clock, &s->run.self);
+  cli_startup_end(startup);
+  SIM_TRY(cli_of_scenario(job, made));
   if (s->resumed && s->run.clock.t > s->run.clock.t_end)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is at t = %.9g, after the end at %.9g", job->saved.path, s->run.clock.t,
                     s->run.clock.t_end);

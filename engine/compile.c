@@ -3,6 +3,7 @@
 
 #include "engine/cache.h"
 #include "engine/log.h"
+#include "engine/startup.h"
 
 #include <dlfcn.h>
 #include <nvrtc.h>
@@ -270,6 +271,7 @@ bool sim_compile_kept(const sim_source *source, int capability, sim_bytes *out) 
 }
 
 sim_status sim_compile_anew(const sim_source *source, int capability, sim_bytes *out) {
+  sim_startup("compiling kernels", 0, 0);
   char path[512];
   sim_cache_key key;
   options o = options_of(source);

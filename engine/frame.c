@@ -63,14 +63,30 @@ static size_t first_not_finite(const sim_array *array, size_t count) {
   return count;
 }
 
+/* The entity of an element: its name where the field gives one, the particle's id, or its number in the array. */
+static void name_element(const sim_frame *frame, const sim_array *array, size_t i, char *out, size_t capacity) {
+  const size_t entities = array->rank ? (size_t)array->shape[array->rank - 1] : 1, at = entities ? i % entities : i;
+  const sim_array *id = sim_frame_array(frame, "id");
+  const char *const *names = array->field->choices;
+  size_t named = 0;
+  while (names && names[named]) named++;
+  if (at < named)
+    snprintf(out, capacity, " (%s)", names[at]);
+  else if (frame->species_count > 0 && id && id->dtype == SIM_U64 && element_count(id) == entities)
+    snprintf(out, capacity, " of the particle with id %llu", (unsigned long long)((const uint64_t *)id->data)[at]);
+  else
+    snprintf(out, capacity, "[%zu]", at);
+}
+
 sim_status sim_frame_check_finite(const sim_frame *frame) {
   for (size_t a = 0; a < frame->array_count; a++) {
     const sim_array *array = &frame->arrays[a];
     const size_t count = element_count(array), i = first_not_finite(array, count);
+    char name[128];
     if (i == count) continue;
-    size_t entities = array->rank ? (size_t)array->shape[array->rank - 1] : 1;
-    return sim_fail(SIM_ERR_DIVERGED, "%s[%zu] is not finite at step %lld, t = %.9g", array->field->name,
-                    entities ? i % entities : i, (long long)frame->clock.step, frame->clock.t);
+    name_element(frame, array, i, name, sizeof name);
+    return sim_fail(SIM_ERR_DIVERGED, "%s%s is not finite at step %lld, t = %.9g", array->field->name, name,
+                    (long long)frame->clock.step, frame->clock.t);
   }
   return SIM_OK;
 }

@@ -65,7 +65,8 @@ double sim_clock_step(const sim_clock *clock, double dt, double *after);
 /* NULL where there is none of that name. */
 const sim_array *sim_frame_array(const sim_frame *frame, const char *name);
 size_t sim_array_bytes(const sim_array *array);
-/* SIM_ERR_DIVERGED naming array, index and step at the first NaN or infinity in a floating-point array. */
+/* SIM_ERR_DIVERGED naming array, entity (name, id or index) and step at the first NaN or infinity in a floating-point
+ * array. */
 sim_status sim_frame_check_finite(const sim_frame *frame) SIM_MUST_CHECK;
 /* Of a restored state: that `id` is a list of numbers, and that the species follow each other and hold all of it, each
  * with rising numbers. SIM_ERR_INCOMPATIBLE. */

@@ -77,7 +77,7 @@ typedef struct sim_field {
   const char *initial;        /* default, as it would stand in a scenario: "0.02", "leapfrog", "{0, 0, 0}"; NULL with
                                  SIM_REQUIRED, and for a TABLE whose fields have defaults of their own */
   const char *keyword;        /* SIM_REAL: the word accepted in place of a number */
-  const char *const *choices; /* SIM_CHOICE: NULL-terminated */
+  const char *const *choices; /* SIM_CHOICE; of a state array: names of its first elements; NULL-terminated */
   sim_dimension dimension;
   const sim_schema *table;           /* SIM_TABLE */
   const sim_schema *const *variants; /* SIM_LIST: NULL-terminated; one named "" takes tables without constructor */

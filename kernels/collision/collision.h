@@ -15,7 +15,8 @@ typedef struct collision_law {
   double k0, km, g0, gh, gm, tangential;
   double E, G, beta;
   double friction, rolling, twisting;
-  double pull; /* times R: attraction while in contact */
+  double pull;    /* times R: attraction while in contact */
+  double limited; /* 1: the dashpot never pulls; 0: it may */
 } collision_law;
 
 typedef struct collision_options {

@@ -38,11 +38,12 @@ static double or_else(double x, double otherwise) { return isnan(x) ? otherwise 
 
 /* Linear: m* x'' + g x' + k x = 0 leaves with e = exp(-g/(2 m*) t), t = pi/sqrt(k/m* - g^2/(4 m*^2)). Hertz:
  * Antypov and Elliott, EPL 94 (2011) 50004; two bodies of one material. */
-static collision_law law_of(const collision_values *v, int force) {
+static collision_law law_of(const collision_values *v, int force, bool limited) {
   const double log_e = log(or_else(v->restitution, 1)), root = sqrt(COLLISION_PI * COLLISION_PI + log_e * log_e);
   collision_law law = {.friction = or_else(v->friction, 0),
                        .rolling = or_else(v->rolling_friction, 0),
                        .twisting = or_else(v->twisting_friction, 0),
+                       .limited = limited ? 1 : 0,
                        .pull = 4 * COLLISION_PI * or_else(v->surface_energy, 0),
                        .tangential = or_else(v->tangential_stiffness, 2.0 / 7)};
   if (force == COLLISION_HERTZ) {
@@ -86,14 +87,15 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
     o->gravity[c] = p->gravity[c];
   }
   for (int a = 0; a < o->materials; a++)
-    for (int b = 0; b < o->materials; b++) o->law[a][b] = law_of(&p->contact.values, p->contact.law);
+    for (int b = 0; b < o->materials; b++)
+      o->law[a][b] = law_of(&p->contact.values, p->contact.law, p->contact.limit_damping);
   for (size_t i = 0; i < p->contact.pairs.count; i++) {
     const collision_pair *pair = p->contact.pairs.items[i].data;
     const collision_values v = collision_values_merged(&p->contact.values, &pair->values);
     const int a = collision_material_index(names, o->materials, pair->a);
     const int b = collision_material_index(names, o->materials, pair->b);
     if (a < 0 || b < 0) return sim_fail(SIM_ERR_SCENARIO, "contact.pairs: no such material");
-    o->law[a][b] = o->law[b][a] = law_of(&v, p->contact.law);
+    o->law[a][b] = o->law[b][a] = law_of(&v, p->contact.law, p->contact.limit_damping);
   }
   collision_add_walls(p, names, o);
   o->worked = o->shear != 0;

@@ -65,6 +65,7 @@ collision_gas_numbers collision_gas_step(const collision_gas *gas, double before
                                .g0 = (float)(law->g0 * kick / m),
                                .gh = (float)(law->gh * sqrt(m) * kick / m),
                                .gm = (float)(law->gm * kick),
+                               .limited = (float)law->limited,
                                .way = (float)(q / m * before),
                                .virial = (float)(q / gas->virial_unit),
                                .lost = (float)(q * q / m / gas->lost_unit)};

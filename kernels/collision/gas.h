@@ -25,6 +25,7 @@ typedef struct collision_gas_numbers {
   float stiffness, k0, km;   /* impulse over overlap: one number, or k0 + km/W */
   float damping, g0, gh, gm; /* over a velocity: one number, or g0 + gh/sqrt(W) + gm/W */
   float way;                 /* length that a velocity moves in the step to now */
+  float limited;             /* 1: dashpots never pull; 0: they may */
   float virial, lost;        /* units of the tallies over those of impulse times length, of impulse times velocity */
 } collision_gas_numbers;
 
@@ -68,6 +69,7 @@ typedef struct collision_gas_contact {
   float along;       /* impulse along the normal */
   float damped;      /* of it, the dashpot's */
   float share;       /* of the step in which the contact lasts */
+  bool cut;          /* the dashpot would pull and may not */
   float scale;       /* impulse over the vector from b to a */
   float approach[3]; /* velocity of a against b */
   float speed;       /* of it, along the normal: > 0, they part */
@@ -97,6 +99,7 @@ COLLISION_GAS_INLINE bool collision_gas_meet(const collision_gas_numbers *g, boo
   out->overlap = overlap;
   out->share = 1;
   out->damped = 0;
+  out->cut = false;
   if (!damped) {
     out->along = stiffness * overlap;
   } else {
@@ -111,17 +114,23 @@ COLLISION_GAS_INLINE bool collision_gas_meet(const collision_gas_numbers *g, boo
     const float elastic = stiffness * mean, part = damping * out->share, half = start ? 0 : 0.5f * pair;
     out->damped = -part * fmaf(half, elastic, speed) / fmaf(half, part, 1.0f);
     out->along = elastic + out->damped;
+    out->cut = g->limited > 0 && out->along < 0;
+    if (out->cut) {
+      out->along = 0;
+      out->damped = -elastic;
+    }
   }
   out->scale = out->along / distance;
   return true;
 }
 
-/* Energy that the dashpot takes in a step, in units of its tally. */
+/* Energy that the dashpot takes in a step, in units of its tally. Where it cancels the spring no impulse changes the
+ * speed. */
 COLLISION_GAS_INLINE float collision_gas_lost(const collision_gas_numbers *g, bool equal, float pair,
                                               const collision_gas_contact *m) {
   const float damping = equal ? g->damping : fmaf(g->gm, 1 / pair, fmaf(g->gh, 1 / sqrtf(pair), g->g0));
   const float part = damping * m->share;
-  return part > 0 ? m->damped / part * m->damped * g->lost : 0;
+  return part > 0 ? (m->cut ? -m->speed : m->damped / part) * m->damped * g->lost : 0;
 }
 
 /* Whether the contact has begun in the step to now. */

@@ -135,11 +135,17 @@ INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const uint32
                             V(fmadd_ps)(V(set1_ps)(g->gh), V(div_ps)(one, V(sqrt_ps)(pair)), V(set1_ps)(g->g0)));
     const vf elastic = V(mul_ps)(stiffness, mean), part = V(mul_ps)(damping, share);
     const vf ahead = r->start ? zero : V(mul_ps)(half, pair);
-    const vf dashpot =
+    vf dashpot =
         V(div_ps)(V(mul_ps)(V(sub_ps)(zero, part), V(fmadd_ps)(ahead, elastic, speed)), V(fmadd_ps)(ahead, part, one));
+    vf against = V(div_ps)(dashpot, part); /* the speed that it damps */
     along = V(add_ps)(elastic, dashpot);
-    lost = pick(hit & less(zero, part), V(mul_ps)(V(mul_ps)(V(div_ps)(dashpot, part), dashpot), V(set1_ps)(g->lost)),
-                zero);
+    if (g->limited > 0) {
+      const lanes cut = less(along, zero);
+      along = pick(cut, zero, along);
+      dashpot = pick(cut, V(sub_ps)(zero, elastic), dashpot);
+      against = pick(cut, V(sub_ps)(zero, speed), against);
+    }
+    lost = pick(hit & less(zero, part), V(mul_ps)(V(mul_ps)(against, dashpot), V(set1_ps)(g->lost)), zero);
   }
   const vf scale = V(div_ps)(along, distance);
   vf then = zero;

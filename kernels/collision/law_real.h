@@ -25,6 +25,7 @@ static inline void contact_laws(const collision_options *o,
       to->rolling = (real)from->rolling;
       to->twisting = (real)from->twisting;
       to->pull = (real)from->pull;
+      to->limited = (real)from->limited;
     }
 }
 

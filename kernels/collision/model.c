@@ -176,6 +176,7 @@ static const char *const references[] = {
     "T. Schwager and T. Poeschel, Granular Matter 9 (2007) 465: restitution of the linear dashpot",
     "M. Antypov and J. A. Elliott, EPL 94 (2011) 50004: a dashpot for Hertz's law with a given restitution",
     "S. Luding, Granular Matter 10 (2008) 235: rolling and twisting springs",
+    "T. Schwager and T. Poeschel, Granular Matter 9 (2007) 465: dashpots that never pull",
     "B. V. Derjaguin, V. M. Muller and Yu. P. Toporov, J. Colloid Interface Sci. 53 (1975) 314: cohesion",
     NULL};
 

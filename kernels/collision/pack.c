@@ -2,6 +2,8 @@
 typedef double real;
 #include "kernels/collision/search_real.h"
 
+#include "engine/startup.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +140,7 @@ static sim_status relax(packing *k) {
       SIM_TRY(list(k));
       moved = 0;
     }
+    sim_startup("placing grains", pass, PASSES);
     push(k, scale, &box);
     deepest = deepest_of(k, &at);
     if (deepest <= 0 && scale >= 1) return SIM_OK;

@@ -139,7 +139,8 @@ typedef struct collision_pair {
 
 typedef struct collision_contact {
   collision_values values;
-  int law;         /* collision_force */
+  int law; /* collision_force */
+  bool limit_damping;
   sim_expr *force; /* COLLISION_OWN: COLLISION_FORCE_INPUTS -> normal force, > 0: pushes */
   sim_list pairs;
 } collision_contact;

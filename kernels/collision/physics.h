@@ -16,7 +16,7 @@
 typedef struct contact_law {
   real k0, km, g0, gh, gm, tangential; /* see collision_law */
   real kn, kt, gn, gt;                 /* Hertz: 4/3 E, 8 G, beta sqrt(2 E) and beta sqrt(8 G) */
-  real friction, rolling, twisting, pull;
+  real friction, rolling, twisting, pull, limited;
 } contact_law;
 
 /* A contact as grain i sees it. Swapping i and j turns the sign of every vector and of no number, to the bit. */
@@ -134,13 +134,16 @@ COLLISION_INLINE real contact_share(real overlap, real speed, real edge, real *m
 }
 
 /* Damping force of the linear law. The speed at the end of the step was predicted with this contact's force at its
- * beginning; that part is put right here, implicitly, from where the two stood then. */
-COLLISION_INLINE real contact_damping(real k, real g, const contact_state *s, real speed, real share, real mean,
-                                      real dt) {
+ * beginning; that part is put right here, implicitly, from where the two stood then. `free`: the speed at the end of
+ * the step if this contact has no force then. */
+COLLISION_INLINE real contact_damping(real k, real g, bool limited, const contact_state *s, real speed, real share,
+                                      real mean, real dt, real *free) {
   const real then = 2 * s->halfway - speed, half = (real)0.5 * dt / s->mass;
   real mean_then;
   const real share_then = contact_share(s->overlap + s->halfway * dt, then, dt, &mean_then);
-  const real force_then = k * mean_then - g * share_then * then;
+  real force_then = k * mean_then - g * share_then * then;
+  if (limited && force_then < 0) force_then = 0;
+  *free = speed - force_then * half;
   return -g * share * (speed + (k * mean - force_then) * half) / (1 + g * share * half);
 }
 
@@ -172,12 +175,17 @@ COLLISION_INLINE void contact_force(const contact_law *law, int form, int spring
     elastic = (real)0.5 * k * overlap * overlap;
   }
   const real pull = law->pull * s->radius;
-  const real damping =
-      hertz || g == 0 || dt == 0 ? -g * share * speed : contact_damping(k, g, s, speed, share, mean, dt);
+  const bool limited = law->limited > 0;
+  real free = speed;
+  real damping = hertz || g == 0 || dt == 0 ? -g * share * speed
+                                            : contact_damping(k, g, limited, s, speed, share, mean, dt, &free);
+  const bool cut = limited && k * mean + damping < 0;
+  if (cut) damping = -k * mean;
   out->normal_force = k * mean + damping - share * pull;
   out->elastic = elastic - pull * overlap;
   out->dissipated =
       g > 0 && share > 0 && !hertz ? damping * damping / (g * share) * dt : g * share * speed * speed * dt;
+  if (cut) out->dissipated = -damping * free * dt;
   if (own) {
     out->normal_force = s->own;
     out->elastic = s->held;

@@ -3,7 +3,10 @@
 #include "kernels/collision/gas.h"
 #include "kernels/collision/run.h"
 
+#include "kernels/common/resolution.h"
+
 #include "engine/log.h"
+#include "engine/startup.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -85,6 +88,7 @@ static sim_status bound_radii(collision_run *run) {
 }
 
 static sim_status make_meshes(collision_run *run, const sim_setup *setup) {
+  sim_startup("reading meshes", 0, 0);
   collision_triangles *meshes = calloc(run->parameters->walls.count + 1, sizeof *meshes);
   size_t count = 0;
   if (meshes == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for meshes");
@@ -119,6 +123,7 @@ static sim_status make(collision_run *run, const sim_setup *setup) {
   run->n = run->options.n = (int64_t)parts.n;
   run->species_count = collision_parts_species(&parts, run->species);
   sim_status status = make_meshes(run, setup);
+  sim_startup("making grains", 0, 0);
   if (status == SIM_OK)
     status = collision_grains_create(run->parameters, setup, &parts, &run->options, set_size, run, &grains);
   if (status == SIM_OK) status = check_inside(run, &grains);
@@ -240,20 +245,17 @@ static void warn_of_speed(const collision_run *run) {
   }
 }
 
-/* Where places in single precision are farther apart than a thousandth of the smallest radius, overlaps are steps. */
+/* Places of single precision are compared with the smallest radius: of the box, and of grains outside of open sides. */
 static void warn_of_places(const collision_run *run) {
-  float far = 0;
-  double least = INFINITY;
+  double far = 0, least = INFINITY;
+  if (run->ops->dtype != SIM_F32 || run->ops->exact) return;
   for (int c = 0; c < 3; c++)
-    far = fmaxf(far, (float)fmax(fabs(run->options.low[c]), fabs(run->options.low[c] + run->options.size[c])));
-  for (int64_t i = 0; i < run->n; i++) least = fmin(least, collision_get(run, COLLISION_RADIUS, 0, i));
-  const double apart = (double)far - (double)nextafterf(far, 0);
-  if (run->ops->dtype == SIM_F32 && !run->ops->exact && apart > 1e-3 * least)
-    sim_log(
-        SIM_LOG_WARN,
-        "precision: numbers near %.6g are %.2g apart in single precision, %.2g of the smallest radius: give the box "
-        "an origin nearer to 0, or precision = \"double\"",
-        (double)far, apart, apart / least);
+    far = fmax(far, fmax(fabs(run->options.low[c]), fabs(run->options.low[c] + run->options.size[c])));
+  for (int64_t i = 0; i < run->n; i++) {
+    least = fmin(least, collision_get(run, COLLISION_RADIUS, 0, i));
+    for (int c = 0; c < 3; c++) far = fmax(far, fabs(collision_get(run, COLLISION_POSITION, c, i)));
+  }
+  sim_resolution_warn(far, least, "the smallest radius", "give the box an origin nearer to 0");
 }
 
 static bool any_turns(const collision_run *run) {
@@ -313,6 +315,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   run->varies = run->options.varies;
   SIM_TRY(setup->saved != NULL ? collision_restore(run, setup->saved) : make(run, setup));
   sim_buffer *a = run->array;
+  sim_startup("choosing the step", 0, 0);
   SIM_TRY(choose_step(run, setup->saved != NULL));
   if (run->options.own != NULL && setup->saved == NULL && run->n > 0) /* two like the first grain, in ten steps */
     SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
@@ -334,6 +337,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
     memset(a[COLLISION_CONTACT_GRAIN].data, 0xff, (size_t)run->room * sizeof(uint64_t));
     memset(a[COLLISION_CONTACT_PARTNER].data, 0xff, (size_t)run->room * sizeof(uint64_t));
   }
+  sim_startup("finding neighbours and first forces", 0, 0);
   SIM_TRY(collision_create_work(run, setup->saved != NULL ? setup->saved->clock.t : 0));
   if (run->n > 0) SIM_TRY(run->ops->load(run->work));
   if (setup->saved != NULL) return SIM_OK;

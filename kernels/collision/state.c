@@ -7,6 +7,7 @@
 #define INTEGER(word, text)                                                                                            \
   { .name = word, .type = SIM_INT, .flags = SIM_UNSIGNED, .doc = text }
 
+static const char *const control_names[] = {"energy at the start", "scale of the energy", "length of a step", NULL};
 const sim_field collision_state_fields[] = {
     [COLLISION_ID] = {.name = "id",
                       .type = SIM_INT,
@@ -82,6 +83,7 @@ const sim_field collision_state_fields[] = {
     [COLLISION_QUANTA] = INTEGER("quanta", "position and momentum of half a step before in whole numbers, where used"),
     [COLLISION_CONTROLLER] = {.name = "controller",
                               .type = SIM_REAL,
+                              .choices = control_names,
                               .doc = "energy at the start, its scale, the step, what has come and gone"},
     [COLLISION_ARRAYS] = {0}};
 

@@ -5,6 +5,7 @@
 #include "kernels/diffusion/observe.h"
 
 #include "engine/log.h"
+#include "engine/startup.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -237,6 +238,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   bool pending = !diffusion_adaptive(p) && set_course(run, setup->saved) && p->integrate.scheme == DIFFUSION_STRANG;
   if (diffusion_adaptive(p)) run->rest = *p;
   run->finite = setup->saved ? setup->saved->clock.step : 0;
+  sim_startup("making the scheme's tables", 0, 0);
   status = run->ops->create(&run->rest, setup, &run->work);
   if (status == SIM_OK) status = diffusion_observer_create(p, setup->isa, setup->threads, &run->observer);
   if (status == SIM_OK) status = diffusion_resolution_create(p, setup->isa, &run->resolution);
@@ -244,6 +246,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
     const sim_buffer *real = run->ops->real(run->work);
     status = sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &run->host);
   }
+  sim_startup("making the initial state", 0, 0);
   if (status == SIM_OK) status = setup->saved ? restore(run, setup, pending) : begin(run, setup);
   if (status == SIM_OK && !setup->saved) clock->dt = diffusion_adaptive(p) ? ldexp(1, run->controller.level) : run->h;
   if (status != SIM_OK) destroy(self);

@@ -3,6 +3,8 @@
 
 #include "kernels/nbody/field.h"
 
+#include "engine/startup.h"
+
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -71,15 +73,18 @@ static void put_ids(nbody_run *run, const nbody_parts *parts) {
   }
 }
 
-/* Root mean square distance from the mean position. */
+/* Root mean square distance from the mean position; in units of the farthest, as squares may pass all numbers. */
 static double spread_of(const nbody_bodies *bodies, int64_t n) {
-  double squares = 0;
+  double squares = 0, unit = 0;
+  for (int c = 0; c < 3; c++)
+    for (int64_t i = 0; i < n; i++) unit = fmax(unit, fabs(bodies->position[c][i]));
+  if (unit == 0) return 0;
   for (int c = 0; c < 3; c++) {
     double mean = 0;
-    for (int64_t i = 0; i < n; i++) mean += bodies->position[c][i] / (double)n;
-    for (int64_t i = 0; i < n; i++) squares += (bodies->position[c][i] - mean) * (bodies->position[c][i] - mean);
+    for (int64_t i = 0; i < n; i++) mean += bodies->position[c][i] / unit / (double)n;
+    for (int64_t i = 0; i < n; i++) squares += pow(bodies->position[c][i] / unit - mean, 2);
   }
-  return sqrt(squares / (double)n);
+  return fmin(unit * sqrt(squares / (double)n), DBL_MAX);
 }
 
 sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup, const nbody_parts *parts) {
@@ -91,6 +96,8 @@ sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setu
   put_ids(run, parts);
   SIM_TRY(nbody_bodies_create(p, setup, parts, &bodies));
   sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
+  sim_startup("comparing places", 0, 0);
+  if (status == SIM_OK) status = nbody_check_places(run, p, &bodies);
   if (status == SIM_OK) status = put_bodies(run, &bodies, setup);
   run->controller[NBODY_SPREAD] = spread_of(&bodies, run->n);
   nbody_bodies_free(&bodies);
@@ -158,19 +165,6 @@ static sim_status refuse_near(const nbody_run *run, const nbody_options *options
                   position_at(run, positions, 2, bad));
 }
 
-sim_status nbody_check_apart(const nbody_run *run, const nbody_options *options) {
-  int64_t bad;
-  const void *positions;
-  void *copy;
-  SIM_TRY(find_infinite(run, &run->acceleration, &bad));
-  if (bad < 0) SIM_TRY(find_infinite(run, &run->jerk, &bad));
-  if (bad < 0) return SIM_OK;
-  sim_status status = fetch(run, &run->position, &positions, &copy);
-  if (status == SIM_OK) status = refuse_near(run, options, positions, bad);
-  free(copy);
-  return status;
-}
-
 /* Whether fp32 can hold it, neither as 0 nor as infinity. */
 static bool fits_single(double value) {
   return value == 0 || (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX) || !isfinite(value);
@@ -215,22 +209,69 @@ static sim_status check_single_range(const nbody_run *run) {
   return status;
 }
 
-sim_status nbody_check_laws(const nbody_run *run, const nbody_options *options) {
-  int64_t bad;
+/* The greatest of a state array's [n] or, of [3][n], its greatest component; the body in *at. */
+static sim_status find_greatest(const nbody_run *run, const sim_buffer *buffer, int64_t *at, double *value) {
+  const void *values;
+  void *copy;
+  const int64_t count = (int64_t)(sim_buffer_bytes(buffer) / sim_dtype_size(buffer->dtype));
+  *at = 0;
+  *value = 0;
+  sim_status status = fetch(run, buffer, &values, &copy);
+  for (int64_t k = 0; status == SIM_OK && k < count; k++) {
+    const double x = fabs(buffer->dtype == SIM_F32 ? (double)((const float *)values)[k] : ((const double *)values)[k]);
+    if (x > *value) *value = x, *at = k % run->n;
+  }
+  free(copy);
+  return status;
+}
+
+sim_status nbody_check_force(const nbody_run *run, const nbody_options *options) {
+  int64_t bad, heaviest;
   const void *positions;
   void *copy;
+  double mass;
+  const bool own = run->laws.pair != NULL || run->laws.external != NULL;
   if (run->laws.pair != NULL && !run->laws.alone && options->single_pairs) SIM_TRY(check_single_range(run));
   SIM_TRY(find_infinite(run, &run->acceleration, &bad));
   if (bad < 0) SIM_TRY(find_infinite(run, &run->jerk, &bad));
   if (bad < 0) return SIM_OK;
+  SIM_TRY(find_greatest(run, &run->mass, &heaviest, &mass));
   SIM_TRY(fetch(run, &run->position, &positions, &copy));
   const uint64_t *id = run->id.data;
-  sim_status status = sim_fail(
-      SIM_ERR_SCENARIO,
-      "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, is not finite", id[bad],
-      position_at(run, positions, 0, bad), position_at(run, positions, 1, bad), position_at(run, positions, 2, bad));
+  sim_status status = SIM_OK;
+  if (run->laws.pair == NULL && options->softening == 0) status = refuse_near(run, options, positions, bad);
+  if (status == SIM_OK && own)
+    status = sim_fail(
+        SIM_ERR_SCENARIO,
+        "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, is not finite", id[bad],
+        position_at(run, positions, 0, bad), position_at(run, positions, 1, bad), position_at(run, positions, 2, bad));
+  else if (status == SIM_OK)
+    status = sim_fail(SIM_ERR_SCENARIO,
+                      "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, passes the "
+                      "numbers of double precision; the heaviest body is %" PRIu64 " of mass %.3g: take other units",
+                      id[bad], position_at(run, positions, 0, bad), position_at(run, positions, 1, bad),
+                      position_at(run, positions, 2, bad), id[heaviest], mass);
   free(copy);
   return status;
+}
+
+sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) {
+  int64_t heaviest, fastest;
+  double mass, speed;
+  const bool kinetic = isfinite(sums->kinetic);
+  if (kinetic && (isfinite(sums->potential) || !run->laws.potential)) return SIM_OK;
+  SIM_TRY(find_greatest(run, &run->mass, &heaviest, &mass));
+  SIM_TRY(find_greatest(run, &run->velocity, &fastest, &speed));
+  const uint64_t *id = run->id.data;
+  if (!kinetic)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "bodies: the kinetic energy passes the numbers of double precision; the fastest body is %" PRIu64
+                    " (from 0) with a speed of %.3g and a mass of at most %.3g: take other units",
+                    id[fastest], speed, mass);
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "bodies: the potential energy is not finite; the heaviest body is %" PRIu64
+                  " (from 0) of mass %.3g: take other units, or see to the potential",
+                  id[heaviest], mass);
 }
 
 /* ---- the first step in an external force ---- */

@@ -1,6 +1,7 @@
 #include "kernels/nbody/bodies.h"
 
 #include "engine/reduce.h"
+#include "engine/startup.h"
 #include "kernels/nbody/field.h"
 
 #include <math.h>
@@ -276,6 +277,7 @@ sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup
       part.position[c] = data + (1 + (size_t)c) * n + id;
       part.velocity[c] = data + (4 + (size_t)c) * n + id;
     }
+    sim_startup("making bodies", (double)i, parts->count > 1 ? (double)parts->count : 0);
     status = make_part(p, setup, &parts->part[i], scratch, &part);
     id += part.n;
   }

@@ -1,6 +1,8 @@
 /* The model's descriptor: what it keeps, what it observes, how it is made and ended. */
 #include "kernels/nbody/run.h"
 
+#include "engine/startup.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +13,7 @@
 
 enum { ID, MASS, POSITION, VELOCITY, ACCELERATION, JERK, CONTROLLER, ARRAYS };
 
+static const char *const control_names[] = {"energy at the start", "next adaptive step", "size of the system", NULL};
 static const sim_field state_fields[] = {
     [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_OUTPUT, .doc = "number of the body, from 0"},
     [MASS] = {.name = "mass", .type = SIM_REAL, .flags = SIM_OUTPUT, .dimension = {0, 1, 0}, .doc = "mass"},
@@ -39,6 +42,7 @@ static const sim_field state_fields[] = {
     [CONTROLLER] = {.name = "controller",
                     .type = SIM_REAL,
                     .components = NBODY_CONTROLS,
+                    .choices = control_names,
                     .doc = "energy at the start, next adaptive step, size of the system at the start"},
     [ARRAYS] = {0}};
 
@@ -268,6 +272,7 @@ static sim_status restore(nbody_run *run, const sim_setup *setup) {
 }
 
 static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_setup *setup) {
+  SIM_TRY(nbody_laws_create(p, &run->laws));
   if (setup->saved != NULL) {
     SIM_TRY(restore(run, setup));
   } else {
@@ -277,17 +282,18 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
     nbody_parts_free(&parts);
     if (status != SIM_OK) return status;
   }
-  SIM_TRY(nbody_laws_create(p, &run->laws));
   const nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
   const nbody_state state = {
       run->n, run->mass.data, run->position.data, run->velocity.data, run->acceleration.data, run->jerk.data};
   SIM_TRY(run->ops->create(&options, &state, &run->work));
   if (setup->saved != NULL) return SIM_OK;
+  sim_startup("first force", 0, 0);
   run->ops->force(run->work, 0);
   run->ops->finish(run->work);
-  if (p->gravity.softening == 0 && run->laws.pair == NULL) SIM_TRY(nbody_check_apart(run, &options));
-  if (run->laws.pair != NULL || run->laws.external != NULL) SIM_TRY(nbody_check_laws(run, &options));
+  SIM_TRY(nbody_check_force(run, &options));
+  sim_startup("energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
+  SIM_TRY(nbody_check_energy(run, sums));
   run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential ? sums->kinetic + sums->potential : 0;
   return nbody_plan_first_step(run);
 }

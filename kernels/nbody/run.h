@@ -32,14 +32,18 @@ sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) SIM_MUST_
 /* Those arrays, filled with the bodies of `parts`, sorted by species. SIM_ERR_SCENARIO where a value does not fit. */
 sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup,
                        const nbody_parts *parts) SIM_MUST_CHECK;
-/* After the first force with laws of the scenario's own: SIM_ERR_SCENARIO naming a body whose force is not finite, or a
- * distance at which fp32 terms cannot hold the force. */
-sim_status nbody_check_laws(const nbody_run *run, const nbody_options *options) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO naming two bodies that single precision puts on one point, of the state or of the pair terms, where
+ * their distance matters beside the softening. Warns where it tells distances of bodies apart badly. */
+sim_status nbody_check_places(const nbody_run *run, const nbody_parameters *p,
+                              const nbody_bodies *bodies) SIM_MUST_CHECK;
+/* After the first force: SIM_ERR_SCENARIO naming two bodies that are one to the pair terms, a body whose force is not
+ * finite, or a distance at which fp32 terms cannot hold the force of the scenario's own law. */
+sim_status nbody_check_force(const nbody_run *run, const nbody_options *options) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO naming the fastest or the heaviest body where an energy at the start is not finite. */
+sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) SIM_MUST_CHECK;
 /* Shortest time in which the external force changes by itself on some body, from its first two time derivatives:
  * |a|/|j|, (|a|/|s|)^(1/2), |j|/|s|. With jerk alone. */
 sim_status nbody_external_start(const nbody_run *run, double *out) SIM_MUST_CHECK;
-/* After the first force without softening: SIM_ERR_SCENARIO naming two bodies that are one to the pair terms. */
-sim_status nbody_check_apart(const nbody_run *run, const nbody_options *options) SIM_MUST_CHECK;
 
 /* Steps, work and its rate, for n bodies: what built-in forces and functions of the scenario take together. Warns of
  * steps that may be too long. */

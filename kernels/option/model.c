@@ -1,6 +1,7 @@
 /* The run: batches of logical blocks of paths, in order; the state is what they have added up to. */
 #include "engine/log.h"
 #include "engine/run.h"
+#include "engine/startup.h"
 #include "kernels/option/run.h"
 
 #include <math.h>
@@ -250,6 +251,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   *self = run;
   if (run == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
   run->parameters = parameters;
+  sim_startup("making the market and tables of points", 0, 0);
   const sim_status status = make(run, setup, clock);
   if (status != SIM_OK) destroy(self);
   return status;

@@ -61,6 +61,11 @@ driver setup_two_kinds(sim_precision precision, int law) {
   return d;
 }
 
+double limited_restitution(double e) {
+  const double z = -log(e) / sqrt(acos(-1) * acos(-1) + log(e) * log(e));
+  return exp(-2 * z * acos(z) / sqrt(1 - z * z));
+}
+
 void expect_restart(driver *other, const driver_frame *kept, const char *digest) {
   char own[33];
   driver_restore(other, &kept->frame);

@@ -12,6 +12,11 @@ void setup_crystal(driver *d, int side, double distance, double speed);
  * that is periodic along x, with friction. `law`: its numbers too. */
 driver setup_two_kinds(sim_precision precision, int law);
 
+/* Restitution where dashpots never pull and would give `e` if they did: exp(-2 z acos(z)/sqrt(1 - z^2)), z: damping
+ * over the critical one (T. Schwager and T. Poeschel, Granular Matter 9 (2007) 465). Of Hertz's law too: with x^(5/4)
+ * for the overlap x its equation of speed and overlap is that of the linear law. */
+double limited_restitution(double e);
+
 /* `other`, not yet made, goes on from `kept` to its end: the same digest. */
 void expect_restart(driver *other, const driver_frame *kept, const char *digest);
 

@@ -22,6 +22,7 @@ static collision_plane slope;
 static collision_cylinder drum;
 
 /* Packing 0.3; radii up to `ratio` apart. */
+static bool limited; /* dashpots never pull */
 static driver gas(sim_precision precision, int64_t n, double ratio, double restitution) {
   static double radii[2];
   driver d = driver_make(precision, 0.0005, 1e9);
@@ -32,6 +33,7 @@ static driver gas(sim_precision precision, int64_t n, double ratio, double resti
     spheres.size = (collision_radii){.radius = NAN, .radii = {radii, 2, 1}, .distribution = COLLISION_UNIFORM};
   d.parameters.contact.values.stiffness = 1000;
   if (restitution < 1) d.parameters.contact.values.restitution = restitution;
+  d.parameters.contact.limit_damping = limited;
   driver_add(&d, &collision_random_spheres_schema, &spheres);
   return d;
 }
@@ -42,6 +44,7 @@ static driver bed(sim_precision precision, int law, bool rolling) {
   slope = (collision_plane){.point = {5, 5, 0.5}, .normal = {0.2, 0, 0.9797958971132712}, .velocity = {0, 0, 0.01}};
   drum = (collision_cylinder){.point = {5, 5, 5}, .axis = {1, 0, 0}, .spin = 0.5, .radius = 7.2};
   if (rolling) d.parameters.contact.values.rolling_friction = 0.05;
+  d.parameters.contact.limit_damping = limited;
   driver_wall(&d, &collision_plane_schema, &slope);
   driver_wall(&d, &collision_cylinder_schema, &drum);
   return d;
@@ -49,13 +52,16 @@ static driver bed(sim_precision precision, int law, bool rolling) {
 
 static void test_gas(void **state) {
   (void)state;
-  for (int damped = 0; damped < 2; damped++)
+  for (int damped = 0; damped < 3; damped++)
     for (int mixed = 0; mixed < 2; mixed++) {
-      char what[64];
-      snprintf(what, sizeof what, "gas, restitution %g, radii 1:%g", damped ? 0.8 : 1, mixed ? 3.0 : 1);
+      char what[80];
+      limited = damped == 2;
+      snprintf(what, sizeof what, "gas, restitution %g%s, radii 1:%g", damped ? 0.8 : 1, limited ? " limited" : "",
+               mixed ? 3.0 : 1);
       collision_compare(gas(SIM_SINGLE, 5000, mixed ? 3 : 1, damped ? 0.8 : 1),
                         gas(SIM_SINGLE, 5000, mixed ? 3 : 1, damped ? 0.8 : 1), true, what);
     }
+  limited = false;
 }
 
 /* Gaps of 1 % of a diameter: packing 0.72. Each grain has 12 neighbours, more than lists hold at first. */
@@ -103,6 +109,10 @@ static void test_any_grains(void **state) {
     const sim_precision p = precision ? SIM_DOUBLE : SIM_SINGLE;
     collision_compare(bed(p, COLLISION_HERTZ, false), bed(p, COLLISION_HERTZ, false), false, "Hertz with friction");
     collision_compare(bed(p, COLLISION_LINEAR, true), bed(p, COLLISION_LINEAR, true), false, "linear with rolling");
+    limited = true;
+    collision_compare(bed(p, COLLISION_HERTZ, false), bed(p, COLLISION_HERTZ, false), false, "Hertz, limited");
+    collision_compare(bed(p, COLLISION_LINEAR, true), bed(p, COLLISION_LINEAR, true), false, "linear, limited");
+    limited = false;
   }
   collision_compare(gas(SIM_DOUBLE, 3000, 2, 0.9), gas(SIM_DOUBLE, 3000, 2, 0.9), false, "gas in double");
 }

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Particles as a user meets them: precision that is too coarse, and starts that take long.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+
+# Numbers of single precision near 1e5 are 0.0078 apart: too coarse beside a softening or a radius of 0.5, not of 10.
+cat >far.lua <<'LUA'
+return sim.nbody {
+  precision = sim.param("p", "single", "precision"),
+  bodies    = { { mass = 1, position = {1e5, 0, 0} }, { mass = 1, position = {1e5 + 0.5, 0, 0} } },
+  gravity   = { softening = sim.param("eps", 0.5, "softening") },
+  integrate = { dt = 0.01, t_end = 0.01 },
+}
+LUA
+cat >grains.lua <<'LUA'
+return sim.collision {
+  precision = "single",
+  box       = { size = {10, 10, 10}, boundary = "open" },
+  grains    = { { radius = 0.5, density = 1, position = {1e5, 5, 5} }, { radius = 0.5, density = 1, position = {3, 5, 5} } },
+  contact   = { law = "linear", contact_time = 0.01, restitution = 0.9, friction = 0.1 },
+  integrate = { dt = "auto", t_end = 0.01 },
+}
+LUA
+coarse="numbers near 100000 are 0.0078 apart in single precision"
+expect 0 "$coarse" "$SIM" run far.lua --force
+for arguments in "--set eps=10" "--set p=mixed" "--set p=double"; do
+  # shellcheck disable=SC2086
+  expect 0 done "$SIM" run far.lua --force $arguments
+  ! grep -q precision: output || fail "a warning with $arguments"
+done
+expect 0 "$coarse" "$SIM" run grains.lua --force
+
+# A start that takes long (these grains find no places for a hundred seconds) says what it does, and can be stopped.
+cp "${ROOT:?the source tree}/scenarios/hopper.lua" .
+"$SIM" run hopper.lua --set filled=1500 --threads 1 -o slow >log 2>&1 &
+pid=$!
+until_true 30 grep -q "starting: placing grains, [0-9]* %, [0-9]* s" log
+kill -s TERM "$pid"
+code=0
+begun=$SECONDS
+wait "$pid" || code=$?
+((SECONDS - begun <= 10)) || fail "SIGTERM took $((SECONDS - begun)) s"
+[ "$code" = 75 ] || fail "exit $code by SIGTERM"
+grep -q "stopped before the first step, while placing grains: nothing was saved" log || fail "$(cat log)"
+[ ! -e slow ] || fail "a start that was stopped left its folder"

@@ -1,6 +1,7 @@
 /* Particles of an earlier snapshot (of this program or another that writes openPMD) or of a CSV file. */
 #include "io/csv.h"
 #include "io/h5.h"
+#include "io/seal.h"
 #include "io/sys.h"
 
 #include <ctype.h>
@@ -228,9 +229,11 @@ static sim_status read_any(const char *path, const char *species, const sim_unit
   size_t got;
   SIM_TRY(io_file_open(AT_FDCWD, path, path, &fd, &size));
   int error = io_sys_read(fd, start, sizeof start, 0, &got);
+  if (error == 0 && got == sizeof start && memcmp(start, "SIMSEAL\n", sizeof start) == 0) /* behind our seal */
+    error = io_sys_read(fd, start, sizeof start, IO_SEAL_SIZE, &got);
   size_t length = strlen(path);
   bool named = length > 3 && strcmp(path + length - 3, ".h5") == 0;
-  bool hdf5 = got == sizeof start && memcmp(start, signature, sizeof start) == 0;
+  bool hdf5 = got == sizeof start && (memcmp(start, signature, sizeof start) == 0);
   sim_status status = error            ? sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error))
                       : named && !hdf5 ? sim_fail(SIM_ERR_SCENARIO, "%s: is not an HDF5 file", path)
                       : hdf5           ? read_openpmd(fd, path, species, units, out, count)

@@ -16,7 +16,7 @@
 
 #define SLICES "slices"
 
-static const char *const own_files[] = {"tables.h5", "tables.h5.bad", "run.pmd",      "status.json",
+static const char *const own_files[] = {"tables.h5", "tables.h5.bad", "tables.rows",  "run.pmd",   "status.json",
                                         "run.log",   "run.jsonl",     "scenario.lua", "trace.json"};
 
 int64_t io_name_step(const char *name, const char *prefix) {

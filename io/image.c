@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays go to the file as they are");
+
 enum { PAGE = 4096, VECTORS = 256 };
 
 void io_image_load(const io_image *image, uint64_t at, size_t size, void *out) {

@@ -73,7 +73,7 @@ sim_status io_image_dataset(io_image *image, hid_t parent, const char *name, hid
   hid_t dataset = -1, plist = H5Pcreate(H5P_DATASET_CREATE);
   hid_t space = rank ? H5Screate_simple(rank, shape, NULL) : H5Screate(H5S_SCALAR);
   bool good = plist >= 0 && space >= 0 && H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER) >= 0 &&
-              H5Pset_alloc_time(plist, H5D_ALLOC_TIME_EARLY) >= 0;
+              H5Pset_obj_track_times(plist, false) >= 0 && H5Pset_alloc_time(plist, H5D_ALLOC_TIME_EARLY) >= 0;
   if (good) dataset = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
   const hssize_t values = dataset >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
   const haddr_t at = values > 0 ? H5Dget_offset(dataset) : 0;

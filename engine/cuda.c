@@ -19,7 +19,7 @@ static struct {
   bool open, capturing;
   int device, multiprocessors, overlaps;
   cudaStream_t steps, outputs;
-  cudaEvent_t staged, gone, mark;  /* the last `stage`, `leave` and `follow` */
+  cudaEvent_t staged, gone, mark; /* the last `stage`, `leave` and `follow` */
   cudaEvent_t marks[SIM_MARKS];
   const char *_Atomic last_kernel; /* queued; NULL: none */
 } cuda;

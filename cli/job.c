@@ -275,7 +275,7 @@ static void say_remark(session *s) {
     sim_sink *sink = &s->sinks[i];
     if (sink->kind != SIM_SINK_TABLE) continue;
     io_table_renew(sink);
-    if (sink->flush(sink->self) != SIM_OK) sim_log(SIM_LOG_WARN, "tables.h5: %s", sim_error_last()->message);
+    if (sink->finish(sink->self) != SIM_OK) sim_log(SIM_LOG_WARN, "tables.h5: %s", sim_error_last()->message);
   }
 }
 

@@ -303,9 +303,14 @@ sim_status cli_prepare_device(cli_job *job) {
   job->resident = resident_bytes();
   job->plan.space = setup->backend->space;
   SIM_TRY(cli_of_scenario(job, job->model->plan(job->parameters, setup, &job->plan)));
-  sim_stage_plan(setup->backend, &job->plan);
+  const sim_output *output = &cli_common(job)->output;
+  bool snapshots = output->snapshots.kind != SIM_NEVER;
+  for (size_t i = 0; i < output->slices.count; i++)
+    snapshots |= ((const sim_slice *)output->slices.items[i].data)->when.kind != SIM_NEVER;
+  sim_stage_plan(setup->backend, snapshots, output->checkpoint.kind != SIM_NEVER, &job->plan);
   double rows = cli_row_bytes(job);
-  if (rows > 0) sim_plan_add_host(&job->plan, "rows of tables", rows);
+  /* They go to a file; some wait in memory, twice where they are added to. */
+  if (rows > 0) sim_plan_add_host(&job->plan, "rows of tables", fmin(rows, 16 << 20));
   double slices = 0;
   for (size_t i = 0; i < cli_common(job)->output.slices.count; i++) slices += cli_slice_bytes(job, i);
   if (slices > 0) sim_plan_add_host(&job->plan, "slices", slices);

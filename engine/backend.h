@@ -18,7 +18,8 @@ typedef enum sim_backend_kind { SIM_BACKEND_CPU, SIM_BACKEND_CUDA, SIM_BACKEND_K
 typedef struct sim_graph sim_graph;
 
 /* A device has a queue: what an ops table or `stage` queues runs in that order, while the host goes on. The CPU has
- * none: its work is done on return. Calls are from one thread, but for `left`. */
+ * none: its work is done on return. Calls are from one thread, but for `left` and `left_at`. */
+enum { SIM_MARKS = 8 };
 struct sim_backend {
   const char *name; /* "cpu", "cuda" */
   sim_backend_kind kind;
@@ -50,6 +51,10 @@ struct sim_backend {
   sim_status (*stage)(void *staged, const void *source, size_t bytes);
   sim_status (*leave)(void *host, const void *staged, size_t bytes);
   sim_status (*left)(void); /* from any thread; then as `failed` */
+  /* Marks how far `leave` was called; `left_at` waits for that alone, whatever leaves later, from any thread; then as
+   * `failed`. Marks are 0 .. SIM_MARKS - 1. */
+  sim_status (*mark)(int mark);
+  sim_status (*left_at)(int mark);
   /* Waits until the queue has come to where this was called last, and marks where it ends now: called every so often,
    * the host is never further ahead than what it queued since the call before. Then as `failed`. */
   sim_status (*follow)(void);

@@ -19,7 +19,8 @@ static struct {
   bool open, capturing;
   int device, multiprocessors, overlaps;
   cudaStream_t steps, outputs;
-  cudaEvent_t staged, gone, mark;  /* the last `stage`, `leave` and `follow` */
+  cudaEvent_t staged, gone, mark; /* the last `stage`, `leave` and `follow` */
+  cudaEvent_t marks[SIM_MARKS];
   const char *_Atomic last_kernel; /* queued; NULL: none */
 } cuda;
 
@@ -70,6 +71,8 @@ static cudaError_t start(int device) {
   if (!error) error = cudaEventCreateWithFlags(&cuda.staged, cudaEventDisableTiming);
   if (!error) error = cudaEventCreateWithFlags(&cuda.gone, cudaEventDisableTiming | cudaEventBlockingSync);
   if (!error) error = cudaEventCreateWithFlags(&cuda.mark, cudaEventDisableTiming | cudaEventBlockingSync);
+  for (int i = 0; i < SIM_MARKS && !error; i++)
+    error = cudaEventCreateWithFlags(&cuda.marks[i], cudaEventDisableTiming | cudaEventBlockingSync);
   if (!error) error = cudaDeviceGetAttribute(&cuda.multiprocessors, cudaDevAttrMultiProcessorCount, device);
   int major = 0, driver = 0;
   if (!error) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
@@ -228,6 +231,19 @@ static sim_status cuda_left(void) {
   return SIM_OK;
 }
 
+static sim_status cuda_mark(int mark) {
+  SIM_TRY(kept());
+  CUDA_TRY(cudaEventRecord, cuda.marks[mark], cuda.outputs);
+  return SIM_OK;
+}
+
+static sim_status cuda_left_at(int mark) {
+  SIM_TRY(kept());
+  CUDA_TRY(cudaSetDevice, cuda.device); /* this thread's */
+  CUDA_TRY(cudaEventSynchronize, cuda.marks[mark]);
+  return SIM_OK;
+}
+
 /* ---- graphs ---- */
 
 /* Times of single kernels cannot be had from within a graph: with a profile the work just runs. */
@@ -320,6 +336,8 @@ const sim_backend sim_backend_cuda = {
     .stage = cuda_stage,
     .leave = cuda_leave,
     .left = cuda_left,
+    .mark = cuda_mark,
+    .left_at = cuda_left_at,
     .capture = cuda_capture,
     .captured = cuda_captured,
     .replay = cuda_replay,

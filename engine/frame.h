@@ -5,6 +5,7 @@
 #include "engine/buffer.h"
 #include "engine/schema.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,7 @@ typedef struct sim_frame {
   size_t species_count;
   const sim_row *rows; /* for table sinks */
   size_t row_count;
+  bool finite; /* sim_frame_check_finite was asked, of all arrays */
 } sim_frame;
 
 /* Length of the step from `clock` on in a run of steps of dt, and the time after it. That is a multiple of dt, so that

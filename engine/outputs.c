@@ -19,7 +19,7 @@ typedef struct job {
   sim_clock clock;
   uint32_t due;
   bool save, flush, ended; /* ended: stop_when holds here */
-  bool staged;             /* the stage holds the state of this step, or will when it has left */
+  int stage;               /* holds the state of this step, or will when it has left; -1: rows alone */
   double *values;          /* [columns of all tables] */
 } job;
 
@@ -49,13 +49,14 @@ struct sim_outputs {
   pthread_t writer;
   job jobs[SIM_OUTPUTS_WAITING]; /* a ring; the first one is being written */
   size_t first, count;
-  bool stage_used, closing;
+  bool stage_used[SIM_STAGES_MAX], closing;
   sim_error failure; /* ends the run */
   int64_t checkpoint_step;
   double checkpoint_seconds;
 
-  /* of the thread that writes; the stage is the loop's while it is not used */
-  sim_stage stage;
+  /* of the thread that writes; a stage is the loop's while it is not used. The first one has room for whole states. */
+  sim_stage stages[SIM_STAGES_MAX];
+  int stage_count;
   double last_flush, flush_cost;
 };
 
@@ -153,16 +154,18 @@ static sim_status work_on(sim_outputs *o, const job *j) {
     flush_now_and_then(o);
     return SIM_OK;
   }
-  if (!j->staged) return deliver(o, j, NULL);
+  if (j->stage < 0) return deliver(o, j, NULL);
+  sim_stage *stage = &o->stages[j->stage];
   /* A checkpoint's state was waited for. A row was observed before the device failed. */
-  if (!j->save && o->run->backend->left() != SIM_OK) {
+  if (!j->save && sim_stage_wait(stage) != SIM_OK) {
     const sim_error cause = *sim_error_last();
-    const job row = {.clock = j->clock, .due = tables_of(o->run, j->due), .values = j->values};
+    const job row = {.clock = j->clock, .due = tables_of(o->run, j->due), .stage = -1, .values = j->values};
     SIM_TRY(deliver(o, &row, NULL));
     return sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
   }
-  SIM_TRY(sim_frame_check_finite(&o->stage.frame));
-  return deliver(o, j, &o->stage.frame);
+  SIM_TRY(sim_frame_check_finite(&stage->frame));
+  stage->frame.finite = true;
+  return deliver(o, j, &stage->frame);
 }
 
 static void *write_jobs(void *opaque) {
@@ -179,7 +182,7 @@ static void *write_jobs(void *opaque) {
       pthread_mutex_lock(&o->lock);
     }
     if (status != SIM_OK) o->failure = *sim_error_last();
-    if (j->staged) o->stage_used = false;
+    if (j->stage >= 0) o->stage_used[j->stage] = false;
     o->first = (o->first + 1) % SIM_OUTPUTS_WAITING;
     o->count--;
     pthread_cond_signal(&o->room);
@@ -216,11 +219,19 @@ sim_status sim_outputs_look(sim_outputs *o) {
   return raise_failure(&failure);
 }
 
-/* Waits until there is room for a job and, with `stage`, until the stage is free. */
-static sim_status wait_for_room(sim_outputs *o, bool stage) {
+/* Stages that nobody uses; the first one is kept for whole states where there are others. -1: none. */
+static int free_stage(const sim_outputs *o, bool whole) {
+  for (int i = whole || o->stage_count == 1 ? 0 : 1; i < (whole ? 1 : o->stage_count); i++)
+    if (!o->stage_used[i]) return i;
+  return -1;
+}
+
+/* Waits until there is room for a job and, with `stage`, until one is free. */
+static sim_status wait_for_room(sim_outputs *o, bool whole, int *stage) {
   sim_profile_range_begin("wait for outputs");
   pthread_mutex_lock(&o->lock);
-  while (o->count == SIM_OUTPUTS_WAITING || (stage && o->stage_used)) pthread_cond_wait(&o->room, &o->lock);
+  while (o->count == SIM_OUTPUTS_WAITING || (stage && (*stage = free_stage(o, whole)) < 0))
+    pthread_cond_wait(&o->room, &o->lock);
   pthread_mutex_unlock(&o->lock);
   sim_profile_range_end();
   return sim_outputs_look(o);
@@ -236,13 +247,14 @@ static sim_status view(sim_outputs *o) {
 }
 
 sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
-  *out = o->device ? &o->stage.frame : &o->view;
+  *out = o->device ? &o->stages[0].frame : &o->view;
   if (o->shown == o->run->clock.step) return SIM_OK;
   o->shown = -1;
   SIM_TRY(view(o));
   if (o->device) {
-    SIM_TRY(wait_for_room(o, true));
-    SIM_TRY(sim_stage_take(&o->stage, &o->view, true));
+    int stage;
+    SIM_TRY(wait_for_room(o, true, &stage));
+    SIM_TRY(sim_stage_take(&o->stages[stage], &o->view, true));
   }
   SIM_TRY(sim_frame_check_finite(*out));
   o->shown = o->run->clock.step;
@@ -314,7 +326,8 @@ sim_status sim_outputs_stops(sim_outputs *o, bool *stops) {
 }
 
 static sim_status give_now(sim_outputs *o, uint32_t due, bool save) {
-  const job now = {.clock = o->run->clock, .due = due, .save = save, .ended = o->run->ended, .values = o->values};
+  const job now = {
+      .clock = o->run->clock, .due = due, .save = save, .ended = o->run->ended, .stage = -1, .values = o->values};
   const sim_frame *state;
   SIM_TRY(sim_outputs_state(o, &state));
   if (tables_of(o->run, due)) SIM_TRY(observe(o, o->values));
@@ -326,7 +339,7 @@ static void post(sim_outputs *o, const job *j) {
   pthread_mutex_lock(&o->lock);
   o->jobs[(o->first + o->count) % SIM_OUTPUTS_WAITING] = *j;
   o->count++;
-  if (j->staged) o->stage_used = true;
+  if (j->stage >= 0) o->stage_used[j->stage] = true;
   pthread_cond_signal(&o->work);
   pthread_mutex_unlock(&o->lock);
 }
@@ -334,17 +347,17 @@ static void post(sim_outputs *o, const job *j) {
 sim_status sim_outputs_give(sim_outputs *o, uint32_t due, bool save) {
   if (!o->running) return give_now(o, due, save);
   const uint32_t tables = tables_of(o->run, due);
-  job j = {.clock = o->run->clock, .due = due, .save = save, .ended = o->run->ended, .staged = save || tables != due};
-  SIM_TRY(wait_for_room(o, false));
+  job j = {.clock = o->run->clock, .due = due, .save = save, .ended = o->run->ended, .stage = -1};
+  SIM_TRY(wait_for_room(o, false, NULL));
   pthread_mutex_lock(&o->lock);
   j.values = o->values + (o->first + o->count) % SIM_OUTPUTS_WAITING * o->columns;
   pthread_mutex_unlock(&o->lock);
   if (tables) SIM_TRY(observe(o, j.values));
-  if (j.staged) {
-    SIM_TRY(wait_for_room(o, true));
+  if (save || tables != due) {
+    SIM_TRY(wait_for_room(o, save, &j.stage));
     o->shown = -1;
     SIM_TRY(view(o));
-    SIM_TRY(sim_stage_take(&o->stage, &o->view, save));
+    SIM_TRY(sim_stage_take(&o->stages[j.stage], &o->view, save));
   }
   post(o, &j);
   return SIM_OK;
@@ -360,10 +373,20 @@ void sim_outputs_tick(sim_outputs *o, double now) {
   pthread_mutex_lock(&o->lock);
   bool idle = o->count == 0;
   pthread_mutex_unlock(&o->lock);
-  if (idle) post(o, &(job){.flush = true});
+  if (idle) post(o, &(job){.flush = true, .stage = -1});
 }
 
-void sim_outputs_flush(sim_outputs *o) { flush_all(o->run); }
+void sim_outputs_flush(sim_outputs *o) {
+  flush_all(o->run);
+  sim_profile_range_begin("finish");
+  for (size_t i = 0; i < o->run->sink_count; i++) {
+    sim_sink *sink = &o->run->sinks[i];
+    if (!sink->finish || sink->finish(sink->self) == SIM_OK) continue;
+    sink->flush_failed = true;
+    report_failure(sink);
+  }
+  sim_profile_range_end();
+}
 
 sim_status sim_outputs_end(sim_outputs *o) {
   if (o->running) {
@@ -374,7 +397,7 @@ sim_status sim_outputs_end(sim_outputs *o) {
     pthread_join(o->writer, NULL);
     o->running = false;
     const sim_error cause = *sim_error_last();
-    if (o->run->backend->left() != SIM_OK) /* copies that a failed writer did not wait for */
+    if (o->device && o->run->backend->left() != SIM_OK) /* copies that a failed writer did not wait for */
       sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
   }
   return sim_outputs_look(o);
@@ -388,6 +411,31 @@ static sim_status create_stop(sim_outputs *o) {
     return sim_fail(SIM_ERR_INTERNAL, "stop_when is not of this run's tables");
   SIM_TRY(sim_expr_program_create(stop, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &o->stop));
   return sim_backend_cpu.alloc(sim_expr_program_scratch(o->stop), &o->scratch);
+}
+
+static bool any_sink(const sim_run *run, sim_sink_kind kind) {
+  for (size_t i = 0; i < run->sink_count; i++)
+    if (run->sinks[i].kind == kind && run->sinks[i].cadence.kind != SIM_NEVER) return true;
+  return false;
+}
+
+/* The device's state is shown from the first one at the end in any case. */
+static sim_status create_stages(sim_outputs *o) {
+  const sim_run *run = o->run;
+  const bool snapshots = any_sink(run, SIM_SINK_SNAPSHOT), checkpoints = any_sink(run, SIM_SINK_CHECKPOINT);
+  double bytes = 0;
+  SIM_TRY(view(o));
+  for (size_t i = 0; i < o->view.array_count; i++)
+    if (o->view.arrays[i].field->flags & SIM_OUTPUT) bytes += (double)sim_array_bytes(&o->view.arrays[i]);
+  const int count = sim_stage_count(bytes, snapshots);
+  for (; o->stage_count < count; o->stage_count++) {
+    const int i = o->stage_count;
+    sim_stage *stage = &o->stages[i];
+    *stage = (sim_stage){.backend = run->backend, .mark = i};
+    if (i == 0 && !o->device && !checkpoints && !(snapshots && count == 1)) continue; /* when it is asked for */
+    SIM_TRY(sim_stage_create(run->backend, &o->view, i == 0 && (o->device || checkpoints), i, stage));
+  }
+  return SIM_OK;
 }
 
 sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
@@ -412,11 +460,8 @@ sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
   o->lost = calloc(o->columns + 1, sizeof *o->lost);
   if (!o->values || !o->row || !o->lost) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for rows of tables");
   if (status == SIM_OK && run->stop_when) status = create_stop(o);
-  if (status == SIM_OK && o->device) {
-    status = view(o);
-    if (status == SIM_OK) status = sim_stage_create(run->backend, &o->view, &o->stage);
-    if (status == SIM_OK) status = start_writer(o);
-  }
+  if (status == SIM_OK) status = create_stages(o);
+  if (status == SIM_OK) status = start_writer(o);
   if (status != SIM_OK) sim_outputs_destroy(out);
   return status;
 }
@@ -425,7 +470,7 @@ void sim_outputs_destroy(sim_outputs **outputs) {
   sim_outputs *o = *outputs;
   if (!o) return;
   if (o->running) (void)!sim_outputs_end(o);
-  if (o->device) sim_stage_destroy(&o->stage);
+  for (int i = 0; i < SIM_STAGES_MAX; i++) sim_stage_destroy(&o->stages[i]);
   pthread_cond_destroy(&o->room);
   pthread_cond_destroy(&o->work);
   pthread_mutex_destroy(&o->lock);

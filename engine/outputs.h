@@ -1,17 +1,17 @@
-/* Between the time loop and the sinks. What is due at a step is written at once where the state lies on the host. Where
- * it lies in a device, its copies leave while the next steps run, and a thread of its own, the writer, calls the sinks,
- * in the same order. */
+/* Between the time loop and the sinks. What is due at a step is copied, and a thread of its own, the writer, calls the
+ * sinks in the order of the steps while the next ones run. Out of a device the copies leave beside the steps. */
 #ifndef SIM_ENGINE_OUTPUTS_H
 #define SIM_ENGINE_OUTPUTS_H
 
 #include "engine/run.h"
 
-/* Sinks of a run; steps that may wait for the writer, of which one with its state. The loop waits beyond. */
+/* Sinks of a run; steps that may wait for the writer, as many with their state as there are stages (engine/stage.h).
+ * The loop waits beyond. */
 enum { SIM_SINKS_MAX = 32, SIM_OUTPUTS_WAITING = 256 };
 
 typedef struct sim_outputs sim_outputs;
 
-/* Takes all memory, and starts the writer where there is one. run->self is there and run->clock is set. */
+/* Takes all memory, and starts the writer. run->self is there and run->clock is set. */
 sim_status sim_outputs_create(sim_run *run, sim_outputs **out) SIM_MUST_CHECK;
 void sim_outputs_destroy(sim_outputs **outputs);
 

@@ -196,10 +196,8 @@ static sim_status finish(loop *l, bool stopped) {
   const sim_frame *state;
   SIM_TRY(sim_outputs_state(l->outputs, &state));
   sim_frame_digest(state, run->digest);
-  if (stopped && run->checkpoint_step != run->clock.step)
-    SIM_TRY(sim_outputs_give(l->outputs, 0, true));
-  else
-    sim_outputs_flush(l->outputs);
+  if (stopped && run->checkpoint_step != run->clock.step) SIM_TRY(sim_outputs_give(l->outputs, 0, true));
+  sim_outputs_flush(l->outputs);
   SIM_TRY(refuse_failed(run));
   if (!stopped) return SIM_OK;
   return sim_fail(SIM_ERR_STOPPED, "stopped at step %lld, t = %.9g", (long long)run->clock.step, run->clock.t);

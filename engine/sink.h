@@ -19,6 +19,8 @@ typedef struct sim_sink {
   sim_status (*write)(void *self, const sim_frame *frame);
   /* Makes what was written durable; called before each checkpoint, now and then, and at the end. May be NULL. */
   sim_status (*flush)(void *self);
+  /* At the end of a run, after the last flush: brings what others read into its last form. May be NULL. */
+  sim_status (*finish)(void *self);
   void (*destroy)(void **self);
   /* kept by the run loop */
   bool write_failed, flush_failed; /* the last one did */

@@ -11,36 +11,55 @@ static bool is_staged(const sim_array *array) {
   return array->space == SIM_SPACE_DEVICE && array->field->flags & SIM_OUTPUT;
 }
 
-void sim_stage_plan(const sim_backend *backend, sim_plan *plan) {
-  if (!backend->stage) return;
-  sim_plan_add(plan, "staged for output", plan->staged_bytes);
-  sim_plan_add_host(plan, "pinned for output", fmax(plan->snapshot_bytes, plan->checkpoint_bytes));
+int sim_stage_count(double snapshot_bytes, bool snapshots) {
+  const double most = 256.0 * (1 << 20);
+  if (!snapshots) return 1;
+  return 1 + (int)fmax(0, fmin(SIM_STAGES_MAX - 1, most / fmax(snapshot_bytes, 1)));
+}
+
+void sim_stage_plan(const sim_backend *backend, bool snapshots, bool checkpoints, sim_plan *plan) {
+  const int more = sim_stage_count(plan->snapshot_bytes, snapshots) - 1;
+  const bool device = backend->stage != NULL;
+  double first = snapshots ? plan->snapshot_bytes : 0;
+  if (checkpoints || device) first = fmax(plan->snapshot_bytes, plan->checkpoint_bytes);
+  if (device) sim_plan_add(plan, "staged for output", plan->staged_bytes * (1 + more));
+  if (first + more * plan->snapshot_bytes > 0)
+    sim_plan_add_host(plan, device ? "pinned for output" : "staged for output", first + more * plan->snapshot_bytes);
 }
 
 /* What a state may come to. */
-static void count_bytes(const sim_frame *view, size_t *device, size_t *host) {
+static void count_bytes(const sim_frame *view, bool whole, size_t *device, size_t *host) {
   *device = *host = 0;
   for (size_t i = 0; i < view->array_count; i++) {
     const sim_array *array = &view->arrays[i];
     const size_t now = sim_array_bytes(array), bytes = aligned(array->room > now ? array->room : now);
-    *host += bytes;
+    if (whole || array->field->flags & SIM_OUTPUT) *host += bytes;
     if (is_staged(array)) *device += bytes;
   }
 }
 
-sim_status sim_stage_create(const sim_backend *backend, const sim_frame *view, sim_stage *out) {
-  *out = (sim_stage){.backend = backend};
-  count_bytes(view, &out->device_bytes, &out->host_bytes);
-  sim_status status = backend->alloc(out->device_bytes, &out->device);
-  if (status == SIM_OK) status = backend->alloc_host(out->host_bytes, &out->host);
+sim_status sim_stage_create(const sim_backend *backend, const sim_frame *view, bool whole, int mark, sim_stage *out) {
+  *out = (sim_stage){.backend = backend, .whole = whole, .mark = mark};
+  count_bytes(view, whole, &out->device_bytes, &out->host_bytes);
+  sim_status status = backend->stage ? backend->alloc(out->device_bytes, &out->device) : SIM_OK;
+  if (status == SIM_OK)
+    status = (backend->alloc_host ? backend->alloc_host : backend->alloc)(out->host_bytes, &out->host);
   if (status != SIM_OK) sim_stage_destroy(out);
   return status;
 }
 
 void sim_stage_destroy(sim_stage *stage) {
   if (stage->device) stage->backend->free(stage->device);
-  if (stage->host) stage->backend->free_host(stage->host);
+  if (stage->host) (stage->backend->free_host ? stage->backend->free_host : stage->backend->free)(stage->host);
   *stage = (sim_stage){0};
+}
+
+/* Large arrays by all threads: the steps wait for this. */
+static void copy_bytes(char *to, const char *from, size_t bytes) {
+  const size_t part = (size_t)1 << 19, parts = (bytes + part - 1) / part;
+#pragma omp parallel for if (parts > 1)
+  for (size_t i = 0; i < parts; i++)
+    memcpy(to + i * part, from + i * part, bytes - i * part < part ? bytes - i * part : part);
 }
 
 /* The arrays' places follow each other in both blocks, which have room for all. */
@@ -55,7 +74,7 @@ static sim_status take_array(sim_stage *stage, const sim_array *from, bool whole
   *mirrored += size;
   if (is_staged(from)) *staged += size;
   if (from->space == SIM_SPACE_HOST) {
-    memcpy(host, from->data, bytes);
+    copy_bytes(host, from->data, bytes);
     return SIM_OK;
   }
   if (whole) return backend->copy(host, from->data, bytes);
@@ -64,18 +83,20 @@ static sim_status take_array(sim_stage *stage, const sim_array *from, bool whole
 }
 
 /* Nothing is on its way into the old stage: each is waited for before the next is taken. */
-static sim_status make_room(sim_stage *stage, const sim_frame *view) {
+static sim_status make_room(sim_stage *stage, const sim_frame *view, bool whole) {
   const sim_backend *backend = stage->backend;
+  const int mark = stage->mark;
   size_t device, host;
-  count_bytes(view, &device, &host);
+  whole |= stage->whole;
+  count_bytes(view, whole, &device, &host);
   if (device <= stage->device_bytes && host <= stage->host_bytes) return SIM_OK;
   sim_stage_destroy(stage);
-  return sim_stage_create(backend, view, stage);
+  return sim_stage_create(backend, view, whole, mark, stage);
 }
 
 sim_status sim_stage_take(sim_stage *stage, const sim_frame *view, bool whole) {
   size_t staged = 0, mirrored = 0;
-  SIM_TRY(make_room(stage, view));
+  SIM_TRY(make_room(stage, view, whole));
   stage->frame = *view;
   stage->frame.arrays = stage->arrays;
   stage->frame.array_count = 0;
@@ -84,5 +105,9 @@ sim_status sim_stage_take(sim_stage *stage, const sim_frame *view, bool whole) {
   for (size_t i = 0; i < view->array_count; i++)
     if (whole || view->arrays[i].field->flags & SIM_OUTPUT)
       SIM_TRY(take_array(stage, &view->arrays[i], whole, &staged, &mirrored));
-  return SIM_OK;
+  return stage->backend->mark && !whole ? stage->backend->mark(stage->mark) : SIM_OK;
+}
+
+sim_status sim_stage_wait(const sim_stage *stage) {
+  return stage->backend->left_at ? stage->backend->left_at(stage->mark) : SIM_OK;
 }

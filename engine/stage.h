@@ -1,12 +1,17 @@
-/* A state that lies in a device, on its way to the sinks: one block there that a snapshot's arrays are copied to
- * between two steps, and one mirror on the host, of the whole state. */
+/* A state on its way to the sinks: a copy on the host that the next steps leave alone. Where the state lies in a device
+ * there is a block beside it, that a snapshot's arrays are copied to between two steps. */
 #ifndef SIM_ENGINE_STAGE_H
 #define SIM_ENGINE_STAGE_H
 
 #include "engine/model.h"
 
+/* Stages of a run: one for whole states, as checkpoints need them, and some for snapshots. */
+enum { SIM_STAGES_MAX = 8 };
+
 typedef struct sim_stage {
   const sim_backend *backend;
+  bool whole; /* has room for all arrays; else for those of SIM_OUTPUT */
+  int mark;   /* the backend's, of the copies into this stage */
   void *device, *host;
   size_t device_bytes, host_bytes;
   sim_array arrays[SIM_ARRAYS_MAX];
@@ -14,18 +19,25 @@ typedef struct sim_stage {
   sim_frame frame; /* of host arrays, in the mirror */
 } sim_stage;
 
-/* Adds what a stage will take, from the plan's snapshot_bytes, staged_bytes and checkpoint_bytes; nothing where the
- * backend has no queue. After sim_model.plan. */
-void sim_stage_plan(const sim_backend *backend, sim_plan *plan);
+/* How many a run has whose snapshots take so many bytes: the more the smaller they are, within 256 MiB in all, so that
+ * a burst of snapshots holds no step; 1 where none is due. */
+int sim_stage_count(double snapshot_bytes, bool snapshots);
+
+/* Adds what the stages will take, from the plan's snapshot_bytes, staged_bytes and checkpoint_bytes. After
+ * sim_model.plan; `snapshots`, `checkpoints`: some will be due. */
+void sim_stage_plan(const sim_backend *backend, bool snapshots, bool checkpoints, sim_plan *plan);
 
 /* For states as large as this one and as their arrays have room for; taken anew where one has grown beyond that.
  * SIM_ERR_NO_MEMORY. */
-sim_status sim_stage_create(const sim_backend *backend, const sim_frame *view, sim_stage *out) SIM_MUST_CHECK;
+sim_status sim_stage_create(const sim_backend *backend, const sim_frame *view, bool whole, int mark,
+                            sim_stage *out) SIM_MUST_CHECK;
 void sim_stage_destroy(sim_stage *stage); /* and zeroes it */
 
 /* Makes stage->frame show the state that `view` shows, as it is at this point of the queue. `whole`: every array; waits
- * for them. Else those of SIM_OUTPUT alone, and without waiting: they are there after backend->left. Nobody looks at
+ * for them. Else those of SIM_OUTPUT alone, and without waiting: they are there after sim_stage_wait. Nobody looks at
  * the frame while it changes. */
 sim_status sim_stage_take(sim_stage *stage, const sim_frame *view, bool whole) SIM_MUST_CHECK;
+/* Waits for what sim_stage_take began; from any thread. SIM_ERR_DEVICE. */
+sim_status sim_stage_wait(const sim_stage *stage) SIM_MUST_CHECK;
 
 #endif

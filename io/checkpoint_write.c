@@ -2,6 +2,7 @@
 
 #include "engine/log.h"
 #include "io/h5.h"
+#include "io/image.h"
 #include "io/seal.h"
 #include "io/table.h"
 
@@ -21,25 +22,14 @@ typedef struct writer {
   int64_t parent; /* step that the run went on from, until its first checkpoint is there; then, or without one, -1 */
 } writer;
 
-/* About 1 MiB, but at most some thousand chunks: their index stays small. */
-static void choose_chunk(const sim_array *array, hsize_t *chunk) {
-  size_t bytes = sim_array_bytes(array), wanted = bytes / 1024 > 1 << 20 ? bytes / 1024 : 1 << 20;
-  for (int i = 0; i < array->rank; i++) chunk[i] = (hsize_t)array->shape[i];
-  for (int i = 0; i < array->rank; i++)
-    while (bytes > wanted && chunk[i] > 1) {
-      bytes = bytes / chunk[i] * ((chunk[i] + 1) / 2);
-      chunk[i] = (chunk[i] + 1) / 2;
-    }
-}
-
-static sim_status write_array(hid_t group, const sim_array *array) {
-  hsize_t shape[SIM_RANK_MAX], chunk[SIM_RANK_MAX], rank = (hsize_t)array->rank;
+static sim_status write_array(io_image *image, hid_t group, const sim_array *array) {
+  hsize_t shape[SIM_RANK_MAX], rank = (hsize_t)array->rank;
   hid_t dataset;
+  int piece;
   for (int i = 0; i < array->rank; i++) shape[i] = (hsize_t)array->shape[i];
-  choose_chunk(array, chunk);
-  bool chunked = array->rank > 0 && sim_array_bytes(array) > 0;
-  SIM_TRY(io_h5_dataset(group, array->field->name, io_h5_file_type(array->dtype), io_h5_memory_type(array->dtype),
-                        array->rank, shape, chunked ? chunk : NULL, array->data, &dataset));
+  SIM_TRY(io_image_dataset(image, group, array->field->name, io_h5_file_type(array->dtype), array->rank, shape, &piece,
+                           &dataset));
+  if (piece >= 0) image->pieces[piece].data = array->data;
   sim_status status = io_h5_attr_text(dataset, "description", array->field->doc);
   if (status == SIM_OK && rank > 0)
     status = io_h5_attr(dataset, "global", H5T_STD_I64LE, H5T_NATIVE_INT64, rank, array->global);
@@ -49,12 +39,12 @@ static sim_status write_array(hid_t group, const sim_array *array) {
   return status;
 }
 
-static sim_status write_state(hid_t root, const sim_frame *frame) {
+static sim_status write_state(io_image *image, const sim_frame *frame) {
   hid_t group;
   sim_status status = SIM_OK;
-  SIM_TRY(io_h5_group(root, "state", &group));
+  SIM_TRY(io_h5_group(image->file, "state", &group));
   for (size_t i = 0; status == SIM_OK && i < frame->array_count; i++)
-    if (!(frame->arrays[i].field->flags & SIM_NO_CHECKPOINT)) status = write_array(group, &frame->arrays[i]);
+    if (!(frame->arrays[i].field->flags & SIM_NO_CHECKPOINT)) status = write_array(image, group, &frame->arrays[i]);
   H5Gclose(group);
   return status;
 }
@@ -115,7 +105,8 @@ static sim_status write_bytes(hid_t root, const char *name, const void *data, si
   return io_h5_dataset(root, name, H5T_STD_U8LE, H5T_NATIVE_UINT8, 1, shape, NULL, data, NULL);
 }
 
-static sim_status write_all(hid_t root, const writer *self, const sim_frame *frame) {
+static sim_status write_all(io_image *image, const writer *self, const sim_frame *frame) {
+  const hid_t root = image->file;
   const io_provenance *from = self->provenance;
   const sim_clock *clock = &frame->clock;
   const char *path = from->scenario_path ? from->scenario_path : "";
@@ -138,7 +129,7 @@ static sim_status write_all(hid_t root, const writer *self, const sim_frame *fra
   SIM_TRY(write_bytes(root, "scenario", from->scenario_text, from->scenario_size));
   SIM_TRY(write_bytes(root, "scenario_path", path, strlen(path)));
   SIM_TRY(write_lists(root, self, frame));
-  SIM_TRY(write_state(root, frame));
+  SIM_TRY(write_state(image, frame));
   return io_provenance_write(root, from);
 }
 
@@ -203,11 +194,17 @@ static void prune(writer *self, int64_t written) {
 static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
   writer *self = opaque;
   char name[64];
-  io_h5_file file;
-  SIM_TRY(sim_frame_check_finite(frame));
+  io_image image;
+  io_file file;
+  if (!frame->finite) SIM_TRY(sim_frame_check_finite(frame));
   snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)frame->clock.step);
-  SIM_TRY(io_h5_begin(self->folder->ckpt, self->folder->ckpt_path, name, true, &file));
-  SIM_TRY(io_h5_finish(&file, write_all(file.id, self, frame)));
+  SIM_TRY(io_image_begin(true, &image));
+  SIM_TRY(io_image_end(&image, write_all(&image, self, frame)));
+  sim_status status = io_file_create(self->folder->ckpt, self->folder->ckpt_path, name, &file);
+  if (status == SIM_OK) status = io_image_write(&image, &file);
+  io_image_free(&image);
+  SIM_TRY(status);
+  SIM_TRY(io_file_commit(&file));
   remember(self, frame->clock.step);
   prune(self, frame->clock.step);
   return SIM_OK;

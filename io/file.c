@@ -44,7 +44,7 @@ sim_status io_file_sync(io_file *file) {
   return error ? io_file_fail(file, error) : SIM_OK;
 }
 
-sim_status io_file_commit(io_file *file) {
+sim_status io_file_place(io_file *file) {
   SIM_TRY(io_file_sync(file));
   if (io_lock_check() != SIM_OK) { /* while it was written */
     io_file_discard(file);
@@ -57,9 +57,18 @@ sim_status io_file_commit(io_file *file) {
     (void)unlinkat(file->folder, file->temporary, 0);
     return sim_fail(SIM_ERR_IO, "%s: %s", file->path, strerror(error));
   }
-  error = io_sys_sync(file->folder);
+  return SIM_OK;
+}
+
+sim_status io_file_settle(const io_file *file) {
+  int error = io_sys_sync(file->folder);
   if (error) return sim_fail(SIM_ERR_IO, "%s: cannot sync its folder: %s", file->path, strerror(error));
   return SIM_OK;
+}
+
+sim_status io_file_commit(io_file *file) {
+  SIM_TRY(io_file_place(file));
+  return io_file_settle(file);
 }
 
 sim_status io_file_open(int folder, const char *name, const char *path, int *fd, off_t *size) {

@@ -20,7 +20,11 @@ typedef struct io_file {
 sim_status io_file_create(int folder, const char *folder_path, const char *name, io_file *out) SIM_MUST_CHECK;
 /* Makes the content durable; may be called more than once. On failure the file is discarded. */
 sim_status io_file_sync(io_file *file) SIM_MUST_CHECK;
-/* Sync, checked close, rename, sync of the folder. On failure nothing is left of the temporary file. */
+/* Sync, checked close, rename. On failure nothing is left of the temporary file. */
+sim_status io_file_place(io_file *file) SIM_MUST_CHECK;
+/* Makes its name durable, and those of all that were placed in its folder before. */
+sim_status io_file_settle(const io_file *file) SIM_MUST_CHECK;
+/* Both. */
 sim_status io_file_commit(io_file *file) SIM_MUST_CHECK;
 void io_file_discard(io_file *file);
 /* Discards, and records SIM_ERR_IO with the path and what `error` (an errno) means. */

@@ -18,8 +18,8 @@
 
 #define SLICES "slices"
 
-static const char *const own_files[] = {"tables.h5", "tables.h5.bad", "run.pmd",    "status.json", "run.log",
-                                        "run.jsonl", "scenario.lua",  "trace.json", "run.id"};
+static const char *const own_files[] = {"tables.h5", "tables.h5.bad", "tables.rows",  "run.pmd",    "status.json",
+                                        "run.log",   "run.jsonl",     "scenario.lua", "trace.json", "run.id"};
 
 int64_t io_name_step(const char *name, const char *prefix) {
   size_t length = strlen(prefix);
@@ -313,7 +313,8 @@ sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out
   if (!folder) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   memcpy(folder->path, path, length);
   folder->root = folder->snap = folder->ckpt = folder->lock.fd = -1;
-  sim_status status = open_all(folder, mode);
+  folder->later = io_later_create();
+  sim_status status = folder->later ? open_all(folder, mode) : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   if (status != SIM_OK) {
     io_folder_abandon(&folder);
     return status;
@@ -324,6 +325,7 @@ sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out
 
 void io_folder_close(io_folder **folder) {
   if (!*folder) return;
+  io_later_destroy(&(*folder)->later);
   io_lock_release(&(*folder)->lock);
   const int all[] = {(*folder)->snap, (*folder)->ckpt, (*folder)->root};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -4,6 +4,7 @@
 
 #include "io/file.h"
 #include "io/io.h"
+#include "io/later.h"
 #include "io/lock.h"
 
 struct io_folder {
@@ -11,6 +12,7 @@ struct io_folder {
   int root, snap, ckpt;            /* descriptors; -1: none */
   bool made, snap_made, ckpt_made; /* by io_folder_open */
   io_lock lock;
+  io_later *later; /* files on their way to the disk */
 };
 
 /* Opens slices/NAME, made where it is not there; stale temporary files in it go. path[capacity] is for messages. */

@@ -133,7 +133,8 @@ sim_status io_h5_dataset(hid_t parent, const char *name, hid_t file_type, hid_t 
                          const hsize_t *shape, const hsize_t *chunk, const void *data, hid_t *out) {
   hid_t dataset = -1, plist = H5Pcreate(H5P_DATASET_CREATE);
   hid_t space = rank ? H5Screate_simple(rank, shape, NULL) : H5Screate(H5S_SCALAR);
-  bool good = plist >= 0 && space >= 0 && H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER) >= 0;
+  bool good = plist >= 0 && space >= 0 && H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER) >= 0 &&
+              H5Pset_obj_track_times(plist, false) >= 0;
   if (chunk) good = good && H5Pset_chunk(plist, rank, chunk) >= 0 && H5Pset_fletcher32(plist) >= 0;
   if (good) dataset = H5Dcreate2(parent, name, file_type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
   good = dataset >= 0;

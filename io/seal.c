@@ -25,6 +25,42 @@ static uint64_t get(const unsigned char *from, int bytes) {
   return value;
 }
 
+static void fill_header(unsigned char header[IO_SEAL_SIZE], uint64_t size) {
+  memset(header, 0, IO_SEAL_SIZE);
+  memcpy(header, magic, sizeof magic);
+  put(header + AT_VERSION, SEAL_VERSION, 4);
+  put(header + AT_LENGTH, size, 8);
+}
+
+struct io_seal {
+  XXH3_state_t *state;
+  unsigned char header[IO_SEAL_SIZE];
+};
+
+io_seal *io_seal_begin(uint64_t size) {
+  io_seal *self = calloc(1, sizeof *self);
+  if (self) self->state = XXH3_createState();
+  if (!self || !self->state) {
+    free(self);
+    return NULL;
+  }
+  fill_header(self->header, size);
+  XXH3_128bits_reset(self->state);
+  XXH3_128bits_update(self->state, self->header, sizeof self->header);
+  return self;
+}
+
+void io_seal_add(io_seal *seal, const void *data, size_t size) { XXH3_128bits_update(seal->state, data, size); }
+
+void io_seal_end(io_seal *seal, unsigned char header[IO_SEAL_SIZE]) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(seal->state));
+  memcpy(header, seal->header, IO_SEAL_SIZE);
+  memcpy(header + AT_DIGEST, canonical.digest, sizeof canonical.digest);
+  XXH3_freeState(seal->state);
+  free(seal);
+}
+
 /* Digest of `header` (its digest bytes zero) and all of the file behind it; 0 or an errno. */
 static int digest(int fd, uint64_t size, const unsigned char *header, unsigned char *out) {
   XXH3_state_t *state = XXH3_createState();
@@ -52,12 +88,10 @@ static int digest(int fd, uint64_t size, const unsigned char *header, unsigned c
 }
 
 sim_status io_seal_write(io_file *file) {
-  unsigned char header[IO_SEAL_SIZE] = {0};
+  unsigned char header[IO_SEAL_SIZE];
   struct stat info;
   if (fstat(file->fd, &info) != 0) return io_file_fail(file, errno);
-  memcpy(header, magic, sizeof magic);
-  put(header + AT_VERSION, SEAL_VERSION, 4);
-  put(header + AT_LENGTH, (uint64_t)info.st_size, 8);
+  fill_header(header, (uint64_t)info.st_size);
   int error = digest(file->fd, (uint64_t)info.st_size, header, header + AT_DIGEST);
   if (error == 0) error = io_sys_write(file->fd, header, sizeof header, 0);
   return error ? io_file_fail(file, error) : SIM_OK;

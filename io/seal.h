@@ -10,12 +10,20 @@
 #include "io/file.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum { IO_SEAL_SIZE = 512 };
 #define IO_SEAL_MAGIC "SIMSEAL\n"
 
 /* Computes the digest of what was written and puts it into the first block. On failure the file is discarded. */
 sim_status io_seal_write(io_file *file) SIM_MUST_CHECK;
+/* The same for a file of `size` bytes that is not written yet: every byte behind the first block is added in order, and
+ * io_seal_end fills that block and frees. NULL: out of memory. */
+typedef struct io_seal io_seal;
+io_seal *io_seal_begin(uint64_t size);
+void io_seal_add(io_seal *seal, const void *data, size_t size);
+void io_seal_end(io_seal *seal, unsigned char header[IO_SEAL_SIZE]);
 /* Only the first block: whether it is ours, and tells the file's length. Fails as io_seal_check does. */
 sim_status io_seal_look(int fd, off_t size, const char *path) SIM_MUST_CHECK;
 /* SIM_ERR_INCOMPATIBLE with the reason where the file is not exactly what was once written. */

@@ -71,6 +71,27 @@ int io_sys_write(int fd, const void *data, size_t size, int64_t offset) {
   return write_all(fd, data, size, offset);
 }
 
+int io_sys_writev(int fd, struct iovec *vectors, int count, int64_t offset) {
+  int error = injected();
+  if (error) {
+    (void)write_all(fd, vectors->iov_base, vectors->iov_len / 2, offset);
+    return error;
+  }
+  while (count > 0) {
+    ssize_t written = pwritev(fd, vectors, count, (off_t)offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return ENOSPC;
+    offset += written;
+    for (; count > 0 && (size_t)written >= vectors->iov_len; vectors++, count--) written -= (ssize_t)vectors->iov_len;
+    if (count > 0) {
+      vectors->iov_base = (char *)vectors->iov_base + written;
+      vectors->iov_len -= (size_t)written;
+    }
+  }
+  return 0;
+}
+
 int io_sys_truncate(int fd, int64_t size) {
   int error = injected();
   if (error) return error;
@@ -81,6 +102,14 @@ int io_sys_sync(int fd) {
   int error = injected();
   if (error) return error;
   return fsync(fd) != 0 ? errno : 0;
+}
+
+void io_sys_start(int fd) {
+#ifdef SYNC_FILE_RANGE_WRITE
+  (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+#else
+  (void)fd;
+#endif
 }
 
 int io_sys_close(int fd) {

@@ -5,13 +5,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 /* Each returns 0 or an errno. Opened descriptors are closed on exec and never follow a symbolic link. */
 int io_sys_create(int folder, const char *name, int *fd); /* a new file for reading and writing */
 int io_sys_write(int fd, const void *data, size_t size, int64_t offset);
+/* A row of buffers; their entries are changed. */
+int io_sys_writev(int fd, struct iovec *vectors, int count, int64_t offset);
 int io_sys_truncate(int fd, int64_t size);
 int io_sys_sync(int fd);
-int io_sys_close(int fd); /* closed in any case */
+void io_sys_start(int fd); /* begins to write what is in memory of a file, without waiting; a hint: never fails */
+int io_sys_close(int fd);  /* closed in any case */
 int io_sys_rename(int folder, const char *from, const char *to);
 /* Reads until `size` bytes or the end of the file; *got says how many came. Never made to fail. */
 int io_sys_read(int fd, void *data, size_t size, int64_t offset, size_t *got);

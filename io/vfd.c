@@ -1,5 +1,6 @@
 #include "io/vfd.h"
 
+#include "io/image.h"
 #include "io/sys.h"
 
 #include <errno.h>
@@ -13,7 +14,8 @@
 
 struct io_vfd {
   int fd;
-  bool writing; /* errors are kept in `error`; otherwise they are reported to HDF5 at once */
+  io_image *image; /* where the file is in memory; else NULL */
+  bool writing;    /* errors are kept in `error`; otherwise they are reported to HDF5 at once */
   int error;
 };
 
@@ -31,7 +33,8 @@ static H5FD_t *device_open(const char *name, unsigned flags, hid_t fapl, haddr_t
   (void)name, (void)flags, (void)maxaddr;
   const settings *given = H5Pget_driver_info(fapl);
   struct stat info;
-  if (!given || fstat(given->vfd->fd, &info) != 0) return NULL;
+  info.st_size = 0;
+  if (!given || (!given->vfd->image && fstat(given->vfd->fd, &info) != 0)) return NULL;
   device *self = calloc(1, sizeof *self);
   if (!self) return NULL;
   self->vfd = given->vfd;
@@ -70,6 +73,10 @@ static herr_t device_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t add
   (void)type, (void)dxpl;
   device *self = (device *)(void *)file;
   size_t got = 0;
+  if (self->vfd->image) {
+    io_image_load(self->vfd->image, address, size, data);
+    return 0;
+  }
   int error = address > INT64_MAX || size > INT64_MAX - address
                   ? EOVERFLOW
                   : io_sys_read(self->vfd->fd, data, size, (int64_t)address, &got);
@@ -83,6 +90,11 @@ static herr_t device_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t ad
   (void)type, (void)dxpl;
   device *self = (device *)(void *)file;
   if (!self->vfd->writing) return -1;
+  if (self->vfd->image) {
+    if (!io_image_store(self->vfd->image, address, size, data)) self->vfd->error = ENOMEM;
+    if (address + size > self->eof) self->eof = address + size;
+    return 0;
+  }
   if (self->vfd->error == 0)
     self->vfd->error = address > INT64_MAX || size > INT64_MAX - address
                            ? EFBIG
@@ -95,7 +107,10 @@ static herr_t device_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing) {
   (void)dxpl, (void)closing;
   device *self = (device *)(void *)file;
   if (!self->vfd->writing || self->eoa == self->eof) return 0;
-  if (self->vfd->error == 0) self->vfd->error = io_sys_truncate(self->vfd->fd, (int64_t)self->eoa);
+  if (self->vfd->image)
+    self->vfd->image->size = self->eoa;
+  else if (self->vfd->error == 0)
+    self->vfd->error = io_sys_truncate(self->vfd->fd, (int64_t)self->eoa);
   self->eof = self->eoa;
   return 0;
 }
@@ -135,16 +150,16 @@ static hid_t access_list(io_vfd *vfd) {
   return fapl;
 }
 
-static io_vfd *vfd_new(int fd, bool writing) {
+static io_vfd *vfd_new(int fd, io_image *image, bool writing) {
   io_vfd *vfd = calloc(1, sizeof *vfd);
   if (!vfd) return NULL;
   vfd->fd = fd;
+  vfd->image = image;
   vfd->writing = writing;
   return vfd;
 }
 
-hid_t io_vfd_create(int fd, const char *name, bool latest, hsize_t user_block, io_vfd **out) {
-  io_vfd *vfd = *out = vfd_new(fd, true);
+static hid_t create(io_vfd *vfd, const char *name, bool latest, hsize_t user_block) {
   if (!vfd) return -1;
   hid_t file = -1, fapl = access_list(vfd), fcpl = H5Pcreate(H5P_FILE_CREATE);
   if (fapl >= 0 && fcpl >= 0 && (!latest || H5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0) &&
@@ -155,8 +170,16 @@ hid_t io_vfd_create(int fd, const char *name, bool latest, hsize_t user_block, i
   return file;
 }
 
+hid_t io_vfd_create(int fd, const char *name, bool latest, hsize_t user_block, io_vfd **out) {
+  return create(*out = vfd_new(fd, NULL, true), name, latest, user_block);
+}
+
+hid_t io_vfd_create_image(io_image *image, bool latest, hsize_t user_block, io_vfd **out) {
+  return create(*out = vfd_new(-1, image, true), "image", latest, user_block);
+}
+
 hid_t io_vfd_open(int fd, const char *name, io_vfd **out) {
-  io_vfd *vfd = *out = vfd_new(fd, false);
+  io_vfd *vfd = *out = vfd_new(fd, NULL, false);
   if (!vfd) return -1;
   hid_t fapl = access_list(vfd);
   hid_t file = fapl < 0 ? -1 : H5Fopen(name, H5F_ACC_RDONLY, fapl);

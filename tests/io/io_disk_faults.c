@@ -1,6 +1,7 @@
 /* The n-th call that changes a file fails, for n = 1, 2, ... until none is left to fail, once or from there on. No
  * crash, no temporary file, the older files as they were, and the next write works. */
 #include "fixture.h"
+#include "io/folder.h"
 #include "io/sys.h"
 
 #include <dirent.h>
@@ -47,7 +48,10 @@ static sim_status write_one(outputs *it, fixture *self, int kind) {
   sim_row row = {&table, &value};
   sim_frame frame = self->frame;
   if (kind == 0) return it->checkpoints.write(it->checkpoints.self, &frame);
-  if (kind == 1) return it->snapshots.write(it->snapshots.self, &frame);
+  if (kind == 1) {
+    SIM_TRY(it->snapshots.write(it->snapshots.self, &frame));
+    return it->snapshots.flush(it->snapshots.self);
+  }
   if (kind == 3) return io_folder_write(it->folder, "status.json", "{}\n", 3);
   frame.rows = &row;
   frame.row_count = 1;
@@ -61,6 +65,7 @@ static void run_faults(fixture *self, int kind, bool onwards, int error) {
   open_outputs(self, &out);
   self->frame.clock.step = 1;
   assert_ok(write_one(&out, self, 0));
+  if (kind == 1) assert_ok(write_one(&out, self, kind)); /* run.pmd and the index are there */
   self->frame.clock.step = 2;
   int64_t n = 1;
   for (;; n++) {
@@ -72,8 +77,10 @@ static void run_faults(fixture *self, int kind, bool onwards, int error) {
       assert_ok(status);
       break;
     }
-    assert_status(status, SIM_ERR_IO);
-    assert_message(strerror(error));
+    if (kind != 1 || n < 7) {
+      assert_status(status, SIM_ERR_IO);
+      assert_message(strerror(error));
+    }
     assert_no_temporary(self->run, "");
     assert_no_temporary(self->run, "/snap");
     assert_no_temporary(self->run, "/ckpt");
@@ -81,8 +88,9 @@ static void run_faults(fixture *self, int kind, bool onwards, int error) {
     assert_true(loaded.frame.clock.step == 1 || kind == 0);
     io_checkpoint_free(&loaded);
   }
-  /* A small file is made by six calls: open, write, sync, close, rename, sync of the folder. */
-  assert_true(kind == 3 ? n == 7 : n > 7);
+  /* A file is made by six calls: open, write, sync, close, rename, sync of the folder. More are the index behind a
+   * snapshot, whose failures are no failures here, and tables. */
+  assert_true(kind == 0 || kind == 3 ? n == 7 : n >= 7);
   assert_ok(write_one(&out, self, kind));
   assert_ok(io_checkpoint_newest(self->run, &loaded));
   assert_int_equal(loaded.frame.clock.step, kind == 0 ? 2 : 1);
@@ -106,7 +114,8 @@ static void test_index_fails(void **state) {
   open_outputs(self, &out);
   assert_true(sim_log_add(fixture_log_writer, &log));
   for (int64_t n = 1;; n++) {
-    assert_ok(write_one(&out, self, 1));
+    assert_ok(out.snapshots.write(out.snapshots.self, &self->frame));
+    io_later_wait(out.folder->later);
     io_sys_fail(n, false, EIO);
     assert_ok(out.snapshots.flush(out.snapshots.self));
     bool reached = io_sys_failed();

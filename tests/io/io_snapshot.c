@@ -263,6 +263,53 @@ static void test_index_is_written_now_and_then(void **state) {
   read_points(self, 100, points, times);
 }
 
+/* All bytes of the snapshot of a step, its date taken out. */
+static char *read_snapshot(const fixture *self, int step, size_t *size) {
+  char path[160];
+  snprintf(path, sizeof path, "%s/snap/snap_%08d.h5", self->run, step);
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  char *bytes = calloc(1, 1 << 20);
+  *size = fread(bytes, 1, 1 << 20, file);
+  fclose(file);
+  memset(bytes, 0, 64); /* the digest is over the date too */
+  for (size_t i = 0; i + 25 < *size; i++)
+    if (memcmp(bytes + i, "20", 2) == 0 && bytes[i + 4] == '-' && bytes[i + 13] == ':' && bytes[i + 16] == ':')
+      memset(bytes + i, 0, 25);
+  return bytes;
+}
+
+/* The records of HDF5 are made once for many snapshots of a layout: each file is the one that is made alone. */
+static void test_one_layout_many_files(void **state) {
+  fixture *self = *state;
+  for (int last = 3; last <= 120; last += 13) { /* steps of one, two and three digits */
+    size_t sizes[2];
+    char *bytes[2];
+    for (int alone = 0; alone < 2; alone++) {
+      io_folder *folder;
+      sim_sink sink;
+      assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder));
+      assert_ok(io_snapshot_sink(folder, &self->provenance, (sim_cadence){0}, &sink));
+      for (int step = alone ? last : last - 3; step <= last; step++) {
+        self->frame.clock.step = step;
+        self->frame.clock.t = step * 0.3;
+        self->frame.clock.dt = 1.0 / (step + 7);
+        for (int i = 0; i < 7; i++) self->position[0][i] = (double)(1000 * step + i);
+        assert_ok(sink.write(sink.self, &self->frame));
+      }
+      assert_ok(sink.flush(sink.self));
+      sink.destroy(&sink.self);
+      io_folder_close(&folder);
+      bytes[alone] = read_snapshot(self, last, &sizes[alone]);
+      fixture_remove(self->run);
+    }
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(bytes[0], bytes[1], sizes[0]);
+    free(bytes[0]);
+    free(bytes[1]);
+  }
+}
+
 static void test_force_removes_the_index(void **state) {
   fixture *self = *state;
   io_folder *folder;
@@ -284,7 +331,7 @@ int main(void) {
       TEST(test_no_units),      TEST(test_index_is_written_now_and_then),
       TEST(test_no_particles),  TEST(test_long_command_line),
       TEST(test_vtkhdf_index),  TEST(test_force_removes_the_index),
-      TEST(test_empty_species),
+      TEST(test_empty_species), TEST(test_one_layout_many_files),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static struct {
   fake_options options;
   lane lanes[LANES];
   bool closing, failed;
-  int64_t marked, most;
+  int64_t marked, most, marks[SIM_MARKS];
   struct {
     const void *staged, *source;
   } planted[STAGED];
@@ -76,6 +76,7 @@ void fake_start(const fake_options *options) {
   fake.options = *options;
   fake.closing = fake.failed = false;
   fake.marked = fake.most = 0;
+  memset(fake.marks, 0, sizeof fake.marks);
   memset(fake.planted, 0, sizeof fake.planted);
   for (int i = 0; i < LANES; i++) {
     fake.lanes[i].queued = fake.lanes[i].done = 0;
@@ -156,6 +157,21 @@ static sim_status fake_leave(void *host, const void *staged, size_t bytes) {
 
 static sim_status fake_left(void) { return wait_until(COPIES, queued(COPIES)); }
 
+static sim_status fake_mark(int mark) {
+  const int64_t now = queued(COPIES);
+  lock();
+  fake.marks[mark] = now;
+  unlock();
+  return SIM_OK;
+}
+
+static sim_status fake_left_at(int mark) {
+  lock();
+  const int64_t done = fake.marks[mark];
+  unlock();
+  return wait_until(COPIES, done);
+}
+
 static sim_status fake_follow(void) {
   const int64_t before = fake.marked;
   fake.marked = queued(STEPS);
@@ -176,5 +192,7 @@ const sim_backend fake_device = {
     .stage = fake_stage,
     .leave = fake_leave,
     .left = fake_left,
+    .mark = fake_mark,
+    .left_at = fake_left_at,
     .follow = fake_follow,
 };

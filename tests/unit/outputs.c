@@ -215,14 +215,14 @@ static void steps_go_on_while_a_sink_sleeps(void **state) {
   free(t);
 }
 
-/* With a snapshot a step the loop makes the next step and waits with its state. */
-static void a_state_waits_for_the_one_before(void **state) {
+/* With a snapshot a step the loop is ahead by as many states as there are stages for, and waits with the next one. */
+static void states_wait_for_a_stage(void **state) {
   (void)state;
   trial *cpu = trial_run(trial_make(30, 0, 1, 0), NULL), *t = trial_make(30, 0, 1, 0);
   t->memory.sinks[SNAPSHOT].sleep_us = 5000;
   trial_run(t, &(fake_options){.step_us = 10, .leave_us = 10});
   assert_same(t, cpu);
-  assert_true(t->memory.sinks[SNAPSHOT].steps_ahead <= 1);
+  assert_in_range(t->memory.sinks[SNAPSHOT].steps_ahead, 2, SIM_STAGES_MAX - 1);
   free(cpu);
   free(t);
 }
@@ -441,15 +441,21 @@ static void the_plan_knows_where(void **state) {
   sim_plan plan = {.space = SIM_SPACE_DEVICE, .snapshot_bytes = 300, .staged_bytes = 200, .checkpoint_bytes = 500};
   sim_plan_add(&plan, "bodies", 1000);
   sim_plan_add_host(&plan, "rows", 10);
-  sim_stage_plan(&fake_device, &plan);
+  sim_stage_plan(&fake_device, false, true, &plan);
   assert_true(sim_plan_bytes(&plan, SIM_SPACE_DEVICE) == 1200);
   assert_true(sim_plan_bytes(&plan, SIM_SPACE_HOST) == 510);
   for (int i = 0; i < 40; i++) sim_plan_add_host(&plan, "more", 1);
   assert_true(sim_plan_bytes(&plan, SIM_SPACE_DEVICE) == 1200);
   assert_true(sim_plan_bytes(&plan, SIM_SPACE_HOST) == 550);
   sim_plan host = {.snapshot_bytes = 300, .checkpoint_bytes = 500};
-  sim_stage_plan(&sim_backend_cpu, &host);
+  sim_stage_plan(&sim_backend_cpu, false, false, &host);
   assert_int_equal(host.count, 0);
+  sim_stage_plan(&sim_backend_cpu, false, true, &host);
+  assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500);
+  sim_stage_plan(&sim_backend_cpu, true, true, &host); /* one for whole states and all that there are of snapshots */
+  assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500 + 500 + (SIM_STAGES_MAX - 1) * 300);
+  assert_int_equal(sim_stage_count(100 << 20, true), 3);
+  assert_int_equal(sim_stage_count(1e12, true), 1);
 }
 
 static void a_state_may_grow(void **state) {
@@ -461,7 +467,7 @@ static void a_state_may_grow(void **state) {
   sim_array array = {.field = &field, .dtype = SIM_F64, .rank = 1, .shape = {4}, .data = data, .room = 50 * 8};
   const sim_frame view = {.arrays = &array, .array_count = 1, .species = &species, .species_count = 1};
   sim_stage stage;
-  assert_int_equal(sim_stage_create(&fake_device, &view, &stage), SIM_OK);
+  assert_int_equal(sim_stage_create(&fake_device, &view, true, 0, &stage), SIM_OK);
   const void *first = stage.host;
   for (int64_t n = 40; n <= 100; n += 60) { /* within its room; then with more room */
     array.shape[0] = n;
@@ -480,7 +486,7 @@ int main(void) {
       cmocka_unit_test(a_copy_that_is_not_staged_is_seen),
       cmocka_unit_test(a_resumed_run_that_was_over),
       cmocka_unit_test(steps_go_on_while_a_sink_sleeps),
-      cmocka_unit_test(a_state_waits_for_the_one_before),
+      cmocka_unit_test(states_wait_for_a_stage),
       cmocka_unit_test(rows_wait_until_the_queue_is_full),
       cmocka_unit_test(the_host_is_not_far_ahead),
       cmocka_unit_test(a_failed_sink_is_tried_again),

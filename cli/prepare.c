@@ -200,8 +200,8 @@ static const char *share_out(const cli_scheduler *scheduler, const char *device,
   return name;
 }
 
-/* Whether this build has GPU code. Without it nobody knows what a model can do on a GPU, and a job that was given one is
- * not told that it does not need it. */
+/* Whether this build has GPU code. Without it nobody knows what a model can do on a GPU, and a job that was given one
+ * is not told that it does not need it. */
 #ifdef SIM_HAS_CUDA
 static const bool gpu_built = true;
 #else

@@ -144,7 +144,8 @@ static sim_status try_run(sweep *s, size_t run) {
 static sim_status check_seeds(const sweep *s) {
   uint64_t seed;
   for (size_t i = 0; i < s->axis_count; i++)
-    for (size_t k = 0; s->axes[i].seed && k < s->axes[i].count; k++) SIM_TRY(cli_parse_seed(s->axes[i].value[k], &seed));
+    for (size_t k = 0; s->axes[i].seed && k < s->axes[i].count; k++)
+      SIM_TRY(cli_parse_seed(s->axes[i].value[k], &seed));
   return SIM_OK;
 }
 

@@ -110,9 +110,9 @@ sim_status cli_sweep_log(const sweep *s, size_t run, int *fd) {
   if (*fd >= 0) (void)close(*fd);
   *fd = -1;
   return sim_fail(SIM_ERR_CANT_CREATE, "%s/logs/%s: %s", s->folder, name,
-                  error == ELOOP               ? "is a symbolic link, and a sweep never follows one"
+                  error == ELOOP                 ? "is a symbolic link, and a sweep never follows one"
                   : error == 0 || error == ENXIO ? "not a regular file"
-                                               : strerror(error));
+                                                 : strerror(error));
 }
 
 /* ---- files that are written whole ---- */

@@ -61,6 +61,7 @@ static void plain_name(const char *path, char *out, size_t capacity) {
   }
 }
 
+/* One word of the shell, whatever its letters. */
 static void quoted(const char *text) {
   putchar('\'');
   for (; *text; text++)
@@ -120,12 +121,13 @@ static void print_directives(const script *s) {
 
 static void print_comment(const script *s) {
   const sim_plan *plan = &s->job->plan;
-  char memory[32], took[48] = "a time that is not known beforehand";
+  char memory[32], took[48] = "a time that is not known beforehand", target[4096];
+  sim_text_escape(target, sizeof target, s->job->options->target, strlen(s->job->options->target));
   cli_bytes(sim_plan_bytes(plan, SIM_SPACE_HOST) + s->job->resident, memory, sizeof memory);
   if (isfinite(plan->steps)) cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, took, sizeof took);
   printf("#\n# Brings %s to its end, over as many jobs as it takes. Made by sim %s; submit it with %s.\n"
          "# Estimate of sim check: %s of memory, %s in all on the machine where this was made.\n#\n",
-         s->job->options->target, cli_version_text, s->pbs ? "qsub" : "sbatch", memory, took);
+         target, cli_version_text, s->pbs ? "qsub" : "sbatch", memory, took);
   printf(
       "# sim stops in time for the job's limit with a checkpoint and exit 75; then, and only then, the job is put\n"
       "# back into the queue, and the same line goes on. After %d jobs in a row without a new checkpoint it is not.\n",
@@ -135,16 +137,19 @@ static void print_comment(const script *s) {
   if (*s->array && s->sweep == 0) printf("# Each task is the scenario with its number as the seed.\n");
 }
 
-/* The options that the run is to have, as they were given to us. */
+static void print_option(const char *name, const char *value) {
+  if (!value) return;
+  printf(" %s ", name);
+  quoted(value);
+}
+
+/* The options that the run is to have, as they were given to us: each value is quoted, whatever was checked before. */
 static void print_options(const cli_options *o) {
-  for (const char *const *set = o->sets; *set; set++) {
-    printf(" --set ");
-    quoted(*set);
-  }
-  if (o->precision) printf(" --precision %s", o->precision);
-  if (o->seed_given) printf(" --seed %s", o->seed_text);
-  if (strcmp(o->device, "auto") != 0) printf(" --device %s", o->device);
-  if (o->isa_given) printf(" --isa %s", sim_isa_name(o->isa));
+  for (const char *const *set = o->sets; *set; set++) print_option("--set", *set);
+  print_option("--precision", o->precision);
+  if (o->seed_given) print_option("--seed", o->seed_text);
+  if (strcmp(o->device, "auto") != 0) print_option("--device", o->device);
+  if (o->isa_given) print_option("--isa", sim_isa_name(o->isa));
   if (o->lua_seconds != 1.5) printf(" --lua-seconds %g", o->lua_seconds);
 }
 
@@ -206,6 +211,14 @@ static void print_requeue(const script *s) {
            *s->array ? " -v PBS_ARRAY_INDEX=\"$PBS_ARRAY_INDEX\"" : "");
 }
 
+/* A line break would end a comment, and begin a line that the scheduler may read as its own. */
+static sim_status check_lines(const cli_job *job) {
+  const cli_options *o = job->options;
+  bool broken = strchr(o->target, '\n') || strchr(job->output, '\n');
+  for (const char *const *set = o->sets; *set; set++) broken = broken || strchr(*set, '\n');
+  return broken ? sim_fail(SIM_ERR_USAGE, "a name or a value with a line break cannot stand in a job script") : SIM_OK;
+}
+
 sim_status cli_script_print(const cli_job *job, size_t sweep) {
   const cli_options *o = job->options;
   script s;
@@ -214,8 +227,7 @@ sim_status cli_script_print(const cli_job *job, size_t sweep) {
   if (o->array) SIM_TRY(check_array(o->array));
   if (o->array && strlen(o->array) >= sizeof s.array)
     return sim_fail(SIM_ERR_USAGE, "--array: longer than %zu letters", sizeof s.array - 1);
-  if (strchr(o->target, '\n') || strchr(job->output, '\n'))
-    return sim_fail(SIM_ERR_USAGE, "a name with a line break cannot stand in a job script");
+  SIM_TRY(check_lines(job));
   if (o->array && o->seed_given)
     return sim_fail(SIM_ERR_USAGE, "--array gives each task its number as the seed: it does not go with --seed");
   fill(job, sweep, &s);

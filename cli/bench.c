@@ -47,7 +47,7 @@ static bool wanted(const cli_options *o, const char *model) {
 }
 
 static sim_status check_models(const cli_options *o) {
-  const char *names[32];
+  const char *names[32] = {NULL};
   size_t count = 0;
   for (const bench_kernel *k = cli_bench_kernels; k->model; k++)
     if (sim_model_find(k->model)) names[count++] = k->model;

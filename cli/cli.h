@@ -63,6 +63,8 @@ typedef struct cli_options {
 } cli_options;
 
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) SIM_MUST_CHECK;
+/* --seed: a whole number from 0 to 2^64 - 1, in digits alone. */
+sim_status cli_parse_seed(const char *text, uint64_t *out) SIM_MUST_CHECK;
 extern const char cli_help_text[];
 
 /* ---- waiting.c ---- */
@@ -87,8 +89,10 @@ void cli_terminal_stop(void);
 void cli_terminal_progress(const sim_progress *progress, const char *work_unit);
 /* "start", "done", "stopped", "failed": for programs that read run.jsonl or --log-json. digest "": none. */
 void cli_terminal_event(const char *event, const sim_clock *clock, const char *digest);
-/* A line on stdout, unless quiet, and in run.log. */
+/* A line on stdout, unless quiet, and in run.log; control characters escaped. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Writes what is left for stdout. 0, or the errno of the first write to it that failed. */
+int cli_stdout_error(void);
 /* A line in run.log and run.jsonl alone. */
 void cli_terminal_note(sim_log_level level, const char *message);
 void cli_duration(double seconds, char *out, size_t capacity);            /* "1 h 02 min" */

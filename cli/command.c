@@ -10,10 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A file that we open must never land on a standard descriptor that the caller left closed. */
+/* A file that we open must never land on a standard descriptor that the caller left closed. Writing to a closed stdout
+ * fails, as it did before. */
 static bool fill_standard_descriptors(void) {
   for (int fd = 0; fd < 3; fd++)
-    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_WRONLY : O_RDONLY) < 0) return false;
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) return false;
   return true;
 }
 
@@ -64,18 +65,30 @@ static void report(sim_status status, const cli_options *options) {
   if (options->verbosity > 0) fprintf(stderr, "sim: raised at %s:%d\n", error->file, error->line);
 }
 
+/* Whether what is printed is the result: that of a run and of a sweep is their files. */
+static bool shows(const cli_options *options) {
+  if (options->command == CLI_SWEEP) return options->script;
+  return options->command != CLI_RUN && options->command != CLI_RESUME;
+}
+
+/* Whether loops run in threads, here or in programs that this one starts. */
+static bool computes(const cli_options *options) {
+  return options->command == CLI_RUN || options->command == CLI_RESUME || options->command == CLI_SWEEP ||
+         options->command == CLI_BENCH;
+}
+
 int cli_main(int argc, char **argv) {
   if (!fill_standard_descriptors()) return sim_status_exit_code(SIM_ERR_IO);
   cli_signals_install();
   static cli_options options;
   sim_status status = cli_options_parse(argc, argv, &options);
-  const bool runs = options.command == CLI_RUN || options.command == CLI_RESUME || options.command == CLI_SWEEP;
-  if (status == SIM_OK && (runs || options.command == CLI_BENCH)) cli_wait_asleep(argv);
+  if (status == SIM_OK && computes(&options)) cli_wait_asleep(argv);
   if (status == SIM_OK) status = io_init();
   if (status == SIM_OK) status = dispatch(&options);
-  if (fflush(stdout) != 0 && !runs && status == SIM_OK) { /* a run's result is its files */
-    status = sim_fail(SIM_ERR_IO, "cannot write to standard output: %s", strerror(errno));
-    if (errno == EPIPE) sim_error_clear(); /* a reader that has seen enough */
+  const int unwritten = cli_stdout_error();
+  if (unwritten && shows(&options) && status == SIM_OK) {
+    status = sim_fail(SIM_ERR_IO, "cannot write to standard output: %s", strerror(unwritten));
+    if (unwritten == EPIPE) sim_error_clear(); /* a reader that has seen enough */
   }
   report(status, &options);
   if (status == SIM_ERR_STOPPED && cli_signals_which() == SIGINT) cli_signals_end_by(SIGINT);

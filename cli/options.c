@@ -99,7 +99,7 @@ static sim_status parse_count(const char *option, const char *text, int least, i
   return SIM_OK;
 }
 
-static sim_status parse_seed(const char *text, uint64_t *out) {
+sim_status cli_parse_seed(const char *text, uint64_t *out) {
   char *end;
   errno = 0;
   unsigned long long n = strtoull(text, &end, 10);
@@ -406,7 +406,7 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
   while (kind < KINDS - 1 && out->command != kinds[kind]) kind++;
   if (refused[kind])
     return sim_fail(SIM_ERR_USAGE, "sim %s does not take %s (see sim --help)", commands[command].name, refused[kind]);
-  if (out->seed_given && out->command != CLI_SWEEP) SIM_TRY(parse_seed(out->seed_text, &out->seed));
+  if (out->seed_given && out->command != CLI_SWEEP) SIM_TRY(cli_parse_seed(out->seed_text, &out->seed));
   if (out->script && !out->array && out->command == CLI_BATCH)
     return sim_fail(SIM_ERR_USAGE, "--array needs numbers, as in 0-9");
   if (out->array && out->command == CLI_SWEEP)

@@ -200,11 +200,19 @@ static const char *share_out(const cli_scheduler *scheduler, const char *device,
   return name;
 }
 
+/* Whether this build has GPU code. Without it nobody knows what a model can do on a GPU, and a job that was given one
+ * is not told that it does not need it. */
+#ifdef SIM_HAS_CUDA
+static const bool gpu_built = true;
+#else
+static const bool gpu_built = false;
+#endif
+
 /* Whether the model has all that the scenario asks for on a GPU; a line where it is for that alone that there is none.
  */
 static bool gpu_able(const cli_job *job) {
   char lacks[160];
-  if (!job->model->ops[SIM_BACKEND_CUDA]) return false;
+  if (!job->model->ops[SIM_BACKEND_CUDA]) return !gpu_built;
   if (!job->model->supports || job->model->supports(job->parameters, SIM_BACKEND_CUDA, lacks, sizeof lacks))
     return true;
   if (!sim_backends[0]->unavailable()) sim_log(SIM_LOG_INFO, "on the CPU: %s not on a GPU", lacks);

@@ -45,7 +45,8 @@ static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 
 static const struct {
   const char *name, *job, *array, *task; /* array and task: NULL where the id has the task in it */
-  const char *const restart[2], *const cores[3], *const local[2], *const gpu[6];
+  const char *const restart[2], *const cores[3], *const local[2];
+  const char *const gpu[3], *const gpus[4]; /* numbers of devices, of which "0" is one; how many there are */
 } systems[] = {
     {"Slurm",
      "SLURM_JOB_ID",
@@ -54,8 +55,9 @@ static const struct {
      {"SLURM_RESTART_COUNT"},
      {"SLURM_CPUS_PER_TASK"},
      {"SLURM_LOCALID"},
-     {"SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS", "SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_TASK"}},
-    {"PBS", "PBS_JOBID", NULL, NULL, {NULL}, {"NCPUS", "PBS_NUM_PPN"}, {"PBS_VNODENUM"}, {"PBS_NGPUS"}},
+     {"SLURM_JOB_GPUS", "SLURM_STEP_GPUS"},
+     {"SLURM_GPUS", "SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_TASK"}},
+    {"PBS", "PBS_JOBID", NULL, NULL, {NULL}, {"NCPUS", "PBS_NUM_PPN"}, {"PBS_VNODENUM"}, {NULL}, {"PBS_NGPUS"}},
     {"LSF", "LSB_JOBID", "LSB_JOBID", "LSB_JOBINDEX", {NULL}, {"LSB_DJOB_NUMPROC"}, {NULL}, {"LSB_GPU_ALLOC_INFO"}},
     {"Grid Engine", "JOB_ID", "JOB_ID", "SGE_TASK_ID", {NULL}, {"NSLOTS"}, {NULL}, {"SGE_HGR_gpu", "SGE_HGR_GPU"}},
 };
@@ -76,9 +78,9 @@ cli_scheduler cli_scheduler_find(void) {
     found.restart = number(systems[i].restart, 0, 0);
     found.cores = number(systems[i].cores, 1, 0);
     found.local = number(systems[i].local, 0, -1);
-    const char *gpu = first_set(systems[i].gpu), *visible = set("CUDA_VISIBLE_DEVICES");
-    found.gpu =
-        (gpu && strcmp(gpu, "0") != 0) || (visible && strcmp(visible, "NoDevFiles") != 0 && strcmp(visible, "-1") != 0);
+    const char *gpus = first_set(systems[i].gpus), *visible = set("CUDA_VISIBLE_DEVICES");
+    found.gpu = first_set(systems[i].gpu) || (gpus && strcmp(gpus, "0") != 0) ||
+                (visible && strcmp(visible, "NoDevFiles") != 0 && strcmp(visible, "-1") != 0);
   }
   return found;
 }

@@ -2,13 +2,16 @@
 #include "cli/status.h"
 
 #include "cli/cli.h"
+#include "io/file.h"
 #include "io/io.h"
+#include "io/sys.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The value of a key in a flat object as job.c writes it, without quotes; "" where there is none. */
 static void value_of(const char *json, const char *key, char *out, size_t capacity) {
@@ -37,10 +40,14 @@ sim_status cli_status_read(const char *folder, cli_status *out) {
   char path[4200], text[8192];
   *out = (cli_status){.exit_code = -1};
   snprintf(path, sizeof path, "%s/status.json", folder);
-  FILE *file = fopen(path, "re");
-  if (!file) return sim_fail(SIM_ERR_NO_INPUT, "%s: holds no run: status.json: %s", folder, strerror(errno));
-  size_t n = fread(text, 1, sizeof text - 1, file);
-  fclose(file);
+  int fd;
+  off_t size;
+  size_t n;
+  if (io_file_open(AT_FDCWD, path, "status.json", &fd, &size) != SIM_OK)
+    return sim_fail_context("%s: holds no run", folder);
+  const int error = io_sys_read(fd, text, sizeof text - 1, 0, &n);
+  (void)close(fd);
+  if (error) return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error));
   text[n] = '\0';
   value_of(text, "state", out->state, sizeof out->state);
   if (!*out->state) return sim_fail(SIM_ERR_NO_INPUT, "%s: is not a status of a run", path);
@@ -66,6 +73,7 @@ sim_status cli_status_read(const char *folder, cli_status *out) {
 enum { COLUMNS = 7, CELL = 300 };
 static const char *const heads[COLUMNS] = {"run", "state", "done", "rate", "ends", "job", "host"};
 
+/* Others may have written the file, and named the folder: no control character reaches the terminal. */
 static void cells_of(const char *folder, const cli_status *s, char cells[COLUMNS][CELL]) {
   for (int c = 0; c < COLUMNS; c++) cells[c][0] = '\0';
   bool running = strcmp(s->state, "running") == 0;
@@ -79,6 +87,11 @@ static void cells_of(const char *folder, const cli_status *s, char cells[COLUMNS
   snprintf(cells[4], CELL, "%s", running ? s->expected_end : s->updated);
   snprintf(cells[5], CELL, "%s", s->job);
   snprintf(cells[6], CELL, "%s", s->host);
+  for (int c = 0; c < COLUMNS; c++) {
+    char raw[CELL];
+    memcpy(raw, cells[c], CELL);
+    sim_text_escape(cells[c], CELL, raw, strlen(raw));
+  }
 }
 
 sim_status cli_status_show(const char *const *folders) {

@@ -12,7 +12,8 @@ typedef struct cli_status {
   int exit_code; /* -1: none */
 } cli_status;
 
-/* SIM_ERR_NO_INPUT where the folder holds no run. */
+/* Texts are as the file has them: escape them before they are shown. SIM_ERR_NO_INPUT where the folder holds no run, or
+ * where status.json is a FIFO, a device or a folder. */
 sim_status cli_status_read(const char *folder, cli_status *out) SIM_MUST_CHECK;
 /* Prints a line for each of these folders. */
 sim_status cli_status_show(const char *const *folders) SIM_MUST_CHECK;

@@ -3,7 +3,6 @@
 #include "cli/status.h"
 #include "cli/sweep.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -12,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -112,10 +110,6 @@ const char *cli_sweep_value(const sweep *s, size_t run, size_t which) {
   return s->axes[which].value[run % s->axes[which].count];
 }
 
-void cli_sweep_folder(const sweep *s, size_t run, char out[4200]) {
-  snprintf(out, 4200, "%.4000s/run_%04zu", s->folder, run + 1);
-}
-
 /* ---- the scenario, with the first and the last values ---- */
 
 static sim_status try_run(sweep *s, size_t run) {
@@ -128,12 +122,8 @@ static sim_status try_run(sweep *s, size_t run) {
   for (size_t i = 0; i < s->axis_count; i++) {
     const char *value = cli_sweep_value(s, run, i);
     if (s->axes[i].seed) {
-      char *end;
       options.seed_given = true;
-      errno = 0;
-      options.seed = strtoull(value, &end, 10);
-      if (errno || !isdigit((unsigned char)*value) || *end)
-        return sim_fail(SIM_ERR_USAGE, "--seed '%s': expected a whole number from 0 to 2^64 - 1", value);
+      SIM_TRY(cli_parse_seed(value, &options.seed));
       continue;
     }
     snprintf(sets[count], sizeof sets[count], "%s=%s", s->axes[i].name, value);
@@ -150,14 +140,25 @@ static sim_status try_run(sweep *s, size_t run) {
   return status;
 }
 
+/* Every one: no run is begun, and no script is printed, with a seed that its run would refuse. */
+static sim_status check_seeds(const sweep *s) {
+  uint64_t seed;
+  for (size_t i = 0; i < s->axis_count; i++)
+    for (size_t k = 0; s->axes[i].seed && k < s->axes[i].count; k++)
+      SIM_TRY(cli_parse_seed(s->axes[i].value[k], &seed));
+  return SIM_OK;
+}
+
 /* Where the scenario has no sim.param of the name "seed", --set seed=... means --seed. */
 static sim_status try_first(sweep *s) {
+  SIM_TRY(check_seeds(s));
   sim_status status = try_run(s, 0);
   axis *seed = NULL;
   for (size_t i = 0; i < s->axis_count; i++)
     if (strcmp(s->axes[i].name, "seed") == 0 && !s->axes[i].seed) seed = &s->axes[i];
   if (status != SIM_ERR_USAGE || !seed || s->job->options->seed_given) return status;
   seed->seed = true;
+  SIM_TRY(check_seeds(s));
   cli_prepare_again(s->job);
   return try_run(s, 0);
 }
@@ -226,20 +227,21 @@ static sim_status start(const sweep *s, size_t run, size_t slot, pid_t *child) {
   static char sets[AXES_MAX][4224], folder[4200], threads[64], device[64], lua[64];
   char *const texts[4] = {folder, threads, device, lua};
   const char *argv[ARGUMENTS_MAX];
-  char log[4216];
+  int log;
+  SIM_TRY(cli_sweep_log(s, run, &log));
   arguments(s, run, texts, argv, sets, slot);
-  snprintf(log, sizeof log, "%.4000s/logs/run_%04zu.log", s->folder, run + 1);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0666);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  posix_spawn_file_actions_adddup2(&actions, log, 1);
+  posix_spawn_file_actions_adddup2(&actions, log, 2);
   posix_spawnattr_t attributes; /* a process group of its own: Ctrl-C is for us, who tell the runs to stop */
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   int error = posix_spawn(child, "/proc/self/exe", &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
+  (void)close(log);
   return error ? sim_fail(SIM_ERR_IO, "cannot start a run: %s", strerror(error)) : SIM_OK;
 }
 
@@ -250,47 +252,6 @@ static bool is_done(const sweep *s, size_t run) {
   bool done = cli_status_read(folder, &status) == SIM_OK && strcmp(status.state, "done") == 0;
   sim_error_clear();
   return done;
-}
-
-/* The grid and the scenario stand in sweep.txt, so that a folder holds one sweep. */
-static sim_status open_folder(const sweep *s) {
-  char path[4200];
-  sim_bytes grid = {0}, there = {0};
-  sim_bytes_format(&grid, "%s\n", s->job->options->target);
-  for (size_t i = 0; i < s->axis_count; i++) {
-    sim_bytes_format(&grid, "%s%s =", s->axes[i].seed ? "--" : "", s->axes[i].name);
-    for (size_t k = 0; k < s->axes[i].count; k++) sim_bytes_format(&grid, " %s", s->axes[i].value[k]);
-    sim_bytes_text(&grid, "\n");
-  }
-  const cli_options *o = s->job->options;
-  sim_bytes_format(&grid, "precision %s, isa %s\n\n", o->precision ? o->precision : "as the scenario's",
-                   o->isa_given ? sim_isa_name(o->isa) : "auto");
-  sim_bytes_add(&grid, s->job->source.text, s->job->source.size);
-  snprintf(path, sizeof path, "%.4000s/logs", s->folder);
-  if ((mkdir(s->folder, 0777) != 0 && errno != EEXIST) || (mkdir(path, 0777) != 0 && errno != EEXIST)) {
-    sim_bytes_free(&grid);
-    return sim_fail(SIM_ERR_CANT_CREATE, "%s: %s", s->folder, strerror(errno));
-  }
-  snprintf(path, sizeof path, "%.4000s/sweep.txt", s->folder);
-  sim_status status = SIM_OK;
-  FILE *file = fopen(path, "re");
-  if (file) {
-    char piece[4096];
-    for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0;) sim_bytes_add(&there, piece, n);
-    fclose(file);
-    if (there.size != grid.size || memcmp(there.data, grid.data, grid.size) != 0)
-      status = sim_fail(SIM_ERR_CANT_CREATE, "%s: holds another sweep (see its sweep.txt)", s->folder);
-  } else {
-    char temporary[4264];
-    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-    file = fopen(temporary, "we");
-    bool good = file && fwrite(grid.data, 1, grid.size, file) == grid.size;
-    if (file) good = fclose(file) == 0 && good;
-    if (!good || rename(temporary, path) != 0) status = sim_fail(SIM_ERR_CANT_CREATE, "%s: %s", path, strerror(errno));
-  }
-  sim_bytes_free(&grid);
-  sim_bytes_free(&there);
-  return status;
 }
 
 /* ---- all of them ---- */
@@ -350,8 +311,8 @@ static sim_status run_all(const sweep *s, size_t first, size_t last, tally *t) {
   while (running > 0 || (next < last && status == SIM_OK && !cli_requests.stop)) {
     for (size_t k = 0; k < s->jobs && next < last && status == SIM_OK && !cli_requests.stop; k++) {
       if (slots[k].child != 0) continue;
-      while (next < last && is_done(s, next)) next++, t->skipped++;
-      if (next == last) break;
+      while (next < last && (status = cli_sweep_own(s, next)) == SIM_OK && is_done(s, next)) next++, t->skipped++;
+      if (next == last || status != SIM_OK) break;
       wait_for_other(s, next);
       slots[k] = (slot){0, next++, sim_wall_clock()};
       status = start(s, slots[k].run, k, &slots[k].child);
@@ -386,7 +347,7 @@ static sim_status summary(const sweep *s, const tally *t) {
 sim_status cli_sweep_run(cli_job *job) {
   const cli_options *o = job->options;
   static sweep s;
-  s = (sweep){.job = job, .folder = job->output};
+  s = (sweep){.job = job, .folder = job->output, .root = -1, .logs = -1};
   tally t = {0};
   sim_status status = parse_axes(&s);
   if (status == SIM_OK && (o->only < 0 || (size_t)o->only > s.runs))
@@ -403,7 +364,7 @@ sim_status cli_sweep_run(cli_job *job) {
   } else if (status == SIM_OK) {
     const size_t first = o->only > 0 ? (size_t)o->only - 1 : 0, last = o->only > 0 ? (size_t)o->only : s.runs;
     if (o->only > 0) s.jobs = 1;
-    status = open_folder(&s);
+    status = cli_sweep_open(&s);
     if (status == SIM_OK)
       cli_say("%zu run%s, %zu at once with %d thread%s each, in %s", last - first, last - first == 1 ? "" : "s", s.jobs,
               s.threads, s.threads == 1 ? "" : "s", s.folder);
@@ -411,6 +372,7 @@ sim_status cli_sweep_run(cli_job *job) {
     if (status == SIM_OK) status = cli_sweep_write(&s);
     if (status == SIM_OK) status = summary(&s, &t);
   }
+  cli_sweep_close(&s);
   for (size_t i = 0; i < s.axis_count; i++) {
     free(s.axes[i].text);
     free(s.axes[i].value);

@@ -4,6 +4,8 @@
 
 #include "cli/prepare.h"
 
+#include <stdio.h>
+
 enum { AXES_MAX = 32 };
 
 /* One parameter and its values, as texts. */
@@ -21,10 +23,27 @@ typedef struct sweep {
   axis axes[AXES_MAX];
   size_t axis_count, runs, jobs;
   int threads, gpus; /* a run's threads; GPUs to share out, 0: none */
+  int root, logs;    /* descriptors of the folder and of its logs/; -1: not opened */
 } sweep;
 
 const char *cli_sweep_value(const sweep *s, size_t run, size_t which); /* of a parameter, as a text */
 void cli_sweep_folder(const sweep *s, size_t run, char out[4200]);
+
+/* ---- sweep_folder.c: files are opened below the folder's descriptor; links in it are never followed ---- */
+
+/* Makes the folder with sweep.txt, or finds the same sweep in it. */
+sim_status cli_sweep_open(sweep *s) SIM_MUST_CHECK;
+void cli_sweep_close(sweep *s);
+/* SIM_ERR_CANT_CREATE where a run's folder is a link to elsewhere. */
+sim_status cli_sweep_own(const sweep *s, size_t run) SIM_MUST_CHECK;
+/* A descriptor that appends to the log of a run; the caller closes it. */
+sim_status cli_sweep_log(const sweep *s, size_t run, int *fd) SIM_MUST_CHECK;
+/* A file that replaces `name` as a whole with cli_sweep_commit, which closes it; NULL: errno says why. */
+FILE *cli_sweep_create(const sweep *s, const char *name, char temporary[96]);
+sim_status cli_sweep_commit(const sweep *s, FILE *file, const char *name, const char *temporary) SIM_MUST_CHECK;
+
+/* ---- sweep_table.c ---- */
+
 /* sweep.csv: parameters, state, exit code, digest and the last row of each table of every run. */
 sim_status cli_sweep_write(const sweep *s) SIM_MUST_CHECK;
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { CSV_COLUMNS = 4 * SIM_COLUMNS_MAX };
 typedef struct csv {
@@ -45,36 +44,39 @@ static void put_row(const sweep *s, FILE *file, size_t run, csv *columns) {
   char folder[4200];
   cli_status status;
   cli_sweep_folder(s, run, folder);
-  if (cli_status_read(folder, &status) != SIM_OK) status = (cli_status){.state = "waiting", .exit_code = -1};
+  const bool own = cli_sweep_own(s, run) == SIM_OK;
+  if (!own || cli_status_read(folder, &status) != SIM_OK) status = (cli_status){.state = "waiting", .exit_code = -1};
   memset(columns->set, 0, sizeof columns->set);
-  (void)!io_table_last(folder, add_column, columns);
+  if (own) (void)!io_table_last(folder, add_column, columns);
   sim_error_clear();
   fprintf(file, "run_%04zu", run + 1);
   for (size_t i = 0; i < s->axis_count; i++) {
     putc(',', file);
     put_cell(file, cli_sweep_value(s, run, i));
   }
-  fprintf(file, ",%s,", status.state);
+  putc(',', file);
+  put_cell(file, status.state);
+  putc(',', file);
   bool over = strcmp(status.state, "running") != 0 && strcmp(status.state, "lost") != 0;
   if (over && status.exit_code >= 0) fprintf(file, "%d", status.exit_code);
-  fprintf(file, ",%s", status.digest);
+  putc(',', file);
+  put_cell(file, status.digest);
   for (size_t i = 0; i < columns->count; i++) fprintf(file, columns->set[i] ? ",%.17g" : ",", columns->value[i]);
   putc('\n', file);
 }
 
 sim_status cli_sweep_write(const sweep *s) {
-  char path[4200], temporary[4264], folder[4200];
+  static const char name[] = "sweep.csv";
+  char temporary[96], folder[4200];
   csv *columns = calloc(1, sizeof *columns);
   if (!columns) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for sweep.csv");
   for (size_t run = 0; run < s->runs; run++) { /* all the columns there are, first */
     cli_sweep_folder(s, run, folder);
-    (void)!io_table_last(folder, add_column, columns);
+    if (cli_sweep_own(s, run) == SIM_OK) (void)!io_table_last(folder, add_column, columns);
     sim_error_clear();
   }
-  snprintf(path, sizeof path, "%.4000s/sweep.csv", s->folder);
-  snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-  FILE *file = fopen(temporary, "we");
-  bool good = file != NULL;
+  FILE *file = cli_sweep_create(s, name, temporary);
+  sim_status status = SIM_OK;
   if (file) {
     fputs("run", file);
     for (size_t i = 0; i < s->axis_count; i++) fprintf(file, ",%s", s->axes[i].name);
@@ -82,14 +84,10 @@ sim_status cli_sweep_write(const sweep *s) {
     for (size_t i = 0; i < columns->count; i++) fprintf(file, ",%s", columns->name[i]);
     putc('\n', file);
     for (size_t run = 0; run < s->runs; run++) put_row(s, file, run, columns);
-    good = fflush(file) == 0 && fsync(fileno(file)) == 0 && !ferror(file);
-    good = fclose(file) == 0 && good;
-  }
-  if (good) good = rename(temporary, path) == 0;
-  if (!good) {
-    sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(errno));
-    (void)unlink(temporary);
+    status = cli_sweep_commit(s, file, name, temporary);
+  } else {
+    status = sim_fail(SIM_ERR_IO, "%s/%s: %s", s->folder, name, strerror(errno));
   }
   free(columns);
-  return good ? SIM_OK : SIM_ERR_IO;
+  return status;
 }

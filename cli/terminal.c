@@ -1,6 +1,7 @@
 /* What people see of a run: messages and progress, on the terminal, in run.log and, for programs, in run.jsonl. */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -22,6 +23,8 @@ static struct {
 } terminal = {.text_file = -1, .json_file = -1};
 /* Messages may come from the thread that writes outputs. Never held while one is sent. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int stdout_error; /* errno of the first line of cli_say that could not be written; 0: none */
 
 static void put(int descriptor, const char *text, size_t size) {
   while (descriptor >= 0 && size > 0) {
@@ -118,20 +121,27 @@ void cli_terminal_stop(void) {
 }
 
 void cli_say(const char *format, ...) {
-  char line[1024];
+  char raw[1024], line[1024];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
+  vsnprintf(raw, sizeof raw, format, arguments);
   va_end(arguments);
+  sim_text_escape(line, sizeof line, raw, strlen(raw)); /* names of files and values may hold anything */
   pthread_mutex_lock(&lock);
   put(terminal.text_file, line, strlen(line));
   put(terminal.text_file, "\n", 1);
   if (!terminal.quiet && !terminal.json) {
     clear_bar();
     puts(line);
-    fflush(stdout);
+    if (fflush(stdout) != 0 && stdout_error == 0) stdout_error = errno;
   }
   pthread_mutex_unlock(&lock);
+}
+
+int cli_stdout_error(void) {
+  const bool failed = ferror(stdout) != 0; /* of an earlier write, whose errno nobody kept */
+  if (fflush(stdout) != 0 && stdout_error == 0) stdout_error = errno;
+  return stdout_error ? stdout_error : failed ? EIO : 0;
 }
 
 /* Columns of the terminal; 0 where a bar would be out of place: another job is in front. */

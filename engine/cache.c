@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,11 +95,30 @@ static bool make_folder(char *path) {
   return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-static bool path_of(const sim_cache_key *key, const char *in, char *out, size_t capacity) {
-  char name[2 * sizeof key->bytes + 1];
-  for (size_t i = 0; i < sizeof key->bytes; i++) snprintf(name + 2 * i, 3, "%02x", key->bytes[i]);
-  int length = snprintf(out, capacity, "%s/%s%s", in, name, suffix);
-  return length > 0 && (size_t)length < capacity;
+static void name_of(const sim_cache_key *key, char out[NAME_SIZE]) {
+  for (size_t i = 0; i < sizeof key->bytes; i++) snprintf(out + 2 * i, 3, "%02x", key->bytes[i]);
+  snprintf(out + 2 * sizeof key->bytes, NAME_SIZE - 2 * sizeof key->bytes, "%s", suffix);
+}
+
+/* Blobs are code that runs as this user: nobody else may have written them, or be able to. */
+static bool is_own(const struct stat *about) {
+  return about->st_uid == geteuid() && (about->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* A descriptor of the folder; -1: it is not there, or not to be trusted. */
+static int open_folder(const char *path) {
+  static atomic_flag told = ATOMIC_FLAG_INIT;
+  struct stat about;
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0 || (fstat(fd, &about) == 0 && is_own(&about))) return fd;
+  if (!atomic_flag_test_and_set(&told))
+    sim_log(SIM_LOG_WARN,
+            "%s: compiled kernels are neither read nor kept there, as other users may write to it: chmod go-w, or name "
+            "a folder of your own in SIM_CACHE",
+            path);
+  (void)close(fd);
+  errno = EPERM;
+  return -1;
 }
 
 /* ---- reading ---- */
@@ -113,11 +133,12 @@ static bool read_all(int file, void *out, size_t size) {
   return true;
 }
 
-/* Of an open file; false where it is not whole. */
+/* Of an open file; false where it is not whole, or others may have written it. */
 static bool read_blob(int file, const sim_cache_key *key, sim_bytes *out) {
   head h;
   struct stat about;
-  if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || !read_all(file, &h, sizeof h)) return false;
+  if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || !is_own(&about) || !read_all(file, &h, sizeof h))
+    return false;
   if (memcmp(h.mark, mark, sizeof mark) != 0 || memcmp(&h.key, key, sizeof *key) != 0 || h.size > BLOB_MAX ||
       (uint64_t)about.st_size != sizeof h + h.size)
     return false;
@@ -133,14 +154,16 @@ static bool read_blob(int file, const sim_cache_key *key, sim_bytes *out) {
 }
 
 bool sim_cache_read(const sim_cache_key *key, sim_bytes *out) {
-  char in[PATH_MAX - NAME_SIZE], path[PATH_MAX];
-  if (!folder(in, sizeof in) || !path_of(key, in, path, sizeof path)) return false;
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return false;
-  bool sound = read_blob(file, key, out);
+  char in[PATH_MAX - NAME_SIZE], name[NAME_SIZE];
+  const int root = folder(in, sizeof in) ? open_folder(in) : -1;
+  if (root < 0) return false;
+  name_of(key, name);
+  const int file = openat(root, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  const bool sound = file >= 0 && read_blob(file, key, out);
   if (sound) (void)futimens(file, NULL); /* it was used now */
-  if (!sound) sim_log(SIM_LOG_DEBUG, "%s is damaged: ignored", path);
-  close(file);
+  if (file >= 0 && !sound) sim_log(SIM_LOG_DEBUG, "%s/%s is damaged, or not of this user: ignored", in, name);
+  if (file >= 0) (void)close(file);
+  (void)close(root);
   return sound;
 }
 
@@ -186,20 +209,24 @@ static size_t list(DIR *in, entry *entries, size_t capacity) {
 }
 
 /* Removes what was not used for longest. Another process may do the same: nothing is lost but time. */
-static void keep_bounds(const char *path) {
+static void keep_bounds(int root) {
   enum { CAPACITY = 4 * FILES_MAX };
   entry *entries = malloc(CAPACITY * sizeof *entries);
-  DIR *in = opendir(path);
+  const int again = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *in = again < 0 ? NULL : fdopendir(again);
   if (entries && in) {
     const size_t count = list(in, entries, CAPACITY);
     off_t total = 0;
     qsort(entries, count, sizeof *entries, by_use);
     for (size_t i = 0; i < count; i++) {
       total += entries[i].size;
-      if (i >= FILES_MAX || total > TOTAL_MAX) (void)unlinkat(dirfd(in), entries[i].name, 0);
+      if (i >= FILES_MAX || total > TOTAL_MAX) (void)unlinkat(root, entries[i].name, 0);
     }
   }
-  if (in) closedir(in);
+  if (in)
+    closedir(in);
+  else if (again >= 0)
+    (void)close(again);
   free(entries);
 }
 
@@ -213,24 +240,38 @@ static bool write_all(int file, const void *data, size_t size) {
   return true;
 }
 
+/* A new file of a name that nobody has. */
+static int create(int root, char name[NAME_SIZE]) {
+  int file = -1;
+  for (int tries = 0; file < 0 && tries < 100; tries++) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(name, NAME_SIZE, "%s%ld-%09ld", unfinished, (long)getpid(), now.tv_nsec);
+    file = openat(root, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0 && errno != EEXIST) break;
+  }
+  return file;
+}
+
 void sim_cache_write(const sim_cache_key *key, const void *data, size_t size) {
-  char in[PATH_MAX - NAME_SIZE], path[PATH_MAX], temporary[PATH_MAX];
-  if (size > BLOB_MAX || !folder(in, sizeof in) || !path_of(key, in, path, sizeof path)) return;
-  const int length = snprintf(temporary, sizeof temporary, "%s/%sXXXXXX", in, unfinished);
-  if (length < 0 || (size_t)length >= sizeof temporary) return;
-  const int file = make_folder(in) ? mkostemp(temporary, O_CLOEXEC) : -1;
+  char in[PATH_MAX - NAME_SIZE], name[NAME_SIZE], temporary[NAME_SIZE];
+  if (size > BLOB_MAX || !folder(in, sizeof in)) return;
+  const int root = make_folder(in) ? open_folder(in) : -1, file = root < 0 ? -1 : create(root, temporary);
   if (file < 0) {
     sim_log(SIM_LOG_DEBUG, "nothing is kept in %s: %s", in, strerror(errno));
+    if (root >= 0) (void)close(root);
     return;
   }
   head h = {.size = size, .key = *key, .sum = sum_of(data, size)};
   memcpy(h.mark, mark, sizeof mark);
+  name_of(key, name);
   bool written = write_all(file, &h, sizeof h) && write_all(file, data, size);
   written = close(file) == 0 && written;
-  if (written && rename(temporary, path) == 0) {
-    keep_bounds(in);
-    return;
+  if (written && renameat(root, temporary, root, name) == 0) {
+    keep_bounds(root);
+  } else {
+    sim_log(SIM_LOG_DEBUG, "%s/%s cannot be written: %s", in, name, strerror(errno));
+    (void)unlinkat(root, temporary, 0);
   }
-  sim_log(SIM_LOG_DEBUG, "%s cannot be written: %s", path, strerror(errno));
-  (void)unlink(temporary);
+  (void)close(root);
 }

@@ -139,8 +139,9 @@ static int sweep(int folder, picker *chosen, bool *found) {
   return error;
 }
 
-/* A folder in `parent`, made where it is not there; `path` is its own. */
+/* A folder in `parent`, made where it is not there; `path` is its own. fd is -1 after a failure. */
 static sim_status open_below(int parent, const char *name, const char *path, int *fd, bool *made) {
+  *fd = -1;
   *made = mkdirat(parent, name, 0777) == 0;
   if (!*made && errno != EEXIST) return cannot(path, errno);
   *fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

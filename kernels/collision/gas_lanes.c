@@ -260,14 +260,12 @@ static void take(int32_t *p, uint32_t *collisions, int stride, const gas_event *
   }
 }
 
-INLINE size_t component(int stride, size_t word) { return word % (size_t)stride; }
-
 #if GAS_ISA > 0
 /* 3 LANES words at a time: the components recur after each third vector, or in each where the stride is 4. */
 INLINE float move_lanes(const gas_rules *r, int stride, int64_t count, uint32_t *x, int32_t *p) {
   float pattern[3 * LANES], ours[3 * LANES];
   for (size_t l = 0; l < 3 * LANES; l++) {
-    const size_t c = component(stride, l);
+    const size_t c = l % (size_t)stride;
     pattern[l] = c < 3 ? r->numbers.drift[c] : 0;
     ours[l] = c < 3;
   }

@@ -246,17 +246,28 @@ typedef struct tile {
   real x[LANES][LANES];
 } __attribute__((aligned(64))) tile;
 
+/* Elements of a (from 0) and b (from WIDTH) by number; GCC 11 knows only its own name for it. */
+#if __has_builtin(__builtin_shufflevector)
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#if FFT_SINGLE
+typedef int32_t vindex __attribute__((vector_size(VECTOR_BYTES)));
+#else
+typedef int64_t vindex __attribute__((vector_size(VECTOR_BYTES)));
+#endif
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (vindex){__VA_ARGS__})
+#endif
+
 FFT_INLINE vreal interleave(vreal a, vreal b, int high) {
 #if FFT_ISA == 2 && FFT_SINGLE
-  return high ? __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
-              : __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  return high ? PICK(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+              : PICK(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 #elif FFT_ISA == 2 || (FFT_ISA == 1 && FFT_SINGLE)
-  return high ? __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-              : __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  return high ? PICK(a, b, 4, 12, 5, 13, 6, 14, 7, 15) : PICK(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
 #elif FFT_ISA == 1 || FFT_SINGLE
-  return high ? __builtin_shufflevector(a, b, 2, 6, 3, 7) : __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  return high ? PICK(a, b, 2, 6, 3, 7) : PICK(a, b, 0, 4, 1, 5);
 #else
-  return high ? __builtin_shufflevector(a, b, 1, 3) : __builtin_shufflevector(a, b, 0, 2);
+  return high ? PICK(a, b, 1, 3) : PICK(a, b, 0, 2);
 #endif
 }
 

@@ -19,6 +19,15 @@ static void multiply(int n, const matrix *a, const matrix *b, matrix *out) {
     }
 }
 
+/* The n x n elements that are set; the others never are. */
+static void copy(int n, const matrix *from, matrix *to) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      to->re[i][j] = from->re[i][j];
+      to->im[i][j] = from->im[i][j];
+    }
+}
+
 static void add(int n, double factor, const matrix *a, matrix *to) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
@@ -57,7 +66,7 @@ void diffusion_matrix_double(int n, matrix phi[DIFFUSION_PHIS]) {
     multiply(n, &phi[0], &phi[j], &sum);
     for (int k = 1; k <= j; k++) add(n, 1 / factorial[j - k], &phi[k], &sum);
     scale(n, 1.0 / (1 << j), &sum);
-    phi[j] = sum;
+    copy(n, &sum, &phi[j]);
   }
 }
 
@@ -73,7 +82,7 @@ void diffusion_matrix_phis(int n, const matrix *a, matrix phi[DIFFUSION_PHIS]) {
   memset(&phi[3], 0, sizeof phi[3]);
   for (int i = 2 + TERMS; i >= 3; i--) { /* Horner */
     multiply(n, &z, &phi[3], &power);
-    phi[3] = power;
+    copy(n, &power, &phi[3]);
     add_identity(n, 1 / factorial, &phi[3]);
     factorial /= i;
   }

@@ -275,7 +275,7 @@ void diffusion_method_fill(void *context, const double k[3], const int64_t mode[
   const double complex c = linear_part(f, k, mode) * f->dt;
   const double under = f->species->conserved ? -(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) : 1; /* lap N, or N */
   const double h = under * f->dt;
-  double complex result[6] = {cexp(c)}, phi[3], half[3];
+  double complex result[6] = {cexp(c)}, phi[3] = {0}, half[3];
   if (f->scheme == DIFFUSION_LIE || f->scheme == DIFFUSION_STRANG) result[E] *= f->scale;
   if (f->scheme > DIFFUSION_STRANG) phis(c, result[E], phi);
   if (f->scheme == DIFFUSION_ETD1 || f->scheme == DIFFUSION_ETDRK2) result[P1] = h * phi[0];

@@ -16,7 +16,7 @@ LANES_INLINE vbits sobol_words(const option_quasi *q, int scramble, uint32_t ind
     base ^= v[bit] & (0 - (rest & 1));
   vbits word = base + (vbits){0};
   for (int bit = 0; bit < LANE_BITS; bit++) {
-    vbits mine;
+    vbits mine = {0};
     for (int lane = 0; lane < LANES; lane++) mine[lane] = (lane >> bit & 1) ? 0xffffffffu : 0;
     word ^= mine & (v[bit] + (vbits){0});
   }

@@ -26,7 +26,7 @@ static const uint32_t weyl[2] = {0x9E3779B9u, 0xBB67AE85u};
 static inline stream begin_stream(uint64_t seed, uint64_t first) {
   stream s = {.path_high = (uint32_t)(first >> 32), .key = {(uint32_t)seed, (uint32_t)(seed >> 32)}};
   for (int half = 0; half < HALVES; half++) {
-    vwide path;
+    vwide path = {0};
     for (int i = 0; i < WIDE_LANES; i++) path[i] = (uint32_t)first + (uint32_t)(HALVES * i + half);
     vwide product = w_mul(path, w_set(multiplier[0]));
     s.high[half] = w_high(product);

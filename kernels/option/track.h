@@ -124,7 +124,7 @@ LANES_INLINE void single_features(const option_paths *p, int step, int asset, co
   for (int f = 0; f < p->features; f++) {
     const option_feature *feature = &p->feature[f];
     if (feature->asset != asset || feature->kind < OPTION_FIXING || feature->tangent > 0) continue;
-    vreal *place = (vreal *)((real *)out[f] + at);
+    vreal *place = (vreal *)(void *)((real *)out[f] + at);
     if (feature->kind == OPTION_FIXING) {
       if (feature->step == step + 1) *place = power(next, p->far) * (real)v->spot[asset];
       continue;

@@ -42,10 +42,17 @@ SLURM_JOB_ID=7 SLURM_JOB_END_TIME=1000000000 expect 0 "" "${run[@]}" --wall auto
 # Cores: those that the job was given, unless more are asked for.
 SLURM_JOB_ID=7 SLURM_CPUS_PER_TASK=1 expect 0 ", 1 thread," "$SIM" run s.lua -o one
 
-# A job that was given a GPU does not quietly run without one.
+# A job that was given a GPU does not quietly run without one, whatever the model and the build. GPU number 0 is one; a
+# count of 0 is none.
 if ! "$SIM" info | grep -q '^cuda .*memory free'; then
+  for model in nbody collision diffusion option; do
+    "$SIM" new "$model" >new.lua
+    SLURM_JOB_ID=7 SLURM_JOB_GPUS=0 expect 69 "was given a GPU" "$SIM" run new.lua -o nogpu
+  done
   SLURM_JOB_ID=7 SLURM_JOB_GPUS=0 CUDA_VISIBLE_DEVICES=0 expect 69 "was given a GPU" "${run[@]}" -o nogpu
+  PBS_JOBID=7.host PBS_NGPUS=1 expect 69 "was given a GPU" "${run[@]}" -o nogpu
   [ ! -e nogpu ] || fail "a folder was made without a GPU"
+  PBS_JOBID=7.host PBS_NGPUS=0 expect 0 "" "${run[@]}" -o counted
   SLURM_JOB_ID=7 SLURM_JOB_GPUS=0 expect 0 "" "${run[@]}" --device cpu -o withoutgpu
 fi
 
@@ -92,7 +99,54 @@ same calm killed/run_0002 "a run of a sweep that was stopped"
 expect 66 "no run" "$SIM" status grid/run_000? fake
 [ "$(grep -c '^grid.* done ' output)" = 6 ] || fail "six runs are done"
 
+# A name, a state or a host with control characters: the terminal gets none of them.
+mkdir $'esc\e[31m' && printf '{"state": "done", "exit_code": 0, "host": "h\e]0;x\a", "job": "j\r7"}\n' >$'esc\e[31m/status.json'
+expect 0 '\x1b[31m' "$SIM" status $'esc\e[31m'
+LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' output && fail "status printed a control character"
+cp s.lua $'s\e[31m.lua'
+expect 0 '\x1b[31m' "$SIM" check $'s\e[31m.lua'
+LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' output && fail "check printed a control character"
+
+# A FIFO or a device where a file is expected is refused at once; `expect` would wait for 120 s.
+waits() { # waits CODE TEXT COMMAND...
+  local before=$SECONDS
+  expect "$@"
+  ((SECONDS - before < 20)) || fail "waited for $((SECONDS - before)) s: ${*:3}"
+}
+tiny=(sweep s.lua --set n=20 --set steps=10 --threads 1 --seed)
+mkdir -p odd device links/logs
+mkfifo odd/status.json
+waits 66 "not a regular file" "$SIM" status odd
+ln -s /dev/zero device/status.json
+waits 66 "not a regular file" "$SIM" status device
+rm -rf odd && mkdir odd && mkfifo odd/sweep.txt
+waits 66 "not a regular file" "$SIM" "${tiny[@]}" 1 -o odd
+rm odd/sweep.txt && mkdir -p odd/logs odd/run_0001 && mkfifo odd/logs/run_0001.log
+waits 73 "run_0001.log: not a regular file" "$SIM" "${tiny[@]}" 1 -o odd
+rm -r odd/logs && mkfifo odd/run_0001/status.json odd/run_0001/tables.h5
+waits 73 "1 failed" "$SIM" "${tiny[@]}" 1 -o odd
+# A sweep writes nothing outside its folder.
+echo mine >precious && mkdir elsewhere
+for name in sweep.txt logs run_0001 logs/run_0001.log; do
+  rm -rf links && mkdir -p links
+  case $name in
+    sweep.txt) ln -s ../precious links/sweep.txt ;;
+    logs/*) mkdir links/logs && ln -s ../../precious "links/$name" ;;
+    *) ln -s ../elsewhere "links/$name" ;;
+  esac
+  waits 73 "$name: is a symbolic link" "$SIM" "${tiny[@]}" 1 -o links
+  [ "$(cat precious)" = mine ] && [ -z "$(ls elsewhere)" ] || fail "a sweep followed links/$name"
+done
+rm -rf links && mkdir links && ln -s ../precious links/sweep.csv
+waits 0 "1 done" "$SIM" "${tiny[@]}" 1 -o links
+[ "$(cat precious)" = mine ] && [ ! -L links/sweep.csv ] || fail "sweep.csv was written through a link"
+
 # What is wrong gets its line.
+for seeds in '1,$(touch pwned),3' '1,-2,3' '1,2 3,4' '1,0x10,3' $'1,2\n,3'; do
+  expect 64 "expected a whole number from 0 to 2^64 - 1" "$SIM" sweep s.lua --seed "$seeds" --array -o none
+  expect 64 "expected a whole number from 0 to 2^64 - 1" "$SIM" sweep s.lua --seed "$seeds" -o none
+  expect 64 "expected a whole number from 0 to 2^64 - 1" "$SIM" sweep s.lua --set "seed=$seeds" --array -o none
+done
 expect 64 "no sim.param" "$SIM" sweep s.lua --set m=1,2 -o none
 expect 64 "has no value" "$SIM" sweep s.lua --set n=3..1 -o none
 expect 64 "a value is missing" "$SIM" sweep s.lua --set n=1,,2 -o none
@@ -113,3 +167,29 @@ for scheduler in slurm pbs; do
 done
 grep -qx '#SBATCH --time=02:00:00' slurm.sh && grep -qx '#SBATCH --gpus=1' slurm.sh || fail "$(cat slurm.sh)"
 grep -qx '#PBS -J 0-9' pbs.sh && grep -q 'ncpus=8:.*:ngpus=1' pbs.sh || fail "$(cat pbs.sh)"
+
+# Every value stands there as one word, whatever its letters: the script is run with a sim that lists what it was given.
+hostile='a b$(touch pwned)`touch pwned`;touch pwned"q"'"'"''
+cat >"text.lua" <<'LUA'
+sim.param("text", "x", "any text")
+return dofile and nil or sim.nbody { bodies = { sim.plummer { n = 20, mass = 1, radius = 1 } }, gravity = { softening = 0.05 },
+  integrate = { dt = 1/1024, t_end = 2/1024 } }
+LUA
+sed -i 's/dofile and nil or //' text.lua
+cp text.lua "$hostile.lua"
+printf '#!/bin/sh\nprintf "%%s\\n" "$@" >"%s/given"\n' "$PWD" >fake/lists
+printf '#!/bin/sh\nshift\nexec "$@"\n' >fake/srun
+chmod +x fake/lists fake/srun
+for words in "batch" "batch --scheduler pbs" "sweep --array" "sweep --array --scheduler pbs"; do
+  read -ra more <<<"$words"
+  "$SIM" "${more[0]}" "$hostile.lua" "${more[@]:1}" --set "text=$hostile" --seed 5 --precision double --device cpu --isa plain \
+    --time 01:00:00 -o "$hostile out" >given.sh || fail "no script: $words"
+  sed -i "s|^sim=.*|sim=$PWD/fake/lists|" given.sh
+  SLURM_ARRAY_TASK_ID=1 PBS_ARRAY_INDEX=1 PBS_O_WORKDIR=$PWD bash given.sh >/dev/null 2>&1 || fail "the script: $words"
+  [ ! -e pwned ] || fail "a value of the command line was run: $words"
+  for word in "$hostile.lua" "text=$hostile" 5 double cpu plain "$hostile out"; do
+    grep -qxF -- "$word" given || fail "$words: '$word' is not a word of: $(cat given)"
+  done
+done
+expect 64 "line break" "$SIM" batch text.lua --set $'text=a\nb'
+expect 64 "line break" "$SIM" sweep text.lua --set $'text=a\nb,c' --array

@@ -57,6 +57,14 @@ output=$("$tree/dev" sim "two words" "" '*' 2>"$scratch/log") || code=$?
 [ "$output" = "[two words][][*]" ] || fail "dev sim: arguments became $output"
 [ "$(grep -c 'for the CPU only' "$scratch/log")" = 1 ] || fail "not one line about the CPU build"
 
+# Warnings are errors where that is asked for, and stay so in that folder; never for users.
+werror() { grep -q '^SIM_WERROR:[A-Z]*=ON$' "$tree/build/release/CMakeCache.txt"; }
+! werror || fail "warnings are errors for users"
+! grep -rq WERROR "$tree/CMakePresets.json" || fail "a preset makes warnings errors"
+SIM_WERROR=ON "$tree/dev" build 2>"$scratch/log" && werror || fail "SIM_WERROR=ON is not heard"
+"$tree/dev" build 2>"$scratch/log" && werror && [ ! -s "$scratch/log" ] || fail "SIM_WERROR=ON does not stay"
+SIM_WERROR=OFF "$tree/dev" build 2>"$scratch/log" && ! werror || fail "SIM_WERROR=OFF is not heard"
+
 code=0
 output=$(./link run s.lua -o x 2>"$scratch/log") || code=$?
 [ "$code" = 75 ] && [ "$output" = "[run][s.lua][-o][x]" ] || fail "dev run by a link: $code $output"

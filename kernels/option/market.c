@@ -77,6 +77,7 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, doub
         growth += weight[k] * (n->rate[i] - n->dividend[i]) * dt;
         variance += weight[k] * vol * vol * dt;
       }
+      out->growth[a] += growth;
       out->drift[s * out->assets + a] = (growth - variance / 2 - option_jump_drift(asset) * dt) / ln2;
       out->vol[s * out->assets + a] = sqrt(variance) / ln2;
     }
@@ -90,7 +91,7 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
   *out = (option_market){.assets = (int)p->assets.count, .steps = (int)p->steps};
   const size_t numbers = (size_t)out->assets * (size_t)out->steps, count = (size_t)out->steps * NODES;
   if (bump == NULL) bump = &none;
-  out->spot = calloc((size_t)out->assets + 2 * numbers + (size_t)out->steps, sizeof(double));
+  out->spot = calloc(2 * (size_t)out->assets + 2 * numbers + (size_t)out->steps, sizeof(double));
   double *room = calloc(4 * count, sizeof(double));
   sim_status status = SIM_OK;
   bool moved = false;
@@ -105,6 +106,7 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
     out->drift = out->spot + out->assets;
     out->vol = out->drift + numbers;
     out->bond = out->vol + numbers;
+    out->growth = out->bond + out->steps;
     const nodes n = {room, room + count, room + 2 * count, room + 3 * count};
     status = fill(p, bump, (p->maturity + bump->maturity) / (double)p->steps, &n, out);
   }

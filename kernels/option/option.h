@@ -145,6 +145,7 @@ typedef struct option_market {
   double discount;
   double *spot, *drift, *vol; /* owned, of one allocation at spot */
   double *bond;               /* [steps]: the discount until each step's end */
+  double *growth;             /* [assets]: of the logarithm of the mean price until maturity, whatever the motion */
   option_mover *mover;        /* [assets], owned; NULL where all are geometric Brownian motions */
 } option_market;
 /* SIM_ERR_SCENARIO where a volatility is negative or a term structure not finite. */

@@ -339,7 +339,8 @@ double option_control_mean(const option_parameters *p, const option_market *mark
   }
   for (int a = 0; a < market->assets; a++) {
     logarithm(market, a, geometric, &mean, &variance);
-    sum += exp(mean + variance / 2);
+    /* The last price has its mean in every model; its logarithm has drift and vol only without jumps. */
+    sum += geometric ? exp(mean + variance / 2) : market->spot[a] * exp(market->growth[a]);
   }
   return sum;
 }

@@ -69,6 +69,55 @@ static void test_merton(void **state) {
     }
 }
 
+/* ---- control variates ---- */
+
+static const double one_vol[] = {0.2, 0.2}, grid_spots[] = {50, 150}, grid_times[] = {0};
+
+/* Model i of asset `a`, of volatility 0.2 but for Heston's. */
+static void set_model(pricing *d, int a, int i) {
+  option_asset *asset = &d->assets[a];
+  if (i >= 2) pricing_set_motion(d, a);
+  if (i == 1 || i == 3) asset->jumps = (option_jumps){true, 1, -0.1, 0.15};
+  if (i == 2 || i == 3) asset->heston = (option_heston){true, 0.010201, 6.21, 0.019, 0.61, -0.7};
+  if (i == 4) asset->local_vol = pricing_displaced(0, 0.2);
+  if (i == 5)
+    asset->vol_grid =
+        (option_vol_grid){true, {(double *)grid_spots, 2, 1}, {(double *)grid_times, 1, 1}, {(double *)one_vol, 2, 1}};
+}
+
+/* A control is a shift by its known mean: each control of each model that has it, of one asset and of two, the second
+ * one with jumps or without. A call on the mean of both last prices with strike 0 is the control "underlying" itself,
+ * and comes out as the mean that it is said to have: the spot, as there are no dividends. A call on the first asset has
+ * a price in closed form (no number for Heston with jumps). */
+static void test_controls(void **state) {
+  static const double known[] = {10.450584, 12.761289, 7.973498, 0, 10.450584, 10.450584};
+  static const double deltas[] = {0.6368306512, 0.6496595500};
+  (void)state;
+  for (int model = 0; model < 6; model++)
+    for (int control = OPTION_CONTROL_GEOMETRIC; control <= OPTION_CONTROL_UNDERLYING; control++)
+      for (int assets = 1; assets <= 3; assets++) { /* 3: the second one jumps */
+        if (control != OPTION_CONTROL_UNDERLYING && (model > 0 || assets == 3)) continue;
+        pricing d;
+        pricing_make(&d, SIM_MIXED, 0.2, 0.05, 1, model == 2 ? 32 : 2);
+        set_model(&d, 0, model);
+        if (assets >= 2) pricing_add_asset(&d, 100, 0.3);
+        if (assets == 3) set_model(&d, 1, 1);
+        d.p.sampling.paths = 0x1p15;
+        d.p.sampling.control = control;
+        d.p.greeks.want[OPTION_DELTA] = model < 4;
+        pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+        pricing_add(&d, &option_basket_schema, 0, OPTION_CALL)->asset = 0;
+        pricing_run(&d);
+        const estimate call = pricing_price(&d, 0), both = pricing_price(&d, 1);
+        print_message("    model %d, control %d, %d: %.6f\n", model, control, assets, both.value);
+        if (known[model] > 0) near("call", call, known[model]);
+        if (control == OPTION_CONTROL_UNDERLYING) /* in fp32, of prices near 100 */
+          assert_true(fabs(both.value - 100) < 100 * 0x1p-20);
+        if (model < 2) near("delta", pricing_greek(&d, assets == 1 ? "delta" : "delta_1"), deltas[model]);
+        pricing_free(&d);
+      }
+}
+
 /* A grid of one volatility is Black and Scholes' model, exactly; one that rises with the time only has their price with
  * its root mean square at the steps' beginnings. */
 static void test_grid(void **state) {
@@ -402,7 +451,8 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_merton),          cmocka_unit_test(test_grid),
                                      cmocka_unit_test(test_function),        cmocka_unit_test(test_american),
                                      cmocka_unit_test(test_exercise_limits), cmocka_unit_test(test_autocallable),
-                                     cmocka_unit_test(test_methods),         cmocka_unit_test(test_sobol),
+                                     cmocka_unit_test(test_controls),      cmocka_unit_test(test_methods),
+                                             cmocka_unit_test(test_sobol),
                                      cmocka_unit_test(test_components),      cmocka_unit_test(test_slopes)};
   const struct CMUnitTest thorough[] = {cmocka_unit_test(test_long_slope)};
   return argc > 1 ? cmocka_run_group_tests(thorough, NULL, NULL) : cmocka_run_group_tests(quick, NULL, NULL);

@@ -217,6 +217,7 @@ typedef struct option_graph {
   sim_expr *expr; /* owned; inputs: features; outputs: first payoffs, then the rest below */
   option_feature feature[OPTION_FEATURES_MAX];
   int features, payoffs;
+  uint64_t joint; /* as option_paths.joint */
   option_plain plain[OPTION_PAYOFFS_MAX];
   int control[OPTION_PAYOFFS_MAX];                                                                /* output, or -1 */
   int delta[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX], gamma[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX]; /* output, or -1 */

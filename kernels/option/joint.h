@@ -1,16 +1,16 @@
 /* The lowest point of a Brownian bridge whose highest is known, for payoffs that see both; for path.c alone.
  *
  * In units of the bridge's deviation let the highest point be a above the beginning and b above the end, and the lowest
- * one D below the highest. The images of the bridge between two walls give (by the derivative, with respect to the upper
- * wall, of the probability to stay between both)
+ * one D below the highest. The images of the bridge between two walls give (by the derivative, with respect to the
+ * upper wall, of the probability to stay between both)
  *
  *   2 (a + b) P(D > d) = sum over k >= 1 of (4 k^2 d + 2 k (a - b)) exp(-2 (k d + a)(k d - b))
  *                                          + (4 k^2 d - 2 k (a - b)) exp(-2 (k d - a)(k d + b))
  *                                          - 2 (k - 1)(2 k d - a - b) exp(-2 k d (k d - a - b))
  *                                          - 2 (k + 1)(2 k d + a + b) exp(-2 k d (k d + a + b)).
  *
- * D is where this is a uniform number: by Newton's steps in the logarithm of the smaller tail, within a bracket. D below
- * JOINT_LEAST has a probability below 1e-10. cuda/joint.cuh is the same. */
+ * D is where this is a uniform number: by Newton's steps in the logarithm of the smaller tail, within a bracket. D
+ * below JOINT_LEAST has a probability below 1e-10. cuda/joint.cuh is the same. */
 #ifndef OPTION_JOINT_H
 #define OPTION_JOINT_H
 
@@ -18,7 +18,7 @@
 
 enum { JOINT_TERMS = 12, JOINT_TURNS = 40 };
 #define JOINT_LEAST ((real)0.4)
-#define JOINT_SPAN 8                                   /* the chance to be farther from max(a, b) is below 1e-30 */
+#define JOINT_SPAN 8                                     /* the chance to be farther from max(a, b) is below 1e-30 */
 #define JOINT_NEAR ((real)(OPTION_SINGLE ? 1e-5 : 1e-7)) /* the last of Newton's steps: what is left is its square */
 
 static inline bool any_lane(vwhole lanes) {
@@ -39,7 +39,8 @@ static inline vreal range_above(vreal d, vreal a, vreal b, vreal *falls) {
     const real k = (real)n;
     const vwhole counts = d * d * (k * (k - 2)) <= v_set(16);
     if (!any_lane(counts)) break;
-    const vreal kd = d * k, up = (2 * kd + c) * (2 * k), down = (2 * kd - c) * (2 * k), in = 2 * kd - s, out = 2 * kd + s;
+    const vreal kd = d * k, up = (2 * kd + c) * (2 * k), down = (2 * kd - c) * (2 * k), in = 2 * kd - s,
+                out = 2 * kd + s;
     const vreal e1 = power_below((kd + a) * (kd - b) * minus_two), e2 = power_below((kd - a) * (kd + b) * minus_two);
     const vreal e3 = power_below(kd * (kd - s) * minus_two), e4 = power_below(kd * (kd + s) * minus_two);
     const vreal term = up * e1 + down * e2 - in * e3 * (2 * (k - 1)) - out * e4 * (2 * (k + 1));

@@ -138,8 +138,8 @@ typedef struct option_paths {
   const option_tangent *tangent; /* those that are not flat first */
   const option_quasi *quasi;     /* NULL: words of Philox */
   bool matched;                  /* the moments of each chunk's normals: then of whole chunks alone, without quasi */
-  uint64_t joint;                /* bit a: one payoff sees the high and the low of asset a, drawn together; else apart */
-  bool far;                      /* x may leave the range of exponents: prices are cut at its ends */
+  uint64_t joint; /* bit a: one payoff sees the high and the low of asset a, drawn together; else apart */
+  bool far;       /* x may leave the range of exponents: prices are cut at its ends */
 } option_paths;
 
 /* Features of the paths first .. first + count - 1: out[variant][feature][count], in the kernel's precision, aligned to

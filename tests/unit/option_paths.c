@@ -195,7 +195,8 @@ static double stays_between(double x, double y, double v, double low, double hig
   return 2 / width * sum * sqrt(2 * pi) * v * exp((y - x) * (y - x) / (2 * v * v));
 }
 
-/* One less the uniform number that a lowest point belongs to, given the highest: its conditional probability not to be below. */
+/* One less the uniform number that a lowest point belongs to, given the highest: its conditional probability not to be
+ * below. */
 static double conditional(double x, double y, double v, double low, double high) {
   const double h = 1e-4 * v, density = 2 * (2 * high - x - y) / (v * v) * exp(-2 * (high - x) * (high - y) / (v * v));
   /* Four points: the fifth derivative times h^4/30 is below 1e-9. */
@@ -245,8 +246,8 @@ static void compare_joint(bool single, sim_isa isa, double sign, double toleranc
       fail_msg("%s: path %d from 0 to %.9g, high %.9g, low %.9g: probability %.9g, not %.9g", sim_isa_name(isa), i, y,
                high, low, 1 - conditional(0, y, 0.25, low, high), u);
   }
-  print_message("    high and low, %s, %s: within %.2g, %d left out\n", single ? "single" : "double",
-                sim_isa_name(isa), worst, left_out);
+  print_message("    high and low, %s, %s: within %.2g, %d left out\n", single ? "single" : "double", sim_isa_name(isa),
+                worst, left_out);
   assert_true(left_out < OPTION_CHUNK / 20);
   for (int i = 0; i < 3; i++) free(out[i]);
   free(scratch);

@@ -18,7 +18,8 @@ template <typename Real> __device__ inline Real range_above(Real d, Real a, Real
   for (int n = 1; n <= 12; n++) {
     const Real k = (Real)n;
     if (d * d * (k * (k - 2)) > 16) break;
-    const Real kd = d * k, up = (2 * kd + c) * (2 * k), down = (2 * kd - c) * (2 * k), in = 2 * kd - s, out = 2 * kd + s;
+    const Real kd = d * k, up = (2 * kd + c) * (2 * k), down = (2 * kd - c) * (2 * k), in = 2 * kd - s,
+               out = 2 * kd + s;
     const Real e1 = power_below((kd + a) * (kd - b) * minus_two), e2 = power_below((kd - a) * (kd + b) * minus_two);
     const Real e3 = power_below(kd * (kd - s) * minus_two), e4 = power_below(kd * (kd + s) * minus_two);
     sum += up * e1 + down * e2 - in * e3 * (2 * (k - 1)) - out * e4 * (2 * (k + 1));

@@ -230,7 +230,7 @@ sim_status option_check_vols(const option_parameters *p) {
       if (status == SIM_OK && lost > OPTION_CORRELATION_LOST)
         status = sim_fail(SIM_ERR_SCENARIO,
                           "correlation: the volatilities of assets %zu and %zu change in different ways within a step, "
-                          "which takes %.2g %% of their correlation away: expected more steps, or ends of steps where "
+                          "which takes %.3g %% of their correlation away: expected more steps, or ends of steps where "
                           "the volatilities jump",
                           j + 1, i + 1, 100 * lost);
     }

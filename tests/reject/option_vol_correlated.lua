@@ -1,4 +1,4 @@
--- expect: 65 option_vol_correlated.lua: correlation: the volatilities of assets 1 and 2 change in different ways within a step, which takes 100 %
+-- expect: 65 option_vol_correlated.lua:7: correlation: the volatilities of assets 1 and 2 change in different ways within a step, which takes 100 %
 return sim.option {
   assets = {
     { spot = 100, vol = sim.curve { { 0, 0.4 }, { 0.5, 0 }, between = "flat" } },

@@ -151,6 +151,9 @@ bool sim_expr_depends(const sim_expr *expr, int output, int input);
 /* Whether the output is NaN whatever the inputs, as 0/0 * x is; whether it is 0 wherever it is finite, as 0 * x is. */
 bool sim_expr_always_nan(const sim_expr *expr, int output);
 bool sim_expr_always_zero(const sim_expr *expr, int output);
+/* Numbers that an input itself is compared with, or the least or greatest of them: there the function may jump or have
+ * a kink. out has room for the graph's nodes; returns how many, in no order. */
+int sim_expr_breaks(const sim_expr *expr, int input, double *out);
 /* What one evaluation takes, in additions, roughly: a division or root counts 6, a function as exp 12, pow or fmod 30.
  */
 double sim_expr_work(const sim_expr *expr);

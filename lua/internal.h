@@ -127,6 +127,10 @@ typedef struct scenario_column {
 } scenario_column;
 int scenario_each(lua_State *L);
 
+/* sim.curve: pushes a function of time; whether the value at `index` is such a function. */
+int scenario_curve(lua_State *L);
+bool scenario_is_curve(lua_State *L, int index);
+
 /* Symbols are userdata that stand for a function's inputs and what is computed of them. */
 void scenario_symbol_register(lua_State *L);
 void scenario_symbol_push_parameter(lua_State *L, const char *name);

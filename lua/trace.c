@@ -98,7 +98,7 @@ static bool call(scenario_child *child, int index, int parameters, fault *out, s
   (void)scenario_natives_check_comparisons(L);
   for (int i = 1; i <= parameters; i++) {
     lua_pushvalue(L, index);
-    const char *name = lua_getlocal(L, NULL, i);
+    const char *name = scenario_is_curve(L, index) ? "t" : lua_getlocal(L, NULL, i);
     lua_pop(L, 1);
     scenario_symbol_push_parameter(L, name);
   }
@@ -166,11 +166,13 @@ static void fill(scenario_child *child, sim_value *value) {
   lua_pushvalue(L, index);
   lua_getinfo(L, ">Su", &about);
   value->line = about.linedefined > 0 ? about.linedefined : 0;
+  const bool curve = scenario_is_curve(L, index);
+  if (curve) about.nparams = 1;
   function->parameters = about.nparams;
   bool good;
-  if (lua_iscfunction(L, index))
+  if (lua_iscfunction(L, index) && !curve)
     good = fail(&found, "a function of Lua itself, write function(x) return math.sin(x) end");
-  else if (about.isvararg)
+  else if (about.isvararg && !curve)
     good = fail(&found, "takes any number of arguments (...), its inputs need names");
   else
     good = trace_twice(child, index, &about, &found, &function->expr, &function->members);

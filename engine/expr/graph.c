@@ -78,6 +78,19 @@ bool sim_expr_depends(const sim_expr *expr, int output, int input) {
   return false;
 }
 
+int sim_expr_breaks(const sim_expr *expr, int input, double *out) {
+  int count = 0;
+  for (int i = 0; i < expr->node_count; i++) {
+    const sim_expr_op op = (sim_expr_op)expr->nodes[i].op;
+    if (op != SIM_EXPR_LT && op != SIM_EXPR_LE && op != SIM_EXPR_MIN && op != SIM_EXPR_MAX) continue;
+    for (int k = 0; k < 2; k++) {
+      const sim_expr_node *a = &expr->nodes[expr->nodes[i].args[k]], *b = &expr->nodes[expr->nodes[i].args[1 - k]];
+      if (a->op == SIM_EXPR_INPUT && a->args[0] == input && b->op == SIM_EXPR_NUMBER) out[count++] = b->value;
+    }
+  }
+  return count;
+}
+
 double sim_expr_work(const sim_expr *expr) {
   double work = 0;
   for (int i = 0; i < expr->node_count; i++) {

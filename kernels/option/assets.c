@@ -46,9 +46,10 @@ static const sim_schema grid_schema = {.doc = "local volatility on a grid, linea
 static const sim_field asset_fields[] = {
     {SIM_FIELD(option_asset, spot), .type = SIM_REAL, .doc = "price now",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
-    {SIM_FIELD(option_asset, vol), .type = SIM_FUNCTION, .doc = "volatility, a number or of time",
-     .flags = SIM_OR_NUMBER, .signature = &option_term_signature},
-    {SIM_FIELD(option_asset, dividend), .type = SIM_FUNCTION, .doc = "rate of dividends, a number or of time",
+    {SIM_FIELD(option_asset, vol), .type = SIM_FUNCTION,
+     .doc = "volatility: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER,
+     .signature = &option_term_signature},
+    {SIM_FIELD(option_asset, dividend), .type = SIM_FUNCTION, .doc = "rate of dividends, likewise",
      .flags = SIM_OR_NUMBER, .initial = "0", .signature = &option_term_signature},
     {SIM_FIELD(option_asset, heston), .type = SIM_TABLE, .doc = "in place of vol", .table = &heston_schema,
      .flags = SIM_OPTIONAL},

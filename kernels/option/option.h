@@ -126,6 +126,10 @@ extern const sim_model option_model;
 sim_status option_validate(void *parameters, sim_faults *faults);
 void option_check_asset(const option_parameters *p, int asset, sim_faults *faults);
 void option_check_correlation(const option_parameters *p, sim_faults *faults);
+/* Sets one step where none are given and nothing depends on them; a fault where something does. */
+void option_check_steps(option_parameters *p, sim_faults *faults);
+/* Refuses what happens to correlated assets between the steps in one result of the function. */
+void option_check_between(const option_parameters *p, sim_faults *faults);
 void option_make_tables(option_parameters *p, sim_faults *faults);
 void option_check_methods(const option_parameters *p, sim_faults *faults);
 /* Rounds the paths, too. */
@@ -145,10 +149,21 @@ typedef struct option_market {
   double discount;
   double *spot, *drift, *vol; /* owned, of one allocation at spot */
   double *bond;               /* [steps]: the discount until each step's end */
+  double *growth;             /* [assets]: of the logarithm of the mean price until maturity, whatever the motion */
   option_mover *mover;        /* [assets], owned; NULL where all are geometric Brownian motions */
 } option_market;
 /* SIM_ERR_SCENARIO where a volatility is negative or a term structure not finite. */
 sim_status option_market_create(const option_parameters *p, const option_bump *bump, option_market *out) SIM_MUST_CHECK;
+/* Integrals of a function of t over each step to 1e-10 of the whole, of its square too where that is not NULL:
+ * [steps] each. Times that it compares t with are ends of pieces, so that curves and functions that jump there are
+ * exact; what is between is halved until it holds. SIM_ERR_SCENARIO where a value is not finite or below `least`, or
+ * where halving does not end; `name` begins the message. */
+sim_status option_integrate(const char *name, const sim_expr *expr, double least, int steps, double dt, double *sum,
+                            double *squares) SIM_MUST_CHECK;
+/* Where volatilities change in different ways within a step, its normals are less correlated than the assets at each
+ * time: by this share at most, else SIM_ERR_SCENARIO. */
+#define OPTION_CORRELATION_LOST 1e-4
+sim_status option_check_vols(const option_parameters *p) SIM_MUST_CHECK;
 void option_market_free(option_market *market);
 /* Constants of an asset's steps; `shift` is added to its volatility: Heston's square roots of v and theta, or sigma. */
 sim_status option_mover_set(const option_asset *asset, int steps, double dt, double shift,
@@ -216,6 +231,7 @@ typedef struct option_graph {
   sim_expr *expr; /* owned; inputs: features; outputs: first payoffs, then the rest below */
   option_feature feature[OPTION_FEATURES_MAX];
   int features, payoffs;
+  uint64_t joint; /* as option_paths.joint */
   option_plain plain[OPTION_PAYOFFS_MAX];
   int control[OPTION_PAYOFFS_MAX];                                                                /* output, or -1 */
   int delta[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX], gamma[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX]; /* output, or -1 */

@@ -154,12 +154,13 @@ static const sim_field fields[] = {
      .variants = (const sim_schema *const[]){&option_asset_schema, NULL}},
     {SIM_FIELD(option_parameters, correlation), .type = SIM_ARRAY, .components = SIM_SQUARE,
      .doc = "of the assets' logarithms; none: independent", .flags = SIM_RANGE, .min = -1, .max = 1},
-    {SIM_FIELD(option_parameters, rate), .type = SIM_FUNCTION, .doc = "rate of interest, a number or of time",
-     .flags = SIM_OR_NUMBER, .initial = "0", .signature = &option_term_signature},
+    {SIM_FIELD(option_parameters, rate), .type = SIM_FUNCTION,
+     .doc = "rate of interest: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER, .initial = "0",
+     .signature = &option_term_signature},
     {SIM_FIELD(option_parameters, maturity), .type = SIM_REAL, .doc = "time until it pays",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
-    {SIM_FIELD(option_parameters, steps), .type = SIM_INT, .doc = "equal steps, at whose ends prices are looked at",
-     .flags = SIM_RANGE, .min = 1, .max = OPTION_STEPS_MAX, .initial = "1"},
+    {SIM_FIELD(option_parameters, steps), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = OPTION_STEPS_MAX,
+     .doc = "equal steps, at whose ends prices are looked at; required where a price depends on them, else 1"},
     {SIM_FIELD(option_parameters, payoff), .type = SIM_FUNCTION, .doc = "a payoff of your own, or several",
      .signature = &payoff_signature},
     {SIM_FIELD(option_parameters, payoffs), .type = SIM_LIST, .doc = "named payoffs, all on the same paths",
@@ -240,6 +241,7 @@ static sim_status check_numbers(const option_parameters *p, sim_faults *faults) 
           sim_fail(SIM_ERR_SCENARIO, "greeks.method: the first step's volatility is 0, and has no density: expected "
                                      "\"auto\" or \"bump\"");
     if (status == SIM_OK) status = check_local(p, market.spot);
+    if (status == SIM_OK) status = option_check_vols(p);
     option_market_free(&market);
   }
   if (status != SIM_ERR_SCENARIO) return status;
@@ -258,6 +260,8 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   if (p->assets.count == 0 || p->assets.count > OPTION_ASSETS_MAX)
     sim_faults_add(faults, 0, "assets", "expected 1 to %d assets, got %zu", OPTION_ASSETS_MAX, p->assets.count);
   if (faults->count > before) return SIM_OK;
+  option_check_steps(p, faults);
+  if (faults->count > before) return SIM_OK;
   if (p->payoff != NULL) SIM_TRY(option_bind_payoff(p, faults));
   const int payoffs = option_payoff_count(p);
   if (payoffs == 0)
@@ -267,6 +271,7 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   for (size_t i = 0; i < p->payoffs.count; i++) check_payoff(p, i, faults);
   for (int i = 0; i < (int)p->assets.count; i++) option_check_asset(p, i, faults);
   option_check_correlation(p, faults);
+  option_check_between(p, faults);
   if (p->payoff != NULL && p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES)
     sim_faults_add(faults, 0, "sampling.control", "expected \"geometric\" or \"underlying\": a function has no strike");
   option_check_methods(p, faults);

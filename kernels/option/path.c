@@ -1,4 +1,5 @@
 /* The kernel of path.h, compiled once for each instruction set and precision. */
+#include "kernels/option/joint.h"
 #include "kernels/option/match.h"
 #include "kernels/option/quasi.h"
 
@@ -76,6 +77,17 @@ static void any_slope(const option_paths *p, int v, int g, int step, int at, con
     }
 }
 
+/* Between the steps; `joint`: one payoff sees both. */
+static void follow_extremes(track *t, vreal next, vreal vol, unsigned need, bool joint, int asset, int word,
+                            const workspace *w) {
+  vreal high = next;
+  if (need & NEED_HIGH) t->high = v_max(t->high, high = extreme(t->x, next, vol, w->high[asset][word], 1));
+  if (joint)
+    t->low = v_min(t->low, lowest(t->x, next, vol, high, w->low[asset][word]));
+  else if (need & NEED_LOW)
+    t->low = v_min(t->low, extreme(t->x, next, vol, w->low[asset][word], -1));
+}
+
 static void any_step(const option_paths *p, const stream *own, int step, int at, unsigned need, workspace *w,
                      void *const *out) {
   const real *cholesky = p->cholesky;
@@ -95,8 +107,7 @@ static void any_step(const option_paths *p, const stream *own, int step, int at,
       else
         next = moved(&variant->mover[a], variant, variant->spot[a], p->far, step, t, drift, normal,
                      w->variance[a][word], &w->jump, program_room(p, w), &vol, &w->unsound);
-      if (need & NEED_HIGH) t->high = v_max(t->high, extreme(t->x, next, vol, w->high[a][word], 1));
-      if (need & NEED_LOW) t->low = v_min(t->low, extreme(t->x, next, vol, w->low[a][word], -1));
+      if (need & (NEED_HIGH | NEED_LOW)) follow_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w);
       if (need & NEED_SINGLES) single_features(p, step, a, t, next, vol, variant, out + v * p->features, at);
       for (int g = 0; g < p->tangents; g++)
         if (p->tangent[g].asset == a) any_slope(p, v, g, step, at, t, next, normal, need, w, out);

@@ -40,7 +40,7 @@ typedef enum option_kind {
   OPTION_GEOMETRIC, /* mean */
   OPTION_MAX,
   OPTION_MIN,
-  OPTION_HIGH, /* of all times from 0 on, sampled between the steps (Brownian bridge) */
+  OPTION_HIGH, /* of all times from 0 on, sampled between the steps (Brownian bridge); see option_paths.joint */
   OPTION_LOW,
   OPTION_FIXING,    /* price at a step */
   OPTION_NOT_ABOVE, /* probability that `level` was not reached at any time, given the steps */
@@ -138,7 +138,8 @@ typedef struct option_paths {
   const option_tangent *tangent; /* those that are not flat first */
   const option_quasi *quasi;     /* NULL: words of Philox */
   bool matched;                  /* the moments of each chunk's normals: then of whole chunks alone, without quasi */
-  bool far;                      /* x may leave the range of exponents: prices are cut at its ends */
+  uint64_t joint; /* bit a: one payoff sees the high and the low of asset a, drawn together; else apart */
+  bool far;       /* x may leave the range of exponents: prices are cut at its ends */
 } option_paths;
 
 /* Features of the paths first .. first + count - 1: out[variant][feature][count], in the kernel's precision, aligned to

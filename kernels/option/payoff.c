@@ -339,7 +339,8 @@ double option_control_mean(const option_parameters *p, const option_market *mark
   }
   for (int a = 0; a < market->assets; a++) {
     logarithm(market, a, geometric, &mean, &variance);
-    sum += exp(mean + variance / 2);
+    /* The last price has its mean in every model; its logarithm has drift and vol only without jumps. */
+    sum += geometric ? exp(mean + variance / 2) : market->spot[a] * exp(market->growth[a]);
   }
   return sum;
 }
@@ -365,6 +366,19 @@ static void make(option_maker *m, const option_parameters *p, sim_expr_ref *refs
   option_make_greeks(m, p, refs);
 }
 
+/* Of which assets one output sees both the high and the low. */
+static uint64_t find_joint(const option_graph *g) {
+  uint64_t joint = 0;
+  for (int o = 0; o < g->outputs; o++) {
+    uint64_t seen[2] = {0, 0};
+    for (int f = 0; f < g->features; f++)
+      if ((g->feature[f].kind == OPTION_HIGH || g->feature[f].kind == OPTION_LOW) && sim_expr_depends(g->expr, o, f))
+        seen[g->feature[f].kind == OPTION_LOW] |= UINT64_C(1) << g->feature[f].asset;
+    joint |= seen[0] & seen[1];
+  }
+  return joint;
+}
+
 sim_status option_graph_create(const option_parameters *p, const option_market *market, bool tangents,
                                option_graph *out) {
   sim_expr_ref refs[SIM_EXPR_OUTPUTS_MAX];
@@ -384,7 +398,10 @@ sim_status option_graph_create(const option_parameters *p, const option_market *
   sim_expr_builder_free(&m->builder);
   const sim_status status = m->status;
   free(m);
-  if (status != SIM_OK) option_graph_free(out);
+  if (status == SIM_OK)
+    out->joint = find_joint(out);
+  else
+    option_graph_free(out);
   return status;
 }
 

@@ -275,6 +275,7 @@ static sim_status make(option_sampler *s, const option_parameters *p, const sim_
   s->paths.features = s->estimate.graph.features;
   s->paths.feature = s->estimate.graph.feature;
   s->paths.variant = s->variant;
+  s->paths.joint = s->estimate.graph.joint;
   SIM_TRY(sim_expr_program_create(s->estimate.graph.expr, &(sim_expr_target){.single = s->single, .isa = s->isa},
                                   &s->program));
   SIM_TRY(make_variants(s, p));

@@ -99,5 +99,33 @@ wrong 'result 2 of payoff is infinite on path' 'vol = 0.2' 'payoff = function(pa
 wrong 'a derivative of a payoff is NaN on path' 'vol = 0.2' 'payoff = function(path) return math.sqrt(path.last[1] - 100 + math.abs(path.last[1] - 100)) end, greeks = { delta = true, method = "pathwise" }'
 
 # A matrix of one asset; a coupon that is meant in per cent.
-price 'correlation = { { 1 } }, payoffs = { sim.autocallable { level = 100, coupon = 5, protection = 80 } }' 'paths = 2^12'
+price 'correlation = { { 1 } }, steps = 4, payoffs = { sim.autocallable { level = 100, coupon = 5, protection = 80 } }' 'paths = 2^12'
 has 'payoffs[1]: coupon = 5 is 500 % of cash for each date'
+
+# Functions of time are integrated over the one step: a call that is its own control has Black and Scholes' price with
+# the integrals of rate, dividend and vol^2, to all digits that are shown. Jumps at known times and at others, a curve, a
+# dividend of a day and one of a second, and a function that goes up and down.
+at_time() { # at_time PRICE ASSET
+  price "assets = { { spot = 100, $2 } }, $call" 'control = "black_scholes", paths = 2^10'
+  has "price $1 +-"
+}
+at_time 12.597368 'vol = sim.curve { { 0, 0.1 }, { 0.3, 0.3 }, between = "flat" }'
+at_time 12.597368 'vol = function(t) return sim.where(sim.lt(t, 0.3), 0.1, 0.3) end'
+at_time 12.597368 'vol = function(t) return sim.where(sim.lt(t*t*t, 0.027), 0.1, 0.3) end'
+at_time 10.75734 'vol = sim.curve { { 0, 0.1 }, { 1, 0.3 } }'
+at_time 13.580388 'vol = function(t) return 0.2*t^-0.25 end'
+at_time 10.91123 'vol = function(t) return 0.2 + 0.1*sim.sin(50*t) end'
+at_time 7.5770821 'vol = 0.2, dividend = sim.curve { { 0, 0 }, { 0.5, 0.05*365 }, { 0.5 + 1/365, 0 }, between = "flat" }'
+at_time 7.5770821 'vol = 0.2, dividend = sim.curve { { 0, 0 }, { 0.5, 0.05*31536000 }, { 0.5 + 1/31536000, 0 }, between = "flat" }'
+at_time 7.5770821 'vol = 0.2, dividend = function(t) return sim.where(sim.lt(math.abs(t - 0.5), 0.5/365), 0.05*365, 0) end'
+
+# A curve is a function of numbers too, and of what a function computes; constant outside of its points.
+cat >c.lua <<'END'
+local c, f = sim.curve { { 0, 1 }, { 0.5, 2 } }, sim.curve { { 0, 1 }, { 0.5, 2 }, between = "flat" }
+for i, pair in ipairs { { c(-1), 1 }, { c(0.25), 1.5 }, { c(9), 2 }, { f(0.49), 1 }, { f(0.5), 2 } } do
+  if pair[1] ~= pair[2] then error("curve " .. i .. " gives " .. pair[1]) end
+end
+return sim.option { assets = { { spot = 100, vol = function(t) return c(t)/10 + f(t)/10 end } }, maturity = 1,
+  payoffs = { sim.european { strike = 100 } }, sampling = { control = "black_scholes", paths = 64 } }
+END
+expect 0 'price 13.269511 +-' "$SIM" c.lua --force --device cpu

@@ -71,7 +71,7 @@ static void make_lookbacks(pricing *d) {
 static void make_several(pricing *d) {
   several(d, 3);
   sim_expr_free(&d->assets[1].vol);
-  d->assets[1].vol = function_of((const char *const[]){"t"}, 1, 0.1, 0.15, false);
+  d->assets[1].vol = function_of((const char *const[]){"t"}, 1, 0.05, 0.18, false);
   pricing_add(d, &option_spread_schema, 3, OPTION_CALL)->second = 2;
   pricing_add(d, &option_best_of_schema, 100, OPTION_CALL);
   pricing_add(d, &option_basket_schema, 98, OPTION_PUT);
@@ -92,6 +92,11 @@ static void make_strikes(pricing *d) {
 static void make_own(pricing *d) {
   d->p.payoff = function_of(
       (const char *const[]){"fixing_1_2", "mean_1", "max_1", "geometric_1", "low_1", "fixing_1_5"}, 6, 0.5, -540, true);
+}
+
+/* High and low in one payoff: from their joint law. */
+static void make_range(pricing *d) {
+  d->p.payoff = function_of((const char *const[]){"high_1", "low_1", "last_1"}, 3, -1, -60, true);
 }
 
 static void make_heston(pricing *d) {
@@ -195,6 +200,7 @@ const option_case option_cases[OPTION_CASES] = {
     {"twelve assets", make_many_assets, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
     {"strikes", make_strikes, 8, OPTION_CONTROL_GEOMETRIC, true, false, OPTION_AUTO, 0.2, 1},
     {"own payoff", make_own, 7, OPTION_CONTROL_GEOMETRIC, false, false, OPTION_AUTO, 0.2, 1},
+    {"high and low", make_range, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
     {"Heston", make_heston, 10, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 2},
     {"Heston's greeks", make_heston, 6, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 2},
     {"jumps", make_jumps, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.2, 1},

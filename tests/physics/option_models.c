@@ -69,6 +69,112 @@ static void test_merton(void **state) {
     }
 }
 
+/* ---- high and low together ---- */
+
+/* A call that is lost where the price is ever at `low` or `high`, by eigenfunctions of the diffusion between them. */
+static double double_knock_out(double strike, double low, double high, double vol, double rate, double maturity) {
+  enum { PANELS = 2000, TERMS = 30 };
+  const double pi = 3.14159265358979323846, width = log(high / low), begin = log(100 / low);
+  const double drift = rate - vol * vol / 2;
+  double sum = 0;
+  for (int i = 0; i < PANELS; i++) {
+    const double y = (i + 0.5) / PANELS * width, pays = fmax(low * exp(y) - strike, 0);
+    double density = 0;
+    for (int n = 1; n <= TERMS; n++)
+      density +=
+          sin(n * pi * begin / width) * sin(n * pi * y / width) * exp(-pow(n * pi * vol / width, 2) * maturity / 2);
+    sum += pays * density * exp(drift / (vol * vol) * (y - begin)) * 2 / PANELS;
+  }
+  return sum * exp(-drift * drift * maturity / (2 * vol * vol) - rate * maturity);
+}
+
+static sim_expr *knock_out_function(double strike, double low, double high) {
+  static const char *const names[] = {"high_1", "low_1", "last_1"};
+  const double numbers[] = {strike, low, high, 0};
+  sim_expr_builder *b;
+  sim_expr_ref in[3], k[4], alive[2], pays, out;
+  sim_expr *expr;
+  assert_int_equal(sim_expr_builder_create(&b), SIM_OK);
+  for (int i = 0; i < 3; i++) assert_int_equal(sim_expr_builder_input(b, names[i], &in[i]), SIM_OK);
+  for (int i = 0; i < 4; i++) assert_int_equal(sim_expr_builder_number(b, numbers[i], &k[i]), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_LT, (sim_expr_ref[]){in[0], k[2]}, &alive[0]), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_LT, (sim_expr_ref[]){k[1], in[1]}, &alive[1]), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_AND, alive, &alive[0]), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_SUB, (sim_expr_ref[]){in[2], k[0]}, &pays), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_MAX, (sim_expr_ref[]){pays, k[3]}, &pays), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_WHERE, (sim_expr_ref[]){alive[0], pays, k[3]}, &out), SIM_OK);
+  assert_int_equal(sim_expr_builder_finish(b, &out, (const char *const[]){"out"}, 1, &expr), SIM_OK);
+  sim_expr_builder_free(&b);
+  return expr;
+}
+
+/* Exact for any number of steps: drawn apart, one step would give 0.556. */
+static void test_double_knock_out(void **state) {
+  (void)state;
+  const double known = double_knock_out(85, 85, 115, 0.3, 0.05, 1);
+  assert_true(fabs(known - 0.1313) < 5e-5);
+  for (int i = 0; i < 2; i++)
+    for (int steps = 1; steps <= 4; steps += 3) {
+      pricing d;
+      pricing_make(&d, precisions[i], 0.3, 0.05, 1, steps);
+      d.p.sampling.paths = 0x1p17;
+      d.p.sampling.antithetic = steps > 1;
+      d.p.payoff = knock_out_function(85, 85, 115);
+      pricing_run(&d);
+      near("double knock-out", pricing_price(&d, 0), known);
+      pricing_free(&d);
+    }
+}
+
+/* ---- control variates ---- */
+
+static const double one_vol[] = {0.2, 0.2}, grid_spots[] = {50, 150}, grid_times[] = {0};
+
+/* Model i of asset `a`, of volatility 0.2 but for Heston's. */
+static void set_model(pricing *d, int a, int i) {
+  option_asset *asset = &d->assets[a];
+  if (i >= 2) pricing_set_motion(d, a);
+  if (i == 1 || i == 3) asset->jumps = (option_jumps){true, 1, -0.1, 0.15};
+  if (i == 2 || i == 3) asset->heston = (option_heston){true, 0.010201, 6.21, 0.019, 0.61, -0.7};
+  if (i == 4) asset->local_vol = pricing_displaced(0, 0.2);
+  if (i == 5)
+    asset->vol_grid =
+        (option_vol_grid){true, {(double *)grid_spots, 2, 1}, {(double *)grid_times, 1, 1}, {(double *)one_vol, 2, 1}};
+}
+
+/* A control is a shift by its known mean: each control of each model that has it, of one asset and of two, the second
+ * one with jumps or without. A call on the mean of both last prices with strike 0 is the control "underlying" itself,
+ * and comes out as the mean that it is said to have: the spot, as there are no dividends. A call on the first asset has
+ * a price in closed form (no number for Heston with jumps). */
+static void test_controls(void **state) {
+  static const double known[] = {10.450584, 12.761289, 7.973498, 0, 10.450584, 10.450584};
+  static const double deltas[] = {0.6368306512, 0.6496595500};
+  (void)state;
+  for (int model = 0; model < 6; model++)
+    for (int control = OPTION_CONTROL_GEOMETRIC; control <= OPTION_CONTROL_UNDERLYING; control++)
+      for (int assets = 1; assets <= 3; assets++) { /* 3: the second one jumps */
+        if (control != OPTION_CONTROL_UNDERLYING && (model > 0 || assets == 3)) continue;
+        pricing d;
+        pricing_make(&d, SIM_MIXED, 0.2, 0.05, 1, model == 2 ? 32 : 2);
+        set_model(&d, 0, model);
+        if (assets >= 2) pricing_add_asset(&d, 100, 0.3);
+        if (assets == 3) set_model(&d, 1, 1);
+        d.p.sampling.paths = 0x1p15;
+        d.p.sampling.control = control;
+        d.p.greeks.want[OPTION_DELTA] = model < 4;
+        pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+        pricing_add(&d, &option_basket_schema, 0, OPTION_CALL)->asset = 0;
+        pricing_run(&d);
+        const estimate call = pricing_price(&d, 0), both = pricing_price(&d, 1);
+        print_message("    model %d, control %d, %d: %.6f\n", model, control, assets, both.value);
+        if (known[model] > 0) near("call", call, known[model]);
+        if (control == OPTION_CONTROL_UNDERLYING) /* in fp32, of prices near 100 */
+          assert_true(fabs(both.value - 100) < 100 * 0x1p-20);
+        if (model < 2) near("delta", pricing_greek(&d, assets == 1 ? "delta" : "delta_1"), deltas[model]);
+        pricing_free(&d);
+      }
+}
+
 /* A grid of one volatility is Black and Scholes' model, exactly; one that rises with the time only has their price with
  * its root mean square at the steps' beginnings. */
 static void test_grid(void **state) {
@@ -402,6 +508,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_merton),          cmocka_unit_test(test_grid),
                                      cmocka_unit_test(test_function),        cmocka_unit_test(test_american),
                                      cmocka_unit_test(test_exercise_limits), cmocka_unit_test(test_autocallable),
+                                     cmocka_unit_test(test_controls),        cmocka_unit_test(test_double_knock_out),
                                      cmocka_unit_test(test_methods),         cmocka_unit_test(test_sobol),
                                      cmocka_unit_test(test_components),      cmocka_unit_test(test_slopes)};
   const struct CMUnitTest thorough[] = {cmocka_unit_test(test_long_slope)};

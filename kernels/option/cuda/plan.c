@@ -97,6 +97,8 @@ static void list_views(option_cuda_plan *plan) {
     for (int t = 0; t < c->terms; t++) see(plan, c->term[t].market, c->term[t].output);
     if (c->control >= 0) see(plan, 0, c->control);
   }
+  for (int a = 0; a < plan->assets; a++)
+    if (e->graph.joint >> a & 1) plan->need[a] |= OPTION_CUDA_JOINT;
 }
 
 static int compare(const void *a, const void *b) {

@@ -28,7 +28,7 @@ typedef struct option_cuda_plan {
   int *track_begin, *line_begin;   /* [assets + 1], [tracks + 1] */
   int *track_market, *track_asset; /* of whose volatility it is */
   int *line_market, *line_track;
-  unsigned need[OPTION_ASSETS_MAX]; /* bits of option_kind */
+  unsigned need[OPTION_ASSETS_MAX]; /* bits of option_kind, and OPTION_CUDA_JOINT */
   option_cuda_view *view;           /* [views] */
   option_cuda_view *stay;           /* [stays], of the probabilities among them */
   int *view_of;                     /* [markets][signs][features]: view, or -1 */
@@ -47,6 +47,9 @@ typedef struct option_cuda_plan {
   int inner, outer, part;
   double *scale; /* [quantities]: a sample is scale v, and of what has a control + slope control_mean */
 } option_cuda_plan;
+
+/* NEED_JOINT of walk.cuh: high and low of the asset are drawn together. */
+enum { OPTION_CUDA_JOINT = 1 << OPTION_KINDS };
 
 /* M_NUMBERS of motion.cuh, E_NUMBERS of walk.cuh. */
 enum { OPTION_CUDA_MOVER_NUMBERS = 15, OPTION_CUDA_EARLY_NUMBERS = 5 };

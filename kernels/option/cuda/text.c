@@ -159,7 +159,9 @@ static int step_work(const option_cuda_plan *plan) {
   const int own = plan->moved ? plan->signs : 1, tangents = plan->tangent_begin[plan->assets];
   const int moving = plan->tracks * own * (plan->moved ? 60 : 4);
   const int paying = option_share(plan->steps) > 1 ? 12 * plan->estimate->quantities * plan->signs : 0;
-  return moving + (8 * plan->lines + 6 * tangents) * plan->signs + 10 * plan->stays + 24 * plan->earlies + paying;
+  const int joint = plan->estimate->graph.joint != 0 ? 150 * plan->lines * plan->signs : 0;
+  return joint + moving + (8 * plan->lines + 6 * tangents) * plan->signs + 10 * plan->stays + 24 * plan->earlies +
+         paying;
 }
 
 /* Whether a step takes so many instructions that four of them, or the paths that share words, are a loop: unrolled they

@@ -10,6 +10,7 @@
 #ifndef OPTION_CUDA_WALK_CUH
 #define OPTION_CUDA_WALK_CUH
 
+#include "kernels/option/cuda/joint.cuh"
 #include "kernels/option/cuda/quasi.cuh"
 #include "kernels/option/matched.h"
 
@@ -23,6 +24,7 @@ enum {
   NEED_LOW = 1 << LOW,
   NEED_STAYS = 1 << NOT_ABOVE | 1 << NOT_BELOW,
   NEED_EARLY = 1 << EARLY,
+  NEED_JOINT = 2 << EARLY, /* one payoff sees the high and the low */
   NEED_LEVEL = NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_STAYS | NEED_EARLY
 };
 
@@ -320,8 +322,13 @@ __device__ inline void follow_line(walk<S> &p, marks<S> &m, const constants<S> &
       p.most[l][s] = greatest(p.most[l][s], x);
       p.least[l][s] = least(p.least[l][s], x);
     }
-    if (need & NEED_HIGH) p.high[l][s] = greatest(p.high[l][s], extreme(before, x, vol, d.high[a].word[j], (real)1));
-    if (need & NEED_LOW) p.low[l][s] = least(p.low[l][s], extreme(before, x, vol, d.low[a].word[j], (real)-1));
+    real high = x;
+    if (need & NEED_HIGH)
+      p.high[l][s] = greatest(p.high[l][s], high = extreme(before, x, vol, d.high[a].word[j], (real)1));
+    if (need & NEED_JOINT)
+      p.low[l][s] = least(p.low[l][s], lowest(before, x, vol, high, d.low[a].word[j]));
+    else if (need & NEED_LOW)
+      p.low[l][s] = least(p.low[l][s], extreme(before, x, vol, d.low[a].word[j], (real)-1));
     if (S::STAYS > 0) {
       m.before[l][s] = before;
       m.vol[l][s] = vol;

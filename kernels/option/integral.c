@@ -1,0 +1,239 @@
+/* Integrals of functions of time over the steps, and what they say of correlations. */
+#include "kernels/option/option.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Gauss and Legendre, on [0, 1]. */
+enum { NODES = 8, POINTS = 3 * NODES, TOGETHER = 32, PANELS = 2048, DEPTH = 120, PANELS_MOST = 1 << 20 };
+static const double node[NODES] = {0.01985507175123188, 0.10166676129318664, 0.2372337950418355, 0.4082826787521751,
+                                   0.5917173212478249,  0.7627662049581645,  0.8983332387068134, 0.9801449282487681};
+static const double weight[NODES] = {0.05061426814518813, 0.1111905172266872, 0.1568533229389437, 0.181341891689181,
+                                     0.181341891689181,   0.1568533229389437, 0.1111905172266872, 0.05061426814518813};
+
+typedef struct panel {
+  double from, to;
+  int step, depth;
+} panel;
+
+typedef struct integral {
+  const sim_expr_program *program;
+  void *scratch;
+  double least, size[2];  /* least value that may be; what 1 is of the integrals of it and of its square */
+  double bad, bad_at;     /* a value that may not be */
+  bool found_bad, failed; /* failed: halving did not end */
+  double *sums[2];        /* [steps] each; the second may be NULL */
+  int64_t panels;
+} integral;
+
+static void look(integral *f, const double *t, size_t count, double *value) {
+  sim_expr_program_run(f->program, count, (const void *const[]){t}, (void *const[]){value}, f->scratch);
+  for (size_t i = 0; i < count && !f->found_bad; i++) {
+    if (isfinite(value[i]) && value[i] >= f->least) continue;
+    f->bad = value[i];
+    f->bad_at = t[i];
+    f->found_bad = true;
+  }
+}
+
+/* Up to TOGETHER panels, in one piece and in two; those that differ, by more than 1e-13 of the integral over all time,
+ * come back as halves: returns how many panels. */
+static int refine(integral *f, const panel *in, int count, panel *out) {
+  double t[TOGETHER * POINTS] = {0}, value[TOGETHER * POINTS];
+  int rest = 0;
+  for (int p = 0; p < count; p++) {
+    const double width = in[p].to - in[p].from;
+    for (int k = 0; k < NODES; k++) {
+      double *at = t + p * POINTS + k;
+      at[0] = in[p].from + width * node[k];
+      at[NODES] = in[p].from + width / 2 * node[k];
+      at[2 * NODES] = in[p].from + width / 2 * (1 + node[k]);
+    }
+  }
+  look(f, t, (size_t)(count * POINTS), value);
+  for (int p = 0; p < count; p++) {
+    const double *v = value + p * POINTS, width = in[p].to - in[p].from, middle = in[p].from + width / 2;
+    double whole[2] = {0, 0}, halves[2] = {0, 0};
+    for (int k = 0; k < NODES; k++)
+      for (int power = 0; power < 2; power++) {
+        whole[power] += weight[k] * width * (power ? v[k] * v[k] : v[k]);
+        for (int half = 1; half < 3; half++) {
+          const double one = v[half * NODES + k];
+          halves[power] += weight[k] * width / 2 * (power ? one * one : one);
+        }
+      }
+    bool near = true;
+    for (int power = 0; power < 2 && f->sums[power] != NULL; power++) {
+      f->size[power] = fmax(f->size[power], fabs(halves[power]));
+      near &= fabs(whole[power] - halves[power]) <= 1e-13 * f->size[power];
+    }
+    if (near) {
+      for (int power = 0; power < 2; power++)
+        if (f->sums[power] != NULL) f->sums[power][in[p].step] += halves[power];
+      continue;
+    }
+    f->failed |= in[p].depth == DEPTH || !(middle > in[p].from && middle < in[p].to);
+    out[rest++] = (panel){in[p].from, middle, in[p].step, in[p].depth + 1};
+    out[rest++] = (panel){middle, in[p].to, in[p].step, in[p].depth + 1};
+  }
+  f->panels += count;
+  return rest;
+}
+
+/* All that is left of up to TOGETHER panels: those of the end first, so that the list stays short. */
+static bool finish(integral *f, panel *list, int count) {
+  while (count > 0 && !f->found_bad && !f->failed) {
+    const int now = count < TOGETHER ? count : TOGETHER;
+    panel taken[TOGETHER];
+    memcpy(taken, list + count - now, (size_t)now * sizeof *taken);
+    count += refine(f, taken, now, list + count - now) - now;
+    f->failed |= f->panels > PANELS_MOST;
+  }
+  return !f->failed;
+}
+
+static int compare(const void *a, const void *b) {
+  return *(const double *)a < *(const double *)b ? -1 : *(const double *)a > *(const double *)b;
+}
+
+/* Panels end at steps and at the times that the function compares t with. */
+static bool sweep(integral *f, int steps, double dt, const double *breaks, int count) {
+  panel list[TOGETHER * (2 * DEPTH + 4)];
+  const double most = steps * dt / PANELS;
+  int waiting = 0, next = 0;
+  for (int s = 0; s < steps; s++) {
+    const double end = (s + 1) * dt;
+    double from = s * dt;
+    while (from < end && !f->found_bad) {
+      while (next < count && breaks[next] <= from) next++;
+      const double cut = next < count && breaks[next] < end ? breaks[next] : end,
+                   parts = fmax(ceil((cut - from) / most), 1);
+      for (int i = 0; i < (int)parts; i++) {
+        const double right = i + 1 < (int)parts ? from + (cut - from) * (i + 1) / parts : cut;
+        list[waiting++] = (panel){from + (cut - from) * i / parts, right, s, 0};
+        if (waiting < TOGETHER) continue;
+        if (!finish(f, list, waiting)) return false;
+        waiting = 0;
+      }
+      from = cut;
+    }
+  }
+  return finish(f, list, waiting);
+}
+
+/* How large the integrals are, about. */
+static void look_around(integral *f, double maturity) {
+  double t[PANELS], value[PANELS];
+  for (int i = 0; i < PANELS; i++) t[i] = (i + 0.5) / PANELS * maturity;
+  look(f, t, PANELS, value);
+  for (int i = 0; i < PANELS; i++) {
+    f->size[0] += fabs(value[i]) * maturity / PANELS;
+    f->size[1] += value[i] * value[i] * maturity / PANELS;
+  }
+}
+
+static sim_status integrate(integral *f, const sim_expr *expr, int steps, double dt, bool *done) {
+  double *breaks = calloc(SIM_EXPR_NODES_MAX, sizeof *breaks);
+  sim_expr_program *program = NULL;
+  sim_status status = sim_expr_program_create(expr, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &program);
+  f->scratch = status == SIM_OK ? aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64) : NULL;
+  if (status == SIM_OK && (f->scratch == NULL || breaks == NULL))
+    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+  if (status == SIM_OK) {
+    f->program = program;
+    const int count = sim_expr_breaks(expr, 0, breaks);
+    qsort(breaks, (size_t)count, sizeof *breaks, compare);
+    look_around(f, steps * dt);
+    *done = sweep(f, steps, dt, breaks, count);
+  }
+  free(breaks);
+  free(f->scratch);
+  sim_expr_program_free(&program);
+  return status;
+}
+
+sim_status option_integrate(const char *name, const sim_expr *expr, double least, int steps, double dt, double *sum,
+                            double *squares) {
+  integral f = {.least = least, .sums = {sum, squares}};
+  bool done = true;
+  char got[32] = "NaN";
+  double value = 0;
+  for (int s = 0; s < steps; s++) sum[s] = 0;
+  for (int s = 0; s < steps && squares != NULL; s++) squares[s] = 0;
+  if (sim_expr_depends(expr, 0, 0)) {
+    SIM_TRY(integrate(&f, expr, steps, dt, &done));
+  } else {
+    SIM_TRY(option_local_vol(expr, 0, 0, &value));
+    f.found_bad = !(isfinite(value) && value >= least);
+    f.bad = value;
+    for (int s = 0; s < steps; s++) sum[s] = value * dt;
+    for (int s = 0; s < steps && squares != NULL; s++) squares[s] = value * value * dt;
+  }
+  if (!isnan(f.bad)) snprintf(got, sizeof got, "%.9g", f.bad);
+  if (f.found_bad)
+    return sim_fail(SIM_ERR_SCENARIO, "%s: expected %s, got %s at t = %.9g", name,
+                    least == 0 ? "a number >= 0" : "a finite number", got, f.bad_at);
+  if (!done)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "%s: its integrals over the steps are not found to 1e-10, for it changes too often: expected a "
+                    "smoother function of time, or sim.curve { {t, value}, ... }",
+                    name);
+  return SIM_OK;
+}
+
+/* ---- correlations ---- */
+
+static sim_status product(const sim_expr *a, const sim_expr *b, sim_expr **out) {
+  sim_expr_builder *builder;
+  sim_expr_ref t, of[2];
+  SIM_TRY(sim_expr_builder_create(&builder));
+  sim_status status = sim_expr_builder_input(builder, "t", &t);
+  if (status == SIM_OK) status = sim_expr_builder_insert(builder, a, &t, &of[0]);
+  if (status == SIM_OK) status = sim_expr_builder_insert(builder, b, &t, &of[1]);
+  if (status == SIM_OK) status = sim_expr_builder_call(builder, SIM_EXPR_MUL, of, &of[0]);
+  if (status == SIM_OK) status = sim_expr_builder_finish(builder, of, (const char *const[]){"product"}, 1, out);
+  sim_expr_builder_free(&builder);
+  return status;
+}
+
+/* Largest share by which the normals of two assets are less correlated over a step than at each time. */
+static sim_status lost_share(const option_parameters *p, int i, int j, double *room, double *out) {
+  const size_t steps = (size_t)p->steps;
+  const double dt = p->maturity / (double)p->steps;
+  const sim_expr *a = option_asset_at(p, i)->vol, *b = option_asset_at(p, j)->vol;
+  sim_expr *both = NULL;
+  SIM_TRY(product(a, b, &both));
+  sim_status status = option_integrate("vol", both, 0, (int)steps, dt, room + 2 * steps, NULL);
+  if (status == SIM_OK) status = option_integrate("vol", a, 0, (int)steps, dt, room + 3 * steps, room);
+  if (status == SIM_OK) status = option_integrate("vol", b, 0, (int)steps, dt, room + 3 * steps, room + steps);
+  sim_expr_free(&both);
+  *out = 0;
+  for (size_t s = 0; s < steps && status == SIM_OK; s++) {
+    const double most = sqrt(room[s] * room[steps + s]);
+    if (most > 0) *out = fmax(*out, 1 - room[2 * steps + s] / most);
+  }
+  return status;
+}
+
+sim_status option_check_vols(const option_parameters *p) {
+  const size_t n = p->assets.count;
+  double *room = calloc(4 * (size_t)p->steps, sizeof *room), lost = 0;
+  sim_status status = room != NULL ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the correlation");
+  for (size_t i = 0; i < n && p->correlation.rows == n; i++)
+    for (size_t j = 0; j < i && status == SIM_OK; j++) {
+      const sim_expr *a = option_asset_at(p, (int)i)->vol, *b = option_asset_at(p, (int)j)->vol;
+      if (p->correlation.data[i * n + j] == 0 || a == NULL || b == NULL) continue;
+      if (!sim_expr_depends(a, 0, 0) && !sim_expr_depends(b, 0, 0)) continue;
+      status = lost_share(p, (int)i, (int)j, room, &lost);
+      if (status == SIM_OK && lost > OPTION_CORRELATION_LOST)
+        status = sim_fail(SIM_ERR_SCENARIO,
+                          "correlation: the volatilities of assets %zu and %zu change in different ways within a step, "
+                          "which takes %.3g %% of their correlation away: expected more steps, or ends of steps where "
+                          "the volatilities jump",
+                          j + 1, i + 1, 100 * lost);
+    }
+  free(room);
+  return status;
+}

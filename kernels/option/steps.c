@@ -1,0 +1,104 @@
+/* What depends on the number of steps: it must be given then. And what is not known between them. */
+#include "kernels/option/option.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool varies(const sim_expr *function) { return function != NULL && sim_expr_depends(function, 0, 0); }
+
+/* Whether a bridge between two steps is one of constant drift and volatility, so that it is exact. */
+static bool is_even(const option_parameters *p, int asset) {
+  const option_asset *a = option_asset_at(p, asset);
+  return !varies(p->rate) && !varies(a->vol) && !varies(a->dividend);
+}
+
+static const char with_steps[] = "whose error falls with the number of steps",
+                  at_steps[] = "looks at the prices at the steps",
+                  within[] =
+                      "looks between the steps, where bridges are exact for a constant rate, dividend and vol alone";
+
+/* Why the motion of an asset needs a number of steps, or NULL. */
+static const char *asset_needs(const option_asset *a, const char **what) {
+  *what = a->heston.given ? ".heston" : a->local_vol != NULL ? ".local_vol" : a->vol_grid.given ? ".vol_grid" : "";
+  return **what != '\0' ? with_steps : NULL;
+}
+
+static const char *payoff_needs(const option_parameters *p, const sim_item *item) {
+  const option_payoff *o = item->data;
+  if (item->schema == &option_american_schema || item->schema == &option_autocallable_schema)
+    return "has its dates at steps";
+  if (item->schema == &option_asian_schema) return at_steps;
+  if (item->schema != &option_barrier_schema && item->schema != &option_lookback_schema) return NULL;
+  if (o->monitoring != OPTION_CONTINUOUS) return at_steps;
+  return o->asset >= 1 && o->asset <= (int64_t)p->assets.count && !is_even(p, (int)o->asset - 1) ? within : NULL;
+}
+
+/* Inputs of a function are not bound yet: "mean_1", "fixing_1_3". */
+static const char *function_needs(const option_parameters *p) {
+  static const char *const steps[] = {"mean_", "geometric_", "max_", "min_", "fixing_", NULL};
+  for (int i = 0; p->payoff != NULL && i < sim_expr_input_count(p->payoff); i++) {
+    const char *name = sim_expr_input_name(p->payoff, i);
+    int asset = 0;
+    for (const char *const *kind = steps; *kind != NULL; kind++)
+      if (strncmp(name, *kind, strlen(*kind)) == 0) return at_steps;
+    if (sscanf(name, "high_%d", &asset) != 1 && sscanf(name, "low_%d", &asset) != 1) continue;
+    if (asset >= 1 && asset <= (int)p->assets.count && !is_even(p, asset - 1)) return within;
+  }
+  return NULL;
+}
+
+/* The first reason, and of what. */
+static const char *needs(const option_parameters *p, char *what, size_t capacity) {
+  const char *reason, *key;
+  for (int a = 0; a < (int)p->assets.count; a++)
+    if ((reason = asset_needs(option_asset_at(p, a), &key)) != NULL) {
+      snprintf(what, capacity, "assets[%d]%s moves in steps", a + 1, key);
+      return reason;
+    }
+  snprintf(what, capacity, "payoff");
+  if ((reason = function_needs(p)) != NULL) return reason;
+  for (size_t i = 0; i < p->payoffs.count; i++)
+    if ((reason = payoff_needs(p, &p->payoffs.items[i])) != NULL) {
+      snprintf(what, capacity, "payoffs[%zu], %s,", i + 1, p->payoffs.items[i].schema->name);
+      return reason;
+    }
+  return NULL;
+}
+
+void option_check_steps(option_parameters *p, sim_faults *faults) {
+  char what[64];
+  if (p->steps > 0) return;
+  const char *reason = needs(p, what, sizeof what);
+  if (reason != NULL)
+    sim_faults_add(faults, 0, "steps", "missing: %s %s: expected their number, such as steps = 50", what, reason);
+  p->steps = 1;
+}
+
+/* Assets whose high or low a result of the function depends on, one bit each. */
+static uint64_t seen_between(const option_parameters *p, int result) {
+  uint64_t seen = 0;
+  option_feature feature;
+  for (int i = 0; i < sim_expr_input_count(p->payoff); i++)
+    if (option_feature_parse(sim_expr_input_name(p->payoff, i), p, &feature) &&
+        (feature.kind == OPTION_HIGH || feature.kind == OPTION_LOW) && sim_expr_depends(p->payoff, result, i))
+      seen |= UINT64_C(1) << feature.asset;
+  return seen;
+}
+
+void option_check_between(const option_parameters *p, sim_faults *faults) {
+  const size_t n = p->assets.count;
+  if (p->payoff == NULL || p->correlation.rows != n || p->correlation.cols != n) return;
+  for (int r = 0; r < sim_expr_output_count(p->payoff); r++) {
+    const uint64_t seen = seen_between(p, r);
+    for (size_t i = 0; i < n; i++)
+      for (size_t j = 0; j < i; j++)
+        if (seen >> i & seen >> j & 1 && p->correlation.data[i * n + j] != 0) {
+          sim_faults_add(faults, 0, "payoff",
+                         "high or low of assets %zu and %zu in one result: these are correlated, and so are their "
+                         "bridges between the steps, whose joint law is not known: expected path.max and path.min of "
+                         "all of them but one, which more steps bring near",
+                         j + 1, i + 1);
+          return;
+        }
+  }
+}

@@ -12,7 +12,7 @@ enum {
   OPTION_FEATURES_MAX = 256,
   OPTION_BLOCK = 1 << 16,                      /* samples of a logical block */
   OPTION_BATCH = 16,                           /* blocks of a step on the CPU at most */
-  OPTION_GROUP = 4,                            /* blocks after which an accuracy may be reached */
+  OPTION_GROUP = 4,                            /* blocks of a step on the CPU where an accuracy ends the run */
   OPTION_CHUNKS = OPTION_BLOCK / OPTION_CHUNK, /* of a block */
   OPTION_STEPS_MAX = 100000
 };

@@ -115,12 +115,13 @@ static const sim_field sampling_fields[] = {
     {SIM_FIELD(option_sampling, control), .type = SIM_CHOICE, .choices = controls, .initial = "none",
      .doc =
          "control variate of prices: on the geometric mean, on the last price with the same strike, or the last price"},
-    {SIM_FIELD(option_sampling, paths), .type = SIM_REAL, .flags = SIM_RANGE, .min = 2, .max = 0x1p52,
+    {SIM_FIELD(option_sampling, paths), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MAY_CHANGE, .min = 2, .max = 0x1p52,
      .initial = "auto", .keyword = "auto",
      .doc = "at most so many; auto: 2^20, or as many as standard_error or time takes, up to 2^40"},
-    {SIM_FIELD(option_sampling, standard_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+    {SIM_FIELD(option_sampling, standard_error), .type = SIM_REAL,
+     .flags = SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE, .max = INFINITY,
      .initial = "none", .keyword = "none", .doc = "the run ends when no price's standard error is larger"},
-    {SIM_FIELD(option_sampling, time), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+    {SIM_FIELD(option_sampling, time), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE, .max = INFINITY,
      .initial = "none", .keyword = "none",
      .doc = "the run ends with the first step that is done after so many seconds; a continued run has them again"},
     {0}};

@@ -12,8 +12,21 @@ double option_mean(const option_run *run, int q) {
   return sum / run->groups;
 }
 
-/* As option_spread, also where no path has paid. */
-static double spread(const option_run *run, double n, int q) {
+/* What one sample more or less of n would change in the mean: its cash, of a digital that every path has paid, or every
+ * scramble alike. Of other quantities on Sobol's points it is a deviation: where such a quantity is c with chance p and
+ * else 0, twice the deviation is at least c for p from 0.15 to 0.85, and deviation^2/mean is c (1 - p) for small p. */
+static double point_worth(const option_run *run, double n, int q) {
+  const double cash = q < option_payoff_count(run->parameters) ? run->cash[q] : 0;
+  double squares = 0;
+  if (run->groups == 1) return cash / n;
+  for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + q];
+  const double deviation = sqrt(squares / n), mean = fabs(option_mean(run, q));
+  const double share = mean > 0 ? fmin(fmax(deviation / mean, 2), 16) : 2;
+  return fmax(share * deviation, cash) / n;
+}
+
+/* By the spread of samples or of scrambles alone. */
+static double bare_spread(const option_run *run, double n, int q) {
   n /= run->unit;
   if (run->groups == 1) return n > 1 ? sqrt(run->squares[q] / (n - 1) / n) : NAN;
   const double mean = option_mean(run, q);
@@ -26,11 +39,13 @@ bool option_unpaid(const option_run *run, double n, int q) {
   const option_quantity *of = &run->quantity[q];
   const bool other = of->greek >= 0 && of->greek <= OPTION_VEGA &&
                      !option_payoff_sees(run->parameters, of->payoff, of->asset); /* its Greek is 0 */
-  return !run->certain && !other && n > 0 && option_mean(run, q) == 0 && !(spread(run, n, q) > 0);
+  return !run->certain && !other && n > 0 && option_mean(run, q) == 0 && !(bare_spread(run, n, q) > 0);
 }
 
 double option_spread(const option_run *run, double n, int q) {
-  return option_unpaid(run, n, q) ? NAN : spread(run, n, q);
+  if (option_unpaid(run, n, q)) return NAN;
+  const double spread = bare_spread(run, n, q);
+  return isnan(spread) ? spread : fmax(spread, point_worth(run, n, q));
 }
 
 /* What rounding may leave of a quantity, as a share of it or of a Greek's order of magnitude: of paths in fp32 2^-20,

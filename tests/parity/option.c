@@ -206,7 +206,7 @@ static void test_accuracy(void **state) {
     print_message("    %.6f +- %.6f after %.0f paths\n", e.value, e.error, paths[k]);
     assert_true(e.error <= d.p.sampling.standard_error);
     assert_true(fabs(e.value - (k ? 5.781824 : 10.450583572185565)) < 4 * e.error);
-    assert_true(fmod(paths[k], OPTION_GROUP * OPTION_BLOCK) == 0);
+    assert_true(fmod(paths[k], OPTION_CHUNK) == 0);
     pricing_free(&d);
   }
   pricing d;

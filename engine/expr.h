@@ -151,6 +151,8 @@ bool sim_expr_depends(const sim_expr *expr, int output, int input);
 /* Whether the output is NaN whatever the inputs, as 0/0 * x is; whether it is 0 wherever it is finite, as 0 * x is. */
 bool sim_expr_always_nan(const sim_expr *expr, int output);
 bool sim_expr_always_zero(const sim_expr *expr, int output);
+/* Whether an output may jump as its inputs move: it has a where, floor, ceil, sign, fmod or %. */
+bool sim_expr_may_jump(const sim_expr *expr);
 /* What one evaluation takes, in additions, roughly: a division or root counts 6, a function as exp 12, pow or fmod 30.
  */
 double sim_expr_work(const sim_expr *expr);

@@ -8,13 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEAN, SQUARES, WHOLE_MEAN, WHOLE_SQUARES, ARRAYS };
+enum { MEAN, SQUARES, WHOLE_MEAN, WHOLE_SQUARES, BIAS_MEAN, BIAS_SQUARES, BIAS_CHUNKS, ARRAYS };
 static const sim_field state_fields[] = {
     [MEAN] = {.name = "mean", .type = SIM_REAL, .doc = "of each quantity's samples so far"},
     [SQUARES] = {.name = "squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
     [WHOLE_MEAN] = {.name = "whole_mean", .type = SIM_REAL, .doc = "of the whole logical blocks so far"},
     [WHOLE_SQUARES] = {.name = "whole_squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
+    [BIAS_MEAN] = {.name = "bias_mean", .type = SIM_REAL, .doc = "what the steps shift each price by"},
+    [BIAS_SQUARES] = {.name = "bias_squares", .type = SIM_REAL, .doc = "sums of squared deviations of chunks' shifts"},
+    [BIAS_CHUNKS] = {.name = "bias_chunks", .type = SIM_REAL, .doc = "how many chunks"},
     [ARRAYS] = {.name = NULL}};
+enum { ARRAYS_EXACT = BIAS_MEAN /* of a run whose steps are exact */ };
 
 static double paths_of(const option_parameters *p, double blocks) {
   return fmin(blocks * OPTION_BLOCK * (p->sampling.antithetic ? 2 : 1), p->sampling.paths);
@@ -106,6 +110,14 @@ static void warn_unpaid(const option_run *run, double before, double t) {
   }
 }
 
+/* Goes on with the estimate of what the steps shift prices by, until n samples of the run. */
+static sim_status estimate_bias(option_run *run, double n) {
+  const int first = (int)run->bias_chunks, last = option_bias_chunks(n);
+  if (run->bias == NULL || last <= first) return SIM_OK;
+  run->bias_chunks = last;
+  return option_bias_sample(run->bias, first, last, run->bias_mean, run->bias_squares);
+}
+
 static sim_status step(void *self, sim_clock *clock) {
   option_run *run = self;
   const option_sampling *sampling = &run->parameters->sampling;
@@ -128,8 +140,11 @@ static sim_status step(void *self, sim_clock *clock) {
     memcpy(run->whole, run->mean, 2 * all * sizeof *run->mean);
     if (is_break(run, base + done)) break;
   }
+  SIM_TRY(estimate_bias(run, base + done));
   clock->t = (base + done) * run->pair;
-  clock->dt = clock->t - t;
+  const double batch =
+      (double)run->batch * OPTION_BLOCK; /* steps begin at its multiples, but for what was there before */
+  clock->dt = isnan(sampling->standard_error) ? clock->t - floor(base / batch) * batch * run->pair : clock->t - t;
   clock->step++;
   warn_unpaid(run, t, clock->t);
   const bool late = sampling->time > 0 && sim_wall_clock() - run->begin > sampling->time;
@@ -153,6 +168,12 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   const double n = option_samples(run, clock->t);
   for (int k = 0; k < payoffs && table > 0 && table < 3; k++)
     values[k] = n == 0 ? NAN : table == 1 ? option_mean(run, k) : option_error(run, n, k);
+  if (table > 0 && option_is_bias_table(run->parameters, table)) {
+    for (int k = 0; k < payoffs; k++)
+      values[k] = run->parameters->tables[table] == &run->parameters->bias_tables[0] ? option_shift(run, k)
+                                                                                     : option_shift_error(run, k);
+    return SIM_OK;
+  }
   if (table > 2) observe_greek(run, n, run->parameters->tables[table], values);
   if (table > 0) return SIM_OK;
   *values++ = clock->t;
@@ -163,15 +184,28 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
     *values++ = n == 0 ? NAN : option_mean(run, q);
     *values++ = option_error(run, n, q);
   }
+  if (run->bias != NULL) {
+    *values++ = option_shift(run, 0);
+    *values = option_shift_error(run, 0);
+  }
   return SIM_OK;
 }
 
-static void state_data(const option_run *run, double *data[ARRAYS]) {
+static void state_data(option_run *run, double *data[ARRAYS]) {
   const size_t all = (size_t)run->quantities * (size_t)run->groups;
   data[MEAN] = run->mean;
   data[SQUARES] = run->squares;
   data[WHOLE_MEAN] = run->whole;
   data[WHOLE_SQUARES] = run->whole + all;
+  data[BIAS_MEAN] = run->bias_mean;
+  data[BIAS_SQUARES] = run->bias_squares;
+  data[BIAS_CHUNKS] = &run->bias_chunks;
+}
+
+static int state_arrays(const option_run *run) { return run->bias != NULL ? ARRAYS : ARRAYS_EXACT; }
+static int64_t state_numbers(const option_run *run, int array) {
+  if (array == BIAS_CHUNKS) return 1;
+  return array >= BIAS_MEAN ? option_payoff_count(run->parameters) : run->quantities * run->groups;
 }
 
 static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
@@ -179,14 +213,14 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   double *data[ARRAYS];
   state_data(run, data);
   (void)species;
-  for (int k = 0; k < ARRAYS; k++)
+  for (int k = 0; k < state_arrays(run); k++)
     arrays[k] = (sim_array){.field = &state_fields[k],
                             .dtype = SIM_F64,
                             .rank = 1,
-                            .shape = {run->quantities * run->groups},
-                            .global = {run->quantities * run->groups},
+                            .shape = {state_numbers(run, k)},
+                            .global = {state_numbers(run, k)},
                             .data = data[k]};
-  frame->array_count = ARRAYS;
+  frame->array_count = (size_t)state_arrays(run);
   frame->species_count = 0;
   return SIM_OK;
 }
@@ -198,8 +232,9 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const option_ops *ops = option_model.ops[setup->backend->kind];
   const double quantities = option_quantities(p, NULL), batch = paths_of(p, ops->batch(p));
   const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
-  sim_plan_add(out, "paths", ops->bytes(p, setup));
-  out->checkpoint_bytes = ARRAYS * quantities * option_groups(p) * sizeof(double);
+  sim_plan_add(out, "paths", ops->bytes(p, setup) + option_bias_bytes(p, setup));
+  out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
+  if (option_is_stepped(p)) out->checkpoint_bytes += (2.0 * option_payoff_count(p) + 1) * sizeof(double);
   out->work_per_step = batch * (double)p->steps * (double)p->assets.count;
   out->work_rate_guess = setup->backend->kind == SIM_BACKEND_CPU ? guess[setup->isa] * setup->threads : 8e11;
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= 0.3;
@@ -212,6 +247,7 @@ static void destroy(void **self) {
   option_run *run = *self;
   if (run == NULL) return;
   if (run->ops != NULL) run->ops->destroy(&run->sampler);
+  option_bias_destroy(&run->bias);
   free(run->quantity);
   free(run->mean);
   free(run);
@@ -221,10 +257,9 @@ static void destroy(void **self) {
 static sim_status restore(option_run *run, const sim_frame *saved) {
   double *data[ARRAYS];
   state_data(run, data);
-  for (int k = 0; k < ARRAYS; k++) {
+  for (int k = 0; k < state_arrays(run); k++) {
     const sim_array *array = sim_frame_array(saved, state_fields[k].name);
-    if (array == NULL || array->dtype != SIM_F64 || array->rank != 1 ||
-        array->shape[0] != run->quantities * run->groups)
+    if (array == NULL || array->dtype != SIM_F64 || array->rank != 1 || array->shape[0] != state_numbers(run, k))
       return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no %s of these payoffs", state_fields[k].name);
     memcpy(data[k], array->data, sim_array_bytes(array));
   }
@@ -235,8 +270,7 @@ static sim_status restore(option_run *run, const sim_frame *saved) {
 static void extend(option_run *run, sim_clock *clock) {
   const size_t all = (size_t)run->quantities * (size_t)run->groups;
   const double n = option_samples(run, clock->t), base = floor(n / run->round) * run->round;
-  if (base == n || !isnan(run->parameters->sampling.standard_error) || !(clock->t < run->parameters->sampling.paths))
-    return;
+  if (!isnan(run->parameters->sampling.standard_error) || !(clock->t < run->parameters->sampling.paths)) return;
   if (base == 0) memset(run->whole, 0, 2 * all * sizeof *run->whole); /* rounds of fewer paths may be smaller */
   memcpy(run->mean, run->whole, 2 * all * sizeof *run->mean);
   clock->t = base * run->pair;
@@ -271,13 +305,15 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->ops = option_model.ops[setup->backend->kind];
   run->batch = run->ops->batch(p);
   run->quantity = calloc(q, sizeof *run->quantity);
-  run->mean = calloc(2 * all * (2 + (size_t)run->batch), sizeof(double));
+  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 2 * (size_t)option_payoff_count(p), sizeof(double));
   if (run->mean == NULL || run->quantity == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the sums");
   option_quantities(p, run->quantity);
   run->squares = run->mean + all;
   run->whole = run->squares + all;
   run->block_mean = run->whole + 2 * all;
   run->block_squares = run->block_mean + all * (size_t)run->batch;
+  run->bias_mean = run->block_squares + all * (size_t)run->batch;
+  run->bias_squares = run->bias_mean + option_payoff_count(p);
   for (int a = 0; a < (int)p->assets.count; a++) {
     const option_heston *h = &option_asset_at(p, a)->heston;
     if (h->given && 2 * h->kappa * h->theta < h->sigma * h->sigma)
@@ -298,6 +334,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
                                                    : "to a whole number");
   SIM_TRY(look_at_market(run));
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
+  if (option_is_stepped(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
   run->begin = sim_wall_clock();
   *clock = setup->saved != NULL ? setup->saved->clock : (sim_clock){.dt = paths_of(p, run->batch)};
   if (setup->saved != NULL) {

@@ -68,10 +68,11 @@ typedef enum option_control {
   OPTION_CONTROL_UNDERLYING
 } option_control;
 
-enum { OPTION_PHILOX, OPTION_SOBOL };
+enum { OPTION_PHILOX, OPTION_SOBOL }; /* sequence; a generator is one of: */
+enum { OPTION_PHILOX4X32, OPTION_MRG32K3A };
 enum { OPTION_ANY_CONSTRUCTION, OPTION_BRIDGE, OPTION_PCA }; /* any: a bridge */
 typedef struct option_sampling {
-  int sequence, construction;
+  int sequence, generator, construction;
   double scrambles; /* NaN: auto */
   bool antithetic, moment_matching;
   int control;           /* option_control */
@@ -111,7 +112,8 @@ typedef struct option_parameters {
   /* from here on of validate */
   double asked_paths; /* before they were rounded */
   sim_table price_table, prices_table, errors_table;
-  const sim_table *tables[4 + 2 * OPTION_GREEKS];
+  const sim_table *tables[6 + 2 * OPTION_GREEKS];
+  sim_table bias_tables[2];                 /* of the shift by the steps, of its errors */
   sim_table greek_tables[OPTION_GREEKS][2]; /* of the Greek, of its errors */
   sim_field price_columns[SIM_COLUMNS_MAX + 1], prices_columns[OPTION_PAYOFFS_MAX + 1],
       errors_columns[OPTION_PAYOFFS_MAX + 1];
@@ -127,6 +129,9 @@ sim_status option_validate(void *parameters, sim_faults *faults);
 void option_check_asset(const option_parameters *p, int asset, sim_faults *faults);
 void option_check_correlation(const option_parameters *p, sim_faults *faults);
 void option_make_tables(option_parameters *p, sim_faults *faults);
+static inline bool option_is_bias_table(const option_parameters *p, int table) {
+  return p->tables[table] == &p->bias_tables[0] || p->tables[table] == &p->bias_tables[1];
+}
 void option_check_methods(const option_parameters *p, sim_faults *faults);
 /* Rounds the paths, too. */
 void option_check_sampling(option_parameters *p, sim_faults *faults);
@@ -158,7 +163,8 @@ sim_status option_local_vol(const sim_expr *expr, double price, double t, double
 /* What jumps add to the growth of an asset's mean, a unit of time. */
 double option_jump_drift(const option_asset *asset);
 bool option_asset_is_gbm(const option_asset *asset);
-/* Lower factor of the correlation, [assets][assets]; SIM_ERR_SCENARIO where it is not positive definite. */
+/* Lower factor of the correlation, [assets][assets], zero above the diagonal where `out` was; SIM_ERR_SCENARIO where it
+ * has a negative eigenvalue. */
 sim_status option_cholesky(const option_parameters *p, double *out) SIM_MUST_CHECK;
 /* Mean of max(s (exp(m + sd z) - strike), 0), s = 1 or -1. */
 double option_lognormal_price(double mean, double deviation, double strike, option_type type);

@@ -2,7 +2,7 @@
 #ifndef OPTION_RUN_H
 #define OPTION_RUN_H
 
-#include "kernels/option/option.h"
+#include "kernels/option/bias.h"
 
 #include "engine/bytes.h"
 
@@ -20,7 +20,9 @@ typedef struct option_run {
   double *mean, *squares;      /* of all samples so far: [groups][quantities] each, one behind the other */
   double *whole;               /* the same of the whole rounds: [2][groups][quantities] */
   double *block_mean, *block_squares;
-  double cash[OPTION_PAYOFFS_MAX]; /* what a payoff jumps by, discounted, where that is known; or 0 */
+  option_bias *bias;                             /* NULL: the steps are exact */
+  double *bias_mean, *bias_squares, bias_chunks; /* [payoffs], of so many chunks */
+  double cash[OPTION_PAYOFFS_MAX];               /* what a payoff jumps by, discounted, where that is known; or 0 */
 } option_run;
 
 static inline double option_samples(const option_run *run, double t) { return t / run->pair; }
@@ -32,6 +34,9 @@ double option_mean(const option_run *run, int quantity);
 double option_spread(const option_run *run, double n, int quantity);
 /* As it is told: no less than what rounding leaves. */
 double option_error(const option_run *run, double n, int quantity);
+/* What the steps shift a price by, about, and the standard error of that; NaN while it is not known. */
+double option_shift(const option_run *run, int payoff);
+double option_shift_error(const option_run *run, int payoff);
 /* Whether samples have shown nothing but 0, of what is not 0 for sure. */
 bool option_unpaid(const option_run *run, double n, int quantity);
 

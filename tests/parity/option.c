@@ -72,7 +72,8 @@ static void test_words(void **state) {
   float *there_narrow = (float *)(there_wide + COUNT);
   uint32_t *there = (uint32_t *)(there_narrow + COUNT);
   option_keys keys;
-  option_cuda_keys(seed, &keys);
+  option_parameters p = {.common.seed = seed};
+  must(option_cuda_keys(&p, &keys), "keys");
   unsigned high = (unsigned)(first >> 32), low = (unsigned)first;
   const dim3 grid = {WORDS / 256, 1, 1}, block = {256, 1, 1};
   void *arguments[] = {&keys, &high, &low, &there, &there_narrow, &there_wide};

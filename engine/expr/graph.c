@@ -132,8 +132,7 @@ bool sim_expr_always_nan(const sim_expr *expr, int output) { return always(expr,
 bool sim_expr_always_zero(const sim_expr *expr, int output) { return always(expr, output, zero_by_operands); }
 
 bool sim_expr_may_jump(const sim_expr *expr) {
-  for (int i = 0; i < expr->node_count; i++)
-    switch ((sim_expr_op)expr->nodes[i].op) {
+  for (int i = 0; i < expr->node_count; i++) switch ((sim_expr_op)expr->nodes[i].op) {
     case SIM_EXPR_WHERE:
     case SIM_EXPR_FLOOR:
     case SIM_EXPR_CEIL:

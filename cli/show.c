@@ -200,6 +200,7 @@ sim_status cli_info(void) {
     printf("%-10s %s, %s free\n", (*backend)->name, text, memory);
   }
   printf("threads    %d\n", omp_get_max_threads());
+  puts("random     Philox4x32-10; of option also MRG32k3a, the numbers of cuRAND's curandStateMRG32k3a");
   printf("isa        %s (of avx512, avx2, plain)\n", sim_isa_name(sim_isa_best()));
   printf("models    ");
   for (const sim_model *const *model = sim_models; *model; model++) printf(" %s", (*model)->name);

@@ -154,6 +154,8 @@ bool sim_expr_always_zero(const sim_expr *expr, int output);
 /* Numbers that an input itself is compared with, or the least or greatest of them: there the function may jump or have
  * a kink. out has room for the graph's nodes; returns how many, in no order. */
 int sim_expr_breaks(const sim_expr *expr, int input, double *out);
+/* Whether an output may jump as its inputs move: it has a where, floor, ceil, sign, fmod or %. */
+bool sim_expr_may_jump(const sim_expr *expr);
 /* What one evaluation takes, in additions, roughly: a division or root counts 6, a function as exp 12, pow or fmod 30.
  */
 double sim_expr_work(const sim_expr *expr);

@@ -45,7 +45,21 @@ static void add_call(sim_bytes *out, const char *name, const sim_expr_node *node
   sim_bytes_text(out, ")");
 }
 
-static void add_node(sim_bytes *out, const sim_expr_node *node, bool single) {
+/* The second operand where it is beyond the first, or NaN. */
+static void add_extreme(sim_bytes *out, const sim_expr *expr, const sim_expr_node *node) {
+  const bool least = node->op == SIM_EXPR_MIN;
+  const int a = node->args[0], b = node->args[1];
+  const sim_expr_node *first = &expr->nodes[a], *second = &expr->nodes[b];
+  if (first->op == SIM_EXPR_NUMBER && !isnan(first->value)) {
+    sim_bytes_format(out, "!(t%d %s t%d) ? t%d : t%d", b, least ? ">=" : "<=", a, b, a);
+    return;
+  }
+  sim_bytes_format(out, "t%d %s t%d", b, least ? "<" : ">", a);
+  if (second->op != SIM_EXPR_NUMBER || isnan(second->value)) sim_bytes_format(out, " || t%d != t%d", b, b);
+  sim_bytes_format(out, " ? t%d : t%d", b, a);
+}
+
+static void add_node(sim_bytes *out, const sim_expr *expr, const sim_expr_node *node, bool single) {
   const char *suffix = single ? "f" : "", *name = sim_expr_rules[node->op].name;
   const int a = node->args[0], b = node->args[1];
   switch ((sim_expr_op)node->op) {
@@ -64,8 +78,8 @@ static void add_node(sim_bytes *out, const sim_expr_node *node, bool single) {
   case SIM_EXPR_OR: sim_bytes_format(out, "t%d | t%d", a, b); return;
   case SIM_EXPR_NOT: sim_bytes_format(out, "!t%d", a); return;
   case SIM_EXPR_NEG: sim_bytes_format(out, "-t%d", a); return;
-  case SIM_EXPR_MIN: sim_bytes_format(out, "t%d < t%d ? t%d : t%d", b, a, b, a); return;
-  case SIM_EXPR_MAX: sim_bytes_format(out, "t%d > t%d ? t%d : t%d", b, a, b, a); return;
+  case SIM_EXPR_MIN:
+  case SIM_EXPR_MAX: add_extreme(out, expr, node); return;
   case SIM_EXPR_WHERE: sim_bytes_format(out, "t%d ? t%d : t%d", a, b, node->args[2]); return;
   case SIM_EXPR_MOD: add_call(out, "sim_expr_mod", node, suffix); return;
   case SIM_EXPR_SIGN: add_call(out, "sim_expr_sign", node, suffix); return;
@@ -111,7 +125,7 @@ static void add_statements(const sim_expr *expr, const sim_expr_emission *emissi
     else if (emission->shift && i == p->shifted)
       sim_bytes_format(out, "i%d", emission->input);
     else
-      add_node(out, node, emission->single);
+      add_node(out, expr, node, emission->single);
     sim_bytes_text(out, ";\n");
   }
 }

@@ -108,12 +108,11 @@ double sim_expr_work(const sim_expr *expr) {
   return work;
 }
 
-/* Of a node whose operands are known. pow and hypot give numbers for some NaN, as min, max and where do. */
+/* Of a node whose operands are known. pow and hypot give numbers for some NaN, as where does. */
 static bool nan_by_operands(const sim_expr_node *node, const bool *nan) {
   const sim_expr_op op = (sim_expr_op)node->op;
   if (op == SIM_EXPR_NUMBER) return isnan(node->value);
   if (op == SIM_EXPR_WHERE) return nan[node->args[1]] && nan[node->args[2]];
-  if (op == SIM_EXPR_MIN || op == SIM_EXPR_MAX) return nan[node->args[0]]; /* the first one */
   if (op == SIM_EXPR_POW || op == SIM_EXPR_HYPOT || sim_expr_rules[op].gives == SIM_EXPR_C) return false;
   for (int k = 0; k < sim_expr_rules[op].operands; k++)
     if (nan[node->args[k]]) return true;
@@ -144,3 +143,16 @@ static bool always(const sim_expr *expr, int output, bool (*rule)(const sim_expr
 
 bool sim_expr_always_nan(const sim_expr *expr, int output) { return always(expr, output, nan_by_operands); }
 bool sim_expr_always_zero(const sim_expr *expr, int output) { return always(expr, output, zero_by_operands); }
+
+bool sim_expr_may_jump(const sim_expr *expr) {
+  for (int i = 0; i < expr->node_count; i++) switch ((sim_expr_op)expr->nodes[i].op) {
+    case SIM_EXPR_WHERE:
+    case SIM_EXPR_FLOOR:
+    case SIM_EXPR_CEIL:
+    case SIM_EXPR_SIGN:
+    case SIM_EXPR_MOD:
+    case SIM_EXPR_FMOD: return true;
+    default: break;
+    }
+  return false;
+}

@@ -2,6 +2,7 @@
  * where an exercise pays (Longstaff and Schwartz 2001). */
 #include "engine/reduce.h"
 #include "kernels/option/exercise.h"
+#include "kernels/option/mrg.h"
 
 #include <math.h>
 #include <omp.h>
@@ -28,6 +29,7 @@ typedef struct walker {
   sim_expr_program *local[OPTION_ASSETS_MAX];
   option_feature *feature; /* [dates] */
   double *cholesky;
+  option_mrg *mrg;
   size_t scratch;
   char *room; /* [threads][scratch] */
   void **out; /* [threads][dates] */
@@ -53,6 +55,11 @@ static sim_status make_walker(const fit *f, const option_parameters *p, int asse
   w->out = calloc(dates * (size_t)f->threads, sizeof *w->out);
   if (w->feature == NULL || w->cholesky == NULL || w->room == NULL || w->out == NULL)
     return sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
+  if (p->sampling.generator == OPTION_MRG32K3A) {
+    w->mrg = malloc(sizeof *w->mrg);
+    if (w->mrg == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for random numbers");
+    option_mrg_make(p->common.seed, w->mrg);
+  }
   for (size_t d = 0; d < dates; d++)
     w->feature[d] = (option_feature){.kind = OPTION_FIXING, .asset = asset, .step = (int)(d + 1) * f->rule.every};
   return option_cholesky(p, w->cholesky);
@@ -62,6 +69,7 @@ static void free_walker(walker *w) {
   for (int a = 0; a < OPTION_ASSETS_MAX; a++) sim_expr_program_free(&w->local[a]);
   free(w->feature);
   free(w->cholesky);
+  free(w->mrg);
   free(w->room);
   free(w->out);
 }
@@ -82,6 +90,7 @@ static void walk(fit *f, const option_parameters *p, const walker *w, option_pat
                               .variant = &variant,
                               .feature = w->feature,
                               .cholesky = w->cholesky,
+                              .mrg = w->mrg,
                               .far = true};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
   for (int c = 0; c < f->chunks; c++) {

@@ -85,18 +85,26 @@ void option_market_free(option_market *market) {
   *market = (option_market){0};
 }
 
+/* Where a pivot vanishes, an asset is a mixture of those before it, and takes no normal of its own: the rest of its
+ * column must vanish, too, and is left out. */
 sim_status option_cholesky(const option_parameters *p, double *out) {
+  const double rounding = 1e-12;
   const size_t n = p->assets.count;
   const double *c = p->correlation.data;
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j <= i; j++) {
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = j; i < n; i++) {
       double sum = c != NULL && p->correlation.rows > 0 ? c[i * n + j] : i == j;
       for (size_t k = 0; k < j; k++) sum -= out[i * n + k] * out[j * n + k];
-      if (i == j && !(sum > 1e-12))
-        return sim_fail(SIM_ERR_SCENARIO, "correlation: expected a positive definite matrix, got one %s %zu%s",
-                        sum > -1e-12 ? "where asset" : "that contradicts itself in its first", i + 1,
-                        sum > -1e-12 ? " is a mixture of those before it: leave it out" : " rows");
-      out[i * n + j] = i == j ? sqrt(sum) : sum / out[j * n + j];
+      const bool mixture = out[j * n + j] == 0;
+      if (i == j ? sum < -rounding : mixture && fabs(sum) > sqrt(rounding))
+        return sim_fail(SIM_ERR_SCENARIO,
+                        "correlation: expected a matrix without negative eigenvalues, got one that contradicts itself "
+                        "in its first %zu rows",
+                        i + 1);
+      if (i == j)
+        out[i * n + j] = sum > rounding ? sqrt(sum) : 0;
+      else
+        out[i * n + j] = mixture ? 0 : sum / out[j * n + j];
     }
   return SIM_OK;
 }

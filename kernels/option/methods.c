@@ -23,7 +23,10 @@ static bool sees_between(const option_parameters *p) {
 /* What stands against a derivative along each path, or NULL. */
 static const char *against_path(const option_parameters *p, const sim_item *item) {
   if (any_local(p)) return "with a local volatility prices do not grow in proportion to the spot";
-  if (item == NULL) return NULL;
+  if (item == NULL)
+    return sim_expr_may_jump(p->payoff) ? "a function with sim.where, floor, ceil, sign or % may jump, which a path's "
+                                          "slope misses (sim.max and sim.min do not)"
+                                        : NULL;
   const bool continuous = ((const option_payoff *)item->data)->monitoring == OPTION_CONTINUOUS;
   if (item->schema == &option_digital_schema) return "a digital jumps, which a path's slope misses";
   if (item->schema == &option_barrier_schema)

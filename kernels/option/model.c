@@ -9,37 +9,71 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEAN, SQUARES, ARRAYS };
+enum { MEAN, SQUARES, WHOLE_MEAN, WHOLE_SQUARES, BIAS_MEAN, BIAS_SQUARES, BIAS_CHUNKS, ARRAYS };
 static const sim_field state_fields[] = {
     [MEAN] = {.name = "mean", .type = SIM_REAL, .doc = "of each quantity's samples so far"},
     [SQUARES] = {.name = "squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
+    [WHOLE_MEAN] = {.name = "whole_mean", .type = SIM_REAL, .doc = "of the whole logical blocks so far"},
+    [WHOLE_SQUARES] = {.name = "whole_squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
+    [BIAS_MEAN] = {.name = "bias_mean", .type = SIM_REAL, .doc = "what the steps shift each price by"},
+    [BIAS_SQUARES] = {.name = "bias_squares", .type = SIM_REAL, .doc = "sums of squared deviations of chunks' shifts"},
+    [BIAS_CHUNKS] = {.name = "bias_chunks", .type = SIM_REAL, .doc = "how many chunks"},
     [ARRAYS] = {.name = NULL}};
+enum { ARRAYS_EXACT = BIAS_MEAN /* of a run whose steps are exact */ };
 
 static double paths_of(const option_parameters *p, double blocks) {
   return fmin(blocks * OPTION_BLOCK * (p->sampling.antithetic ? 2 : 1), p->sampling.paths);
 }
 
-/* The end follows from the state alone: where the accuracy is reached, or is about to be. */
-static double end_of(const option_run *run, double t) {
-  const option_sampling *s = &run->parameters->sampling;
+/* ---- when to look at the errors, and when to end: functions of the state alone, so that neither the device, the size
+ * of its batches nor a restart changes a result ---- */
+
+/* Samples after which an accuracy is looked at first: chunks with matched moments need some of them for an error. */
+static double first_look(const option_run *run) { return run->unit > 1 ? 32.0 * OPTION_CHUNK : 4.0 * OPTION_CHUNK; }
+
+/* The samples that the accuracy is likely to take, in all, by the errors after n of them; n where it is reached. Not
+ * finite where no error is known yet. */
+static double samples_needed(const option_run *run, double n) {
+  const double slack = 1.05; /* errors of 4096 samples are known to some per cent */
   double ratio = 0;
-  if (isnan(s->standard_error) || t == 0) return s->paths;
   for (int q = 0; q < option_payoff_count(run->parameters); q++) {
-    const double error = option_spread(run, option_samples(run, t), q);
-    ratio = fmax(ratio, isnan(error) ? INFINITY : error / s->standard_error);
+    const double error = option_spread(run, n, q);
+    ratio = fmax(ratio, isnan(error) ? INFINITY : error / run->parameters->sampling.standard_error);
   }
-  if (ratio <= 1) return t;
-  const double more = run->groups > 1 ? ratio : ratio * ratio; /* the errors of scrambles fall about as 1/n */
-  return fmin(s->paths, fmax(t + paths_of(run->parameters, OPTION_GROUP), ceil(t * more)));
+  if (ratio <= 1) return n;
+  /* the errors of scrambles fall about as 1/n */
+  return fmax(n + OPTION_CHUNK, n * slack * (run->groups > 1 ? ratio : ratio * ratio));
 }
 
-/* Blocks of the next step. Where an accuracy is asked for, about as many as it still takes: what they are changes no
- * result, for after every group of blocks the run may end, on whatever device and with whatever batch. */
-static int next_batch(const option_run *run, double t, double t_end) {
-  if (isnan(run->parameters->sampling.standard_error)) return run->batch;
-  if (t == 0) return OPTION_GROUP;
-  const double groups = ceil((t_end - t) / (OPTION_GROUP * (double)OPTION_BLOCK * run->pair));
-  return (int)fmin(run->batch, groups * OPTION_GROUP);
+static double end_of(const option_run *run, double t) {
+  const option_sampling *s = &run->parameters->sampling;
+  if (isnan(s->standard_error) || t == 0) return s->paths;
+  const double n = option_samples(run, t), needed = samples_needed(run, n);
+  return needed <= n ? t : fmin(s->paths, ceil(needed) * run->pair);
+}
+
+/* Samples of the next step, from number `base` on, a multiple of the round: whole rounds, or a part of one where that
+ * is all it takes. A part that was not enough becomes a whole round. */
+static double next_count(const option_run *run, double n, double base) {
+  const option_parameters *p = run->parameters;
+  const double left = p->sampling.paths / run->pair - base, most = fmin((double)run->batch * OPTION_BLOCK, left);
+  if (isnan(p->sampling.standard_error)) { /* steps end at multiples of the batch, also after a restart */
+    const double batch = (double)run->batch * OPTION_BLOCK;
+    return fmin(left, batch - fmod(base, batch));
+  }
+  if (n == 0) return run->groups > 1 ? fmin(run->round, left) : fmin(first_look(run), left);
+  if (n > base && n > first_look(run)) return fmin(run->round, left);
+  const double more = samples_needed(run, n) - base;
+  if (!(more < most)) return most;
+  if (more >= run->round || run->groups > 1) return fmin(most, fmax(floor(more / run->round), 1) * run->round);
+  return fmin(left, ceil(more / OPTION_CHUNK) * OPTION_CHUNK);
+}
+
+/* Whether the state after n samples, a multiple of the round, is one that a step ends with. */
+static bool is_break(const option_run *run, double n) {
+  if (isnan(run->parameters->sampling.standard_error)) return false;
+  const double needed = samples_needed(run, n);
+  return needed <= n || (run->groups == 1 && needed < n + run->round);
 }
 
 /* Chan, Golub and LeVeque's rule, block by block; to a group that has `before` samples. */
@@ -77,30 +111,43 @@ static void warn_unpaid(const option_run *run, double before, double t) {
   }
 }
 
+/* Goes on with the estimate of what the steps shift prices by, until n samples of the run. */
+static sim_status estimate_bias(option_run *run, double n) {
+  const int first = (int)run->bias_chunks, last = option_bias_chunks(n);
+  if (run->bias == NULL || last <= first) return SIM_OK;
+  run->bias_chunks = last;
+  return option_bias_sample(run->bias, first, last, run->bias_mean, run->bias_squares);
+}
+
 static sim_status step(void *self, sim_clock *clock) {
   option_run *run = self;
   const option_sampling *sampling = &run->parameters->sampling;
-  const double left = sampling->paths - clock->t;
-  const double paths = fmin(paths_of(run->parameters, next_batch(run, clock->t, clock->t_end)), left);
-  const double first = option_samples(run, clock->t), count = option_samples(run, paths);
+  const size_t all = (size_t)run->quantities * (size_t)run->groups;
+  const double n = option_samples(run, clock->t), base = floor(n / run->round) * run->round;
+  const double count = next_count(run, n, base), t = clock->t;
   double done = 0;
-  SIM_TRY(run->ops->sample(run->sampler, (int64_t)first, (int64_t)count, run->block_mean, run->block_squares));
+  /* What a part of a round has brought is left out: the round is sampled again, from its beginning. */
+  if (base < n) memcpy(run->mean, run->whole, 2 * all * sizeof *run->mean);
+  SIM_TRY(run->ops->sample(run->sampler, (int64_t)base, (int64_t)count, run->block_mean, run->block_squares));
   for (int b = 0; done < count; b++) {
-    const double here = fmin(run->block, count - done), whole = floor((first + done) / run->block);
+    const double here = fmin(run->block, count - done), whole = floor((base + done) / run->block);
     const int group = (int)fmod(whole, run->groups);
     const double *mean = run->block_mean + b * run->quantities, *squares = run->block_squares + b * run->quantities;
-    SIM_TRY(check_finite(run, mean, squares, first + done, here));
-    const double before = run->groups > 1 ? floor(whole / run->groups) * run->block : first + done;
+    SIM_TRY(check_finite(run, mean, squares, base + done, here));
+    const double before = run->groups > 1 ? floor(whole / run->groups) * run->block : base + done;
     add_block(run, group, before / run->unit, here / run->unit, mean, squares);
     done += here;
-    if (isnan(sampling->standard_error) || (b + 1) % (OPTION_GROUP * run->groups) != 0) continue;
-    const double t = clock->t + done * run->pair;
-    if (end_of(run, t) == t) break;
+    if (fmod(base + done, run->round) != 0) continue;
+    memcpy(run->whole, run->mean, 2 * all * sizeof *run->mean);
+    if (is_break(run, base + done)) break;
   }
-  clock->dt = done * run->pair;
-  clock->t += clock->dt;
+  SIM_TRY(estimate_bias(run, base + done));
+  clock->t = (base + done) * run->pair;
+  const double batch =
+      (double)run->batch * OPTION_BLOCK; /* steps begin at its multiples, but for what was there before */
+  clock->dt = isnan(sampling->standard_error) ? clock->t - floor(base / batch) * batch * run->pair : clock->t - t;
   clock->step++;
-  warn_unpaid(run, clock->t - clock->dt, clock->t);
+  warn_unpaid(run, t, clock->t);
   const bool late = sampling->time > 0 && sim_wall_clock() - run->begin > sampling->time;
   clock->t_end = late ? clock->t : end_of(run, clock->t);
   return SIM_OK;
@@ -122,6 +169,12 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   const double n = option_samples(run, clock->t);
   for (int k = 0; k < payoffs && table > 0 && table < 3; k++)
     values[k] = n == 0 ? NAN : table == 1 ? option_mean(run, k) : option_error(run, n, k);
+  if (table > 0 && option_is_bias_table(run->parameters, table)) {
+    for (int k = 0; k < payoffs; k++)
+      values[k] = run->parameters->tables[table] == &run->parameters->bias_tables[0] ? option_shift(run, k)
+                                                                                     : option_shift_error(run, k);
+    return SIM_OK;
+  }
   if (table > 2) observe_greek(run, n, run->parameters->tables[table], values);
   if (table > 0) return SIM_OK;
   *values++ = clock->t;
@@ -132,21 +185,43 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
     *values++ = n == 0 ? NAN : option_mean(run, q);
     *values++ = option_error(run, n, q);
   }
+  if (run->bias != NULL) {
+    *values++ = option_shift(run, 0);
+    *values = option_shift_error(run, 0);
+  }
   return SIM_OK;
+}
+
+static void state_data(option_run *run, double *data[ARRAYS]) {
+  const size_t all = (size_t)run->quantities * (size_t)run->groups;
+  data[MEAN] = run->mean;
+  data[SQUARES] = run->squares;
+  data[WHOLE_MEAN] = run->whole;
+  data[WHOLE_SQUARES] = run->whole + all;
+  data[BIAS_MEAN] = run->bias_mean;
+  data[BIAS_SQUARES] = run->bias_squares;
+  data[BIAS_CHUNKS] = &run->bias_chunks;
+}
+
+static int state_arrays(const option_run *run) { return run->bias != NULL ? ARRAYS : ARRAYS_EXACT; }
+static int64_t state_numbers(const option_run *run, int array) {
+  if (array == BIAS_CHUNKS) return 1;
+  return array >= BIAS_MEAN ? option_payoff_count(run->parameters) : run->quantities * run->groups;
 }
 
 static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
   option_run *run = self;
-  double *const data[] = {[MEAN] = run->mean, [SQUARES] = run->squares};
+  double *data[ARRAYS];
+  state_data(run, data);
   (void)species;
-  for (int k = 0; k < ARRAYS; k++)
+  for (int k = 0; k < state_arrays(run); k++)
     arrays[k] = (sim_array){.field = &state_fields[k],
                             .dtype = SIM_F64,
                             .rank = 1,
-                            .shape = {run->quantities * run->groups},
-                            .global = {run->quantities * run->groups},
+                            .shape = {state_numbers(run, k)},
+                            .global = {state_numbers(run, k)},
                             .data = data[k]};
-  frame->array_count = ARRAYS;
+  frame->array_count = (size_t)state_arrays(run);
   frame->species_count = 0;
   return SIM_OK;
 }
@@ -158,8 +233,9 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const option_ops *ops = option_model.ops[setup->backend->kind];
   const double quantities = option_quantities(p, NULL), batch = paths_of(p, ops->batch(p));
   const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
-  sim_plan_add(out, "paths", ops->bytes(p, setup));
-  out->checkpoint_bytes = ARRAYS * quantities * option_groups(p) * sizeof(double);
+  sim_plan_add(out, "paths", ops->bytes(p, setup) + option_bias_bytes(p, setup));
+  out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
+  if (option_is_stepped(p)) out->checkpoint_bytes += (2.0 * option_payoff_count(p) + 1) * sizeof(double);
   out->work_per_step = batch * (double)p->steps * (double)p->assets.count;
   out->work_rate_guess = setup->backend->kind == SIM_BACKEND_CPU ? guess[setup->isa] * setup->threads : 8e11;
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= 0.3;
@@ -172,6 +248,7 @@ static void destroy(void **self) {
   option_run *run = *self;
   if (run == NULL) return;
   if (run->ops != NULL) run->ops->destroy(&run->sampler);
+  option_bias_destroy(&run->bias);
   free(run->quantity);
   free(run->mean);
   free(run);
@@ -179,11 +256,11 @@ static void destroy(void **self) {
 }
 
 static sim_status restore(option_run *run, const sim_frame *saved) {
-  double *const data[] = {[MEAN] = run->mean, [SQUARES] = run->squares};
-  for (int k = 0; k < ARRAYS; k++) {
+  double *data[ARRAYS];
+  state_data(run, data);
+  for (int k = 0; k < state_arrays(run); k++) {
     const sim_array *array = sim_frame_array(saved, state_fields[k].name);
-    if (array == NULL || array->dtype != SIM_F64 || array->rank != 1 ||
-        array->shape[0] != run->quantities * run->groups)
+    if (array == NULL || array->dtype != SIM_F64 || array->rank != 1 || array->shape[0] != state_numbers(run, k))
       return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no %s of these payoffs", state_fields[k].name);
     memcpy(data[k], array->data, sim_array_bytes(array));
   }
@@ -193,11 +270,29 @@ static sim_status restore(option_run *run, const sim_frame *saved) {
   return SIM_OK;
 }
 
-static sim_status is_certain(const option_parameters *p, bool *out) {
+/* A run that was over, and has been given more paths, goes on from its whole rounds: as if it had not ended. */
+static void extend(option_run *run, sim_clock *clock) {
+  const size_t all = (size_t)run->quantities * (size_t)run->groups;
+  const double n = option_samples(run, clock->t), base = floor(n / run->round) * run->round;
+  if (!isnan(run->parameters->sampling.standard_error) || !(clock->t < run->parameters->sampling.paths)) return;
+  if (base == 0) memset(run->whole, 0, 2 * all * sizeof *run->whole); /* rounds of fewer paths may be smaller */
+  memcpy(run->mean, run->whole, 2 * all * sizeof *run->mean);
+  clock->t = base * run->pair;
+  clock->step = (int64_t)floor(base / ((double)run->batch * OPTION_BLOCK));
+}
+
+/* Whether nothing is random, and what digitals are worth. */
+static sim_status look_at_market(option_run *run) {
+  const option_parameters *p = run->parameters;
+  const int functions = option_payoff_count(p) - (int)p->payoffs.count;
   option_market market;
   SIM_TRY(option_market_create(p, NULL, &market));
-  *out = market.mover == NULL;
-  for (int i = 0; i < market.steps * market.assets; i++) *out &= market.vol[i] == 0;
+  run->certain = market.mover == NULL;
+  for (int i = 0; i < market.steps * market.assets; i++) run->certain &= market.vol[i] == 0;
+  const bool bare = !run->certain && p->sampling.control == OPTION_NO_CONTROL;
+  for (size_t i = 0; i < p->payoffs.count && bare; i++)
+    if (p->payoffs.items[i].schema == &option_digital_schema)
+      run->cash[functions + (int)i] = market.discount * fabs(((const option_payoff *)p->payoffs.items[i].data)->cash);
   option_market_free(&market);
   return SIM_OK;
 }
@@ -209,16 +304,20 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->groups = option_groups(p);
   run->unit = option_unit(p);
   run->block = run->groups > 1 ? option_block_samples(p) : OPTION_BLOCK;
+  run->round = (double)run->block * run->groups;
   const size_t q = (size_t)run->quantities, all = q * (size_t)run->groups;
   run->ops = option_model.ops[setup->backend->kind];
   run->batch = run->ops->batch(p);
   run->quantity = calloc(q, sizeof *run->quantity);
-  run->mean = calloc(2 * all * (1 + (size_t)run->batch), sizeof(double));
+  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 2 * (size_t)option_payoff_count(p), sizeof(double));
   if (run->mean == NULL || run->quantity == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the sums");
   option_quantities(p, run->quantity);
   run->squares = run->mean + all;
-  run->block_mean = run->squares + all;
+  run->whole = run->squares + all;
+  run->block_mean = run->whole + 2 * all;
   run->block_squares = run->block_mean + all * (size_t)run->batch;
+  run->bias_mean = run->block_squares + all * (size_t)run->batch;
+  run->bias_squares = run->bias_mean + option_payoff_count(p);
   for (int a = 0; a < (int)p->assets.count; a++) {
     const option_heston *h = &option_asset_at(p, a)->heston;
     if (h->given && 2 * h->kappa * h->theta < h->sigma * h->sigma)
@@ -237,11 +336,15 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
             : p->sampling.sequence == OPTION_SOBOL ? "each scramble has as many points, 16 or a power of two above"
             : p->sampling.antithetic               ? "antithetic paths come in pairs"
                                                    : "to a whole number");
-  SIM_TRY(is_certain(p, &run->certain));
+  SIM_TRY(look_at_market(run));
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
+  if (option_is_stepped(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
   run->begin = sim_wall_clock();
   *clock = setup->saved != NULL ? setup->saved->clock : (sim_clock){.dt = paths_of(p, run->batch)};
-  if (setup->saved != NULL) SIM_TRY(restore(run, setup->saved));
+  if (setup->saved != NULL) {
+    SIM_TRY(restore(run, setup->saved));
+    extend(run, clock);
+  }
   clock->t_end = end_of(run, clock->t);
   return SIM_OK;
 }

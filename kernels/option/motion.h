@@ -79,6 +79,7 @@ static inline vreal moved(const option_mover *m, const option_variant *v, double
     x += *vol * normal;
   else
     x += local_step(m, step, power(t->x, far) * (real)spot, v->mirrored ? -normal : normal, scratch, vol, unsound);
+  if (m->jump_halves) x += jump_sum(m, jump + 1, v->mirrored);
   return m->jumps > 0 ? x + jump_sum(m, jump, v->mirrored) : x;
 }
 

@@ -12,7 +12,7 @@ enum {
   OPTION_FEATURES_MAX = 256,
   OPTION_BLOCK = 1 << 16,                      /* samples of a logical block */
   OPTION_BATCH = 16,                           /* blocks of a step on the CPU at most */
-  OPTION_GROUP = 4,                            /* blocks after which an accuracy may be reached */
+  OPTION_GROUP = 4,                            /* blocks of a step on the CPU where an accuracy ends the run */
   OPTION_CHUNKS = OPTION_BLOCK / OPTION_CHUNK, /* of a block */
   OPTION_STEPS_MAX = 100000
 };
@@ -68,10 +68,11 @@ typedef enum option_control {
   OPTION_CONTROL_UNDERLYING
 } option_control;
 
-enum { OPTION_PHILOX, OPTION_SOBOL };
+enum { OPTION_PHILOX, OPTION_SOBOL }; /* sequence; a generator is one of: */
+enum { OPTION_PHILOX4X32, OPTION_MRG32K3A };
 enum { OPTION_ANY_CONSTRUCTION, OPTION_BRIDGE, OPTION_PCA }; /* any: a bridge */
 typedef struct option_sampling {
-  int sequence, construction;
+  int sequence, generator, construction;
   double scrambles; /* NaN: auto */
   bool antithetic, moment_matching;
   int control;           /* option_control */
@@ -111,7 +112,8 @@ typedef struct option_parameters {
   /* from here on of validate */
   double asked_paths; /* before they were rounded */
   sim_table price_table, prices_table, errors_table;
-  const sim_table *tables[4 + 2 * OPTION_GREEKS];
+  const sim_table *tables[6 + 2 * OPTION_GREEKS];
+  sim_table bias_tables[2];                 /* of the shift by the steps, of its errors */
   sim_table greek_tables[OPTION_GREEKS][2]; /* of the Greek, of its errors */
   sim_field price_columns[SIM_COLUMNS_MAX + 1], prices_columns[OPTION_PAYOFFS_MAX + 1],
       errors_columns[OPTION_PAYOFFS_MAX + 1];
@@ -131,6 +133,9 @@ void option_check_steps(option_parameters *p, sim_faults *faults);
 /* Refuses what happens to correlated assets between the steps in one result of the function. */
 void option_check_between(const option_parameters *p, sim_faults *faults);
 void option_make_tables(option_parameters *p, sim_faults *faults);
+static inline bool option_is_bias_table(const option_parameters *p, int table) {
+  return p->tables[table] == &p->bias_tables[0] || p->tables[table] == &p->bias_tables[1];
+}
 void option_check_methods(const option_parameters *p, sim_faults *faults);
 /* Rounds the paths, too. */
 void option_check_sampling(option_parameters *p, sim_faults *faults);
@@ -173,7 +178,8 @@ sim_status option_local_vol(const sim_expr *expr, double price, double t, double
 /* What jumps add to the growth of an asset's mean, a unit of time. */
 double option_jump_drift(const option_asset *asset);
 bool option_asset_is_gbm(const option_asset *asset);
-/* Lower factor of the correlation, [assets][assets]; SIM_ERR_SCENARIO where it is not positive definite. */
+/* Lower factor of the correlation, [assets][assets], zero above the diagonal where `out` was; SIM_ERR_SCENARIO where it
+ * has a negative eigenvalue. */
 sim_status option_cholesky(const option_parameters *p, double *out) SIM_MUST_CHECK;
 /* Mean of max(s (exp(m + sd z) - strike), 0), s = 1 or -1. */
 double option_lognormal_price(double mean, double deviation, double strike, option_type type);

@@ -96,6 +96,7 @@ const sim_schema option_autocallable_schema = {.name = "autocallable",
 /* ---- sampling and Greeks ---- */
 
 static const char *const sequences[] = {"philox", "sobol", NULL};
+static const char *const generators[] = {"philox", "mrg32k3a", NULL};
 static const char *const constructions[] = {"auto", "bridge", "pca", NULL};
 static const char *const controls[] = {"none", "geometric", "black_scholes", "underlying", NULL};
 static const char *const methods[] = {"auto", "pathwise", "likelihood", "bump", NULL};
@@ -103,6 +104,8 @@ static const char *const methods[] = {"auto", "pathwise", "likelihood", "bump", 
 static const sim_field sampling_fields[] = {
     {SIM_FIELD(option_sampling, sequence), .type = SIM_CHOICE, .doc = "of random numbers", .choices = sequences,
      .initial = "philox"},
+    {SIM_FIELD(option_sampling, generator), .type = SIM_CHOICE, .choices = generators, .initial = "philox",
+     .doc = "of random numbers: philox (Philox4x32-10), or mrg32k3a (as cuRAND's), a second opinion that takes longer"},
     {SIM_FIELD(option_sampling, scrambles), .type = SIM_REAL, .flags = SIM_RANGE, .min = 16, .max = 64,
      .initial = "auto", .keyword = "auto",
      .doc = "of Sobol's sequence: 16, 32 (auto) or 64, each with as many paths; their spread is the standard error"},
@@ -115,13 +118,14 @@ static const sim_field sampling_fields[] = {
     {SIM_FIELD(option_sampling, control), .type = SIM_CHOICE, .choices = controls, .initial = "none",
      .doc =
          "control variate of prices: on the geometric mean, on the last price with the same strike, or the last price"},
-    {SIM_FIELD(option_sampling, paths), .type = SIM_REAL, .flags = SIM_RANGE, .min = 2, .max = 0x1p52,
+    {SIM_FIELD(option_sampling, paths), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MAY_CHANGE, .min = 2, .max = 0x1p52,
      .initial = "auto", .keyword = "auto",
      .doc = "at most so many; auto: 2^20, or as many as standard_error or time takes, up to 2^40"},
-    {SIM_FIELD(option_sampling, standard_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
-     .initial = "none", .keyword = "none", .doc = "the run ends when no price's standard error is larger"},
-    {SIM_FIELD(option_sampling, time), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
-     .initial = "none", .keyword = "none",
+    {SIM_FIELD(option_sampling, standard_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE,
+     .max = INFINITY, .initial = "none", .keyword = "none",
+     .doc = "the run ends when no price's standard error is larger"},
+    {SIM_FIELD(option_sampling, time), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE,
+     .max = INFINITY, .initial = "none", .keyword = "none",
      .doc = "the run ends with the first step that is done after so many seconds; a continued run has them again"},
     {0}};
 static const sim_schema sampling_schema = {

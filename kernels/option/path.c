@@ -3,12 +3,14 @@
 #include "kernels/option/match.h"
 #include "kernels/option/quasi.h"
 
+#include <math.h>
+
 /* ---- any number of assets and variants ---- */
 
 typedef struct workspace {
   vreal z[OPTION_ASSETS_MAX][4];
   vbits high[OPTION_ASSETS_MAX][4], low[OPTION_ASSETS_MAX][4], variance[OPTION_ASSETS_MAX][4];
-  words jump;
+  words jump[2];
   vwhole unsound; /* lanes with a local volatility that is none */
   int turn;       /* number of the path's words where paths share them */
   track track[];  /* [variants][assets] */
@@ -47,14 +49,41 @@ static void quasi_group(const option_paths *p, int scramble, uint32_t index, int
   }
 }
 
+/* The word whose normal by inversion is the sum of two words' over sqrt(2). */
+static vbits joined_words(vbits a, vbits b) {
+  const vreal sum = inverse_normal(a) + inverse_normal(b);
+  vbits word;
+  for (int lane = 0; lane < LANES; lane++)
+    word[lane] = (uint32_t)fmin(0x1p31 * erfc(-0.5 * (double)sum[lane]), 0xffffffff);
+  return word;
+}
+
+/* Of four steps, each of which is two fine ones. */
+static void draw_halves(const option_paths *p, const stream *s, uint32_t group, workspace *w) {
+  for (uint32_t a = 0; a < (uint32_t)p->assets; a++) {
+    const bool heston = p->variant[0].mover != NULL && p->variant[0].mover[a].motion == OPTION_HESTON;
+    for (uint32_t half = 0; half < 2; half++) {
+      vreal z[4];
+      four_normals(s, 2 * group + half, OPTION_DRAW_NORMAL + a, z);
+      words v;
+      if (heston) v = random_words(s, 2 * group + half, OPTION_DRAW_VARIANCE + a);
+      for (uint32_t i = 0; i < 2; i++) {
+        w->z[a][2 * half + i] = (z[2 * i] + z[2 * i + 1]) * (real)0.70710678118654752440;
+        if (heston) w->variance[a][2 * half + i] = joined_words(v.word[2 * i], v.word[2 * i + 1]);
+      }
+    }
+  }
+}
+
 static void draw_group(const option_paths *p, const stream *s, uint32_t group, unsigned need, workspace *w) {
   for (uint32_t a = 0; a < (uint32_t)p->assets; a++) {
-    if (p->quasi == NULL) four_normals(s, group, OPTION_DRAW_NORMAL + a, w->z[a]);
+    if (p->quasi == NULL && !p->halved) four_normals(s, group, OPTION_DRAW_NORMAL + a, w->z[a]);
     if (need & NEED_HIGH) memcpy(w->high[a], random_words(s, group, OPTION_DRAW_HIGH + a).word, sizeof w->high[a]);
     if (need & NEED_LOW) memcpy(w->low[a], random_words(s, group, OPTION_DRAW_LOW + a).word, sizeof w->low[a]);
-    if (p->quasi == NULL && p->variant[0].mover != NULL && p->variant[0].mover[a].motion == OPTION_HESTON)
+    if (p->quasi == NULL && !p->halved && p->variant[0].mover != NULL && p->variant[0].mover[a].motion == OPTION_HESTON)
       memcpy(w->variance[a], random_words(s, group, OPTION_DRAW_VARIANCE + a).word, sizeof w->variance[a]);
   }
+  if (p->halved) draw_halves(p, s, group, w);
 }
 
 /* Of the four steps from `first` on. */
@@ -92,11 +121,15 @@ static void any_step(const option_paths *p, const stream *own, int step, int at,
                      void *const *out) {
   const real *cholesky = p->cholesky;
   const int word = (w->turn + step) & 3;
+  const bool look = (step + 1) % (p->skip + 1) == 0;
+  const unsigned now = look ? need : need & ~(unsigned)(NEED_SUM | NEED_LOGS | NEED_ENDS);
   for (int a = 0; a < p->assets; a++) {
     vreal normal = w->z[0][word] * cholesky[a * p->assets];
     for (int b = 1; b <= a; b++) normal += w->z[b][word] * cholesky[a * p->assets + b];
     if (p->variant[0].mover != NULL && p->variant[0].mover[a].jumps > 0)
-      w->jump = random_words(own, (uint32_t)step, (uint32_t)(OPTION_DRAW_JUMP + a));
+      for (int half = 0; half <= p->halved; half++)
+        w->jump[half] =
+            random_words(own, (uint32_t)(p->halved ? 2 * step + half : step), (uint32_t)(OPTION_DRAW_JUMP + a));
     for (int v = 0; v < p->variants; v++) {
       const option_variant *variant = &p->variant[v];
       const int i = step * p->assets + a;
@@ -106,12 +139,12 @@ static void any_step(const option_paths *p, const stream *own, int step, int at,
         next = v_fma(vol, normal, t->x + drift);
       else
         next = moved(&variant->mover[a], variant, variant->spot[a], p->far, step, t, drift, normal,
-                     w->variance[a][word], &w->jump, program_room(p, w), &vol, &w->unsound);
+                     w->variance[a][word], w->jump, program_room(p, w), &vol, &w->unsound);
       if (need & (NEED_HIGH | NEED_LOW)) follow_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w);
       if (need & NEED_SINGLES) single_features(p, step, a, t, next, vol, variant, out + v * p->features, at);
       for (int g = 0; g < p->tangents; g++)
         if (p->tangent[g].asset == a) any_slope(p, v, g, step, at, t, next, normal, need, w, out);
-      follow(t, next, need, p->far);
+      follow(t, next, now, p->far);
     }
   }
 }
@@ -127,11 +160,11 @@ static bool any_paths(const option_paths *p, uint64_t first, int count, unsigned
                       void *scratch) {
   workspace *w = scratch;
   bool sound = true;
-  const int share = option_share(p->steps);
+  const int share = p->halved || p->skip > 0 ? 1 : option_share(p->steps);
   if (p->matched) match_chunk(p, first, matches(p, w));
   for (int at = 0; at < count; at += LANES) {
     const uint64_t path = first + (uint64_t)at;
-    const stream own = begin_stream(p->seed, path), s = share > 1 ? begin_shared(p->seed, path) : own;
+    const stream own = begin_any(p, path), s = share > 1 ? begin_any(p, shared_path(path)) : own;
     const uint32_t shared = (uint32_t)path / OPTION_SHARE_STRIDE;
     w->turn = share > 1 ? p->steps * (int)(shared % (uint32_t)share) : 0;
     const int scramble = (int)(first >> OPTION_SCRAMBLE_SHIFT);
@@ -267,7 +300,8 @@ bool OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const 
   for (int f = 0; f < p->features; f++) need |= 1u << p->feature[f].kind;
   const bool two = p->variants == 2, logs = need & NEED_LOGS, sum = need & NEED_SUM;
   const bool lean = p->assets == 1 && p->variants <= 2 && p->variant[0].mover == NULL && p->quasi == NULL &&
-                    !p->matched && !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&
+                    p->mrg == NULL && !p->halved && p->skip == 0 && !p->matched &&
+                    !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&
                     lean_tangents(p, need, &curved, &flat);
   const int which = lean && p->tangents > 0 ? 2 * curved + flat : 0;
 #define LEAN(needs, curves, flats)                                                                                     \

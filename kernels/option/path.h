@@ -84,6 +84,7 @@ typedef struct option_mover {
   int jumps;                      /* of `above` */
   double above[OPTION_JUMPS_MAX]; /* probability of more than k jumps in a step */
   double jump_mean, jump_deviation;
+  bool jump_halves;                     /* `above` is of half a step, and jumps are drawn twice */
   const struct sim_expr_program *local; /* of S, t, in the kernel's precision; t is uniform */
   double shift;                         /* added to sigma */
   int nodes;                            /* of the grid; sigma is linear between them, constant outside */
@@ -137,7 +138,12 @@ typedef struct option_paths {
   int tangents;
   const option_tangent *tangent; /* those that are not flat first */
   const option_quasi *quasi;     /* NULL: words of Philox */
-  bool matched;                  /* the moments of each chunk's normals: then of whole chunks alone, without quasi */
+  const struct option_mrg *mrg;  /* NULL: words of Philox */
+  /* Of a pair on the same random numbers, one with steps half as long: `skip` 1 is the fine one, whose payoffs see
+   * every second step alone; `halved` the other one, whose step has the normals of two fine ones, added up. */
+  int skip;
+  bool halved;
+  bool matched;   /* the moments of each chunk's normals: then of whole chunks alone, without quasi */
   uint64_t joint; /* bit a: one payoff sees the high and the low of asset a, drawn together; else apart */
   bool far;       /* x may leave the range of exponents: prices are cut at its ends */
 } option_paths;
@@ -147,7 +153,7 @@ typedef struct option_paths {
  * option_path_scratch bytes, and each thread's own. False: a function gave some path a local volatility below 0, or
  * none that is finite; numbers of that path mean nothing then. */
 typedef bool option_path_kernel(const option_paths *paths, uint64_t first, int count, void *const *out, void *scratch);
-enum { OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * 16 * 64 + 1024, OPTION_SCRATCH_TRACK = 8 * 64 };
+enum { OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * 16 * 64 + 2048, OPTION_SCRATCH_TRACK = 8 * 64 };
 /* With room for a local volatility's program of `program` bytes, and for bridges of so many steps where there is quasi,
  * or of all their moments where they are matched. */
 size_t option_path_scratch(int assets, int variants, size_t program);

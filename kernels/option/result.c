@@ -12,8 +12,21 @@ double option_mean(const option_run *run, int q) {
   return sum / run->groups;
 }
 
-/* As option_spread, also where no path has paid. */
-static double spread(const option_run *run, double n, int q) {
+/* What one sample more or less of n would change in the mean: its cash, of a digital that every path has paid, or every
+ * scramble alike. Of other quantities on Sobol's points it is a deviation: where such a quantity is c with chance p and
+ * else 0, twice the deviation is at least c for p from 0.15 to 0.85, and deviation^2/mean is c (1 - p) for small p. */
+static double point_worth(const option_run *run, double n, int q) {
+  const double cash = q < option_payoff_count(run->parameters) ? run->cash[q] : 0;
+  double squares = 0;
+  if (run->groups == 1) return cash / n;
+  for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + q];
+  const double deviation = sqrt(squares / n), mean = fabs(option_mean(run, q));
+  const double share = mean > 0 ? fmin(fmax(deviation / mean, 2), 16) : 2;
+  return fmax(share * deviation, cash) / n;
+}
+
+/* By the spread of samples or of scrambles alone. */
+static double bare_spread(const option_run *run, double n, int q) {
   n /= run->unit;
   if (run->groups == 1) return n > 1 ? sqrt(run->squares[q] / (n - 1) / n) : NAN;
   const double mean = option_mean(run, q);
@@ -26,11 +39,13 @@ bool option_unpaid(const option_run *run, double n, int q) {
   const option_quantity *of = &run->quantity[q];
   const bool other = of->greek >= 0 && of->greek <= OPTION_VEGA &&
                      !option_payoff_sees(run->parameters, of->payoff, of->asset); /* its Greek is 0 */
-  return !run->certain && !other && n > 0 && option_mean(run, q) == 0 && !(spread(run, n, q) > 0);
+  return !run->certain && !other && n > 0 && option_mean(run, q) == 0 && !(bare_spread(run, n, q) > 0);
 }
 
 double option_spread(const option_run *run, double n, int q) {
-  return option_unpaid(run, n, q) ? NAN : spread(run, n, q);
+  if (option_unpaid(run, n, q)) return NAN;
+  const double spread = bare_spread(run, n, q);
+  return isnan(spread) ? spread : fmax(spread, point_worth(run, n, q));
 }
 
 /* What rounding may leave of a quantity, as a share of it or of a Greek's order of magnitude: of paths in fp32 2^-20,
@@ -49,6 +64,15 @@ static double rounding(const option_run *run, int q) {
 double option_error(const option_run *run, double n, int q) {
   const double error = option_spread(run, n, q);
   return isnan(error) ? error : fmax(error, rounding(run, q));
+}
+
+double option_shift(const option_run *run, int payoff) {
+  return run->bias_chunks > 0 && run->bias_squares[payoff] >= 0 ? run->bias_mean[payoff] : NAN;
+}
+
+double option_shift_error(const option_run *run, int payoff) {
+  const double n = run->bias_chunks;
+  return n > 1 && run->bias_squares[payoff] >= 0 ? sqrt(run->bias_squares[payoff] / (n - 1) / n) : NAN;
 }
 
 /* ---- lines for the end ---- */
@@ -101,6 +125,17 @@ static int place_of(int payoffs, int columns, int payoff, int column) {
   return column == 0 ? payoff : payoffs + payoff * (columns - 1) + column - 1;
 }
 
+/* What the steps shift the prices by. */
+static void report_bias(const option_run *run, sim_bytes *out) {
+  const int payoffs = option_payoff_count(run->parameters);
+  char name[128] = "", cell[64];
+  for (int k = 0; k < payoffs && run->bias != NULL; k++) {
+    if (payoffs > 1) row_name(run->parameters, k, name, sizeof name);
+    cell_text(option_shift(run, k), option_shift_error(run, k), cell, sizeof cell);
+    sim_bytes_format(out, "bias %s of the time steps, in no error%s%s\n", cell, payoffs > 1 ? ": " : "", name);
+  }
+}
+
 void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   enum { ACROSS = 3, NAME = 42, CELL = 24 };
   const option_run *run = self;
@@ -136,6 +171,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
       sim_bytes_text(out, "\n");
     }
   }
+  report_bias(run, out);
 }
 
 /* ---- what is missing ---- */
@@ -155,27 +191,51 @@ static void remark_unpaid(const option_run *run, double n, sim_bytes *out) {
   sim_bytes_text(out, ": the price comes from rarer paths, or is 0, and its error is unknown");
 }
 
+/* The payoff whose shift by the steps is largest beside its error, where that is surely above it. */
+static void remark_bias(const option_run *run, double n, sim_bytes *out) {
+  int worst = -1;
+  double most = 1;
+  for (int k = 0; k < option_payoff_count(run->parameters) && run->bias != NULL; k++) {
+    const double shift = fabs(option_shift(run, k)), error = option_shift_error(run, k);
+    const double ratio = shift / option_error(run, n, k);
+    if (!(shift > 3 * error) || !(ratio > most)) continue;
+    most = ratio;
+    worst = k;
+  }
+  if (worst < 0) return;
+  char name[48], shift[64];
+  option_payoff_name(run->parameters, worst, name, sizeof name);
+  cell_text(option_shift(run, worst), option_shift_error(run, worst), shift, sizeof shift);
+  sim_bytes_format(out,
+                   "%sthe time steps shift the price of %s by about %s, which is more than its standard error %.2g: "
+                   "expected more than steps = %lld",
+                   out->size > 0 ? "; " : "", name, shift, option_error(run, n, worst),
+                   (long long)run->parameters->steps);
+}
+
 void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   const option_run *run = self;
   const option_sampling *s = &run->parameters->sampling;
   const double n = option_samples(run, clock->t);
   double by_paths = 0, told = 0;
   remark_unpaid(run, n, out);
+  const bool unpaid = out->size > 0;
+  remark_bias(run, n, out);
   if (isnan(s->standard_error)) return;
   for (int k = 0; k < option_payoff_count(run->parameters); k++) {
     by_paths = fmax(by_paths, option_spread(run, n, k));
     told = fmax(told, option_error(run, n, k));
   }
-  const char *also = out->size > 0 ? "; " : "";
-  if (out->size > 0 || by_paths > s->standard_error) {
-    sim_bytes_format(out, "%sstandard_error = %.3g is not reached", also, s->standard_error);
+  if (unpaid || by_paths > s->standard_error) {
+    sim_bytes_format(out, "%sstandard_error = %.3g is not reached", out->size > 0 ? "; " : "", s->standard_error);
     if (by_paths > s->standard_error) sim_bytes_format(out, ": it is %.3g", by_paths);
     sim_bytes_format(out, " after %.0f paths, where %s ended the run", clock->t,
                      clock->t >= s->paths ? "sampling.paths"
                      : s->time > 0        ? "sampling.time"
                                           : "stop_when");
   } else if (told > s->standard_error) {
-    sim_bytes_format(out, "standard_error = %.3g is below what rounding leaves: %.3g%s", s->standard_error, told,
+    sim_bytes_format(out, "%sstandard_error = %.3g is below what rounding leaves: %.3g%s", out->size > 0 ? "; " : "",
+                     s->standard_error, told,
                      run->parameters->common.precision != SIM_DOUBLE ? "; precision = \"double\" leaves less" : "");
   }
 }

@@ -2,7 +2,7 @@
 #ifndef OPTION_RUN_H
 #define OPTION_RUN_H
 
-#include "kernels/option/option.h"
+#include "kernels/option/bias.h"
 
 #include "engine/bytes.h"
 
@@ -13,20 +13,30 @@ typedef struct option_run {
   option_quantity *quantity;   /* [quantities], owned */
   int quantities, pair, batch; /* pair: paths of a sample; batch: of OPTION_BLOCK samples, of a step at most */
   int groups, block;           /* scrambles, each of which has means of its own; samples of a logical block */
+  double round;                /* samples of a logical block of each scramble: a restart goes on from a multiple */
   int unit;                    /* samples whose mean counts as one */
   bool certain;                /* nothing is random: no asset has a volatility */
   double begin;                /* by the wall clock */
-  double *mean, *squares, *block_mean, *block_squares;
+  double *mean, *squares;      /* of all samples so far: [groups][quantities] each, one behind the other */
+  double *whole;               /* the same of the whole rounds: [2][groups][quantities] */
+  double *block_mean, *block_squares;
+  option_bias *bias;                             /* NULL: the steps are exact */
+  double *bias_mean, *bias_squares, bias_chunks; /* [payoffs], of so many chunks */
+  double cash[OPTION_PAYOFFS_MAX];               /* what a payoff jumps by, discounted, where that is known; or 0 */
 } option_run;
 
 static inline double option_samples(const option_run *run, double t) { return t / run->pair; }
 
 double option_mean(const option_run *run, int quantity);
 /* Standard error of a mean of n samples, by their spread; NaN while there is none, and where no path has paid: that
- * says nothing of those that would. Of scrambles, which are independent, from their means. */
+ * says nothing of those that would. Of scrambles, which are independent, from their means, and no less than what one
+ * point of all is worth: where a payoff jumps, all scrambles may count the same number of points. */
 double option_spread(const option_run *run, double n, int quantity);
 /* As it is told: no less than what rounding leaves. */
 double option_error(const option_run *run, double n, int quantity);
+/* What the steps shift a price by, about, and the standard error of that; NaN while it is not known. */
+double option_shift(const option_run *run, int payoff);
+double option_shift_error(const option_run *run, int payoff);
 /* Whether samples have shown nothing but 0, of what is not 0 for sure. */
 bool option_unpaid(const option_run *run, double n, int quantity);
 

@@ -254,7 +254,16 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
 
 /* ---- beginning and end ---- */
 
-static sim_status make(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
+/* The market at twice as many steps, of the same payoffs. */
+static sim_status halve_steps(option_sampler *s, const option_parameters *p) {
+  option_parameters finer = *p;
+  finer.steps *= 2;
+  option_market_free(&s->estimate.market[0]);
+  return option_market_create(&finer, NULL, &s->estimate.market[0]);
+}
+
+/* What all samplers of a run have in common; `halves`: its steps are twice as many as payoffs see. */
+static sim_status begin(option_sampler *s, const option_parameters *p, const sim_setup *setup, bool halves) {
   s->single = p->common.precision != SIM_DOUBLE;
   s->isa = setup->isa;
   s->threads = setup->threads;
@@ -262,8 +271,12 @@ static sim_status make(option_sampler *s, const option_parameters *p, const sim_
   s->kernel = option_path_find(s->single, s->isa);
   s->sum = option_sum_find(s->single, s->isa);
   if (s->kernel == NULL) return sim_fail(SIM_ERR_INTERNAL, "no paths for %s", sim_isa_name(s->isa));
-  s->paths = (option_paths){.seed = p->common.seed, .assets = (int)p->assets.count, .steps = (int)p->steps};
+  s->paths = (option_paths){.seed = p->common.seed,
+                            .assets = (int)p->assets.count,
+                            .steps = (int)p->steps * (halves ? 2 : 1),
+                            .skip = halves};
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
+  if (halves) SIM_TRY(halve_steps(s, p));
   s->rooms = calloc((size_t)s->threads, sizeof *s->rooms);
   s->groups = option_groups(p);
   s->block = s->groups > 1 ? option_block_samples(p) : OPTION_BLOCK;
@@ -280,7 +293,21 @@ static sim_status make(option_sampler *s, const option_parameters *p, const sim_
                                   &s->program));
   SIM_TRY(make_variants(s, p));
   SIM_TRY(make_local(s, p));
-  SIM_TRY(make_tangents(s));
+  return make_tangents(s);
+}
+
+static sim_status make_rooms(option_sampler *s) {
+  for (int t = 0; t < s->threads; t++) SIM_TRY(make_room(s, &s->rooms[t]));
+  return SIM_OK;
+}
+
+static sim_status make(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
+  SIM_TRY(begin(s, p, setup, false));
+  if (p->sampling.generator == OPTION_MRG32K3A) {
+    s->paths.mrg = s->mrg = malloc(sizeof *s->mrg);
+    if (s->mrg == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for random numbers");
+    option_mrg_make(p->common.seed, s->mrg);
+  }
   SIM_TRY(make_rules(s, p, setup));
   if (s->groups > 1) {
     SIM_TRY(option_quasi_create(p, &s->quasi));
@@ -288,7 +315,7 @@ static sim_status make(option_sampler *s, const option_parameters *p, const sim_
   }
   s->matched = p->sampling.moment_matching;
   if (s->matched) s->local_scratch += option_match_scratch(s->paths.assets, s->paths.steps);
-  for (int t = 0; t < s->threads; t++) SIM_TRY(make_room(s, &s->rooms[t]));
+  SIM_TRY(make_rooms(s));
   pilot(s);
   if (s->groups > 1) s->paths.quasi = &s->quasi;
   s->paths.matched = s->matched;
@@ -307,6 +334,7 @@ static void destroy(option_sampler **sampler) {
   for (int a = 0; a < OPTION_ASSETS_MAX; a++) sim_expr_program_free(&s->local[a]);
   option_policy_free(&s->policy);
   option_quasi_free(&s->quasi);
+  free(s->mrg);
   free(s->rules);
   free(s->slopes);
   free(s->growth);
@@ -323,6 +351,27 @@ static sim_status create(const option_parameters *p, const sim_setup *setup, opt
   const sim_status status = make(*out, p, setup);
   if (status != SIM_OK) destroy(out);
   return status;
+}
+
+sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup, option_sampler *out[2]) {
+  for (int k = 0; k < 2; k++) {
+    out[k] = calloc(1, sizeof *out[k]);
+    if (out[k] == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+    SIM_TRY(begin(out[k], p, setup, k == 1));
+  }
+  option_sampler *coarse = out[0], *fine = out[1];
+  coarse->paths.halved = true;
+  SIM_TRY(make_rules(coarse, p, setup));
+  for (int v = 0; v < fine->paths.variants; v++) fine->variant[v].rule = coarse->variant[v].rule;
+  for (int a = 0; coarse->estimate.market[0].mover != NULL && a < coarse->paths.assets; a++) {
+    option_mover *mover = &coarse->estimate.market[0].mover[a];
+    const option_mover *half = &fine->estimate.market[0].mover[a];
+    mover->jump_halves = half->jumps > 0;
+    mover->jumps = half->jumps;
+    memcpy(mover->above, half->above, sizeof mover->above);
+  }
+  SIM_TRY(make_rooms(coarse));
+  return make_rooms(fine);
 }
 
 static double bytes(const option_parameters *p, const sim_setup *setup) {

@@ -2,6 +2,7 @@
 #ifndef OPTION_SAMPLER_H
 #define OPTION_SAMPLER_H
 
+#include "kernels/option/mrg.h"
 #include "kernels/option/sum.h"
 
 /* One thread's memory. */
@@ -24,6 +25,7 @@ struct option_sampler {
   option_rule *rules; /* [markets][payoffs], where there is a policy */
   double *growth;     /* [markets][payoffs][steps] */
   option_quasi quasi;
+  option_mrg *mrg; /* NULL: words of Philox */
   option_tangent tangent[OPTION_TANGENTS_MAX];
   char *slopes;             /* their numbers, in the kernel's precision */
   int groups, block, chunk; /* samples of a block and of a chunk */
@@ -40,6 +42,10 @@ struct option_sampler {
 
 /* Features and payoffs of a chunk of paths, to the room; false: see option_path_kernel. */
 bool option_walk(const option_sampler *sampler, const option_room *room, uint64_t first, int count);
+/* Two samplers of the prices alone, in fp64, whose paths have the same random numbers: one with the run's steps, which
+ * are halved in the other: see option_paths.skip. The second holds rules of the first. */
+sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup,
+                               option_sampler *out[2]) SIM_MUST_CHECK;
 /* The path of a sample: see option_block_samples. */
 uint64_t option_path_of(const option_sampler *sampler, int64_t sample);
 

@@ -46,5 +46,8 @@ void option_check_sampling(option_parameters *p, sim_faults *faults) {
       sim_faults_add(faults, 0, "sampling.construction", "is of Sobol's points alone: expected sequence = \"sobol\"");
   }
   if (s->moment_matching) check_matching(p, faults);
+  if (s->generator == OPTION_MRG32K3A && s->paths > 0x1p48)
+    sim_faults_add(faults, 0, "sampling.paths", "expected at most 2^48 with generator = \"mrg32k3a\", got %.9g",
+                   s->paths);
   if (automatic) p->asked_paths = s->paths;
 }

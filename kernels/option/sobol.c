@@ -1,6 +1,7 @@
 /* Tables of scrambled Sobol points, and the order in which a Brownian bridge uses them. */
 #include "engine/compile.h"
 #include "engine/rng.h"
+#include "kernels/option/mrg.h"
 #include "kernels/option/option.h"
 
 #include <math.h>
@@ -34,25 +35,38 @@ static sim_status read_directions(int dimensions, uint32_t *out) {
   return SIM_OK;
 }
 
+/* Four words of a scramble's dimension. */
+static void random_four(const option_mrg *mrg, uint64_t seed, int scramble, int dimension, int draw, uint32_t w[4]) {
+  uint32_t each[4][OPTION_MRG_LANES];
+  if (mrg == NULL) {
+    sim_rng_words(seed, (uint64_t)dimension, (uint64_t)scramble, (uint32_t)(OPTION_DRAW_SCRAMBLE + draw), w);
+    return;
+  }
+  option_mrg_words(mrg, OPTION_MRG_SCRAMBLES | (uint64_t)scramble << 32 | (uint64_t)dimension, 1, (uint32_t)draw, 0,
+                   each);
+  for (int k = 0; k < 4; k++) w[k] = each[k][0];
+}
+
 /* A lower triangular matrix of random bits, with ones on its diagonal, by columns; and a shift. */
-static void random_matrix(uint64_t seed, int scramble, int dimension, uint32_t *column, uint32_t *shift) {
+static void random_matrix(const option_mrg *mrg, uint64_t seed, int scramble, int dimension, uint32_t *column,
+                          uint32_t *shift) {
   uint32_t w[4];
   for (int k = 0; k < BITS; k++) {
-    if (k % 4 == 0)
-      sim_rng_words(seed, (uint64_t)dimension, (uint64_t)scramble, (uint32_t)(OPTION_DRAW_SCRAMBLE + k / 4), w);
+    if (k % 4 == 0) random_four(mrg, seed, scramble, dimension, k / 4, w);
     const uint32_t one = UINT32_C(1) << (31 - k);
     column[k] = one | (w[k % 4] & (one - 1));
   }
-  sim_rng_words(seed, (uint64_t)dimension, (uint64_t)scramble, OPTION_DRAW_SCRAMBLE + BITS / 4, w);
+  random_four(mrg, seed, scramble, dimension, BITS / 4, w);
   *shift = w[0];
 }
 
-static void scramble(const option_quasi *q, uint64_t seed, const uint32_t *direction, uint32_t *out, uint32_t *shift) {
+static void scramble(const option_quasi *q, const option_mrg *mrg, uint64_t seed, const uint32_t *direction,
+                     uint32_t *out, uint32_t *shift) {
 #pragma omp parallel for schedule(static)
   for (int i = 0; i < q->scrambles * q->dimensions; i++) {
     const int r = i / q->dimensions, d = i % q->dimensions;
     uint32_t column[BITS];
-    random_matrix(seed, r, d, column, &shift[i]);
+    random_matrix(mrg, seed, r, d, column, &shift[i]);
     for (int k = 0; k < BITS; k++) {
       uint32_t sum = 0;
       for (int j = 0; j < BITS; j++)
@@ -137,15 +151,19 @@ sim_status option_quasi_create(const option_parameters *p, option_quasi *out) {
   out->bridge = bridge;
   out->component = component;
   sim_status status = SIM_OK;
-  if (direction == NULL || numbers == NULL || bridge == NULL || (pca && component == NULL))
+  option_mrg *mrg = p->sampling.generator == OPTION_MRG32K3A ? malloc(sizeof *mrg) : NULL;
+  if (mrg != NULL) option_mrg_make(p->common.seed, mrg);
+  if (direction == NULL || (p->sampling.generator == OPTION_MRG32K3A && mrg == NULL) || numbers == NULL ||
+      bridge == NULL || (pca && component == NULL))
     status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for Sobol's numbers");
   if (status == SIM_OK) status = read_directions(out->dimensions, direction);
   if (status == SIM_OK) {
-    scramble(out, p->common.seed, direction, numbers, numbers + all * BITS);
+    scramble(out, mrg, p->common.seed, direction, numbers, numbers + all * BITS);
     make_bridge(steps, bridge);
     if (pca) make_components(steps, component);
   }
   free(direction);
+  free(mrg);
   if (status != SIM_OK) option_quasi_free(out);
   return status;
 }

@@ -3,6 +3,7 @@
 #define OPTION_STREAM_H
 
 #include "kernels/option/lanes.h"
+#include "kernels/option/mrg.h"
 #include "kernels/option/path.h"
 
 enum { HALVES = OPTION_SINGLE ? 2 : 1 }; /* wide vectors that hold the words of all lanes */
@@ -17,6 +18,8 @@ typedef struct words {
 typedef struct stream {
   vwide high[HALVES], low[HALVES]; /* of the product of the path's low word in the first round */
   uint32_t path_high, key[2];
+  const option_mrg *mrg; /* NULL: Philox's words */
+  uint64_t path;         /* of the first lane, where there is mrg */
 } stream;
 
 static const uint64_t multiplier[2] = {0xD2511F53u, 0xCD9E8D57u};
@@ -36,11 +39,30 @@ static inline stream begin_stream(uint64_t seed, uint64_t first) {
 }
 
 /* Where paths share words. */
-static inline stream begin_shared(uint64_t seed, uint64_t first) {
-  return begin_stream(seed, (first & ~UINT64_C(0xffffffff)) | (first & (OPTION_SHARE_STRIDE - 1)));
+static inline uint64_t shared_path(uint64_t first) {
+  return (first & ~UINT64_C(0xffffffff)) | (first & (OPTION_SHARE_STRIDE - 1));
+}
+static inline stream begin_shared(uint64_t seed, uint64_t first) { return begin_stream(seed, shared_path(first)); }
+
+/* The same of either generator. */
+static inline stream begin_any(const option_paths *p, uint64_t first) {
+  stream s = begin_stream(p->seed, first);
+  s.mrg = p->mrg;
+  s.path = first;
+  return s;
+}
+
+static inline words mrg_words(const stream *s, uint32_t step, uint32_t draw) {
+  uint32_t each[4][OPTION_MRG_LANES];
+  words out;
+  option_mrg_words(s->mrg, s->path, LANES, step, draw, each);
+  for (int k = 0; k < 4; k++)
+    for (int lane = 0; lane < LANES; lane++) out.word[k][lane] = each[k][lane];
+  return out;
 }
 
 LANES_INLINE words random_words(const stream *s, uint32_t step, uint32_t draw) {
+  if (s->mrg != NULL) return mrg_words(s, step, draw);
   /* The first round's second product is of the path's upper word alone, the second round's first of that and the step,
    * and the third round's first of the path alone: the compiler takes it out of loops over steps. */
   const uint64_t second = multiplier[1] * s->path_high;

@@ -1,5 +1,5 @@
 /* The tables of a run: price and Greeks of the first payoff, and of all of them where there are several. */
-#include "kernels/option/option.h"
+#include "kernels/option/bias.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,27 +16,34 @@ static const sim_field greek_columns[] = {
     {.name = "GREEK", .type = SIM_REAL, .doc = "of the first payoff; GREEK_ASSET where there are several assets"},
     {.name = "GREEK_error", .type = SIM_REAL, .doc = "its standard error"},
     {0}};
+static const sim_field bias_columns[] = {
+    {.name = "bias", .type = SIM_REAL, .doc = "what the steps shift the first price by, about; it is in no error"},
+    {.name = "bias_error", .type = SIM_REAL, .doc = "its standard error"},
+    {0}};
 static const sim_field payoff_columns[] = {{.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "functions first"}, {0}};
 static const sim_field greeks_columns[] = {
     {.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "payoff_NUMBER_ASSET where there are several assets"}, {0}};
-static const sim_table described[] = {{"price", "more columns of it; with greeks", greek_columns},
-                                      {"prices", "of all payoffs; with several of them", payoff_columns},
-                                      {"errors", "their standard errors", payoff_columns},
-                                      {"GREEKs", "of all payoffs; with greeks and several payoffs", greeks_columns},
-                                      {"GREEK_errors", "their standard errors", greeks_columns}};
-const sim_table *const option_described[] = {&described[0], &described[1], &described[2],
-                                             &described[3], &described[4], NULL};
+static const sim_table described[] = {
+    {"price", "more columns of it; with greeks", greek_columns},
+    {"prices", "of all payoffs; with several of them", payoff_columns},
+    {"errors", "their standard errors", payoff_columns},
+    {"price", "with heston, local_vol or vol_grid, whose steps are not exact", bias_columns},
+    {"biases", "of all payoffs; with these and several payoffs", payoff_columns},
+    {"bias_errors", "their standard errors", payoff_columns},
+    {"GREEKs", "of all payoffs; with greeks and several payoffs", greeks_columns},
+    {"GREEK_errors", "their standard errors", greeks_columns}};
+const sim_table *const option_described[] = {&described[0], &described[1], &described[2], &described[3], &described[4],
+                                             &described[5], &described[6], &described[7], NULL};
 
-/* A table of each Greek and one of its errors, from p->tables[3] on, as far as there are no more columns of a table or
- * of all together than there may be. `used`: columns so far; names from number `names` on. */
+/* A table of each Greek and one of its errors, from p->tables[tables] on, as far as there are no more columns of a
+ * table or of all together than there may be. `used`: columns so far; names from number `names` on. */
 static void add_greek_tables(option_parameters *p, const option_quantity *quantity, int quantities, size_t used,
-                             size_t names) {
+                             int tables, size_t names) {
   static const char *const titles[OPTION_GREEKS][2] = {{"deltas", "delta_errors"},
                                                        {"gammas", "gamma_errors"},
                                                        {"vegas", "vega_errors"},
                                                        {"rhos", "rho_errors"},
                                                        {"thetas", "theta_errors"}};
-  int tables = 3;
   if (used + 2 * (size_t)quantities > SIM_EXPR_INPUTS_MAX - 2) return;
   for (int g = 0; g < OPTION_GREEKS; g++) {
     size_t columns = 0;
@@ -86,6 +93,13 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
           (sim_field){.name = name, .type = SIM_REAL, .doc = k == 0 ? "of the first payoff" : "its standard error"};
     }
   }
+  if (option_is_stepped(p)) {
+    if (columns + 2 > SIM_COLUMNS_MAX) {
+      sim_faults_add(faults, 0, "greeks", "expected at most %d of all assets", (SIM_COLUMNS_MAX - 6) / 2);
+      return;
+    }
+    for (int k = 0; k < 2; k++) p->price_columns[columns++] = bias_columns[k];
+  }
   p->price_columns[columns] = (sim_field){0};
   p->price_table = (sim_table){"price", "price and Greeks of the first payoff", p->price_columns};
   p->tables[0] = &p->price_table;
@@ -103,5 +117,13 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
   p->tables[1] = &p->prices_table;
   p->tables[2] = &p->errors_table;
   p->tables[3] = NULL;
-  add_greek_tables(p, quantity, quantities, columns, names);
+  int tables = 3;
+  if (option_is_stepped(p)) {
+    p->bias_tables[0] = (sim_table){"biases", "what the steps shift each price by, about", p->prices_columns};
+    p->bias_tables[1] = (sim_table){"bias_errors", "standard errors of these", p->errors_columns};
+    for (int k = 0; k < 2; k++) p->tables[tables++] = &p->bias_tables[k];
+    p->tables[tables] = NULL;
+    columns += 2 * (size_t)payoffs;
+  }
+  add_greek_tables(p, quantity, quantities, columns, tables, names);
 }

@@ -65,10 +65,11 @@ LANES_INLINE void follow(track *t, vreal next, unsigned need, bool far) {
 }
 
 LANES_INLINE vreal feature_value(const option_paths *p, const track *t, const option_feature *f, double spot) {
-  const real s = (real)spot, n = (real)p->steps;
+  const int looks = p->steps / (p->skip + 1);
+  const real s = (real)spot, n = (real)looks;
   switch (f->kind) {
   case OPTION_LAST: return power(t->x, p->far) * s;
-  case OPTION_MEAN: return t->sum * (real)(spot / p->steps);
+  case OPTION_MEAN: return t->sum * (real)(spot / looks);
   case OPTION_GEOMETRIC: return power(t->logs / n, p->far) * s;
   case OPTION_MAX: return power(t->most, p->far) * s;
   case OPTION_MIN: return power(t->least, p->far) * s;
@@ -121,16 +122,18 @@ static inline void exercise(const option_rule *rule, int step, vreal price, vrea
 /* Fixings and probabilities are kept in `out` itself, at place `at`. */
 LANES_INLINE void single_features(const option_paths *p, int step, int asset, const track *t, vreal next, vreal vol,
                                   const option_variant *v, void *const *out, int at) {
+  const bool look = (step + 1) % (p->skip + 1) == 0;
+  const int place_of_look = step / (p->skip + 1);
   for (int f = 0; f < p->features; f++) {
     const option_feature *feature = &p->feature[f];
     if (feature->asset != asset || feature->kind < OPTION_FIXING || feature->tangent > 0) continue;
     vreal *place = (vreal *)(void *)((real *)out[f] + at);
     if (feature->kind == OPTION_FIXING) {
-      if (feature->step == step + 1) *place = power(next, p->far) * (real)v->spot[asset];
+      if (look && feature->step == place_of_look + 1) *place = power(next, p->far) * (real)v->spot[asset];
       continue;
     }
     if (feature->kind == OPTION_EARLY) {
-      exercise(&v->rule[feature->step], step, power(next, p->far) * (real)v->spot[asset], place);
+      if (look) exercise(&v->rule[feature->step], place_of_look, power(next, p->far) * (real)v->spot[asset], place);
       continue;
     }
     const real level = (real)log2(feature->level / v->spot[asset]);

@@ -129,3 +129,54 @@ return sim.option { assets = { { spot = 100, vol = function(t) return c(t)/10 + 
   payoffs = { sim.european { strike = 100 } }, sampling = { control = "black_scholes", paths = 64 } }
 END
 expect 0 'price 13.269511 +-' "$SIM" c.lua --force --device cpu
+
+# Sobol's points of a digital whose strike all scrambles count alike: the error bar is the worth of a point, exp(-0.05)/2^16 = 1.45e-5, and
+# holds the price, exp(-0.05) N(0.149905) = 0.53230, of which the counts are off by less than a point a scramble, 32 of them.
+price 'payoffs = { sim.digital { strike = 100.0019 } }' 'sequence = "sobol", paths = 2^16'
+has 'price 0.53229426 +- 1.5e-05'
+price 'payoffs = { sim.digital { strike = 100.0019 } }' 'sequence = "sobol", standard_error = 1e-6, paths = 2^18'
+has 'standard_error = 1e-06 is not reached'
+# All paths pay: nothing is known of those that do not, but that they are rare.
+price 'payoffs = { sim.digital { strike = 1 } }' 'paths = 2^16'
+has '+- 1.5e-05'
+
+# An accuracy takes as many paths as it takes: with a deviation of 14.72 the error 0.1 takes 21671, of which a run may use 4096 for a look
+# and 5 % and a group of 1024 more, and as much again where errors of so few paths are off by 5 %.
+price "$call" 'standard_error = 0.1'
+paths=$(key time s.out)
+awk -v n="${paths%.*}" 'BEGIN { exit !(n >= 20000 && n <= 1.15 * 21671) }' || fail "took $paths paths"
+
+# More paths for a run that has ended: the digest and the tables of a straight run, also where the first end lies within a block.
+more() { # more SAMPLING
+  printf 'return sim.option { assets = { { spot = 100, vol = 0.2 } }, maturity = 1, payoffs = { sim.european { strike = 100 } },\n' >m.lua
+  printf '  sampling = { paths = sim.param("n", 3e5), %s }, output = { tables = "every 1 steps" } }\n' "$1" >>m.lua
+  expect 0 '' "$SIM" m.lua --force --device cpu -o m1 --set n=123456
+  expect 0 '' "$SIM" m.lua --resume --device cpu -o m1
+  grep 'digest' output >digest.1
+  expect 0 '' "$SIM" m.lua --force --device cpu -o m2
+  grep 'digest' output | cmp - digest.1 || fail "another digest after more paths"
+}
+more ''
+more 'antithetic = true, generator = "mrg32k3a"'
+more 'sequence = "sobol"'
+
+
+# The bias of steps that are not exact: of Euler's two steps of a local volatility, and where steps are exact none.
+price 'assets = { { spot = 100, local_vol = function(S) return math.min(20 / S + 0.1, 1) end } }, steps = 2, payoffs = { sim.european { strike = 100 } }' 'paths = 2^18'
+grep -Eq '^  bias -?[0-9.]+ \+- [0-9.]+ of the time steps, in no error' output || fail "no bias"
+in_tables bias_error
+price "$call" 'paths = 2^12'
+has_not bias
+price 'assets = { { spot = 100, heston = { v = 0.04, kappa = 0.5, theta = 0.04, sigma = 1, rho = -0.9 } } }, payoffs = { sim.european { strike = 100 }, sim.european { strike = 120 } }, steps = 1' \
+  'paths = 2^20, standard_error = 0.02'
+has 'warning: the time steps shift the price of payoffs['
+[[ $(key remark s.out) == "the time steps shift the price of payoffs["* ]] || fail "no remark on the bias"
+
+# Assets of correlation 1 are one: the best of two equal ones is either.
+price 'assets = { { spot = 100, vol = 0.2 }, { spot = 100, vol = 0.2 } }, correlation = { { 1, 1 }, { 1, 1 } }, payoffs = { sim.european { strike = 100 }, sim.best_of { strike = 100 } }' 'paths = 2^14'
+[ "$(grep -Eo ' call 100 .*' output | grep -Eo '[0-9.]+ \+- [0-9.]+' | sort -u | wc -l)" = 1 ] || fail "the best of one asset and itself is not that asset"
+
+# The other generator: another sample of the same price, and cuRAND is named.
+price "$call" 'paths = 2^16, generator = "mrg32k3a"'
+grep -Eq '^  price 10\.(3|4|5)[0-9]* \+- 0\.05' output || fail "no price with mrg32k3a"
+expect 0 "cuRAND" "$SIM" info

@@ -72,7 +72,8 @@ static void test_words(void **state) {
   float *there_narrow = (float *)(there_wide + COUNT);
   uint32_t *there = (uint32_t *)(there_narrow + COUNT);
   option_keys keys;
-  option_cuda_keys(seed, &keys);
+  option_parameters p = {.common.seed = seed};
+  must(option_cuda_keys(&p, &keys), "keys");
   unsigned high = (unsigned)(first >> 32), low = (unsigned)first;
   const dim3 grid = {WORDS / 256, 1, 1}, block = {256, 1, 1};
   void *arguments[] = {&keys, &high, &low, &there, &there_narrow, &there_wide};
@@ -206,7 +207,7 @@ static void test_accuracy(void **state) {
     print_message("    %.6f +- %.6f after %.0f paths\n", e.value, e.error, paths[k]);
     assert_true(e.error <= d.p.sampling.standard_error);
     assert_true(fabs(e.value - (k ? 5.781824 : 10.450583572185565)) < 4 * e.error);
-    assert_true(fmod(paths[k], OPTION_GROUP * OPTION_BLOCK) == 0);
+    assert_true(fmod(paths[k], OPTION_CHUNK) == 0);
     pricing_free(&d);
   }
   pricing d;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -76,6 +77,8 @@ void pricing_create(pricing *d, const sim_frame *saved) {
   d->p.assets.items = d->asset_items;
   d->p.payoffs.items = d->payoff_items;
   d->setup.saved = saved;
+  const char *generator = getenv("OPTION_GENERATOR"); /* of a whole test program */
+  if (generator != NULL && strcmp(generator, "mrg32k3a") == 0) d->p.sampling.generator = OPTION_MRG32K3A;
   must(option_model.validate(&d->p, &faults), "validate");
   if (faults.count > 0) fail_msg("%s", faults.text.data);
   must(option_model.create(&d->p, &d->setup, &d->clock, &d->self), "create");

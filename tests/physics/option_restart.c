@@ -122,6 +122,45 @@ static void test_restart(void **state) {
   }
 }
 
+/* A run that ended, given more paths, has the state of one that had them from the beginning. */
+static void test_more_paths(void **state) {
+  (void)state;
+  for (int k = 0; k < 5; k++) {
+    situation s = {.precision = SIM_MIXED, .isa = sim_isa_best(), .threads = 2, .steps = 1, .paths = many};
+    char expected[33], got[33];
+    int64_t steps;
+    s.matched = k == 1;
+    s.rich = k >= 2;
+    if (s.rich)
+      s = (situation){
+          .precision = SIM_MIXED, .isa = sim_isa_best(), .threads = 2, .steps = 4, .rich = true, .paths = 0x1p18};
+    whole(&s, expected, &steps);
+    const double paths = s.paths;
+    s.paths = k == 4 ? 1024 : 0x1p17 + 2 * 333;
+    pricing d, e;
+    make(&s, &d);
+    if (s.rich) d.p.sampling.standard_error = NAN;
+    pricing_run(&d);
+    const sim_frame saved = pricing_state(&d);
+    s.paths = paths;
+    make(&s, &e);
+    if (s.rich) { /* of which every end is looked at */
+      pricing f;
+      make(&s, &f);
+      f.p.sampling.standard_error = e.p.sampling.standard_error = NAN;
+      pricing_run(&f);
+      digest_of(&f, expected);
+      pricing_free(&f);
+    }
+    pricing_create(&e, &saved);
+    while (e.clock.t < e.clock.t_end) pricing_step(&e);
+    digest_of(&e, got);
+    assert_string_equal(got, expected);
+    pricing_free(&d);
+    pricing_free(&e);
+  }
+}
+
 static void test_threads(void **state) {
   (void)state;
   char expected[33], got[33];
@@ -208,8 +247,9 @@ static void test_unfit(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_restart),          cmocka_unit_test(test_threads),
-                                     cmocka_unit_test(test_instruction_sets), cmocka_unit_test(test_rich),
-                                     cmocka_unit_test(test_matched),          cmocka_unit_test(test_unfit)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_restart), cmocka_unit_test(test_more_paths),
+                                     cmocka_unit_test(test_threads), cmocka_unit_test(test_instruction_sets),
+                                     cmocka_unit_test(test_rich),    cmocka_unit_test(test_matched),
+                                     cmocka_unit_test(test_unfit)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,8 +121,8 @@ static double operation(sim_expr_op op, const double *v) {
   case SIM_EXPR_NEG: return -a;
   case SIM_EXPR_MOD: r = fmod(a, b); return r != 0 && (r < 0) != (b < 0) ? r + b : r;
   case SIM_EXPR_FMOD: return fmod(a, b);
-  case SIM_EXPR_MIN: return b < a ? b : a;
-  case SIM_EXPR_MAX: return b > a ? b : a;
+  case SIM_EXPR_MIN: return b < a || isnan(b) ? b : a;
+  case SIM_EXPR_MAX: return b > a || isnan(b) ? b : a;
   case SIM_EXPR_LT: return a < b;
   case SIM_EXPR_LE: return a <= b;
   case SIM_EXPR_EQ: return a == b;

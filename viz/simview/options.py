@@ -54,19 +54,19 @@ def reference(parameters: dict[str, Any], which: int = 0) -> float | None:
 
 
 def convergence(run: Run, axes: Any) -> None:
-    """The price against the number of paths, with the band of 95 % and the reference where there is one."""
+    """The price against the number of paths, with a band of one standard error and the reference where there is one."""
     frame = run.tables["price"]
     frame = frame[frame["price"].notna()]
     paths, value = frame["paths"].to_numpy(), frame["price"].to_numpy()
-    band = 1.96 * frame["standard_error"].to_numpy()
+    band = frame["standard_error"].to_numpy()
     exact = reference(run.parameters)
     if "reference" in frame and np.isfinite(frame["reference"].iloc[-1]):
         exact = float(frame["reference"].iloc[-1])
     if len(paths) > 1:
-        axes.fill_between(paths, value - band, value + band, color=COLOURS[4], alpha=0.4, lw=0, label="95 %")
+        axes.fill_between(paths, value - band, value + band, color=COLOURS[4], alpha=0.4, lw=0, label="± standard error")
         axes.plot(paths, value, color=COLOURS[0], marker="o", ms=2.5, label="price")
     else:
-        axes.errorbar(paths, value, band, color=COLOURS[0], marker="o", ms=3, capsize=3, label="price, 95 %")
+        axes.errorbar(paths, value, band, color=COLOURS[0], marker="o", ms=3, capsize=3, label="price ± standard error")
     if exact is not None:
         axes.axhline(exact, color=COLOURS[1], ls="--", label="reference")
     label = run.units.label("price", run.tables["price"].attrs["units"].get("price", "1"))
@@ -108,13 +108,13 @@ def _rows(run: Run) -> list[tuple[str, float, float, float | None]]:
         name = _name(about[i], i + 1) if i < len(about) else (f"payoff {i + 1}" if several else "price")
         found.append((name, value, error, reference(run.parameters, i)))
     for column in last.index:
-        if f"{column}_error" in last.index and column != "relative":
+        if f"{column}_error" in last.index and column not in ("relative", "bias"):
             found.append((str(column).replace("_", " "), float(last[column]), float(last[f"{column}_error"]), None))
     return found[:16]
 
 
 def estimates(run: Run, axes: Any) -> None:
-    """Each estimate by name and value with its band of 95 %, and how large its standard error is beside it."""
+    """Each estimate by name and value with its standard error, as in the terminal, and how large its standard error is beside it."""
     rows = [row for row in _rows(run) if row[1] != 0 and np.isfinite(row[1:3]).all()]
     places = np.arange(len(rows))[::-1]
     relative = np.array([max(abs(error / value), 1e-16) for _, value, error, _ in rows])
@@ -122,9 +122,9 @@ def estimates(run: Run, axes: Any) -> None:
     axes.plot(relative, places, "o", ms=4, color=COLOURS[0])
     axes.set(xscale="log", xlabel="standard error / value", xlim=(relative.min() / 3, relative.max() * 1e3))
     for at, (_, value, error, exact), x in zip(places, rows, relative):
-        digits = max(0, min(8, 2 - int(np.floor(np.log10(max(1.96 * error, 1e-12))))))
-        text = f"{value:.{digits}f} ± {1.96 * error:.{digits}f}" + (f" (exact {exact:.{digits}f})" if exact is not None else "")
+        digits = max(0, min(8, 2 - int(np.floor(np.log10(max(error, 1e-12))))))
+        text = f"{value:.{digits}f} ± {error:.{digits}f}" + (f" (exact {exact:.{digits}f})" if exact is not None else "")
         axes.annotate(text.replace("-", "\u2212"), (x, at), (6, 0), textcoords="offset points", va="center", fontsize=7)
     axes.set_yticks(places, [row[0] for row in rows])
     axes.set_ylim(-0.7, len(rows) - 0.3)
-    axes.set_title("values with 95 %" + (", and Black and Scholes" if any(row[3] is not None for row in rows) else ""))
+    axes.set_title("values ± standard error" + (", and Black and Scholes" if any(row[3] is not None for row in rows) else ""))

@@ -99,7 +99,7 @@ static sim_status load(fit *f) {
 
 static sim_status make(fit *f, const option_parameters *p, const option_estimate *bare) {
   SIM_TRY(option_cuda_plan_record(p, bare, &f->plan));
-  option_cuda_keys(p->common.seed, &f->keys);
+  SIM_TRY(option_cuda_keys(p, &f->keys));
   SIM_TRY(load(f));
   const size_t table = (f->plan.table + 4) * sizeof(double);
   void *host = calloc(1, table);
@@ -142,6 +142,7 @@ sim_status option_cuda_fit(const option_parameters *p, const option_estimate *es
     option_cuda_plan_free(&f->plan);
     sim_module_free(&f->module);
     sim_backend_cuda.free(f->table);
+    sim_backend_cuda.free((void *)(uintptr_t)f->keys.mrg);
     free(f->constants);
   }
   free(f);

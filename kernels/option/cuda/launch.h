@@ -4,9 +4,12 @@
 
 enum { OPTION_CUDA_THREADS = 256, OPTION_CUDA_GROUP = 16 /* quantities that are summed together */ };
 
-/* Of the rounds of Philox: the seed and what is added to it. */
+enum { OPTION_MRG_BYTES = 7 }; /* see mrg.h */
+
+/* Of the rounds of Philox: the seed and what is added to it; or the numbers of option_mrg, on the device. */
 typedef struct option_keys {
   unsigned key[10][2];
+  const unsigned *mrg;
 } option_keys;
 
 /* Samples first .. first + count - 1; first is a multiple of 2^16 (and of 4096 for the pilot's). With scrambles they

@@ -1,6 +1,7 @@
 /* Sampling on an NVIDIA GPU: a kernel compiled for the run, launched for some blocks at a time. */
 #include "engine/cuda.h"
 #include "kernels/option/cuda/plan.h"
+#include "kernels/option/mrg.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -214,6 +215,7 @@ static void destroy(option_sampler **sampler) {
   sim_backend_cuda.free(s->table);
   sim_backend_cuda.free(s->partial);
   sim_backend_cuda.free(s->tables);
+  sim_backend_cuda.free((void *)(uintptr_t)s->keys.mrg);
   free(s->constants);
   free(s->host);
   free(s);
@@ -303,11 +305,26 @@ static sim_status make_points(option_sampler *s, const option_parameters *p) {
   return status;
 }
 
-void option_cuda_keys(uint64_t seed, option_keys *out) {
+static sim_status fill_mrg(uint64_t seed, const unsigned **out) {
+  option_mrg *host = malloc(sizeof *host);
+  void *device = NULL;
+  if (host == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for random numbers");
+  option_mrg_make(seed, host);
+  sim_status status = sim_backend_cuda.alloc(sizeof *host, &device);
+  if (status == SIM_OK) status = sim_backend_cuda.copy(device, host, sizeof *host);
+  *out = device;
+  free(host);
+  return status;
+}
+
+sim_status option_cuda_keys(const option_parameters *p, option_keys *out) {
+  const uint64_t seed = p->common.seed;
+  out->mrg = NULL;
   for (uint32_t round = 0; round < 10; round++) {
     out->key[round][0] = (uint32_t)seed + round * 0x9E3779B9u;
     out->key[round][1] = (uint32_t)(seed >> 32) + round * 0xBB67AE85u;
   }
+  return p->sampling.generator == OPTION_MRG32K3A ? fill_mrg(seed, &out->mrg) : SIM_OK;
 }
 
 static sim_status make(option_sampler *s, const option_parameters *p) {
@@ -316,7 +333,7 @@ static sim_status make(option_sampler *s, const option_parameters *p) {
   SIM_TRY(begin_kernel(s));
   SIM_TRY(option_cuda_fit(p, &s->estimate, &s->policy));
   s->batch = batch(p);
-  option_cuda_keys(p->common.seed, &s->keys);
+  SIM_TRY(option_cuda_keys(p, &s->keys));
   snprintf(s->name, sizeof s->name, "one path a thread, %d blocks at a time", s->batch);
   s->scrambles = p->sampling.sequence == OPTION_SOBOL ? option_groups(p) : 0;
   s->block = s->scrambles > 0 ? option_block_samples(p) : OPTION_BLOCK;

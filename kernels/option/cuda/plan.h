@@ -68,8 +68,8 @@ void option_cuda_plan_free(option_cuda_plan *plan);
  * exercise; constants but for the quantities' own. */
 void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *policy, void *table, void *constants);
 
-/* ops.c: the keys of all rounds. */
-void option_cuda_keys(uint64_t seed, option_keys *out);
+/* ops.c: what a run's random words are made of. Its `mrg` is to be freed: memory of the device, or NULL. */
+sim_status option_cuda_keys(const option_parameters *p, option_keys *out) SIM_MUST_CHECK;
 
 /* text.c */
 sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) SIM_MUST_CHECK;

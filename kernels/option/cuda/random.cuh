@@ -11,6 +11,9 @@ struct words {
   unsigned word[4];
 };
 
+#if OPTION_MRG
+#include "kernels/option/cuda/mrg.cuh"
+#else
 /* ---- Philox4x32-10 ---- */
 
 struct halves {
@@ -71,6 +74,7 @@ __device__ inline words random_words(const own_words &own, const option_keys &ke
 __device__ inline words random_words(const stream &s, const option_keys &keys, unsigned group, unsigned draw) {
   return random_words(prepare(s, keys, draw), keys, common(s.high, keys, group));
 }
+#endif
 
 /* ---- functions ---- */
 

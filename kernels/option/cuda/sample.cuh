@@ -61,8 +61,10 @@ __device__ inline void sample_one(const constants<S> &c, const option_keys &keys
   typedef typename S::real real;
   group_sums<P, double> total;
   own_words own = prepare(begin_stream(high, threadIdx.x), keys, 0);
+#if !OPTION_MRG
   if (S::SHARE > 1) /* kept, not computed anew in each turn */
     asm volatile("" : "+r"(own.third.low), "+r"(own.third.high), "+r"(own.c1), "+r"(own.c2));
+#endif
   clear(total);
 #pragma unroll 1
   for (int outer = 0; outer < S::OUTER; outer++) {

@@ -379,8 +379,9 @@ static sim_status add_payoffs(const option_cuda_plan *plan, sim_bytes *text) {
 static sim_status begin(const option_cuda_plan *plan, const char *file, sim_bytes *text) {
   sim_bytes_format(text,
                    "#define OPTION_EACH _Pragma(\"unroll%s\")\n"
+                   "#define OPTION_MRG %d\n"
                    "#include \"kernels/option/cuda/%s\"\n",
-                   plan->large ? " 1" : "", file);
+                   plan->large ? " 1" : "", plan->parameters->sampling.generator == OPTION_MRG32K3A, file);
   SIM_TRY(sim_expr_emit_prelude(text));
   SIM_TRY(add_local(plan, text));
   add_scheme(plan, text);

@@ -1,0 +1,1 @@
+return {name="collision", draw=function() end, twins={}}

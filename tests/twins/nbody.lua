@@ -1,0 +1,1 @@
+return {name="nbody", draw=function() end, twins={}}

@@ -477,7 +477,7 @@ M.twins = {
 
   { name = "fluctuations",
     applies = function(s) return kind_of(s, 1) == "periodic" and #s.keys.grid.n == 1 and #s.keys.fields == 1 end,
-    prepare = function(_, R) return { a = R.log(0.01, 1), mode = R.int(0, 4), dt = R.log(0.01, 0.5), scheme = R.pick("etd1", "etdrk2", "lie"), rate = R.uniform(0.5, 3) } end,
+    prepare = function(_, R) return { a = R.log(0.01, 1), mode = R.int(0, 4), dt = R.log(0.05, 6), scheme = R.pick("etd1", "etdrk2", "lie"), rate = R.uniform(0.5, 3) } end,
     check = function(T, s, a)
       local members, L = 256, s.keys.grid.size[1]
       local k = 2 * math.pi * a.mode / L
@@ -486,7 +486,7 @@ M.twins = {
       local c = call("diffusion", { grid = { n = { 16 }, size = { L } }, members = members,
         fields = { { name = "u", D = D, decay = decay, fluctuation = a.a } },
         rates = text("function(u) return 0 * u end"),
-        integrate = { scheme = a.scheme, dt = a.dt / lambda, t_end = 3 / lambda },
+        integrate = { scheme = a.scheme, dt = a.dt / lambda, t_end = 6 / lambda },
         seed = (s.keys.seed or 1) + T.stage, output = { snapshots = "ends", checkpoint = "never" } })
       local r = T:ask(c)
       local u, sum = r.state.u, 0
@@ -499,7 +499,7 @@ M.twins = {
         end
         sum = sum + (re * re + im * im) / members
       end
-      local exact = a.a ^ 2 / (2 * lambda * L) * (1 - math.exp(-6))
+      local exact = a.a ^ 2 / (2 * lambda * L) * (1 - math.exp(-12))
       local degrees = a.mode == 0 and members or 2 * members
       -- A mean of squares of normals scatters by sqrt(2 / degrees) of its value.
       T:sure(("power of mode %d"):format(a.mode), sum / exact, math.sqrt(2 / degrees), 1, 0)

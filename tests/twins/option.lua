@@ -431,11 +431,16 @@ M.twins = {
 
   { name = "two barriers",
     applies = function(s) return constant(s.keys.assets[1]) and type(s.keys.rate) == "number" and type(s.keys.assets[1].dividend or 0) == "number" end,
-    prepare = function(_, R) return { high = R.uniform(1.1, 1.5), low = R.uniform(0.6, 0.92), strike = R.uniform(0.8, 1.05) } end,
+    prepare = function(s, R)
+      local a = s.keys.assets[1]
+      local width = a.vol * math.sqrt(s.keys.maturity)
+      return { high = math.exp(width * R.uniform(0.35, 1.2)), low = math.exp(-width * R.uniform(0.35, 1.2)), strike = R.uniform(0.8, 1), steps = R.pick(1, 2, 4) }
+    end,
     check = function(T, s, a)
       local c = plain(s)
       local one = s.keys.assets[1]
       if not constant(one) or type(s.keys.rate or 0) ~= "number" then error({ refused = "not constant" }) end
+      c.keys.steps, c.keys.sampling.paths = a.steps, 2 ^ 17
       local low, high, K = one.spot * a.low, one.spot * a.high, one.spot * a.strike
       c.keys.payoffs = nil
       c.keys.payoff = fn("function(path) return sim.where(sim.all(sim.lt(path.high[1], %g), sim.gt(path.low[1], %g)), sim.max(path.last[1] - %g, 0), 0) end", high, low, K)

@@ -75,12 +75,15 @@ end
 local function run_case(number)
   random.begin(options.seed, number)
   local model = models[random.int(1, #models)]
-  local s = model.draw(random)
-  local fitting = {}
-  for _, twin in ipairs(model.twins) do
-    if (not options.twin or options.twin == twin.name) and (not twin.applies or twin.applies(s, options)) then
-      for _ = 1, twin.weight or 1 do fitting[#fitting + 1] = twin end
+  local s, fitting = nil, {}
+  for _ = 1, 1000 do
+    s = model.draw(random)
+    for _, twin in ipairs(model.twins) do
+      if (not options.twin or options.twin == twin.name) and (not twin.applies or twin.applies(s, options)) then
+        for _ = 1, twin.weight or 1 do fitting[#fitting + 1] = twin end
+      end
     end
+    if #fitting > 0 then break end
   end
   if #fitting == 0 then return end
   local twin = fitting[random.int(1, #fitting)]

@@ -72,6 +72,13 @@ function Case:ask(s, how)
   return self:finish(dir, key, host.run(line, how.limit or 60))
 end
 
+-- A file beside the scenarios, for them to read.
+function Case:file(name, words)
+  local file = assert(io.open(setup.scratch .. "/" .. name, "w"))
+  file:write(words)
+  file:close()
+end
+
 -- Goes on in the folder of a result, from one of its checkpoints (the oldest that is there).
 function Case:again(result, threads)
   local names = host.list(result.dir .. "/ckpt")

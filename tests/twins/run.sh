@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Two ways to ask the same must agree: run.sh short | minutes N. HOST runs the Lua program, SIM is what is asked.
 # short: the same cases at every run, after two planted faults that have to be found.
-. "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
-: "${HOST:?the program twins_host}"
-HOST=$(readlink -f -- "$HOST")
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
+HOST=$(readlink -f -- "${HOST:?the program twins_host}")
+. "$here/../cli/lib.sh"
 where=$scratch
 # Runs are many and small: in memory, where that is allowed.
 if [ -w /dev/shm ] && memory=$(mktemp -d /dev/shm/sim-twins.XXXXXX 2>/dev/null); then

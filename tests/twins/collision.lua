@@ -60,7 +60,7 @@ function M.draw(R)
     keys.contact.pairs = { { a = "grain", b = "other", friction = R.uniform(0, 0.5), restitution = R.uniform(0.4, 0.9) } }
     if not keys.contact.restitution then keys.contact.pairs[1].restitution = nil end
   end
-  keys.integrate = { t_end = R.uniform(0.1, 0.6) }
+  keys.integrate = { t_end = R.uniform(0.05, 0.4) }
   if gas and R.chance(0.7) or R.chance(0.2) then keys.precision = "single" end
   keys.seed = R.int(1, 1000000)
   keys.output = { snapshots = "ends", tables = "every 200 steps", checkpoint = "never" }
@@ -85,14 +85,14 @@ local function grains(r)
   return list
 end
 
--- What rounding may grow to: each collision of a grain parts two neighbouring paths by up to 10 (path over radius), and a
--- wall does by less. Beyond 1e-2 nothing can be compared: nil.
+-- What rounding may grow to: 30 units of it a step that add up at random, times 8 for each collision of a grain (its free
+-- path over its radius) and for the walls that it meets. Beyond 3e-2 nothing can be compared.
 local function bound(s, r, more)
   local n = math.max(1, #s.keys.grains)
-  local hits = 2 * (r:last("contacts", "collisions") or 0) / n + 2
+  local hits = 2 * (r:last("contacts", "collisions") or 0) / n + 1.5
   local eps = (s.keys.precision == "single") and 2 ^ -24 or 2 ^ -52
-  local b = eps * 1e4 * 10 ^ hits * (more or 1)
-  if b > 1e-2 then error({ refused = "too many collisions to compare" }) end
+  local b = eps * 30 * math.sqrt((r.steps or 1000) + 1) * 8 ^ hits * (more or 1)
+  if b > 3e-2 then error({ refused = "too many collisions to compare" }) end
   return b
 end
 
@@ -410,7 +410,7 @@ M.twins = {
       local c, d = copy(s), copy(s)
       d.keys.gravity = { 1e-30, 0, 0 }
       local r, q = T:ask(c), T:ask(d)
-      same_grains(T, "fixed point and general solver", r, q, identity, bound(s, r, 30), s)
+      same_grains(T, "fixed point and general solver", r, q, identity, bound(s, r, 4), s)
       T:same("collisions", r:last("contacts", "collisions"), q:last("contacts", "collisions"))
     end },
 

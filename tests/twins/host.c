@@ -1,5 +1,5 @@
-/* Runs a Lua program that starts other programs and reads HDF5 files: `twins_host SCRIPT.lua ARGUMENTS`. Beside Lua's own
- * libraries the script has the table `host`. No test framework: what the script returns is the exit status. */
+/* Runs a Lua program that starts other programs and reads HDF5 files: `twins_host SCRIPT.lua ARGUMENTS`. Beside Lua's
+ * own libraries the script has the table `host`. No test framework: what the script returns is the exit status. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,8 @@ static int host_clock(lua_State *L) {
   return 1;
 }
 
-/* host.run({PROGRAM, ARGUMENT, ...}, LIMIT) -> exit code (128 + signal; -1: LIMIT seconds were over), output, seconds. */
+/* host.run({PROGRAM, ARGUMENT, ...}, LIMIT) -> exit code (128 + signal; -1: LIMIT seconds were over), output, seconds.
+ */
 static int host_run(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   const double limit = luaL_checknumber(L, 2), start = seconds();
@@ -132,7 +133,8 @@ static bool push_numbers(lua_State *L, hid_t dataset, const char *member, hsize_
     type = H5Tcreate(H5T_COMPOUND, sizeof(double));
     H5Tinsert(type, member, 0, H5T_NATIVE_DOUBLE);
   }
-  const bool good = values != NULL && (count == 0 || H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+  const bool good =
+      values != NULL && (count == 0 || H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
   if (member != NULL) H5Tclose(type);
   if (good) {
     lua_createtable(L, (int)count, 0);
@@ -197,7 +199,8 @@ static herr_t visit(hid_t file, const char *name, const H5L_info_t *info, void *
   return 0;
 }
 
-/* host.read(FILE) -> by path each dataset as a list of its numbers, or of records a list each member; nil: no such file. */
+/* host.read(FILE) -> by path each dataset as a list of its numbers, or of records a list each member; nil: no such
+ * file. */
 static int host_read(lua_State *L) {
   const hid_t file = H5Fopen(luaL_checkstring(L, 1), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (file < 0) return 0;
@@ -208,8 +211,9 @@ static int host_read(lua_State *L) {
 }
 
 int main(int count, char **words) {
-  static const luaL_Reg functions[] = {{"clock", host_clock},   {"run", host_run},   {"list", host_list}, {"make", host_make},
-                                       {"remove", host_remove}, {"erfc", host_erfc}, {"read", host_read}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"clock", host_clock},   {"run", host_run},   {"list", host_list}, {"make", host_make},
+      {"remove", host_remove}, {"erfc", host_erfc}, {"read", host_read}, {NULL, NULL}};
   if (count < 2) {
     fprintf(stderr, "usage: %s SCRIPT.lua ARGUMENTS\n", words[0]);
     return 64;

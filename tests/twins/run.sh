@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Two ways to ask the same must agree: run.sh short | minutes N. HOST runs the Lua program, SIM is what is asked.
-# short: the same cases at every run, after two planted faults that have to be found.
+# Two ways to ask the same must agree: run.sh short | minutes N | claims. HOST runs the Lua program, SIM is what is asked.
+# claims: numbers of pages and headers. short: the same cases at every run, after two planted faults that have to be found.
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 HOST=$(readlink -f -- "${HOST:?the program twins_host}")
 . "$here/../cli/lib.sh"
@@ -28,6 +28,7 @@ short)
   planted "a payoff of a function that is 1e-6 too much" option named 's/path.last\[1\]/(1.000001 * path.last[1])/'
   twins --sim "$SIM" --seed 7 --cases 80 --report yes || fail "two ways to ask disagree"
   ;;
+claims) "$HOST" "$here/claims.lua" --sim "$SIM" --root "$here/../.." --scratch "$where/c" || fail "a page claims what is not so" ;;
 minutes) twins --sim "$SIM" --seed "${SEED:-$(date +%Y%m%d)}" --minutes "${2:?minutes}" --report yes || fail "two ways to ask disagree" ;;
-*) fail "short, or minutes N" ;;
+*) fail "short, minutes N or claims" ;;
 esac

@@ -37,12 +37,13 @@ local function rates(R, keys, boundary)
   local two = #keys.fields == 2
   local a, b = R.uniform(0.5, 2), R.uniform(0.2, 1)
   local kind = R.int(1, 6)
-  if kind == 4 and boundary[1] ~= "periodic" then kind = 1 end
+  local along = axes[R.int(1, #keys.grid.n)]
+  if kind == 4 and keys.grid[along] ~= "periodic" then kind = 1 end
   local first, names
   if kind == 1 then first, names = "%a * u * (1 - u)", { "u" }
   elseif kind == 2 then first, names = "%a * u * (1 - u^2)", { "u" }
   elseif kind == 3 then first, names = "-%a * u + %b * math.sin(3 * t)", { "u", "t" }
-  elseif kind == 4 then first, names = "-%b * u * u_x", { "u", "u_x" }
+  elseif kind == 4 then first, names = "-%b * u * u_" .. along, { "u", "u_" .. along }
   elseif kind == 5 and boundary[1] == "periodic" then
     first, names = "-%a * u * (1 + math.cos(" .. scenario.number(2 * math.pi / keys.grid.size[1]) .. " * x))", { "u", "x" }
   else first, names = "%a * u / (1 + u^2)", { "u" } end
@@ -67,8 +68,11 @@ function M.draw(R)
   end
   local keys = { grid = grid, fields = {} }
   local s = call("diffusion", keys)
-  local periodic = 0
-  for i = 1, d do if boundary[i] == "periodic" then periodic = periodic + 1 end end
+  local periodic, fixed = 0, {}
+  for i = 1, d do
+    if boundary[i] == "periodic" then periodic = periodic + 1 end
+    if boundary[i] == "fixed" then fixed[#fixed + 1] = i end
+  end
   for k = 1, R.pick(1, 1, 2) do
     local f = { name = k == 1 and "u" or "v", D = R.log(0.002, 0.1) }
     if R.chance(0.3) then f.axes = { R.uniform(0.3, 2), d > 1 and R.uniform(0.3, 2) or 1, d > 2 and R.uniform(0.3, 2) or 1 } end
@@ -82,9 +86,15 @@ function M.draw(R)
       local a = f.axes or { 1, 1, 1 }
       f.tensor = { R.uniform(-0.9, 0.9) * f.D * math.sqrt(a[1] * a[2]), 0, 0 }
     end
+    if #fixed == 1 and R.chance(0.5) then f.walls = { R.uniform(-1, 1), R.uniform(-1, 1) } end
     f.initial = start(R, grid, boundary)
     if R.chance(0.15) then f.noise = R.log(0.001, 0.1) end
     keys.fields[k] = f
+  end
+  if #keys.fields == 2 and R.chance(0.25) then
+    local most = 0.5 * math.sqrt(keys.fields[1].D * keys.fields[2].D)
+    keys.fields[1].cross, keys.fields[2].cross = { 0, R.uniform(-most, most) }, { R.uniform(-most, most), 0 }
+    for _, f in ipairs(keys.fields) do f.axes, f.tensor = nil, nil end
   end
   local t_end = R.log(0.1, 1)
   keys.integrate = { t_end = t_end, dt = t_end / R.pick(4, 8, 16, 20) }
@@ -123,7 +133,7 @@ local function bound(s, r)
   local most = 1
   for _, f in ipairs(s.keys.fields) do most = math.max(most, top(r.state[f.name])) end
   local eps = s.keys.precision == "single" and 2 ^ -24 or 2 ^ -52
-  local rate = s.keys.rates and s.keys.rates.words:find("u_x") and 10 or 1
+  local rate = s.keys.rates and s.keys.rates.words:find("u_[xyz]") and 10 or 1
   return eps * 20 * (1 + math.sqrt(r.steps or 100)) * 50 * rate * most
 end
 -- The field as a function of cell indices from 0.
@@ -272,6 +282,7 @@ M.twins = {
       local c = copy(s)
       c.keys.fields = { copy(s.keys.fields[2]), copy(s.keys.fields[1]) }
       c.keys.fields[1].name, c.keys.fields[2].name = "second", "first"
+      for _, f in ipairs(c.keys.fields) do if f.cross then f.cross = { f.cross[2], f.cross[1] } end end
       if c.keys.rates then
         local names = {}
         local rename = { u = "first", v = "second", u_x = "first_x", u_y = "first_y", u_z = "first_z" }
@@ -294,7 +305,7 @@ M.twins = {
       local c, f = copy(s), nil
       c.keys.rates, c.keys.integrate = nil, { t_end = s.keys.integrate.t_end }
       f = c.keys.fields[1]
-      f.noise, f.fluctuation = nil, nil
+      f.noise, f.fluctuation, f.walls = nil, nil, nil
       local d, k, wave, factors = #s.keys.grid.n, {}, {}, {}
       for i = 1, d do
         local L = s.keys.grid.size[i]
@@ -350,7 +361,7 @@ M.twins = {
       return s.keys.precision ~= "single"
     end,
     prepare = function(s, R)
-      local derivative = s.keys.rates.words:find("u_x")
+      local derivative = s.keys.rates.words:find("u_[xyz]")
       return { one = R.pick("lie", "etd1", "etdrk2", "etdrk4"), two = derivative and R.pick("etdrk2", "etdrk4") or R.pick("strang", "etdrk2", "etdrk4") }
     end,
     check = function(T, s, a)
@@ -379,7 +390,7 @@ M.twins = {
     end },
 
   { name = "adaptive",
-    applies = function(s) return still(s) and s.keys.rates and s.keys.precision ~= "single" and not (s.keys.rates.words:find("u_x")) end,
+    applies = function(s) return still(s) and s.keys.rates and s.keys.precision ~= "single" and not (s.keys.rates.words:find("u_[xyz]")) end,
     check = function(T, s)
       local c, d = copy(s), copy(s)
       c.keys.integrate = { scheme = "etdrk4", t_end = s.keys.integrate.t_end, rtol = 1e-6, atol = 1e-9, dealias = s.keys.integrate.dealias }
@@ -419,7 +430,7 @@ M.twins = {
     end },
 
   { name = "unit of length", applies = function(s)
-      return still(s) and fixed_step(s) and not (s.keys.rates and s.keys.rates.words:find("u_x")) and not has(s.keys.rates, "x")
+      return still(s) and fixed_step(s) and not (s.keys.rates and s.keys.rates.words:find("u_[xyz]")) and not has(s.keys.rates, "x")
     end,
     check = function(T, s)
       local c, by = copy(s), 4
@@ -429,6 +440,7 @@ M.twins = {
         if f.hyper then f.hyper = f.hyper * by ^ 4 end
         if f.drift then for i = 1, 3 do f.drift[i] = f.drift[i] * by end end
         if f.tensor then f.tensor[1] = f.tensor[1] * by ^ 2 end
+        if f.cross then f.cross = { f.cross[1] * by ^ 2, f.cross[2] * by ^ 2 } end
         if scenario.is_text(f.initial) then f.initial = through(f.initial, { x = "x / 4", y = "y / 4", z = "z / 4" }) end
       end
       local r, q = T:ask(s), T:ask(c)
@@ -442,7 +454,7 @@ M.twins = {
     check = function(T, s)
       local c = copy(s)
       for _, f in ipairs(c.keys.fields) do
-        if f.axes or f.tensor or f.drift then error({ refused = "not a law of k2" }) end
+        if f.axes or f.tensor or f.drift or f.cross then error({ refused = "not a law of k2" }) end
         f.linear = fn("function(k2) return -%g * k2 - %g * k2^2 - %g end", f.D or 0, f.hyper or 0, f.decay or 0)
         f.D, f.hyper, f.decay = nil, nil, nil
       end
@@ -503,6 +515,69 @@ M.twins = {
       local degrees = a.mode == 0 and members or 2 * members
       -- A mean of squares of normals scatters by sqrt(2 / degrees) of its value.
       T:sure(("power of mode %d"):format(a.mode), sum / exact, math.sqrt(2 / degrees), 1, 0)
+    end },
+
+  { name = "tables and snapshots", weight = 2,
+    prepare = function(s, R)
+      local cell = {}
+      for i = 1, 3 do cell[i] = R.int(0, (s.keys.grid.n[i] or 1) - 1) end
+      return { cell = cell, slice = R.int(1, #s.keys.grid.n), stride = R.int(2, 3) }
+    end,
+    check = function(T, s, a)
+      local c, n, size = copy(s), s.keys.grid.n, s.keys.grid.size
+      local point, volume = {}, 1
+      for i = 1, 3 do point[i] = n[i] and (a.cell[i] + 0.5) * size[i] / n[i] or 0 end
+      for i = 1, #n do volume = volume * size[i] end
+      c.keys.probes, c.keys.spectrum = { point }, 4
+      c.keys.observe = { cube = fn("function(u) return u^3 end"), least = text('{ function(u) return u^2 end, reduce = "min" }') }
+      c.keys.output.slices = { { name = "thin", stride = a.stride, when = "ends" } }
+      if #n > 1 then c.keys.output.slices[2] = { name = "cut", when = "ends", [axes[a.slice]] = point[a.slice] } end
+      local r = T:ask(c)
+      -- Sums over the grid are rounded; the state is kept as coefficients, so that fields of a snapshot and of tables are.
+      local b = bound(s, r)
+      for _, f in ipairs(s.keys.fields) do
+        local values, name = r.state[f.name], f.name
+        local sum, squares, low, high, cubes, least = 0, 0, math.huge, -math.huge, 0, math.huge
+        for _, v in ipairs(values) do
+          sum, squares, low, high = sum + v, squares + v * v, math.min(low, v), math.max(high, v)
+          cubes, least = cubes + v ^ 3, math.min(least, v * v)
+        end
+        local count = #values
+        T:near("mean of " .. name, r:last("fields", name .. "_mean"), sum / count, b)
+        T:near("variance of " .. name, r:last("fields", name .. "_variance"), squares / count - (sum / count) ^ 2, b * (1 + high * high))
+        T:near("min of " .. name, r:last("fields", name .. "_min"), low, b)
+        T:near("max of " .. name, r:last("fields", name .. "_max"), high, b)
+        T:near("mass of " .. name, r:last("fields", name .. "_mass"), sum / count * volume, b * volume)
+        T:near("probe of " .. name, r:last("probes", name .. "_1"), field(r, s, name)(table.unpack(a.cell)), b)
+        local power = 0
+        for column, rows in pairs(r.tables.spectrum) do if column:match("^" .. name .. "_%d+$") then power = power + rows[#rows] end end
+        T:near("power of " .. name .. " over all bins", power, squares / count, b * (1 + high * high + low * low))
+        if name == "u" then
+          local most = math.max(math.abs(low), math.abs(high))
+          T:near("integral of u^3", r:last("observe", "cube"), cubes / count * volume, b * volume * (1 + 3 * most ^ 2))
+          T:near("least u^2", r:last("observe", "least"), least, b * (1 + 2 * most))
+        end
+        local function slice(of)
+          local names = host.list(r.dir .. "/slices/" .. of)
+          table.sort(names)
+          for i = #names, 1, -1 do
+            if names[i]:match("^snap.*h5$") then
+              for path, list in pairs(host.read(r.dir .. "/slices/" .. of .. "/" .. names[i])) do
+                if path:match("/meshes/" .. name .. "$") then return list end
+              end
+            end
+          end
+          T:disagree("slice " .. of, "no %s in it", name)
+        end
+        local thin, cut, k = {}, {}, a.stride
+        each_cell(s, function(x, y, z)
+          local v = field(r, s, name)(x, y, z)
+          if x % k == 0 and y % k == 0 and z % k == 0 then thin[#thin + 1] = v end
+          if ({ x, y, z })[a.slice] == a.cell[a.slice] then cut[#cut + 1] = v end
+        end)
+        T:near("thinned " .. name, slice("thin"), thin, 0)
+        if #n > 1 then T:near("plane of " .. name, slice("cut"), cut, 0) end
+      end
     end },
 
   { name = "threads", weight = 2,

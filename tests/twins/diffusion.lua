@@ -86,7 +86,7 @@ function M.draw(R)
       local a = f.axes or { 1, 1, 1 }
       f.tensor = { R.uniform(-0.9, 0.9) * f.D * math.sqrt(a[1] * a[2]), 0, 0 }
     end
-    if #fixed == 1 and R.chance(0.5) then f.walls = { R.uniform(-1, 1), R.uniform(-1, 1) } end
+    if #fixed == 1 and R.chance(0.5) then f.walls, f.decay = { R.uniform(-1, 1), R.uniform(-1, 1) }, nil end
     f.initial = start(R, grid, boundary)
     if R.chance(0.15) then f.noise = R.log(0.001, 0.1) end
     keys.fields[k] = f

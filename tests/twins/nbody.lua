@@ -268,6 +268,105 @@ M.twins = {
       same_bodies(T, "from a snapshot and as numbers", T:ask(c), T:ask(d), identity, 0)
     end },
 
+  { name = "tables and snapshots", weight = 2,
+    check = function(T, s)
+      local c = copy(s)
+      c.keys.observe = { kinetic = text("function(body) return body.mass * (body.vx^2 + body.vy^2 + body.vz^2) / 2 end"),
+        highest = text('{ function(body) return body.z end, reduce = "max" }'), middle = text('{ function(body) return body.x end, reduce = "mean" }') }
+      local r = T:ask(c)
+      local g, n = bodies(r), #s.keys.bodies
+      local G, e = (s.keys.gravity or {}).G or 1, (s.keys.gravity or {}).softening or 0
+      local kinetic, potential, high, middle, spin, p = 0, 0, -math.huge, 0, 0, 0
+      local x, v = g.position, g.velocity
+      for i = 1, n do
+        local m = s.keys.bodies[i].mass
+        kinetic = kinetic + m * (v[1][i] ^ 2 + v[2][i] ^ 2 + v[3][i] ^ 2) / 2
+        spin = spin + m * (x[1][i] * v[2][i] - x[2][i] * v[1][i])
+        p, high, middle = p + m * v[1][i], math.max(high, x[3][i]), middle + x[1][i] / n
+        for j = 1, i - 1 do
+          local r2 = (x[1][i] - x[1][j]) ^ 2 + (x[2][i] - x[2][j]) ^ 2 + (x[3][i] - x[3][j]) ^ 2
+          potential = potential - G * m * s.keys.bodies[j].mass / math.sqrt(r2 + e * e)
+        end
+      end
+      if c.keys.external then
+        local phi = assert(load("return " .. c.keys.external.words, "=phi", "t", { math = math }))()
+        for i = 1, n do potential = potential + s.keys.bodies[i].mass * phi(x[1][i], x[2][i], x[3][i], s.keys.integrate.t_end) end
+      end
+      local b = bound(s, 0.01) * 10
+      T:near("kinetic energy", r:last("energy", "kinetic"), kinetic, b)
+      T:near("kinetic energy by observe", r:last("observe", "kinetic"), kinetic, b)
+      T:near("potential energy", r:last("energy", "potential"), potential, b)
+      T:near("highest body", r:last("observe", "highest"), high, b)
+      T:near("mean x", r:last("observe", "middle"), middle, b)
+      T:near("angular momentum", r:last("energy", "angular_momentum_z"), spin, b)
+      T:near("momentum", r:last("energy", "momentum_x"), p, b)
+    end },
+
+  { name = "moved groups", weight = 2,
+    prepare = function(_, R)
+      return { n = R.int(3, 40), kind = R.pick("plummer", "hernquist", "uniform_sphere"), at = { R.uniform(-3, 3), R.uniform(-3, 3), R.uniform(-3, 3) },
+        v = { R.uniform(-1, 1), R.uniform(-1, 1), R.uniform(-1, 1) }, angle = R.uniform(-180, 180), swirl = R.uniform(-1, 1) }
+    end,
+    check = function(T, s, a)
+      -- A group made at the origin, and turned, put and set moving by its keys: the same as turning its bodies here.
+      local function ask(keys)
+        keys.n, keys.mass, keys.radius = a.n, 1, 1
+        local c = call("nbody", { bodies = { call(a.kind, keys) }, gravity = { softening = 0.1 }, seed = s.keys.seed,
+          integrate = { dt = 1e-9, t_end = 1e-9 }, output = { snapshots = "ends", checkpoint = "never" } })
+        return bodies(T:ask(c))
+      end
+      local here = ask {}
+      local there = ask { position = a.at, velocity = a.v, rotation = { 0, 0, a.angle },
+        velocity_field = fn("function(x, y) return -%g * y, %g * x, 0 end", a.swirl, a.swirl) }
+      local cos, sin = math.cos(math.rad(a.angle)), math.sin(math.rad(a.angle))
+      for k = 1, a.n do
+        local x, y = here.position[1][k], here.position[2][k]
+        local u, v = here.velocity[1][k], here.velocity[2][k]
+        local px, py = cos * x - sin * y + a.at[1], sin * x + cos * y + a.at[2]
+        T:near("x of a moved group", there.position[1][k], px, 1e-7)
+        T:near("y of a moved group", there.position[2][k], py, 1e-7)
+        T:near("z of a moved group", there.position[3][k], here.position[3][k] + a.at[3], 1e-7)
+        T:near("vx of a moved group", there.velocity[1][k], cos * u - sin * v + a.v[1] - a.swirl * py, 1e-7)
+        T:near("vy of a moved group", there.velocity[2][k], sin * u + cos * v + a.v[2] + a.swirl * px, 1e-7)
+      end
+    end },
+
+  { name = "units", weight = 1,
+    applies = function(s) return not s.keys.external and not s.keys.precision and fixed(s) end,
+    check = function(T, s)
+      -- Numbers of a scenario in pc, Msun and Myr, and the same written with units of their own (km and kyr).
+      local c, d = copy(s), copy(s)
+      c.keys.units = { length = "pc", mass = "Msun", time = "Myr" }
+      c.keys.gravity = { softening = (s.keys.gravity or {}).softening or 0.1 }
+      d.keys.units, d.keys.gravity = c.keys.units, copy(c.keys.gravity)
+      local au_in_pc = math.pi / 648000
+      d.keys.gravity.softening = ("%.17g au"):format(c.keys.gravity.softening / au_in_pc)
+      d.keys.integrate.t_end = ("%.17g kyr"):format(s.keys.integrate.t_end * 1000)
+      d.keys.integrate.dt = ("%.17g kyr"):format(s.keys.integrate.dt * 1000)
+      local r, q = T:ask(c), T:ask(d)
+      same_bodies(T, "with units of their own", r, q, identity, 1e-11)
+      -- G of CODATA in pc^3/Msun/Myr^2 from the nominal GM of the sun is 4.4985e-3 to 1e-4 (mass of the sun).
+      local e = copy(c)
+      e.keys.units, e.keys.gravity.G = nil, 6.67430e-11 * 1.98841e30 * (365.25 * 86400e6) ^ 2 / (3.0856775814913673e16) ^ 3
+      same_bodies(T, "with units and with G in numbers", r, T:ask(e), identity, 1e-6)
+    end },
+
+  { name = "stopped by a condition", weight = 1,
+    applies = function(s) return fixed(s) end,
+    prepare = function(_, R) return { after = R.int(1, 14) } end,
+    check = function(T, s, a)
+      local c, d = copy(s), copy(s)
+      for _, x in ipairs { c, d } do x.keys.output = { snapshots = "ends", tables = "every 1 steps", checkpoint = "never" } end
+      c.keys.stop_when = fn("function(o) return sim.ge(o.step, %g) end", a.after)
+      local r = T:ask(c)
+      T:same("steps until the condition holds", r.steps, a.after)
+      local q = T:ask(d)
+      local x, y = r.tables.energy, q.tables.energy
+      for column, values in pairs(x) do
+        for k = 1, #values do T:near("row " .. k .. " of " .. column, values[k], y[column][k], 0) end
+      end
+    end },
+
   { name = "threads", weight = 2,
     prepare = function(_, R) return { threads = R.int(2, 3), isa = R.chance(0.5) } end,
     check = function(T, s, a)

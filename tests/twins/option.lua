@@ -40,6 +40,16 @@ end
 
 local function strike(R, spot) return R.chance(0.3) and spot or spot * R.log(0.75, 1.35) end
 
+-- Where a normal number is below x with probability p.
+local function quantile(p)
+  local low, high = -10, 10
+  for _ = 1, 80 do
+    local middle = (low + high) / 2
+    if F.N(middle) < p then low = middle else high = middle end
+  end
+  return (low + high) / 2
+end
+
 local function payoff(R, s)
   local keys = s.keys
   local i = R.int(1, #keys.assets)
@@ -48,6 +58,11 @@ local function payoff(R, s)
   local bridged = not a.jumps and R.chance(0.5) and "continuous" or nil
   local which = R.int(1, 12)
   if which <= 3 then return call("european", { strike = K, type = kind, asset = i }) end
+  if which == 4 and R.chance(0.5) and type(a.vol) == "number" and type(keys.rate) == "number" and type(a.dividend or 0) == "number" then
+    -- A strike at which every set of evenly spread points may count the same.
+    local width = a.vol * math.sqrt(keys.maturity)
+    K = a.spot * math.exp((keys.rate - (a.dividend or 0)) * keys.maturity - width ^ 2 / 2 + width * quantile(R.int(1, 7) / 8))
+  end
   if which == 4 then return call("digital", { strike = K, type = kind, asset = i, cash = R.chance(0.5) and R.uniform(1, 50) or nil }) end
   if which == 5 then return call("asian", { strike = K, type = kind, asset = i, average = R.chance(0.5) and "geometric" or nil }) end
   if which <= 7 then
@@ -426,6 +441,46 @@ M.twins = {
         if value then
           T:sure(("payoff %d, %s, and its formula"):format(k, payoff_k.name), p[first + k], e[first + k], value, 0, scale(s) * 1e-9)
         end
+      end
+    end },
+
+  { name = "Greeks and formulas", weight = 2,
+    applies = function(s) return any_payoff(s, function(p, name) return (name == "european" or name == "digital") and s.keys.assets[p.asset].vol ~= nil end) end,
+    prepare = function(_, R) return { method = R.pick("auto", "auto", "bump"), all = R.chance(0.5) } end,
+    check = function(T, s, a)
+      local c, p = copy(s), nil
+      for _, x in ipairs(s.keys.payoffs) do if x.name == "european" or x.name == "digital" then p = p or copy(x) end end
+      if not p then error({ refused = "no payoff with a formula" }) end
+      local asset_of = copy(s.keys.assets[p.keys.asset or 1])
+      if not asset_of.vol then error({ refused = "another model" }) end
+      p.keys.asset = nil
+      c.keys.assets, c.keys.correlation, c.keys.payoff, c.keys.payoffs = { asset_of }, nil, nil, { p }
+      c.keys.greeks = { delta = true, gamma = true, vega = true, rho = true, theta = a.all or nil, method = a.method }
+      local function value(change, h)
+        local d = copy(c)
+        change(d.keys, h)
+        return exact(d, d.keys.payoffs[1])
+      end
+      local function plus(v, h) -- a number or a function of time, and a number more
+        if type(v) == "number" then return v + h end
+        local f = fn("function(t) return (" .. v.words .. ")(t) + %g end", h)
+        f.breaks = v.breaks
+        return f
+      end
+      local h = asset_of.spot * 1e-4
+      local up, same, down = value(function(k) k.assets[1].spot = k.assets[1].spot + h end), exact(c, p), value(function(k) k.assets[1].spot = k.assets[1].spot - h end)
+      local function slope(change, e) return (value(change, e) - value(change, -e)) / (2 * e) end
+      local want = { delta = (up - down) / (2 * h), gamma = (up - 2 * same + down) / h ^ 2,
+        vega = slope(function(k, e) k.assets[1].vol = plus(k.assets[1].vol, e) end, 1e-5),
+        rho = slope(function(k, e) k.rate = plus(k.rate or 0, e) end, 1e-5) }
+      if a.all and type(c.keys.rate) == "number" and type(asset_of.vol) == "number" and type(asset_of.dividend or 0) == "number" then
+        want.theta = -slope(function(k, e) k.maturity = k.maturity + e end, 1e-5 * c.keys.maturity)
+      end
+      local _, _, r = priced(T, c, 1)
+      for name, v in pairs(want) do
+        local got, error_of = r:last("price", name), r:last("price", name .. "_error")
+        -- Differences of the formula are good to 1e-5, and so are those of the program, of relative width 1e-3 or so.
+        if got then T:sure(name .. " and its formula", got, error_of, v, 0, 2e-3 * math.abs(v) + 1e-4 * scale(c) / (name == "delta" and asset_of.spot or name == "gamma" and asset_of.spot ^ 2 or 1)) end
       end
     end },
 

@@ -52,6 +52,29 @@ function M.draw(R)
     if gas then g.density = nil end
     keys.grains[k] = g
   end
+  -- A body in the middle cell, where no grain is: it may move and turn.
+  if not gas and R.chance(0.3) then
+    local middle, free = { 0, 0, 0 }, true
+    for i = 1, 3 do middle[i] = keys.box.origin[i] + 0.5 end
+    for k = 1, #keys.grains do if cells[k][1] == 1 and cells[k][2] == 1 and cells[k][3] == 1 then free = false end end
+    local wall
+    local kind = R.int(1, 3)
+    if kind == 1 then
+      wall = call("ball", { point = middle, radius = R.uniform(0.05, 0.11) })
+    elseif kind == 2 then
+      wall = call("cone", { point = { middle[1], middle[2], middle[3] - 0.04 }, axis = { 0, 0, 1 }, length = 0.08, radius = R.uniform(0.03, 0.08), end_radius = R.uniform(0.03, 0.08) })
+    else
+      wall = call("block", { low = { middle[1] - 0.06, middle[2] - 0.05, middle[3] - 0.04 }, high = { middle[1] + 0.05, middle[2] + 0.06, middle[3] + 0.07 }, point = middle })
+    end
+    if R.chance(0.5) then
+      wall.keys.velocity = { R.uniform(-0.15, 0.15), R.uniform(-0.15, 0.15), R.uniform(-0.15, 0.15) }
+    end
+    if R.chance(0.5) then
+      if kind ~= 2 then wall.keys.axis = { R.uniform(-1, 1), R.uniform(-1, 1), 1 } end
+      wall.keys.spin = R.uniform(-4, 4)
+    end
+    if free then keys.walls = { wall } end
+  end
   keys.contact = contact(R, gas)
   if not gas and R.chance(0.5) then keys.gravity = { R.uniform(-2, 2), R.uniform(-2, 2), R.uniform(-5, 1) } end
   local others = false
@@ -116,6 +139,30 @@ local function same_grains(T, what, r, q, map, tolerance, s)
   end
 end
 local function identity(_, x, y, z) return x, y, z end
+-- Changes the walls' points, directions, lengths and rates.
+local function change_walls(s, point, direction, length, speed, spin)
+  for _, w in ipairs(s.keys.walls or {}) do
+    local k = w.keys
+    if k.low then
+      local a, b = point(k.low), point(k.high)
+      for i = 1, 3 do k.low[i], k.high[i] = math.min(a[i], b[i]), math.max(a[i], b[i]) end
+    end
+    if k.point then k.point = point(k.point) end
+    for _, name in ipairs { "axis", "normal" } do if k[name] then k[name] = direction(k[name]) end end
+    for _, name in ipairs { "radius", "end_radius", "length" } do if k[name] then k[name] = k[name] * length end end
+    if k.velocity then
+      k.velocity = direction(k.velocity)
+      for i = 1, 3 do k.velocity[i] = k.velocity[i] * speed end
+    end
+    if k.spin then k.spin = k.spin * spin end
+  end
+end
+-- What a wall that turns turns about where none is given: along z, which a mirror or a turn changes too.
+local function say_axes(s)
+  local c = copy(s)
+  for _, w in ipairs(c.keys.walls or {}) do if w.keys.spin and not w.keys.axis then w.keys.axis = { 0, 0, 1 } end end
+  return c
+end
 local function side(s, i, end_) return s.keys.box[axes[i] .. "_" .. end_] or s.keys.box.boundary or "periodic" end
 
 -- ---- the twins ----------------------------------------------------------------------------------------------------
@@ -124,7 +171,7 @@ M.twins = {
   { name = "mirrored", weight = 2,
     prepare = function(_, R) return { axis = R.int(1, 3) } end,
     check = function(T, s, a)
-      local c, i = copy(s), a.axis
+      local c, i = say_axes(s), a.axis
       local middle = 2 * s.keys.box.origin[i] + s.keys.box.size[i]
       for _, g in ipairs(c.keys.grains) do
         g.position[i] = middle - g.position[i]
@@ -134,6 +181,8 @@ M.twins = {
       local box = c.keys.box
       box[axes[i] .. "_low"], box[axes[i] .. "_high"] = box[axes[i] .. "_high"], box[axes[i] .. "_low"]
       if c.keys.gravity then c.keys.gravity[i] = -c.keys.gravity[i] end
+      local function flip(v) v = copy(v) v[i] = -v[i] return v end
+      change_walls(c, function(p) p = copy(p) p[i] = middle - p[i] return p end, flip, 1, 1, -1)
       local r, q = T:ask(s), T:ask(c)
       same_grains(T, "mirrored along " .. axes[i], r, q, function(v, ...)
         local w = { ... }
@@ -147,7 +196,7 @@ M.twins = {
 
   { name = "axes turned", weight = 2,
     check = function(T, s)
-      local c = copy(s)
+      local c = say_axes(s)
       local function turn(v) return v and { v[3], v[1], v[2] } or nil end
       local box, old = c.keys.box, s.keys.box
       box.size, box.origin = turn(old.size), turn(old.origin)
@@ -158,12 +207,13 @@ M.twins = {
         g.position, g.velocity, g.angular_velocity = turn(g.position), turn(g.velocity), turn(g.angular_velocity)
       end
       c.keys.gravity = turn(c.keys.gravity)
+      change_walls(c, turn, turn, 1, 1, 1)
       local r, q = T:ask(s), T:ask(c)
       same_grains(T, "axes turned", r, q, function(_, x, y, z) return z, x, y end, bound(s, r), c)
     end },
 
   { name = "shifted in the box", weight = 2,
-    applies = function(s) return side(s, 1, "low") == "periodic" end,
+    applies = function(s) return side(s, 1, "low") == "periodic" and not s.keys.walls end,
     prepare = function(_, R) return { by = R.uniform(0.1, 0.9) } end,
     check = function(T, s, a)
       local c = copy(s)
@@ -183,6 +233,7 @@ M.twins = {
       local c = copy(s)
       for i = 1, 3 do c.keys.box.origin[i] = c.keys.box.origin[i] + a.by[i] end
       for _, g in ipairs(c.keys.grains) do for i = 1, 3 do g.position[i] = g.position[i] + a.by[i] end end
+      change_walls(c, function(p) return { p[1] + a.by[1], p[2] + a.by[2], p[3] + a.by[3] } end, copy, 1, 1, 1)
       local r, q = T:ask(s), T:ask(c)
       same_grains(T, "with another origin", r, q, function(v, x, y, z)
         if v ~= "position" then return x, y, z end
@@ -228,6 +279,7 @@ M.twins = {
           if g.angular_velocity then g.angular_velocity[i] = g.angular_velocity[i] / t end
         end
       end
+      change_walls(c, function(p) return { p[1] * L, p[2] * L, p[3] * L } end, copy, L, L / t, 1 / t)
       local k = c.keys.contact
       if k.contact_time then k.contact_time = k.contact_time * t end
       if k.stiffness then k.stiffness = k.stiffness * m / t ^ 2 end
@@ -260,7 +312,7 @@ M.twins = {
       if #found == 0 then error({ refused = "no wall" }) end
       if a.kind == "block" then
         if #found < 6 then error({ refused = "not walls all round" }) end
-        c.keys.walls[1] = call("block", { low = copy(low), high = { low[1] + size[1], low[2] + size[2], low[3] + size[3] }, inside = true })
+        c.keys.walls[#c.keys.walls + 1] = call("block", { low = copy(low), high = { low[1] + size[1], low[2] + size[2], low[3] + size[3] }, inside = true })
         c.keys.box = { size = size, origin = low, boundary = "open" }
       else
         for _, f in ipairs(found) do
@@ -274,6 +326,7 @@ M.twins = {
           c.keys.walls[#c.keys.walls + 1] = call("plane", { point = point, normal = normal })
         end
       end
+      if a.kind == "mesh" and s.keys.walls then error({ refused = "walls and meshes" }) end
       if a.kind == "mesh" then
         -- Two large triangles for each plane, in one file; the box is enlarged by what they reach over its sides.
         local lines = { "solid walls" }
@@ -344,6 +397,70 @@ M.twins = {
       same_grains(T, "single grains and sim.each", r, e, identity, 0, s)
     end },
 
+  { name = "walls that move by a function", weight = 2,
+    applies = function(s) return s.keys.walls ~= nil end,
+    prepare = function(_, R) return { v = { R.uniform(-0.2, 0.2), R.uniform(-0.2, 0.2), R.uniform(-0.2, 0.2) }, spin = R.uniform(-4, 4) } end,
+    check = function(T, s, a)
+      local c, d = copy(s), copy(s)
+      if not s.keys.walls then error({ refused = "no wall" }) end
+      local x, y = c.keys.walls[1].keys, d.keys.walls[1].keys
+      x.velocity, x.spin = a.v, a.spin
+      y.velocity, y.spin = nil, nil
+      y.motion = fn("function(t) return %g, %g, %g end", a.v[1], a.v[2], a.v[3])
+      y.turning = fn("function(t) return %g end", a.spin)
+      local r, q = T:ask(c), T:ask(d)
+      same_grains(T, "velocity and motion, spin and turning", r, q, identity, bound(s, r), s)
+    end },
+
+  { name = "inlets, outlets and gates", weight = 2,
+    prepare = function(_, R)
+      return { rate = R.log(50, 400), radius = R.uniform(0.02, 0.04), gate = R.uniform(0.3, 0.6), threads = R.int(1, 3), limit = R.chance(0.4) and R.int(3, 20) or nil }
+    end,
+    check = function(T, s, a)
+      local c = call("collision", { box = { size = { 0.5, 0.5, 1 }, boundary = "periodic", z_low = "outlet", z_high = "open" },
+        grains = { call("random_spheres", { n = 20, radius = a.radius, low = { 0, 0, 0.1 }, high = { 0.5, 0.5, 0.7 } }) },
+        insert = { call("inlet", { rate = a.rate, radius = a.radius, low = { 0.05, 0.05, 0.75 }, high = { 0.45, 0.45, 0.95 }, velocity = { 0, 0, -1 }, limit = a.limit }) },
+        gates = { { point = { 0, 0, a.gate }, normal = { 0, 0, -1 } } },
+        gravity = { 0, 0, -4 }, contact = { contact_time = 0.01, restitution = 0.6, friction = s.keys.contact.friction },
+        integrate = { t_end = 0.5 }, precision = s.keys.precision, seed = s.keys.seed,
+        output = { snapshots = "ends", tables = "every 50 steps", checkpoint = "every 400 steps" } })
+      local straight = T:ask(c)
+      local r = T:ask(c, { fresh = "resume", threads = a.threads })
+      T:same("digests of 1 and more threads", straight.digest, r.digest)
+      local digest = r.digest
+      T:same("digests of a run and one that went on", digest, T:again(r, 2).digest)
+      local inserted, removed = straight:last("flow", "inserted"), straight:last("flow", "removed")
+      T:near("grains that are there", #straight.state.id, 20 + inserted - removed, 0)
+      if a.limit and inserted > a.limit then T:disagree("limit of an inlet", "%d of %d", inserted, a.limit) end
+      -- Who is below the gate, or was taken away below it, has passed it or began there.
+      local names = host.list(straight.dir .. "/snap")
+      table.sort(names)
+      local below = 0
+      for path, z in pairs(host.read(straight.dir .. "/snap/" .. names[1])) do
+        if path:match("position/z$") then for _, v in ipairs(z) do below = below - (v < a.gate and 1 or 0) end end
+      end
+      for _, v in ipairs(straight.state["position/z"]) do below = below + (v < a.gate and 1 or 0) end
+      T:near("grains through the gate", straight:last("flow", "gate1_grains"), below + removed, 0)
+    end },
+
+  { name = "tables and snapshots", weight = 1,
+    check = function(T, s)
+      local r = T:ask(s)
+      local g, m, kinetic, turning, p = grains(r), {}, 0, 0, { 0, 0, 0 }
+      for k, one in ipairs(s.keys.grains) do
+        m[k] = (one.density or 1) * 4 / 3 * math.pi * one.radius ^ 3
+        for i = 1, 3 do
+          kinetic = kinetic + m[k] * g.velocity[i][k] ^ 2 / 2
+          turning = turning + 0.2 * m[k] * one.radius ^ 2 * g.angular_velocity[i][k] ^ 2
+          p[i] = p[i] + m[k] * g.velocity[i][k]
+        end
+      end
+      local b = (s.keys.precision == "single" and 2 ^ -22 or 2 ^ -48) * #m
+      T:near("kinetic energy", r:last("energy", "kinetic"), kinetic, b)
+      T:near("energy of turning", r:last("energy", "rotational"), turning, b)
+      for i = 1, 3 do T:near("momentum " .. axes[i], r:last("momentum", "momentum_" .. axes[i]), p[i], b) end
+    end },
+
   { name = "law as a function", weight = 2,
     applies = function(s) local k = s.keys.contact return k.law == "linear" and k.stiffness and not k.surface_energy and not k.pairs and not k.friction end,
     check = function(T, s)
@@ -380,7 +497,7 @@ M.twins = {
         -- What the program itself warns of is 10 %.
         if balance and balance == balance then T:near("balance of energy", balance, 0, 0.1) end
       end
-      if s.keys.gravity then return end
+      if s.keys.gravity or s.keys.walls then return end
       local free, rough = true, false
       for i = 1, 3 do
         for _, e in ipairs { "low", "high" } do rough = rough or side(s, i, e) == "wall" and s.keys.contact.friction end

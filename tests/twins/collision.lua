@@ -109,10 +109,10 @@ local function grains(r)
 end
 
 -- What rounding may grow to: 30 units of it a step that add up at random, times 8 for each collision of a grain (its free
--- path over its radius) and for the walls that it meets. Beyond 3e-2 nothing can be compared.
+-- path over its radius) and for walls and grains that meet more than the mean. Beyond 3e-2 nothing can be compared.
 local function bound(s, r, more)
   local n = math.max(1, #s.keys.grains)
-  local hits = 2 * (r:last("contacts", "collisions") or 0) / n + 1.5
+  local hits = 2 * (r:last("contacts", "collisions") or 0) / n + 2.5
   local eps = (s.keys.precision == "single") and 2 ^ -24 or 2 ^ -52
   local b = eps * 30 * math.sqrt((r.steps or 1000) + 1) * 8 ^ hits * (more or 1)
   if b > 3e-2 then error({ refused = "too many collisions to compare" }) end

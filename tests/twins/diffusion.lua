@@ -187,7 +187,7 @@ M.twins = {
         if f.initial and scenario.is_text(f.initial) then f.initial = through(f.initial, flip) end
         if f.drift then f.drift[a.axis] = -f.drift[a.axis] end
         if f.tensor and a.axis <= 2 then f.tensor[1] = -f.tensor[1] end
-        if f.walls then f.walls = { f.walls[2], f.walls[1] } end
+        if f.walls and kind_of(s, a.axis) == "fixed" then f.walls = { f.walls[2], f.walls[1] } end
       end
       c.keys.rates = through(c.keys.rates, flip)
       local r, q = T:ask(s), T:ask(c)

@@ -1,5 +1,5 @@
--- An Asian call on 252 daily prices to a standard error of a hundredth of a cent of 100: its geometric twin, whose price
--- is known, divides the variance by 1300, and so the time.
+-- An Asian call on 252 daily prices to a standard error of 2e-4, of a spot of 100: its geometric twin, whose price is known,
+-- divides the variance by 1300, and so the time.
 return sim.option {
   title     = "Asian option with a control variate",
   precision = "mixed",

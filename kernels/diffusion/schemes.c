@@ -174,7 +174,18 @@ const diffusion_embedded *diffusion_embedded_of(diffusion_scheme scheme) {
   return scheme == DIFFUSION_ETDRK2 ? &embedded[0] : scheme == DIFFUSION_ETDRK4 ? &embedded[1] : NULL;
 }
 
+/* Derivatives come from coefficients at the end of a step, so that these are the state: fields alone would lose them at
+ * a restart. */
+static const diffusion_method lie_of_derivatives = {
+    .name = "lie",
+    .arrays = 1,
+    .tables = 1,
+    .order = 1,
+    .stages = 1,
+    .stage = {{1, 1, 2, {{U, 1, {{1, E, NOW}}}, {NOW, 1, {{1, NONE, U}}}}}}};
+
 const diffusion_method *diffusion_method_of(const diffusion_parameters *p) {
+  if (p->integrate.scheme == DIFFUSION_LIE && diffusion_gradients_of(p).count > 0) return &lie_of_derivatives;
   return diffusion_adaptive(p) ? &diffusion_embedded_of(p->integrate.scheme)->method
                                : &diffusion_methods[p->integrate.scheme];
 }

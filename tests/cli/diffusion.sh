@@ -20,6 +20,24 @@ expect 0 "t = 0.7" "$SIM" run s.lua -o auto --set t_end=0.7 --set dt=auto
 expect 0 "t = 1.5" "$SIM" run s.lua -o auto --resume --set dt=auto
 expect 78 "'integrate.dt' differs" "$SIM" run s.lua -o two --resume --set dt=0.2
 
+# Rates that take derivatives: the first step after a restart has them too.
+cat >slopes.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {16, 8}, size = {1, 1} },
+  fields    = { { name = "u", D = 0.01, initial = function(x, y) return 0.3 + 0.1 * math.cos(2 * math.pi * (x + y)) end } },
+  rates     = function(u, u_x, u_y) return -u * (u_x + u_y) end,
+  integrate = { scheme = sim.param("scheme", "lie"), dt = 0.05, t_end = 0.4 },
+  output    = { checkpoint = "every 3 steps" },
+}
+LUA
+for scheme in lie etd1 etdrk4; do
+  expect 0 "" "$SIM" run slopes.lua -o slopes --set scheme=$scheme --force
+  cp -r slopes first
+  expect 0 "" "$SIM" run slopes.lua -o slopes --set scheme=$scheme --resume=slopes/ckpt/ck_000000000003.h5
+  same first slopes "derivatives after a restart, $scheme"
+  rm -r first
+done
+
 # Of a state that is finite: once, and the run goes on. A probe of the fields says nothing.
 cat >log.lua <<'LUA'
 return sim.diffusion {

@@ -1,0 +1,154 @@
+-- Asks `sim` for a scenario's results, and compares those of two ways.
+local scenario = require "scenario"
+local M = { comparisons = 0, runs = 0 }
+local setup, memory, count
+
+function M.setup(options)
+  setup, memory, count = options, {}, 0
+  host.remove(options.scratch)
+  host.make(options.scratch)
+end
+function M.clear()
+  memory, count = {}, 0
+  host.remove(setup.scratch)
+  host.make(setup.scratch)
+end
+
+local function file_text(path)
+  local file = io.open(path)
+  if not file then return "" end
+  local text = file:read("a")
+  file:close()
+  return text
+end
+
+-- What a run left: `tables`[NAME][COLUMN][row], `last`(TABLE, COLUMN), `state` (the last snapshot, by path behind the step).
+local Result = {}
+Result.__index = function(r, key)
+  if Result[key] then return Result[key] end
+  if key == "tables" then
+    r.tables = host.read(r.dir .. "/tables.h5") or {}
+  elseif key == "state" then
+    local names = host.list(r.dir .. "/snap")
+    table.sort(names)
+    r.state = {}
+    for path, values in pairs(names[1] and host.read(r.dir .. "/snap/" .. names[#names]) or {}) do
+      local short = path:match("^data/%d+/particles/[^/]+/(.*)$") or path:match("^data/%d+/meshes/(.*)$")
+      if short then r.state[short] = values end
+    end
+  end
+  return rawget(r, key)
+end
+function Result:last(name, column)
+  local list = self.tables[name] and self.tables[name][column]
+  return list and list[#list]
+end
+
+local Case = {}
+Case.__index = Case
+function M.case(stage, twin) return setmetatable({ stage = stage, twin = twin, asked = {} }, Case) end
+
+-- Runs a scenario. how: `words`, further arguments; `device`; `threads` (1); `resume`, a folder to go on in.
+function Case:ask(s, how)
+  how = how or {}
+  local text = type(s) == "string" and s or scenario.write(s)
+  local words = { "--threads", tostring(how.threads or 1), "--device", how.device or setup.device }
+  for _, word in ipairs(how.words or {}) do words[#words + 1] = word end
+  local said = table.concat(words, " ")
+  local key = text .. said .. (how.fresh or "")
+  self.asked[#self.asked + 1] = { text = text, words = said }
+  if memory[key] then
+    if memory[key].refused then error({ refused = memory[key].refused }) end
+    return memory[key]
+  end
+  count = count + 1
+  M.runs = M.runs + 1
+  local dir = ("%s/%d"):format(setup.scratch, count)
+  local file = assert(io.open(dir .. ".lua", "w"))
+  file:write(text)
+  file:close()
+  local line = { setup.sim, "run", dir .. ".lua", "-o", dir, "--no-progress" }
+  table.move(words, 1, #words, #line + 1, line)
+  return self:finish(dir, key, host.run(line, how.limit or 60))
+end
+
+-- A file beside the scenarios, for them to read.
+function Case:file(name, words)
+  local file = assert(io.open(setup.scratch .. "/" .. name, "w"))
+  file:write(words)
+  file:close()
+end
+
+-- Goes on in the folder of a result, from one of its checkpoints (the oldest that is there).
+function Case:again(result, threads)
+  local names = host.list(result.dir .. "/ckpt")
+  table.sort(names)
+  if #names == 0 then error({ refused = "no checkpoint to go on from" }) end
+  local line = { setup.sim, "run", result.dir .. ".lua", "-o", result.dir, "--resume=" .. result.dir .. "/ckpt/" .. names[1],
+    "--no-progress", "--threads", tostring(threads or 1), "--device", setup.device }
+  self.asked[#self.asked + 1] = { text = "  (the same)\n", words = "--resume from " .. names[1] }
+  M.runs = M.runs + 1
+  return self:finish(result.dir, {}, host.run(line, 60))
+end
+
+function Case:finish(dir, key, code, out)
+  local r = setmetatable({ dir = dir, code = code, out = out }, Result)
+  memory[key] = r
+  r.warned = out:match("warning: [^\n]*")
+  local status = file_text(dir .. "/status.json")
+  r.digest = status:match('"digest"%s*:%s*"(%x+)"')
+  r.steps = tonumber(status:match('"step"%s*:%s*(%d+)'))
+  if code == 0 then return r end
+  local reason = (out:match("error: ([^\n]*)") or out:match("[^\n]*lua:[^\n]*") or out:match("([^\n]*)\n$") or "nothing said")
+  if code == 65 or code == 69 or code == 71 or code == 78 or code == 80 then
+    r.refused = ("exit %d: %s"):format(code, reason:gsub("/%S*/", ""):gsub("%-?%d+%.?%d*e?[-+]?%d*", "#"):sub(1, 150))
+    error({ refused = r.refused })
+  end
+  error({ text = ("exit %d: %s"):format(code, reason) })
+end
+
+-- ---- comparisons: each ends the case where it fails ---------------------------------------------------------------
+
+function Case:disagree(what, ...) error({ text = what .. ": " .. string.format(...) }) end
+
+function Case:count() M.comparisons = M.comparisons + 1 end
+
+-- Bit for bit.
+function Case:same(what, a, b)
+  M.comparisons = M.comparisons + 1
+  if a == nil or a ~= b then self:disagree(what, "%s and %s", tostring(a), tostring(b)) end
+end
+
+-- Numbers, or lists of numbers, that differ by at most `bound`.
+function Case:near(what, a, b, bound)
+  M.comparisons = M.comparisons + 1
+  if type(a) ~= "table" then a, b = { a }, { b } end
+  if #a ~= #(b or {}) then self:disagree(what, "%d and %d values", #a, #(b or {})) end
+  local worst, at = -1, 0
+  for i = 1, #a do
+    local d = math.abs(a[i] - b[i])
+    if a[i] ~= a[i] and b[i] ~= b[i] or a[i] == b[i] then d = 0 end
+    if d ~= d then d = math.huge end
+    if d > worst then worst, at = d, i end
+  end
+  if worst > bound then
+    self:disagree(what, "%.17g and %.17g (value %d of %d) differ by %.3g, more than %.3g", a[at], b[at], at, #a, worst, bound)
+  end
+  return worst
+end
+
+-- Two estimates with standard errors. Chance: at 4 standard errors the case is asked again of 16 times as many other
+-- paths, and disagrees beyond 5 there. The errors of Sobol's points come from 32 scrambles, so Student's t of 31 degrees:
+-- 3.6e-4 times 1.1e-5 (one side), below 1e-3 for a campaign of 2e5 comparisons. `bias`: what a scheme may add.
+function Case:sure(what, a, ea, b, eb, bias)
+  M.comparisons = M.comparisons + 1
+  ea, eb, bias = ea or 0, eb or 0, bias or 0
+  if ea ~= ea or eb ~= eb then return end -- no path has paid: nothing is claimed
+  local limit = bias + (self.stage == 1 and 4 or 5) * math.sqrt(ea * ea + eb * eb)
+  if not (math.abs(a - b) <= limit) then
+    error({ chance = true, text = ("%s: %.10g +- %.2g and %.10g +- %.2g%s, %.1f standard errors"):format(what, a, ea, b, eb,
+      bias > 0 and (" (bias up to %.2g)"):format(bias) or "", math.abs(a - b) / math.sqrt(ea * ea + eb * eb)) })
+  end
+end
+
+return M

@@ -1,0 +1,613 @@
+-- Random fields on grids, and the ways to ask for them.
+local scenario = require "scenario"
+local call, fn, text, copy = scenario.call, scenario.fn, scenario.text, scenario.copy
+local M = { name = "diffusion" }
+local axes = { "x", "y", "z" }
+
+-- ---- draws --------------------------------------------------------------------------------------------------------
+
+-- A function's text with the names of its inputs, so that another function may call it.
+local function inputs(f, list)
+  f.inputs = list
+  return f
+end
+
+local function start(R, grid, boundary)
+  local d, terms = #grid.n, {}
+  for k = 1, R.int(1, 3) do
+    local factors = {}
+    for i = 1, d do
+      local L, m = grid.size[i], R.int(0, 2)
+      if boundary[i] == "periodic" then
+        factors[i] = ("math.cos(%s * %s + %s)"):format(scenario.number(2 * math.pi * m / L), axes[i], scenario.number(R.uniform(0, 6)))
+      elseif boundary[i] == "no_flux" then
+        factors[i] = ("math.cos(%s * %s)"):format(scenario.number(math.pi * m / L), axes[i])
+      else
+        factors[i] = ("math.sin(%s * %s)"):format(scenario.number(math.pi * (m + 1) / L), axes[i])
+      end
+    end
+    terms[k] = ("%s * %s"):format(scenario.number(R.uniform(-0.4, 0.4)), table.concat(factors, " * "))
+  end
+  local names = table.move(axes, 1, d, 1, {})
+  local offset = boundary.fixed and 0 or R.uniform(0.2, 0.8)
+  return inputs(text(("function(%s) return %s + %s end"):format(table.concat(names, ", "), scenario.number(offset), table.concat(terms, " + "))), names)
+end
+
+local function rates(R, keys, boundary)
+  local two = #keys.fields == 2
+  local a, b = R.uniform(0.5, 2), R.uniform(0.2, 1)
+  local kind = R.int(1, 6)
+  local along = axes[R.int(1, #keys.grid.n)]
+  if kind == 4 and keys.grid[along] ~= "periodic" then kind = 1 end
+  local first, names
+  if kind == 1 then first, names = "%a * u * (1 - u)", { "u" }
+  elseif kind == 2 then first, names = "%a * u * (1 - u^2)", { "u" }
+  elseif kind == 3 then first, names = "-%a * u + %b * math.sin(3 * t)", { "u", "t" }
+  elseif kind == 4 then first, names = "-%b * u * u_" .. along, { "u", "u_" .. along }
+  elseif kind == 5 and boundary[1] == "periodic" then
+    first, names = "-%a * u * (1 + math.cos(" .. scenario.number(2 * math.pi / keys.grid.size[1]) .. " * x))", { "u", "x" }
+  else first, names = "%a * u / (1 + u^2)", { "u" } end
+  if two then
+    first = first .. " - %b * u * v"
+    table.insert(names, 2, "v")
+  end
+  local words = ("function(%s) return %s%s end"):format(table.concat(names, ", "), first, two and ", %b * (u - v)" or "")
+  return inputs(text((words:gsub("%%a", "(" .. scenario.number(a) .. ")"):gsub("%%b", "(" .. scenario.number(b) .. ")"))), names), kind == 4
+end
+
+function M.draw(R)
+  local d = R.pick(1, 1, 2, 2, 3)
+  local grid, boundary = { n = {}, size = {} }, {}
+  local all = R.chance(0.5) and R.pick("periodic", "no_flux", "fixed") or nil
+  for i = 1, d do
+    grid.n[i] = d == 1 and R.pick(16, 20, 24, 32, 48, 64) or d == 2 and R.pick(8, 10, 12, 16, 24) or R.pick(6, 8, 10, 12)
+    grid.size[i] = R.chance(0.3) and 1 or R.uniform(0.8, 3)
+    boundary[i] = all or R.pick("periodic", "periodic", "no_flux", "fixed")
+    grid[axes[i]] = boundary[i]
+    if boundary[i] == "fixed" then boundary.fixed = true end
+  end
+  local keys = { grid = grid, fields = {} }
+  local s = call("diffusion", keys)
+  local periodic, fixed = 0, {}
+  for i = 1, d do
+    if boundary[i] == "periodic" then periodic = periodic + 1 end
+    if boundary[i] == "fixed" then fixed[#fixed + 1] = i end
+  end
+  for k = 1, R.pick(1, 1, 2) do
+    local f = { name = k == 1 and "u" or "v", D = R.log(0.002, 0.1) }
+    if R.chance(0.3) then f.axes = { R.uniform(0.3, 2), d > 1 and R.uniform(0.3, 2) or 1, d > 2 and R.uniform(0.3, 2) or 1 } end
+    if R.chance(0.3) then f.decay = R.uniform(-0.3, 1) end
+    if R.chance(0.2) then f.hyper = R.log(1e-6, 1e-4) end
+    if R.chance(0.3) and periodic > 0 then
+      f.drift = {}
+      for i = 1, 3 do f.drift[i] = boundary[i] == "periodic" and R.uniform(-1, 1) or 0 end
+    end
+    if boundary[1] == "periodic" and boundary[2] == "periodic" and R.chance(0.2) then
+      local a = f.axes or { 1, 1, 1 }
+      f.tensor = { R.uniform(-0.9, 0.9) * f.D * math.sqrt(a[1] * a[2]), 0, 0 }
+    end
+    if #fixed == 1 and R.chance(0.5) then f.walls, f.decay = { R.uniform(-1, 1), R.uniform(-1, 1) }, nil end
+    f.initial = start(R, grid, boundary)
+    if R.chance(0.15) then f.noise = R.log(0.001, 0.1) end
+    keys.fields[k] = f
+  end
+  if #keys.fields == 2 and R.chance(0.25) then
+    local most = 0.5 * math.sqrt(keys.fields[1].D * keys.fields[2].D)
+    keys.fields[1].cross, keys.fields[2].cross = { 0, R.uniform(-most, most) }, { R.uniform(-most, most), 0 }
+    for _, f in ipairs(keys.fields) do f.axes, f.tensor = nil, nil end
+  end
+  local t_end = R.log(0.1, 1)
+  keys.integrate = { t_end = t_end, dt = t_end / R.pick(4, 8, 16, 20) }
+  if R.chance(0.75) then
+    local derivative
+    keys.rates, derivative = rates(R, keys, boundary)
+    keys.integrate.scheme = derivative and R.pick("etd1", "etdrk2", "etdrk4", "lie") or R.pick("lie", "strang", "etd1", "etdrk2", "etdrk4", "etdrk4")
+    if R.chance(0.25) then keys.integrate.dealias = true end
+    if R.chance(0.15) and keys.integrate.scheme:match("rk") then
+      keys.integrate.dt, keys.integrate.rtol = nil, 1e-4
+    end
+    if R.chance(0.1) and keys.integrate.scheme ~= "strang" then keys.fields[1].fluctuation = R.log(0.001, 0.1) end
+  end
+  if R.chance(0.3) then keys.precision = "single" end
+  keys.seed = R.int(1, 1000000)
+  keys.output = { snapshots = "ends", tables = "ends", checkpoint = "never" }
+  return s
+end
+
+-- ---- helpers ------------------------------------------------------------------------------------------------------
+
+local function still(s)
+  for _, f in ipairs(s.keys.fields) do if f.noise or f.fluctuation then return false end end
+  return true
+end
+local function fixed_step(s) return s.keys.integrate.dt ~= nil or not s.keys.rates end
+local function kind_of(s, i) return s.keys.grid[axes[i]] or s.keys.grid.boundary or "periodic" end
+local function top(list)
+  local most = 0
+  for _, v in ipairs(list or {}) do most = math.max(most, math.abs(v)) end
+  return most
+end
+-- Rounding: each step's transforms and rates leave 20 units of the largest value; the steps add up at random, and the
+-- equation may stretch them 50 times (rates of at most 2 in a time of at most 1, and derivatives).
+local function bound(s, r)
+  local most = 1
+  for _, f in ipairs(s.keys.fields) do most = math.max(most, top(r.state[f.name])) end
+  local eps = s.keys.precision == "single" and 2 ^ -24 or 2 ^ -52
+  local rate = s.keys.rates and s.keys.rates.words:find("u_[xyz]") and 10 or 1
+  return eps * 20 * (1 + math.sqrt(r.steps or 100)) * 50 * rate * most
+end
+-- The field as a function of cell indices from 0.
+local function field(r, s, name)
+  local values, n = r.state[name], s.keys.grid.n
+  if not values then error({ text = "no field " .. tostring(name) .. " in the snapshot" }) end
+  local nx, ny = n[1], n[2] or 1
+  return function(i, j, k) return values[1 + i + nx * (j + ny * k)] end
+end
+local function each_cell(s, visit)
+  local n = s.keys.grid.n
+  for k = 0, (n[3] or 1) - 1 do for j = 0, (n[2] or 1) - 1 do for i = 0, n[1] - 1 do visit(i, j, k) end end end
+end
+-- Compares field NAME of r with that of q seen through map(i, j, k) -> cell of q.
+local function same_field(T, what, r, s, name, q, sq, map, tolerance, other)
+  local f, g, a, b = field(r, s, name), field(q, sq, other or name), {}, {}
+  each_cell(s, function(i, j, k)
+    a[#a + 1] = f(i, j, k)
+    b[#b + 1] = g(map(i, j, k))
+  end)
+  T:near(what .. ", field " .. name, a, b, tolerance)
+end
+local function same_fields(T, what, r, s, q, sq, map, tolerance)
+  for _, f in ipairs(s.keys.fields) do same_field(T, what, r, s, f.name, q, sq, map, tolerance) end
+end
+local function identity(i, j, k) return i, j, k end
+
+-- The function with its inputs replaced: `change` gives an expression for a name.
+local function through(f, change, names)
+  if not f then return nil end
+  local args = {}
+  for i, name in ipairs(f.inputs) do args[i] = change[name] or name end
+  local g = text(("function(%s) return (%s)(%s) end"):format(table.concat(names or f.inputs, ", "), f.words, table.concat(args, ", ")))
+  return inputs(g, names or f.inputs)
+end
+local function has(f, name)
+  for _, n in ipairs(f and f.inputs or {}) do if n == name then return true end end
+  return false
+end
+
+-- ---- the twins ----------------------------------------------------------------------------------------------------
+
+M.twins = {
+  { name = "mirrored", weight = 2, applies = still,
+    prepare = function(s, R) return { axis = R.int(1, #s.keys.grid.n) } end,
+    check = function(T, s, a)
+      local c, x = copy(s), axes[a.axis]
+      local L, n = s.keys.grid.size[a.axis], s.keys.grid.n[a.axis]
+      local flip = { [x] = ("%s - %s"):format(scenario.number(L), x), ["u_" .. x] = "-u_" .. x, ["v_" .. x] = "-v_" .. x }
+      for _, f in ipairs(c.keys.fields) do
+        if f.initial and scenario.is_text(f.initial) then f.initial = through(f.initial, flip) end
+        if f.drift then f.drift[a.axis] = -f.drift[a.axis] end
+        if f.tensor and a.axis <= 2 then f.tensor[1] = -f.tensor[1] end
+        if f.walls and kind_of(s, a.axis) == "fixed" then f.walls = { f.walls[2], f.walls[1] } end
+      end
+      c.keys.rates = through(c.keys.rates, flip)
+      local r, q = T:ask(s), T:ask(c)
+      same_fields(T, "mirrored along " .. x, r, s, q, c, function(i, j, k)
+        if a.axis == 1 then i = n - 1 - i elseif a.axis == 2 then j = n - 1 - j else k = n - 1 - k end
+        return i, j, k
+      end, bound(s, r))
+    end },
+
+  { name = "shifted", weight = 2,
+    applies = function(s) return still(s) and kind_of(s, 1) == "periodic" and not has(s.keys.rates, "x") end,
+    prepare = function(s, R) return { cells = R.int(1, s.keys.grid.n[1] - 1) } end,
+    check = function(T, s, a)
+      local c, n = copy(s), s.keys.grid.n[1]
+      local shift = { x = "x - " .. scenario.number(a.cells * s.keys.grid.size[1] / n) }
+      for _, f in ipairs(c.keys.fields) do if scenario.is_text(f.initial) then f.initial = through(f.initial, shift) end end
+      local r, q = T:ask(s), T:ask(c)
+      same_fields(T, "shifted by cells", r, s, q, c, function(i, j, k) return (i + a.cells) % n, j, k end, bound(s, r))
+    end },
+
+  { name = "axes swapped", weight = 2,
+    applies = function(s)
+      if not still(s) or #s.keys.grid.n < 2 then return false end
+      for _, f in ipairs(s.keys.fields) do if f.tensor then return false end end
+      return true
+    end,
+    prepare = function(s, R)
+      local order = {}
+      for i = 1, #s.keys.grid.n do order[i] = i end
+      return { order = R.shuffle(order) }
+    end,
+    check = function(T, s, a)
+      local c, d = copy(s), #s.keys.grid.n
+      local rename = {}
+      for new = 1, d do
+        local old = a.order[new]
+        c.keys.grid.n[new], c.keys.grid.size[new] = s.keys.grid.n[old], s.keys.grid.size[old]
+        c.keys.grid[axes[new]] = kind_of(s, old)
+        rename[axes[old]] = axes[new]
+        for _, u in ipairs { "u_", "v_" } do rename[u .. axes[old]] = u .. axes[new] end
+      end
+      for k, f in ipairs(c.keys.fields) do
+        local from = s.keys.fields[k]
+        for new = 1, d do
+          if f.axes then f.axes[new] = from.axes[a.order[new]] end
+          if f.drift then f.drift[new] = from.drift[a.order[new]] end
+        end
+        if scenario.is_text(f.initial) then f.initial = through(f.initial, rename, table.move(axes, 1, d, 1, {})) end
+      end
+      if c.keys.rates then
+        local names = {}
+        for i, name in ipairs(c.keys.rates.inputs) do names[i] = rename[name] or name end
+        c.keys.rates = through(c.keys.rates, rename, names)
+      end
+      local r, q = T:ask(s), T:ask(c)
+      same_fields(T, "axes in the order " .. table.concat(a.order, ""), r, s, q, c, function(...)
+        local old, new = { ... }, {}
+        for i = 1, d do new[i] = old[a.order[i]] end
+        return new[1], new[2] or 0, new[3] or 0
+      end, bound(s, r))
+    end },
+
+  { name = "one axis more",
+    applies = function(s) return still(s) and #s.keys.grid.n < 3 end,
+    prepare = function(_, R) return { n = R.pick(4, 5, 6), kind = R.pick("periodic", "no_flux") } end,
+    check = function(T, s, a)
+      local c, d = copy(s), #s.keys.grid.n + 1
+      c.keys.grid.n[d], c.keys.grid.size[d], c.keys.grid[axes[d]] = a.n, 1, a.kind
+      if d == 2 then for _, f in ipairs(c.keys.fields) do f.tensor = nil end end
+      local r, q = T:ask(s), T:ask(c)
+      same_fields(T, "with an axis that nothing depends on", r, s, q, c, function(i, j, k)
+        if d == 2 then return i, a.n // 2, k end
+        return i, j, a.n // 2
+      end, bound(s, r))
+    end },
+
+  { name = "even extension", weight = 2,
+    applies = function(s) return still(s) and kind_of(s, 1) == "no_flux" and not s.keys.integrate.dealias end,
+    check = function(T, s)
+      local c, n = copy(s), s.keys.grid.n[1]
+      local L = scenario.number(s.keys.grid.size[1])
+      c.keys.grid.n[1], c.keys.grid.size[1], c.keys.grid.x = 2 * n, 2 * s.keys.grid.size[1], "periodic"
+      local fold = { x = ("%s - math.abs(%s - x)"):format(L, L) }
+      for _, f in ipairs(c.keys.fields) do if scenario.is_text(f.initial) then f.initial = through(f.initial, fold) end end
+      c.keys.rates = through(c.keys.rates, fold)
+      local r, q = T:ask(s), T:ask(c)
+      same_fields(T, "no flux and its even extension", r, s, q, c, identity, bound(s, r))
+    end },
+
+  { name = "fields in another order", applies = function(s) return #s.keys.fields == 2 and still(s) and fixed_step(s) end,
+    check = function(T, s)
+      local c = copy(s)
+      c.keys.fields = { copy(s.keys.fields[2]), copy(s.keys.fields[1]) }
+      c.keys.fields[1].name, c.keys.fields[2].name = "second", "first"
+      for _, f in ipairs(c.keys.fields) do if f.cross then f.cross = { f.cross[2], f.cross[1] } end end
+      if c.keys.rates then
+        local names = {}
+        local rename = { u = "first", v = "second", u_x = "first_x", u_y = "first_y", u_z = "first_z" }
+        for i, n in ipairs(c.keys.rates.inputs) do names[i] = rename[n] or n end
+        c.keys.rates = text(("function(%s) local a, b = (%s)(%s) return b, a end"):format(table.concat(names, ", "), s.keys.rates.words, table.concat(names, ", ")))
+      end
+      local r, q = T:ask(s), T:ask(c)
+      same_field(T, "in another order", r, s, "u", q, c, identity, bound(s, r), "first")
+      same_field(T, "in another order", r, s, "v", q, c, identity, bound(s, r), "second")
+    end },
+
+  { name = "exact modes", weight = 3,
+    applies = function(s) return #s.keys.fields == 1 end,
+    prepare = function(s, R)
+      local m, phase = {}, R.uniform(0, 6)
+      for i = 1, #s.keys.grid.n do m[i] = R.int(0, math.min(3, s.keys.grid.n[i] // 2 - 1)) end
+      return { m = m, phase = phase }
+    end,
+    check = function(T, s, a)
+      local c, f = copy(s), nil
+      c.keys.rates, c.keys.integrate = nil, { t_end = s.keys.integrate.t_end }
+      f = c.keys.fields[1]
+      f.noise, f.fluctuation, f.walls = nil, nil, nil
+      local d, k, wave, factors = #s.keys.grid.n, {}, {}, {}
+      for i = 1, d do
+        local L = s.keys.grid.size[i]
+        if kind_of(s, i) == "periodic" then
+          k[i] = 2 * math.pi * a.m[i] / L
+          wave[#wave + 1] = ("%s * %s"):format(scenario.number(k[i]), axes[i])
+        elseif kind_of(s, i) == "no_flux" then
+          k[i] = math.pi * a.m[i] / L
+          factors[#factors + 1] = ("math.cos(%s * %s)"):format(scenario.number(k[i]), axes[i])
+        else
+          k[i] = math.pi * (a.m[i] + 1) / L
+          factors[#factors + 1] = ("math.sin(%s * %s)"):format(scenario.number(k[i]), axes[i])
+        end
+      end
+      local words = "1"
+      if #wave > 0 then factors[#factors + 1] = ("math.cos(%s + %s)"):format(table.concat(wave, " + "), scenario.number(a.phase)) end
+      if #factors > 0 then words = table.concat(factors, " * ") end
+      f.initial = text(("function(%s) return %s end"):format(table.concat(axes, ", ", 1, d), words))
+      local names = {}
+      for i = 1, d do if words:find(axes[i] .. "[ )]") then names[#names + 1] = axes[i] end end
+      f.initial = text(("function(%s) return %s end"):format(table.concat(names, ", "), words))
+      if #names == 0 then f.initial = 1 end
+      local t, k2, rate, moved = c.keys.integrate.t_end, 0, f.decay or 0, 0
+      for i = 1, d do
+        k2 = k2 + k[i] ^ 2
+        rate = rate + (f.D or 0) * (f.axes or { 1, 1, 1 })[i] * k[i] ^ 2
+        if kind_of(s, i) == "periodic" then moved = moved + k[i] * (f.drift or { 0, 0, 0 })[i] * t end
+      end
+      if f.tensor then rate = rate + 2 * f.tensor[1] * k[1] * k[2] end
+      rate = rate + (f.hyper or 0) * k2 ^ 2
+      local r = T:ask(c)
+      local u, got, want = field(r, c, "u"), {}, {}
+      each_cell(c, function(...)
+        local cell, value = { ... }, math.exp(-rate * t)
+        local phase = a.phase - moved
+        for i = 1, d do
+          local x = (cell[i] + 0.5) * s.keys.grid.size[i] / s.keys.grid.n[i]
+          if kind_of(s, i) == "periodic" then phase = phase + k[i] * x
+          elseif kind_of(s, i) == "no_flux" then value = value * math.cos(k[i] * x)
+          else value = value * math.sin(k[i] * x) end
+        end
+        if #wave > 0 then value = value * math.cos(phase) end
+        got[#got + 1], want[#want + 1] = u(...), value
+      end)
+      -- A rate times time of up to some tens is rounded before its exponential is taken.
+      T:near("a mode and exp(-rate t)", got, want, bound(c, r) * (1 + math.abs(rate * t)) * math.max(1, math.exp(-rate * t)))
+    end },
+
+  { name = "schemes", weight = 2,
+    applies = function(s)
+      if not still(s) or not s.keys.rates then return false end
+      for i = 1, #s.keys.grid.n do if kind_of(s, i) == "fixed" then return false end end
+      return s.keys.precision ~= "single"
+    end,
+    prepare = function(s, R)
+      local derivative = s.keys.rates.words:find("u_[xyz]")
+      return { one = R.pick("lie", "etd1", "etdrk2", "etdrk4"), two = derivative and R.pick("etdrk2", "etdrk4") or R.pick("strang", "etdrk2", "etdrk4") }
+    end,
+    check = function(T, s, a)
+      local order = { lie = 1, etd1 = 1, strang = 2, etdrk2 = 2, etdrk4 = 4 }
+      -- A scheme's solution, and three times what Richardson's formula says of its error.
+      local function solve(scheme)
+        local runs = {}
+        for k, parts in ipairs { 16, 32 } do
+          local c = copy(s)
+          c.keys.integrate = { scheme = scheme, t_end = s.keys.integrate.t_end, dt = s.keys.integrate.t_end / parts, dealias = s.keys.integrate.dealias }
+          runs[k] = T:ask(c)
+        end
+        local gap = {}
+        for _, f in ipairs(s.keys.fields) do
+          local most = 0
+          for i, v in ipairs(runs[2].state[f.name]) do most = math.max(most, math.abs(v - runs[1].state[f.name][i])) end
+          gap[f.name] = 3 * most / (2 ^ order[scheme] - 1)
+        end
+        return runs[2], gap
+      end
+      local r, e = solve(a.one)
+      local q, f = solve(a.two)
+      for _, u in ipairs(s.keys.fields) do
+        T:near(("%s and %s, field %s"):format(a.one, a.two, u.name), r.state[u.name], q.state[u.name], e[u.name] + f[u.name] + 1e-9)
+      end
+    end },
+
+  { name = "adaptive",
+    applies = function(s) return still(s) and s.keys.rates and s.keys.precision ~= "single" and not (s.keys.rates.words:find("u_[xyz]")) end,
+    check = function(T, s)
+      local c, d = copy(s), copy(s)
+      c.keys.integrate = { scheme = "etdrk4", t_end = s.keys.integrate.t_end, rtol = 1e-6, atol = 1e-9, dealias = s.keys.integrate.dealias }
+      d.keys.integrate = { scheme = "etdrk4", t_end = s.keys.integrate.t_end, rtol = 1e-8, atol = 1e-11, dealias = s.keys.integrate.dealias }
+      local r, q = T:ask(c), T:ask(d)
+      -- Each of n steps adds a root mean square of rtol |u|; a cell may hold sqrt(cells) of it; stretched by at most exp(2).
+      local cells = 1
+      for _, n in ipairs(s.keys.grid.n) do cells = cells * n end
+      for _, f in ipairs(s.keys.fields) do
+        T:near("two tolerances, field " .. f.name, r.state[f.name], q.state[f.name],
+          1.1e-6 * (top(r.state[f.name]) + 1e-3) * r.steps * math.sqrt(cells) * 8)
+      end
+    end },
+
+  { name = "members", weight = 2,
+    applies = function(s) return #s.keys.grid.n < 3 and still(s) and fixed_step(s) end,
+    prepare = function(_, R) return { members = R.int(2, 5), change = R.uniform(0.1, 0.5) } end,
+    check = function(T, s, a)
+      local c, u = copy(s), s.keys.fields[1].initial
+      if not scenario.is_text(u) then error({ refused = "no function to vary" }) end
+      local names = table.concat(u.inputs, ", ")
+      c.keys.members = a.members
+      local words = "function(%s, member) return (%s)(%s) + %s * member end"
+      local by = a.change
+      c.keys.fields[1].initial = text(words:format(names, u.words, names, scenario.number(by)))
+      local all = T:ask(c)
+      local cells = #all.state.u / a.members
+      for member = 1, a.members do
+        local one = copy(s)
+        one.keys.fields[1].initial = text(("function(%s) return (%s)(%s) + %s * %d end"):format(names, u.words, names, scenario.number(by), member))
+        local r = T:ask(one)
+        for _, f in ipairs(s.keys.fields) do
+          local part = table.move(all.state[f.name], cells * (member - 1) + 1, cells * member, 1, {})
+          T:near(("member %d and a run of its own, field %s"):format(member, f.name), part, r.state[f.name], bound(s, r))
+        end
+      end
+    end },
+
+  { name = "unit of length", applies = function(s)
+      return still(s) and fixed_step(s) and not (s.keys.rates and s.keys.rates.words:find("u_[xyz]")) and not has(s.keys.rates, "x")
+    end,
+    check = function(T, s)
+      local c, by = copy(s), 4
+      for i = 1, #c.keys.grid.n do c.keys.grid.size[i] = c.keys.grid.size[i] * by end
+      for _, f in ipairs(c.keys.fields) do
+        f.D = (f.D or 0) * by ^ 2
+        if f.hyper then f.hyper = f.hyper * by ^ 4 end
+        if f.drift then for i = 1, 3 do f.drift[i] = f.drift[i] * by end end
+        if f.tensor then f.tensor[1] = f.tensor[1] * by ^ 2 end
+        if f.cross then f.cross = { f.cross[1] * by ^ 2, f.cross[2] * by ^ 2 } end
+        if scenario.is_text(f.initial) then f.initial = through(f.initial, { x = "x / 4", y = "y / 4", z = "z / 4" }) end
+      end
+      local r, q = T:ask(s), T:ask(c)
+      same_fields(T, "in another unit of length", r, s, q, c, identity, bound(s, r))
+    end },
+
+  { name = "laws as functions", applies = function(s)
+      for i = 1, #s.keys.grid.n do if kind_of(s, i) ~= "periodic" then return false end end
+      return still(s)
+    end,
+    check = function(T, s)
+      local c = copy(s)
+      for _, f in ipairs(c.keys.fields) do
+        if f.axes or f.tensor or f.drift or f.cross then error({ refused = "not a law of k2" }) end
+        f.linear = fn("function(k2) return -%g * k2 - %g * k2^2 - %g end", f.D or 0, f.hyper or 0, f.decay or 0)
+        f.D, f.hyper, f.decay = nil, nil, nil
+      end
+      local r, q = T:ask(s), T:ask(c)
+      same_fields(T, "D, hyper and decay as a function of k2", r, s, q, c, identity, bound(s, r))
+    end },
+
+  { name = "precision", applies = function(s) return still(s) and fixed_step(s) end,
+    check = function(T, s)
+      local c, d = copy(s), copy(s)
+      c.keys.precision, d.keys.precision = "single", "double"
+      local r, q = T:ask(c), T:ask(d)
+      same_fields(T, "single and double", r, s, q, c, identity, bound(c, r))
+    end },
+
+  { name = "conserved mass", applies = function(s)
+      for i = 1, #s.keys.grid.n do if kind_of(s, i) == "fixed" then return false end end
+      return still(s)
+    end,
+    check = function(T, s)
+      local c = copy(s)
+      c.keys.rates, c.keys.integrate = nil, { t_end = s.keys.integrate.t_end }
+      for _, f in ipairs(c.keys.fields) do f.decay = nil end
+      local r = T:ask(c)
+      for _, f in ipairs(c.keys.fields) do
+        local mass = r.tables.fields[f.name .. "_mass"]
+        local volume = 1
+        for _, L in ipairs(c.keys.grid.size) do volume = volume * L end
+        T:near("mass of " .. f.name, mass[1], mass[#mass], bound(c, r) * volume)
+      end
+    end },
+
+  { name = "fluctuations",
+    applies = function(s) return kind_of(s, 1) == "periodic" and #s.keys.grid.n == 1 and #s.keys.fields == 1 end,
+    prepare = function(_, R) return { a = R.log(0.01, 1), mode = R.int(0, 4), dt = R.log(0.05, 6), scheme = R.pick("etd1", "etdrk2", "lie"), rate = R.uniform(0.5, 3) } end,
+    check = function(T, s, a)
+      local members, L = 256, s.keys.grid.size[1]
+      local k = 2 * math.pi * a.mode / L
+      local D, decay = s.keys.fields[1].D or 0, a.rate
+      local lambda = D * k * k + decay
+      local c = call("diffusion", { grid = { n = { 16 }, size = { L } }, members = members,
+        fields = { { name = "u", D = D, decay = decay, fluctuation = a.a } },
+        rates = text("function(u) return 0 * u end"),
+        integrate = { scheme = a.scheme, dt = a.dt / lambda, t_end = 6 / lambda },
+        seed = (s.keys.seed or 1) + T.stage, output = { snapshots = "ends", checkpoint = "never" } })
+      local r = T:ask(c)
+      local u, sum = r.state.u, 0
+      local n = #u / members
+      for m = 0, members - 1 do
+        local re, im = 0, 0
+        for i = 0, n - 1 do
+          re = re + u[1 + m * n + i] * math.cos(k * (i + 0.5) * L / n) / n
+          im = im + u[1 + m * n + i] * math.sin(k * (i + 0.5) * L / n) / n
+        end
+        sum = sum + (re * re + im * im) / members
+      end
+      local exact = a.a ^ 2 / (2 * lambda * L) * (1 - math.exp(-12))
+      local degrees = a.mode == 0 and members or 2 * members
+      -- A mean of squares of normals scatters by sqrt(2 / degrees) of its value.
+      T:sure(("power of mode %d"):format(a.mode), sum / exact, math.sqrt(2 / degrees), 1, 0)
+    end },
+
+  { name = "tables and snapshots", weight = 2,
+    prepare = function(s, R)
+      local cell = {}
+      for i = 1, 3 do cell[i] = R.int(0, (s.keys.grid.n[i] or 1) - 1) end
+      return { cell = cell, slice = R.int(1, #s.keys.grid.n), stride = R.int(2, 3) }
+    end,
+    check = function(T, s, a)
+      local c, n, size = copy(s), s.keys.grid.n, s.keys.grid.size
+      local point, volume = {}, 1
+      for i = 1, 3 do point[i] = n[i] and (a.cell[i] + 0.5) * size[i] / n[i] or 0 end
+      for i = 1, #n do volume = volume * size[i] end
+      c.keys.probes, c.keys.spectrum = { point }, 4
+      c.keys.observe = { cube = fn("function(u) return u^3 end"), least = text('{ function(u) return u^2 end, reduce = "min" }') }
+      c.keys.output.slices = { { name = "thin", stride = a.stride, when = "ends" } }
+      if #n > 1 then c.keys.output.slices[2] = { name = "cut", when = "ends", [axes[a.slice]] = point[a.slice] } end
+      local r = T:ask(c)
+      -- Sums over the grid are rounded; the state is kept as coefficients, so that fields of a snapshot and of tables are.
+      local b = bound(s, r)
+      for _, f in ipairs(s.keys.fields) do
+        local values, name = r.state[f.name], f.name
+        local sum, squares, low, high, cubes, least = 0, 0, math.huge, -math.huge, 0, math.huge
+        for _, v in ipairs(values) do
+          sum, squares, low, high = sum + v, squares + v * v, math.min(low, v), math.max(high, v)
+          cubes, least = cubes + v ^ 3, math.min(least, v * v)
+        end
+        local count = #values
+        T:near("mean of " .. name, r:last("fields", name .. "_mean"), sum / count, b)
+        T:near("variance of " .. name, r:last("fields", name .. "_variance"), squares / count - (sum / count) ^ 2, b * (1 + high * high))
+        T:near("min of " .. name, r:last("fields", name .. "_min"), low, b)
+        T:near("max of " .. name, r:last("fields", name .. "_max"), high, b)
+        T:near("mass of " .. name, r:last("fields", name .. "_mass"), sum / count * volume, b * volume)
+        T:near("probe of " .. name, r:last("probes", name .. "_1"), field(r, s, name)(table.unpack(a.cell)), b)
+        local power = 0
+        for column, rows in pairs(r.tables.spectrum) do if column:match("^" .. name .. "_%d+$") then power = power + rows[#rows] end end
+        T:near("power of " .. name .. " over all bins", power, squares / count, b * (1 + high * high + low * low))
+        if name == "u" then
+          local most = math.max(math.abs(low), math.abs(high))
+          T:near("integral of u^3", r:last("observe", "cube"), cubes / count * volume, b * volume * (1 + 3 * most ^ 2))
+          T:near("least u^2", r:last("observe", "least"), least, b * (1 + 2 * most))
+        end
+        local function slice(of)
+          local names = host.list(r.dir .. "/slices/" .. of)
+          table.sort(names)
+          for i = #names, 1, -1 do
+            if names[i]:match("^snap.*h5$") then
+              for path, list in pairs(host.read(r.dir .. "/slices/" .. of .. "/" .. names[i])) do
+                if path:match("/meshes/" .. name .. "$") then return list end
+              end
+            end
+          end
+          T:disagree("slice " .. of, "no %s in it", name)
+        end
+        local thin, cut, k = {}, {}, a.stride
+        each_cell(s, function(x, y, z)
+          local v = field(r, s, name)(x, y, z)
+          if x % k == 0 and y % k == 0 and z % k == 0 then thin[#thin + 1] = v end
+          if ({ x, y, z })[a.slice] == a.cell[a.slice] then cut[#cut + 1] = v end
+        end)
+        T:near("thinned " .. name, slice("thin"), thin, 0)
+        if #n > 1 then T:near("plane of " .. name, slice("cut"), cut, 0) end
+      end
+    end },
+
+  { name = "threads", weight = 2,
+    prepare = function(_, R) return { threads = R.int(2, 3), isa = R.chance(0.5) } end,
+    check = function(T, s, a)
+      local r = T:ask(s)
+      local words = a.isa and s.keys.precision ~= "single" and { "--isa", "plain" } or {}
+      local q = T:ask(s, { threads = a.threads, words = words })
+      T:same("digests of 1 and more threads", r.digest, q.digest)
+    end },
+
+  { name = "resumed", weight = 2,
+    prepare = function(_, R) return { every = R.int(1, 3) } end,
+    check = function(T, s, a)
+      local straight = T:ask(s)
+      local c = copy(s)
+      c.keys.output = { snapshots = "every 2 steps", tables = "every 1 steps", checkpoint = ("every %d steps"):format(a.every) }
+      local r = T:ask(c, { fresh = "resume" })
+      local digest, tables = r.digest, r.tables.fields
+      T:same("digests with few and many outputs", straight.digest, digest)
+      local again = T:again(r, 2)
+      T:same("digests of a run and one that went on", digest, again.digest)
+      for column, values in pairs(tables) do T:near("table fields, " .. column, values, again.tables.fields[column], 0) end
+    end },
+
+  { name = "device", weight = 14, applies = function(_, options) return options.device == "cuda" end,
+    check = function(T, s)
+      local r, q = T:ask(s), T:ask(s, { device = "cpu" })
+      same_fields(T, "on GPU and CPU", r, s, q, s, identity, bound(s, r) * (fixed_step(s) and 1 or 100))
+    end },
+}
+
+return M

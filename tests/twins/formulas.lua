@@ -1,0 +1,121 @@
+-- Closed forms of option prices, and integrals of functions of time. Sources: Black and Scholes 1973; Merton 1976; Margrabe
+-- 1978; Kemna and Vorst 1990 (geometric mean); Reiner and Rubinstein 1991 (barriers); Goldman, Sosin and Gatto 1979 (lookbacks);
+-- Kunitomo and Ikeda 1992 (two barriers).
+local scenario = require "scenario"
+local F = {}
+
+local function step(x) return x >= 0 and 1 or 0 end
+local sim = {
+  max = math.max, min = math.min, step = step,
+  lt = function(a, b) return a < b end, gt = function(a, b) return a > b end,
+  where = function(c, a, b) if c then return a end return b end,
+}
+
+-- The value of a key that is a number or a function's text, as a Lua function.
+function F.value(v)
+  if type(v) == "number" then return function() return v end end
+  return assert(load("return " .. v.words, "=value", "t", { math = math, sim = sim }))()
+end
+
+-- Integral over 0 ... t by Gauss and Legendre's five points in 64 pieces between breaks.
+local nodes = { 0, 0.5384693101056831, -0.5384693101056831, 0.9061798459386640, -0.9061798459386640 }
+local weights = { 0.5688888888888889, 0.4786286704993665, 0.4786286704993665, 0.2369268850561891, 0.2369268850561891 }
+function F.integral(f, from, to, breaks)
+  local ends = { from }
+  for _, b in ipairs(breaks or {}) do if b > from and b < to then ends[#ends + 1] = b end end
+  ends[#ends + 1] = to
+  local sum = 0
+  for k = 1, #ends - 1 do
+    local h = (ends[k + 1] - ends[k]) / 64
+    for j = 0, 63 do
+      local middle = ends[k] + (j + 0.5) * h
+      for i = 1, 5 do sum = sum + weights[i] * h / 2 * f(middle + nodes[i] * h / 2) end
+    end
+  end
+  return sum
+end
+
+function F.N(x) return 0.5 * host.erfc(-x / math.sqrt(2)) end
+local N = F.N
+
+-- Discounted, from the forward and the variance of the logarithm.
+function F.black(put, forward, variance, strike, discount)
+  local sign = put and -1 or 1
+  if strike <= 0 then return put and 0 or discount * (forward - strike) end
+  if variance <= 0 then return discount * math.max(sign * (forward - strike), 0) end
+  local s = math.sqrt(variance)
+  local d1 = math.log(forward / strike) / s + s / 2
+  return discount * sign * (forward * N(sign * d1) - strike * N(sign * (d1 - s)))
+end
+function F.digital(put, forward, variance, strike, discount)
+  if strike <= 0 then return put and 0 or discount end
+  if variance <= 0 then return ((forward > strike) ~= put) and discount or 0 end
+  local s = math.sqrt(variance)
+  return discount * N((put and -1 or 1) * (math.log(forward / strike) / s - s / 2))
+end
+
+-- `price`(forward, variance) with Merton's jumps until `maturity`.
+function F.merton(jumps, maturity, forward, variance, price)
+  local lambda, m, d = jumps.rate * maturity, jumps.mean or 0, jumps.deviation or 0
+  local k = math.exp(m + d * d / 2) - 1
+  local sum, p = 0, math.exp(-lambda)
+  for n = 0, 200 do
+    if p > 0 then sum = sum + p * price(forward * math.exp(-lambda * k + n * (m + d * d / 2)), variance + n * d * d) end
+    p = p * lambda / (n + 1)
+    if n > lambda and p < 1e-18 then break end
+  end
+  return sum
+end
+
+-- P and value of a call or put that lives while low < S < high (either may be absent); constant volatility and rates.
+-- The law of the last logarithm under two barriers is a series of images; the payoff is integrated over it.
+function F.knock_out(put, spot, strike, rate, dividend, vol, maturity, low, high)
+  if low and spot <= low or high and spot >= high then return 0 end
+  local mu, v = rate - dividend - vol * vol / 2, vol * vol * maturity
+  local s = math.sqrt(v)
+  local a, b = low and math.log(low / spot) or nil, high and math.log(high / spot) or nil
+  local function gauss(x, mean) return math.exp(-(x - mean) ^ 2 / (2 * v)) / math.sqrt(2 * math.pi * v) end
+  local function density(x)
+    local m = mu * maturity
+    local function image(shift, reflect)
+      -- Girsanov: the free density of an image at y = shift (or reflected in `reflect`), times exp of the drift's part.
+      local y = reflect and 2 * reflect - x + shift or x + shift
+      return math.exp(-y * y / (2 * v)) / math.sqrt(2 * math.pi * v)
+    end
+    local drift = math.exp(mu / (vol * vol) * x - mu * mu * maturity / (2 * vol * vol))
+    if a and b then
+      local sum = 0
+      for n = -30, 30 do sum = sum + image(2 * n * (b - a)) - image(2 * n * (b - a), a) end
+      return drift * sum
+    end
+    local wall = a or b
+    if wall then return drift * (image(0) - image(0, wall)) end
+    return gauss(x, m)
+  end
+  local from, to = mu * maturity - 10 * s, mu * maturity + 10 * s
+  if a then from = math.max(from, a) end
+  if b then to = math.min(to, b) end
+  if from >= to then return 0 end
+  local kink = strike > 0 and math.log(strike / spot) or from
+  return math.exp(-rate * maturity) * F.integral(function(x)
+    return math.max((put and -1 or 1) * (spot * math.exp(x) - strike), 0) * density(x)
+  end, from, to, { kink })
+end
+
+-- P(highest logarithm of the path until maturity <= x), x >= 0.
+local function under(x, mu, vol, maturity)
+  local s = vol * math.sqrt(maturity)
+  return N((x - mu * maturity) / s) - math.exp(2 * mu * x / (vol * vol)) * N((-x - mu * maturity) / s)
+end
+-- E[highest price], E[lowest price] of all times, undiscounted.
+function F.extremes(spot, rate, dividend, vol, maturity)
+  local mu = rate - dividend - vol * vol / 2
+  local top = math.abs(mu) * maturity + 10 * vol * math.sqrt(maturity)
+  local high = spot + F.integral(function(x) return spot * math.exp(x) * (1 - under(x, mu, vol, maturity)) end, 0, top)
+  local low = spot - F.integral(function(x) return spot * math.exp(-x) * (1 - under(x, -mu, vol, maturity)) end, 0, top)
+  return high, low
+end
+
+F.is_number = function(v) return type(v) == "number" end
+F.scenario = scenario
+return F

@@ -119,7 +119,8 @@ static void test_forms(void **state) {
   }
 }
 
-/* Every length and every bit flipped in turn: refused, or, where it is in what is not read, the same values. */
+/* Every length, and every third bit flipped in turn (a process each): refused, or, where it is in what is not read, the
+ * same values. */
 static void test_damage(void **state) {
   static image p;
   double values[H * W];
@@ -130,7 +131,7 @@ static void test_damage(void **state) {
     assert_status(io_read_grid(&source, values), SIM_ERR_SCENARIO);
   }
   int same = 0;
-  for (size_t i = 0; i < 8 * p.size; i++) {
+  for (size_t i = 0; i < 8 * p.size; i += 3) {
     p.file[i / 8] ^= (unsigned char)(1 << i % 8);
     write_file(*state, p.file, p.size);
     const sim_status status = io_read_grid(&source, values);

@@ -4,8 +4,8 @@
  * What was compiled once is found again on disk, in $SIM_CACHE, else $XDG_CACHE_HOME/sim, else $HOME/.cache/sim: one
  * file for each source, options, architecture and NVRTC, with a checksum, written under another name and renamed. A
  * file that is damaged, or that the driver refuses, is compiled and written anew. At most 64 MiB in 256 files stay
- * there, those that were used last. Without such a folder, or where it cannot be written, or where another user may write
- * to it or to a file, everything is compiled each time. */
+ * there, those that were used last. Without such a folder, or where it cannot be written, or where another user may
+ * write to it or to a file, everything is compiled each time. */
 #ifndef SIM_ENGINE_COMPILE_H
 #define SIM_ENGINE_COMPILE_H
 

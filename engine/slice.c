@@ -6,12 +6,11 @@
 
 #define PLANE "the cells that hold this plane, as a grid without this axis"
 
-static const sim_dimension length = {1, 0, 0};
 static const sim_field fields[] = {
     {"name", SIM_STRING, "of its folder, slices/NAME", offsetof(sim_slice, name), .flags = SIM_REQUIRED},
-    {"x", SIM_REAL, PLANE, offsetof(sim_slice, at[0]), .keyword = "all", .initial = "all", .dimension = length},
-    {"y", SIM_REAL, PLANE, offsetof(sim_slice, at[1]), .keyword = "all", .initial = "all", .dimension = length},
-    {"z", SIM_REAL, PLANE, offsetof(sim_slice, at[2]), .keyword = "all", .initial = "all", .dimension = length},
+    {"x", SIM_REAL, PLANE, offsetof(sim_slice, at[0]), .keyword = "all", .initial = "all", .dimension = {1, 0, 0}},
+    {"y", SIM_REAL, PLANE, offsetof(sim_slice, at[1]), .keyword = "all", .initial = "all", .dimension = {1, 0, 0}},
+    {"z", SIM_REAL, PLANE, offsetof(sim_slice, at[2]), .keyword = "all", .initial = "all", .dimension = {1, 0, 0}},
     {"stride", SIM_INT, "of the axes that are left, every stride-th cell from the first on",
      offsetof(sim_slice, stride), .flags = SIM_RANGE, .min = 1, .max = 1 << 30, .initial = "1"},
     {"when", SIM_CADENCE, "when it is written", offsetof(sim_slice, when), .flags = SIM_REQUIRED},

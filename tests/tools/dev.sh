@@ -2,7 +2,7 @@
 # `dev` on a small tree of its own, with a space in its path and a stand-in for CMake's part: from any folder, by a
 # link, quiet, with signals and exit codes passed on, and one clear line where something is missing.
 set -euo pipefail
-unset CC CFLAGS LDFLAGS # of whoever builds here
+unset CC CFLAGS LDFLAGS SIM_WERROR "${!CMAKE_@}" # of whoever builds here
 root=${ROOT:?the source tree}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/sim test.XXXXXX")
 bin=$(mktemp -d "${TMPDIR:-/tmp}/sim-bin.XXXXXX") # make has no way with spaces

@@ -31,7 +31,7 @@ local function asset(R, maturity)
   elseif kind <= 8 then
     a.heston = { v = R.log(0.01, 0.2), kappa = R.log(0.5, 4), theta = R.log(0.01, 0.2), sigma = R.log(0.1, 1), rho = R.uniform(-0.9, 0.6) }
   elseif kind == 9 then
-    a.local_vol = fn("function(S, t) return %g * math.sqrt(%g / S) end", R.uniform(0.1, 0.4), a.spot)
+    a.local_vol = fn("function(S, t) return %g * math.sqrt(%g / sim.max(S, %g)) end", R.uniform(0.1, 0.4), a.spot, a.spot / 10)
     if R.chance(0.3) then a.local_vol = fn("function(S, t) return %g + 0 * S end", R.uniform(0.1, 0.4)) end
   else
     a.vol_grid = { spots = { a.spot / 2, a.spot, a.spot * 2 }, times = { 0, maturity },
@@ -136,6 +136,10 @@ function M.draw(R)
   local n = R.pick(1, 1, 1, 2, 2, 3)
   for i = 1, n do keys.assets[i] = asset(R, maturity) end
   if n > 1 and R.chance(0.7) then
+    -- Volatilities that change in different ways take some of a correlation away: most runs are asked without.
+    if R.chance(0.8) then
+      for _, a in ipairs(keys.assets) do if a.vol and type(a.vol) ~= "number" then a.vol = R.uniform(0.1, 0.5) end end
+    end
     keys.correlation = {}
     local load_of = {}
     for i = 1, n do load_of[i] = R.uniform(-0.95, 0.95) end

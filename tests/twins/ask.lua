@@ -14,6 +14,16 @@ function M.clear()
   host.make(setup.scratch)
 end
 
+-- Whether this program's description of a model has a word: a feature of other revisions is not drawn.
+local described = {}
+function M.knows(model, word)
+  if not described[model] then
+    local _, words = host.run({ setup.sim, "describe", model }, 60)
+    described[model] = words
+  end
+  return described[model]:find(word, 1, true) ~= nil
+end
+
 local function file_text(path)
   local file = io.open(path)
   if not file then return "" end

@@ -1,5 +1,5 @@
 -- Random beds and gases of few grains, and the ways to ask for them.
-local scenario = require "scenario"
+local scenario, ask = require "scenario", require "ask"
 local call, fn, text, copy = scenario.call, scenario.fn, scenario.text, scenario.copy
 local M = { name = "collision" }
 local axes = { "x", "y", "z" }
@@ -15,6 +15,7 @@ local function contact(R, fixed_point)
     if R.chance(0.7) then c.contact_time = R.uniform(0.01, 0.02) else c.stiffness = R.uniform(20, 60) end
     if R.chance(0.8) then c.restitution = R.uniform(0.3, 1) end
   end
+  if c.restitution and c.law == "linear" and ask.knows("collision", "limit_damping") and R.chance(0.3) then c.limit_damping = true end
   if not fixed_point then
     if R.chance(0.6) then c.friction = R.uniform(0.1, 0.8) end
     if c.friction and R.chance(0.25) then c.rolling_friction = R.uniform(0.02, 0.2) end

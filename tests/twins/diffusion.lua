@@ -1,5 +1,5 @@
 -- Random fields on grids, and the ways to ask for them.
-local scenario = require "scenario"
+local scenario, ask = require "scenario", require "ask"
 local call, fn, text, copy = scenario.call, scenario.fn, scenario.text, scenario.copy
 local M = { name = "diffusion" }
 local axes = { "x", "y", "z" }
@@ -102,7 +102,7 @@ function M.draw(R)
     local derivative
     keys.rates, derivative = rates(R, keys, boundary)
     keys.integrate.scheme = derivative and R.pick("etd1", "etdrk2", "etdrk4", "lie") or R.pick("lie", "strang", "etd1", "etdrk2", "etdrk4", "etdrk4")
-    if R.chance(0.25) then keys.integrate.dealias = true end
+    if R.chance(0.3) then keys.integrate.dealias = R.chance(0.5) and ask.knows("diffusion", "1/2") and 0.5 or true end
     if R.chance(0.15) and keys.integrate.scheme:match("rk") then
       keys.integrate.dt, keys.integrate.rtol = nil, 1e-4
     end

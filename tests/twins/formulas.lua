@@ -5,7 +5,18 @@ local scenario = require "scenario"
 local F = {}
 
 local function step(x) return x >= 0 and 1 or 0 end
+local function curve(points)
+  return function(t)
+    if t < points[1][1] then return points[1][2] end
+    for i = 1, #points - 1 do
+      local a, b = points[i], points[i + 1]
+      if t < b[1] then return points.between == "flat" and a[2] or a[2] + (b[2] - a[2]) * (t - a[1]) / (b[1] - a[1]) end
+    end
+    return points[#points][2]
+  end
+end
 local sim = {
+  curve = curve,
   max = math.max, min = math.min, step = step,
   lt = function(a, b) return a < b end, gt = function(a, b) return a > b end,
   where = function(c, a, b) if c then return a end return b end,

@@ -1,5 +1,5 @@
 -- Random options, and the ways to ask for their prices.
-local scenario, F = require "scenario", require "formulas"
+local scenario, F, ask = require "scenario", require "formulas", require "ask"
 local call, fn, copy = scenario.call, scenario.fn, scenario.copy
 local M = { name = "option" }
 
@@ -12,6 +12,12 @@ local function of_time(R, low, high, maturity)
   if kind == 4 then return fn("function(t) return %g + %g * t end", a, (b - a) / maturity) end
   if kind == 5 then return fn("function(t) return %g + %g * math.sin(%g * t) end", (a + b) / 2, (a - b) / 2, R.uniform(1, 8) / maturity) end
   local at = R.uniform(0.1, 0.9) * maturity
+  if ask.knows("option", "curve") and R.chance(0.6) then
+    local flat, back = R.chance(0.5), at + R.uniform(0.01, 0.5)
+    local f = fn("sim.curve { {0, %g}, {%g, %g}, {%g, %g}" .. (flat and ', between = "flat" }' or " }"), a, at, b, back, a)
+    f.breaks = { at, back }
+    return f
+  end
   local f = fn("function(t) return sim.where(sim.lt(t, %g), %g, %g) end", at, a, b)
   f.breaks = { at }
   return f
@@ -25,7 +31,7 @@ local function asset(R, maturity)
   elseif kind <= 8 then
     a.heston = { v = R.log(0.01, 0.2), kappa = R.log(0.5, 4), theta = R.log(0.01, 0.2), sigma = R.log(0.1, 1), rho = R.uniform(-0.9, 0.6) }
   elseif kind == 9 then
-    a.local_vol = fn("function(S, t) return %g * math.sqrt(%g / S) end", R.uniform(0.1, 0.4), a.spot)
+    a.local_vol = fn("function(S, t) return %g * math.sqrt(%g / sim.max(S, %g)) end", R.uniform(0.1, 0.4), a.spot, a.spot / 10)
     if R.chance(0.3) then a.local_vol = fn("function(S, t) return %g + 0 * S end", R.uniform(0.1, 0.4)) end
   else
     a.vol_grid = { spots = { a.spot / 2, a.spot, a.spot * 2 }, times = { 0, maturity },
@@ -130,6 +136,10 @@ function M.draw(R)
   local n = R.pick(1, 1, 1, 2, 2, 3)
   for i = 1, n do keys.assets[i] = asset(R, maturity) end
   if n > 1 and R.chance(0.7) then
+    -- Volatilities that change in different ways take some of a correlation away: most runs are asked without.
+    if R.chance(0.8) then
+      for _, a in ipairs(keys.assets) do if a.vol and type(a.vol) ~= "number" then a.vol = R.uniform(0.1, 0.5) end end
+    end
     keys.correlation = {}
     local load_of = {}
     for i = 1, n do load_of[i] = R.uniform(-0.95, 0.95) end
@@ -156,6 +166,7 @@ function M.draw(R)
   end
   if R.chance(0.35) then keys.sampling.control = control(R, s) end
   if R.chance(0.3) then keys.precision = R.pick("single", "mixed") end
+  if ask.knows("option", "mrg32k3a") and keys.sampling.sequence ~= "sobol" and R.chance(0.2) then keys.sampling.generator = "mrg32k3a" end
   keys.seed = R.int(1, 1000000)
   keys.output = { snapshots = "never", tables = "ends", checkpoint = "never" }
   return s
@@ -281,7 +292,7 @@ local function exact(s, p)
     local x, y = F.value(a.vol), F.value(b.vol)
     local rho = s.keys.correlation and s.keys.correlation[k.asset or 1][k.second or 2] or 0
     local breaks = {}
-    for _, v in ipairs { a.vol, b.vol } do if type(v) == "table" and v.breaks then breaks[#breaks + 1] = v.breaks[1] end end
+    for _, v in ipairs { a.vol, b.vol } do for _, t in ipairs(type(v) == "table" and v.breaks or {}) do breaks[#breaks + 1] = t end end
     table.sort(breaks)
     local cross = F.integral(function(t) return x(t) * y(t) end, 0, T, breaks)
     local fa, fb = forward(s, a), forward(s, b)
@@ -372,7 +383,7 @@ M.twins = {
 
   { name = "sampling", weight = 3,
     prepare = function(_, R)
-      return { sobol = R.chance(0.5), pca = R.chance(0.3), antithetic = R.chance(0.5), matching = R.chance(0.4), control = R.chance(0.4) }
+      return { other = ask.knows("option", "mrg32k3a") and R.chance(0.4), sobol = R.chance(0.5), pca = R.chance(0.3), antithetic = R.chance(0.5), matching = R.chance(0.4), control = R.chance(0.4) }
     end,
     check = function(T, s, a)
       local p, e = priced(T, s, 1)
@@ -381,6 +392,7 @@ M.twins = {
         if not a.sobol then x.scrambles = nil end
         x.construction = a.sobol and a.pca and "pca" or nil
         x.antithetic = a.antithetic or nil
+        x.generator = not a.sobol and a.other and "mrg32k3a" or nil
         x.moment_matching = not a.sobol and a.matching or nil
         x.control = a.control and "underlying" or nil
       end), 2)
@@ -502,6 +514,25 @@ M.twins = {
       local p, e = priced(T, c, 1)
       T:sure("double knock-out and its series", p[1], e[1],
         F.knock_out(false, one.spot, K, s.keys.rate or 0, one.dividend or 0, one.vol, s.keys.maturity, low, high), 0)
+    end },
+
+  { name = "bias of the steps", weight = 2,
+    applies = function(s) return ask.knows("option", "bias") and not all_assets(s, function(a) return a.vol ~= nil end) and not s.keys.payoff and
+      not any_payoff(s, function(p, name) return name ~= "european" and name ~= "basket" and name ~= "spread" and name ~= "best_of" end) end,
+    check = function(T, s)
+      local c = plain(s)
+      c.keys.steps = 8 * (s.keys.steps or 8)
+      local d = plain(s)
+      local p, e, r = priced(T, d, 1)
+      local q, f = priced(T, c, 2)
+      for k = 1, #p do
+        local name = "payoff_" .. k
+        local b = #p == 1 and r:last("price", "bias") or r:last("biases", name)
+        local be = #p == 1 and r:last("price", "bias_error") or r:last("bias_errors", name)
+        if b == nil then T:disagree("bias of the steps", "none is told of price %d", k) end
+        -- Of first order: eight times as many steps leave an eighth; a quarter of it may be of higher order.
+        T:sure(("price %d less its bias, and by finer steps"):format(k), p[k] - b * 7 / 8, math.sqrt(e[k] ^ 2 + be ^ 2), q[k], f[k], math.abs(b) / 2 + 1e-4 * scale(s))
+      end
     end },
 
   { name = "forward", weight = 2,

@@ -27,9 +27,25 @@ local last_case = options.case or options.cases and options.first + options.case
 options.scratch = options.scratch .. "." .. tostring(options.seed) .. "." .. options.device
 ask.setup(options)
 
+-- Of every model: what is said about a run, and how it is asked for, changes nothing; what runs has no faults to check.
+local said_otherwise = {
+  name = "said otherwise",
+  prepare = function(_, R) return { words = R.pick("--log-json", "--profile", "-q", "-v"), title = R.chance(0.5) } end,
+  check = function(T, s, a)
+    local c = scenario.copy(s)
+    if a.title then c.keys.title, c.keys.author = "Another title", "somebody" end
+    local r, q = T:ask(s), T:ask(c, { words = { a.words } })
+    T:same("digests with " .. a.words, r.digest, q.digest)
+    T:same("exit code of sim check", 0, (host.run({ options.sim, "check", r.dir .. ".lua" }, 60)))
+  end,
+}
+
 local models = {}
 for _, name in ipairs { "option", "diffusion", "collision", "nbody" } do
-  if not options.model or options.model == name then models[#models + 1] = require(name) end
+  if not options.model or options.model == name then
+    models[#models + 1] = require(name)
+    table.insert(models[#models].twins, said_otherwise)
+  end
 end
 
 local counts = { cases = 0, agree = 0, refused = 0, failed = 0 }

@@ -1,5 +1,6 @@
 #include "io/journal.h"
 
+#include "io/lock.h"
 #include "io/sys.h"
 
 #define XXH_INLINE_ALL
@@ -91,6 +92,7 @@ static sim_status create(io_journal *self) {
 
 sim_status io_journal_flush(io_journal *self) {
   if (self->waiting_bytes == 0) return SIM_OK;
+  SIM_TRY(io_lock_check());
   if (self->fd < 0) SIM_TRY(create(self));
   int error = io_sys_write(self->fd, self->waiting, self->waiting_bytes, self->size);
   if (error == 0) error = io_sys_sync(self->fd);

@@ -16,7 +16,6 @@ struct words {
 #define __device__ static
 #define __ldg(pointer) (*(pointer))
 #define __dmul_rn(a, b) ((a) * (b))
-#pragma GCC diagnostic ignored "-Wunknown-pragmas" /* unroll: for the device */
 #include "kernels/option/cuda/mrg.cuh"
 
 int main() {

@@ -355,8 +355,8 @@ static long double plain(sim_expr_op op, long double a, long double b, long doub
   }
   case SIM_EXPR_FMOD: return fmodl(a, b);
   case SIM_EXPR_POW: return powl(a, b);
-  case SIM_EXPR_MIN: return b < a ? b : a;
-  case SIM_EXPR_MAX: return b > a ? b : a;
+  case SIM_EXPR_MIN: return b < a || isnan(b) ? b : a;
+  case SIM_EXPR_MAX: return b > a || isnan(b) ? b : a;
   case SIM_EXPR_ATAN2: return atan2l(a, b);
   case SIM_EXPR_HYPOT: return hypotl(a, b);
   case SIM_EXPR_LT: return a < b;

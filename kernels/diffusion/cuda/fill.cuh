@@ -119,29 +119,30 @@ __device__ inline void fill_at(const diffusion_making &m, int field, const long 
   const fill_number c = fill_scaled(fill_own<Linear>(m, field, w, mode), m.dt), half = fill_scaled(c, 0.5);
   const fill_number e = fill_exp(c);
   const double by = m.dt * (m.field[field].conserved ? -w.k2 : 1);
+  out[0] = m.scheme == FILL_LIE || m.scheme == FILL_STRANG ? fill_scaled(e, m.scale) : e;
+  if (m.scheme > FILL_STRANG) {
+    fill_number phi[3];
+    if (m.scheme == FILL_ETDRK4) {
+      out[1] = fill_exp(half);
+      fill_phis(half, out[1], phi);
+      out[2] = fill_scaled(phi[0], by / 2);
+      out[6] = fill_times(out[2], {out[1].re - 1, out[1].im});
+    }
+    fill_phis(c, e, phi);
+    if (m.scheme == FILL_ETDRK4) {
+      out[3] = fill_scaled(fill_sum(1, phi[0], 1, fill_sum(-3, phi[1], 4, phi[2])), by);
+      out[4] = fill_scaled(fill_sum(1, phi[1], -2, phi[2]), by);
+      out[5] = fill_scaled(fill_sum(-1, phi[1], 4, phi[2]), by);
+    } else {
+      out[1] = fill_scaled(phi[0], by);
+      out[2] = fill_scaled(phi[1], by);
+    }
+  }
 #pragma unroll
-  for (int t = 1; t < FILL_TABLES; t++)
+  for (int t = 1; t < FILL_TABLES; t++) /* in the place of one that the scheme does not have */
     if (t == m.weights)
       out[t] = {m.field[field].noise * (m.field[field].conserved ? -w.k2 : 1) * diffusion_noise_weight(m.dt, 2 * c.re),
                 0};
-  out[0] = m.scheme == FILL_LIE || m.scheme == FILL_STRANG ? fill_scaled(e, m.scale) : e;
-  if (m.scheme <= FILL_STRANG) return;
-  fill_number phi[3];
-  if (m.scheme == FILL_ETDRK4) {
-    out[1] = fill_exp(half);
-    fill_phis(half, out[1], phi);
-    out[2] = fill_scaled(phi[0], by / 2);
-    out[6] = fill_times(out[2], {out[1].re - 1, out[1].im});
-  }
-  fill_phis(c, e, phi);
-  if (m.scheme == FILL_ETDRK4) {
-    out[3] = fill_scaled(fill_sum(1, phi[0], 1, fill_sum(-3, phi[1], 4, phi[2])), by);
-    out[4] = fill_scaled(fill_sum(1, phi[1], -2, phi[2]), by);
-    out[5] = fill_scaled(fill_sum(-1, phi[1], 4, phi[2]), by);
-  } else {
-    out[1] = fill_scaled(phi[0], by);
-    out[2] = fill_scaled(phi[1], by);
-  }
 }
 
 /* Entry i's wavenumber, and the one that the imaginary part is of where the fast axis has walls. */

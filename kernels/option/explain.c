@@ -49,9 +49,10 @@ static sim_status look(const place *at, int asset, int step, const sim_expr_prog
       if (sigma[i] >= 0 && sigma[i] <= OPTION_LOCAL_MAX) continue;
       char text[32] = "NaN";
       if (!isnan(sigma[i])) snprintf(text, sizeof text, "%.6g", sigma[i]);
-      return sim_fail(SIM_ERR_DIVERGED,
-                      "assets[%d].local_vol is %s at S = %.9g, t = %.9g (path %.0f): expected a number >= 0", asset + 1,
-                      text, price[i], t, path_number(at, i));
+      return sim_fail(
+          SIM_ERR_DIVERGED,
+          "assets[%d].local_vol is %s at S = %.9g, t = %.9g (path %.0f): expected a number >= 0, at most %g", asset + 1,
+          text, price[i], t, path_number(at, i), OPTION_LOCAL_MAX);
     }
   }
   return SIM_OK;

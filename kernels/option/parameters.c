@@ -225,8 +225,9 @@ static sim_status check_local(const option_parameters *p, const double *spot) {
     if (expr == NULL) continue;
     SIM_TRY(option_local_vol(expr, spot[a], 0, &sigma));
     if (!(sigma >= 0 && sigma <= OPTION_LOCAL_MAX))
-      return sim_fail(SIM_ERR_SCENARIO, "assets[%d].local_vol: expected a number >= 0, got %.9g at S = %.9g, t = 0",
-                      a + 1, sigma, spot[a]);
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "assets[%d].local_vol: expected a number >= 0, at most %g, got %.9g at S = %.9g, t = 0", a + 1,
+                      OPTION_LOCAL_MAX, sigma, spot[a]);
   }
   return SIM_OK;
 }

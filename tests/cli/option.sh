@@ -92,6 +92,7 @@ wrong() { # wrong TEXT ASSET REST
 digital='payoffs = { sim.digital { strike = 100 } }' # which pays nothing where a price is NaN
 wrong 'assets[1].local_vol is -0.00' 'local_vol = function(S) return 0.2 - 0.01 * (S - 100) end' "$digital"
 grep -q 'at S = 12[0-9.]*, t = 0.[0-9]* (path [0-9]*): expected a number >= 0' output || fail "no S and t"
+wrong 'expected a number >= 0, at most 1e+18' 'local_vol = function(S) return sim.where(sim.gt(S, 110), 1e19, 0.2) end' "$digital"
 wrong 'assets[1].local_vol is NaN at S = 11' 'local_vol = function(S) return math.sqrt(110 - S) / 20 end' "$digital"
 wrong 'payoff is NaN on path' 'vol = 0.2' 'payoff = function(path) return math.sqrt(path.last[1] - 100) end'
 has ', where last[1] = 9'

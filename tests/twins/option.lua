@@ -1,176 +1,10 @@
--- Random options, and the ways to ask for their prices.
+-- The ways to ask for prices of options.
 local scenario, F, ask = require "scenario", require "formulas", require "ask"
+local draw, E = require "option_draw", require "option_exact"
 local call, fn, copy = scenario.call, scenario.fn, scenario.copy
-local M = { name = "option" }
-
--- ---- draws --------------------------------------------------------------------------------------------------------
-
-local function of_time(R, low, high, maturity)
-  local kind = R.int(1, 6)
-  local a, b = R.uniform(low, high), R.uniform(low, high)
-  if kind <= 3 then return a end
-  if kind == 4 then return fn("function(t) return %g + %g * t end", a, (b - a) / maturity) end
-  if kind == 5 then return fn("function(t) return %g + %g * math.sin(%g * t) end", (a + b) / 2, (a - b) / 2, R.uniform(1, 8) / maturity) end
-  local at = R.uniform(0.1, 0.9) * maturity
-  if ask.knows("option", "curve") and R.chance(0.6) then
-    local flat, back = R.chance(0.5), at + R.uniform(0.01, 0.5)
-    local f = fn("sim.curve { {0, %g}, {%g, %g}, {%g, %g}" .. (flat and ', between = "flat" }' or " }"), a, at, b, back, a)
-    f.breaks = { at, back }
-    return f
-  end
-  local f = fn("function(t) return sim.where(sim.lt(t, %g), %g, %g) end", at, a, b)
-  f.breaks = { at }
-  return f
-end
-
-local function asset(R, maturity)
-  local a = { spot = R.chance(0.4) and 100 or R.log(50, 200) }
-  local kind = R.int(1, 10)
-  if kind <= 6 then
-    a.vol = of_time(R, 0.1, 0.5, maturity)
-  elseif kind <= 8 then
-    a.heston = { v = R.log(0.01, 0.2), kappa = R.log(0.5, 4), theta = R.log(0.01, 0.2), sigma = R.log(0.1, 1), rho = R.uniform(-0.9, 0.6) }
-  elseif kind == 9 then
-    a.local_vol = fn("function(S, t) return %g * math.sqrt(%g / sim.max(S, %g)) end", R.uniform(0.1, 0.4), a.spot, a.spot / 10)
-    if R.chance(0.3) then a.local_vol = fn("function(S, t) return %g + 0 * S end", R.uniform(0.1, 0.4)) end
-  else
-    a.vol_grid = { spots = { a.spot / 2, a.spot, a.spot * 2 }, times = { 0, maturity },
-      vols = { R.uniform(0.2, 0.4), R.uniform(0.15, 0.3), R.uniform(0.15, 0.3), R.uniform(0.2, 0.4), R.uniform(0.15, 0.3), R.uniform(0.15, 0.3) } }
-  end
-  if (a.vol or a.heston) and R.chance(0.3) then
-    a.jumps = { rate = R.log(0.2, 3), mean = R.uniform(-0.3, 0.2), deviation = R.uniform(0, 0.3) }
-  end
-  if R.chance(0.4) then a.dividend = of_time(R, 0, 0.08, maturity) end
-  return a
-end
-
-local function strike(R, spot) return R.chance(0.3) and spot or spot * R.log(0.75, 1.35) end
-
--- Where a normal number is below x with probability p.
-local function quantile(p)
-  local low, high = -10, 10
-  for _ = 1, 80 do
-    local middle = (low + high) / 2
-    if F.N(middle) < p then low = middle else high = middle end
-  end
-  return (low + high) / 2
-end
-
-local function payoff(R, s)
-  local keys = s.keys
-  local i = R.int(1, #keys.assets)
-  local a = keys.assets[i]
-  local K, kind = strike(R, a.spot), R.chance(0.5) and "put" or nil
-  local bridged = not a.jumps and R.chance(0.5) and "continuous" or nil
-  local which = R.int(1, 12)
-  if which <= 3 then return call("european", { strike = K, type = kind, asset = i }) end
-  if which == 4 and R.chance(0.5) and type(a.vol) == "number" and type(keys.rate) == "number" and type(a.dividend or 0) == "number" then
-    -- A strike at which every set of evenly spread points may count the same.
-    local width = a.vol * math.sqrt(keys.maturity)
-    K = a.spot * math.exp((keys.rate - (a.dividend or 0)) * keys.maturity - width ^ 2 / 2 + width * quantile(R.int(1, 7) / 8))
-  end
-  if which == 4 then return call("digital", { strike = K, type = kind, asset = i, cash = R.chance(0.5) and R.uniform(1, 50) or nil }) end
-  if which == 5 then return call("asian", { strike = K, type = kind, asset = i, average = R.chance(0.5) and "geometric" or nil }) end
-  if which <= 7 then
-    local down = R.chance(0.5)
-    return call("barrier", { strike = K, type = kind, asset = i, level = a.spot * (down and R.uniform(0.6, 0.97) or R.uniform(1.03, 1.6)),
-      direction = down and "down" or "up", knock = R.pick("out", "in"), monitoring = bridged })
-  end
-  if which == 8 then
-    return call("lookback", { strike = R.chance(0.5) and K or nil, type = kind, asset = i, monitoring = bridged })
-  end
-  if which == 9 then
-    local sum = 0
-    for k = 1, #keys.assets do sum = sum + keys.assets[k].spot end
-    return call("basket", { strike = strike(R, sum / #keys.assets), type = kind })
-  end
-  if which == 10 then
-    local top = 0
-    for k = 1, #keys.assets do top = math.max(top, keys.assets[k].spot) end
-    return call("best_of", { strike = strike(R, top), type = kind })
-  end
-  if which == 11 and #keys.assets > 1 then
-    local j = i % #keys.assets + 1
-    local gap = a.spot - keys.assets[j].spot
-    return call("spread", { asset = i, second = j, strike = math.max(gap, 0) + R.pick(0, 5), type = kind })
-  end
-  return call("autocallable", { asset = i, level = a.spot * R.uniform(0.95, 1.1), coupon = R.uniform(0.01, 0.1),
-    protection = a.spot * R.uniform(0.5, 0.9), every = keys.steps % 2 == 0 and R.pick(1, 2) or 1 })
-end
-
--- A payoff of one's own; its text, and what it sees: "last", "steps" or "bridge".
-local function own(R, s)
-  local assets = s.keys.assets
-  local i = R.int(1, #assets)
-  local spot = assets[i].spot
-  local jumps = false
-  for _, a in ipairs(assets) do jumps = jumps or a.jumps end
-  local kind = R.int(1, jumps and 3 or 6)
-  if kind == 1 then
-    return fn(("function(path) return sim.max(path.last[%d] - %%g, 0) end"):format(i), strike(R, spot)), "last"
-  elseif kind == 2 then
-    return fn(("function(path) return sim.max(path.mean[%d] - %%g, 0) end"):format(i), strike(R, spot)), "steps"
-  elseif kind == 3 then
-    return fn(("function(path) return sim.max(path.max[%d] - path.min[%d], 0) end"):format(i, i)), "steps"
-  elseif kind == 4 then
-    return fn(("function(path) return sim.where(sim.all(sim.lt(path.high[%d], %%g), sim.gt(path.low[%d], %%g)), " ..
-      "sim.max(path.last[%d] - %%g, 0), 0) end"):format(i, i, i), spot * R.uniform(1.1, 1.5), spot * R.uniform(0.6, 0.9), spot * R.uniform(0.8, 1)), "bridge"
-  elseif kind == 5 then
-    return fn(("function(path) return path.high[%d] - path.low[%d] end"):format(i, i)), "bridge"
-  end
-  local j = i % #assets + 1
-  return fn(("function(path) return sim.max(path.high[%d] * %%g - path.high[%d], 0) end"):format(i, j), assets[j].spot / spot), "bridge"
-end
-
--- A control variate that these assets may have.
-local function control(R, s)
-  for _, a in ipairs(s.keys.assets) do if not a.vol or a.jumps then return "underlying" end end
-  if s.keys.payoff then return R.pick("underlying", "geometric") end
-  return R.pick("underlying", "geometric", "black_scholes")
-end
-
-function M.draw(R)
-  local maturity = R.chance(0.4) and 1 or R.log(0.2, 3)
-  local keys = { assets = {}, maturity = maturity, rate = of_time(R, 0, 0.08, maturity), payoffs = {} }
-  local s = call("option", keys)
-  local n = R.pick(1, 1, 1, 2, 2, 3)
-  for i = 1, n do keys.assets[i] = asset(R, maturity) end
-  if n > 1 and R.chance(0.7) then
-    -- Volatilities that change in different ways take some of a correlation away: most runs are asked without.
-    if R.chance(0.8) then
-      for _, a in ipairs(keys.assets) do if a.vol and type(a.vol) ~= "number" then a.vol = R.uniform(0.1, 0.5) end end
-    end
-    keys.correlation = {}
-    local load_of = {}
-    for i = 1, n do load_of[i] = R.uniform(-0.95, 0.95) end
-    for i = 1, n do
-      keys.correlation[i] = {}
-      for j = 1, n do keys.correlation[i][j] = i == j and 1 or load_of[i] * load_of[j] end
-    end
-  end
-  keys.steps = R.pick(1, 2, 3, 4, 6, 8, 12)
-  for _, a in ipairs(keys.assets) do if not a.vol then keys.steps = R.pick(8, 12, 16) end end
-  for k = 1, R.pick(1, 1, 2, 3) do keys.payoffs[k] = payoff(R, s) end
-  if R.chance(0.25) then
-    keys.payoff = own(R, s)
-    if R.chance(0.5) then keys.payoffs = {} end
-  end
-  keys.sampling = { paths = 2 ^ R.int(13, 15) }
-  if R.chance(0.3) then keys.sampling.antithetic = true end
-  if R.chance(0.25) then
-    keys.sampling.sequence = "sobol"
-    keys.sampling.scrambles = R.pick(16, 32, 64)
-    if R.chance(0.3) then keys.sampling.construction = "pca" end
-  elseif R.chance(0.2) then
-    keys.sampling.moment_matching = true
-  end
-  if R.chance(0.35) then keys.sampling.control = control(R, s) end
-  if R.chance(0.3) then keys.precision = R.pick("single", "mixed") end
-  if ask.knows("option", "mrg32k3a") and keys.sampling.sequence ~= "sobol" and R.chance(0.2) then keys.sampling.generator = "mrg32k3a" end
-  keys.seed = R.int(1, 1000000)
-  keys.output = { snapshots = "never", tables = "ends", checkpoint = "never" }
-  return s
-end
+local asset, control = draw.asset, draw.control
+local constant, discount, forward, exact, named_as_text = E.constant, E.discount, E.forward, E.exact, E.named_as_text
+local M = { name = "option", draw = draw.draw }
 
 -- ---- helpers ------------------------------------------------------------------------------------------------------
 
@@ -221,6 +55,9 @@ local function rounding(s)
   return scale(s) * (8 * (steps + 4) * 2 ^ -23 + 4 / paths)
 end
 
+-- Integrals of functions of time are good to 1e-10 here and there; in fp32 the rounding of a path does not all cancel.
+local function fine(s) return (s.keys.precision or "double") == "double" and 1e-9 or 1e-6 end
+
 local function all_assets(s, test) for _, a in ipairs(s.keys.assets) do if not test(a) then return false end end return true end
 local function any_payoff(s, test) for k, p in ipairs(s.keys.payoffs or {}) do if test(p.keys, p.name, k) then return true end end return false end
 local function plain(s)
@@ -229,8 +66,6 @@ local function plain(s)
   c.keys.sampling = { paths = old.paths, sequence = old.sequence, antithetic = old.antithetic }
   return c
 end
--- Constant volatility and no jumps: bridges are exact.
-local function constant(a) return type(a.vol) == "number" and not a.jumps end
 -- Whether steps make no difference to the law of what is paid.
 local function free_of_steps(s)
   if not all_assets(s, function(a) return a.vol ~= nil end) then return false end
@@ -248,122 +83,7 @@ local function free_of_steps(s)
   end)
 end
 
--- ---- closed forms -------------------------------------------------------------------------------------------------
-
-local function integral_of(v, to, power)
-  local f = F.value(v or 0)
-  if type(v) == "number" or v == nil then return f(0) ^ power * to end
-  return F.integral(function(t) return f(t) ^ power end, 0, to, v.breaks)
-end
-local function discount(s, t) return math.exp(-integral_of(s.keys.rate, t or s.keys.maturity, 1)) end
-local function forward(s, a, t)
-  t = t or s.keys.maturity
-  return a.spot * math.exp(integral_of(s.keys.rate, t, 1) - integral_of(a.dividend, t, 1))
-end
-
--- The price of a named payoff where a formula is known, else nil.
-local function exact(s, p)
-  local k, T = p.keys, s.keys.maturity
-  local a = s.keys.assets[k.asset or 1]
-  if not a or not a.vol then return nil end
-  local D, put = discount(s), k.type == "put"
-  local fwd, var = forward(s, a), integral_of(a.vol, T, 2)
-  local function jumping(price) return a.jumps and F.merton(a.jumps, T, fwd, var, price) or price(fwd, var) end
-  if p.name == "european" then
-    return jumping(function(f, v) return F.black(put, f, v, k.strike, D) end)
-  elseif p.name == "digital" then
-    return (k.cash or 1) * jumping(function(f, v) return F.digital(put, f, v, k.strike, D) end)
-  elseif p.name == "asian" and k.average == "geometric" and not a.jumps then
-    local n = s.keys.steps or 1
-    local mean, variance, before = 0, 0, 0
-    for j = 1, n do
-      local t = T * j / n
-      local v = integral_of(a.vol, t, 2)
-      mean = mean + (math.log(forward(s, a, t)) - v / 2) / n
-      variance = variance + ((n - j + 1) / n) ^ 2 * (v - before)
-      before = v
-    end
-    return F.black(put, math.exp(mean + variance / 2), variance, k.strike, D)
-  elseif p.name == "basket" and #s.keys.assets == 1 and not k.weights or p.name == "best_of" and #s.keys.assets == 1 then
-    return jumping(function(f, v) return F.black(put, f, v, k.strike, D) end)
-  elseif p.name == "spread" and k.strike == 0 then
-    local b = s.keys.assets[k.second or 2]
-    if not b or not b.vol or a.jumps or b.jumps then return nil end
-    local x, y = F.value(a.vol), F.value(b.vol)
-    local rho = s.keys.correlation and s.keys.correlation[k.asset or 1][k.second or 2] or 0
-    local breaks = {}
-    for _, v in ipairs { a.vol, b.vol } do for _, t in ipairs(type(v) == "table" and v.breaks or {}) do breaks[#breaks + 1] = t end end
-    table.sort(breaks)
-    local cross = F.integral(function(t) return x(t) * y(t) end, 0, T, breaks)
-    local fa, fb = forward(s, a), forward(s, b)
-    return F.black(put, fa, var + integral_of(b.vol, T, 2) - 2 * rho * cross, fb, D)
-  end
-  if not constant(a) or type(s.keys.rate or 0) ~= "number" or type(a.dividend or 0) ~= "number" then return nil end
-  local r, q = s.keys.rate or 0, a.dividend or 0
-  if p.name == "barrier" and k.monitoring == "continuous" then
-    local out = F.knock_out(put, a.spot, k.strike, r, q, a.vol, T, k.direction ~= "up" and k.level or nil, k.direction == "up" and k.level or nil)
-    return k.knock == "in" and F.black(put, fwd, var, k.strike, D) - out or out
-  elseif p.name == "lookback" and k.monitoring == "continuous" and type(k.strike) ~= "number" then
-    local high, low = F.extremes(a.spot, r, q, a.vol, T)
-    return D * (put and high - fwd or fwd - low)
-  end
-end
-
 -- ---- the twins ----------------------------------------------------------------------------------------------------
-
-local function named_as_text(s, p)
-  local k = p.keys
-  local i, put = k.asset or 1, k.type == "put"
-  local g = scenario.number
-  local function vanilla(x, K) return put and ("sim.max(%s - %s, 0)"):format(K, x) or ("sim.max(%s - %s, 0)"):format(x, K) end
-  local last = ("path.last[%d]"):format(i)
-  if p.name == "european" then return vanilla(last, g(k.strike)) end
-  if p.name == "digital" then return ("sim.where(sim.%s(%s, %s), %s, 0)"):format(put and "lt" or "gt", last, g(k.strike), g(k.cash or 1)) end
-  if p.name == "asian" then return vanilla(("path.%s[%d]"):format(k.average == "geometric" and "geometric" or "mean", i), g(k.strike)) end
-  if p.name == "barrier" and k.monitoring ~= "continuous" then
-    local up = k.direction == "up"
-    local lives = ("sim.%s(path.%s[%d], %s)"):format(up and "lt" or "gt", up and "max" or "min", i, g(k.level))
-    local pay = vanilla(last, g(k.strike))
-    return k.knock == "in" and ("sim.where(%s, 0, %s)"):format(lives, pay) or ("sim.where(%s, %s, 0)"):format(lives, pay)
-  end
-  if p.name == "barrier" then
-    local up = k.direction == "up"
-    local lives = ("sim.%s(path.%s[%d], %s)"):format(up and "lt" or "gt", up and "high" or "low", i, g(k.level))
-    local pay = vanilla(last, g(k.strike))
-    return k.knock == "in" and ("sim.where(%s, 0, %s)"):format(lives, pay) or ("sim.where(%s, %s, 0)"):format(lives, pay), true
-  end
-  if p.name == "lookback" then
-    local bridged = k.monitoring == "continuous"
-    local high, low = ("path.%s[%d]"):format(bridged and "high" or "max", i), ("path.%s[%d]"):format(bridged and "low" or "min", i)
-    if type(k.strike) == "number" then
-      return put and ("sim.max(%s - %s, 0)"):format(g(k.strike), low) or ("sim.max(%s - %s, 0)"):format(high, g(k.strike)), bridged
-    end
-    return put and ("%s - %s"):format(high, last) or ("%s - %s"):format(last, low), bridged
-  end
-  if p.name == "basket" then
-    local sum = {}
-    for j = 1, #s.keys.assets do sum[j] = ("path.last[%d]"):format(j) end
-    return vanilla(("(%s)/%d"):format(table.concat(sum, " + "), #sum), g(k.strike))
-  end
-  if p.name == "best_of" then
-    local top = "path.last[1]"
-    for j = 2, #s.keys.assets do top = ("sim.max(%s, path.last[%d])"):format(top, j) end
-    return vanilla(top, g(k.strike))
-  end
-  if p.name == "spread" then return vanilla(("(%s - path.last[%d])"):format(last, k.second or 2), g(k.strike)) end
-  if p.name == "autocallable" and type(s.keys.rate or 0) == "number" then
-    local n, every, cash, T = s.keys.steps or 1, k.every or 1, k.cash or 100, s.keys.maturity
-    local pay = ("sim.where(sim.lt(%s, %s), %s * %s / %s, %s)"):format(last, g(k.protection), g(cash), last, g(s.keys.assets[i].spot), g(cash))
-    local dates = {}
-    for step = every, n, every do dates[#dates + 1] = step end
-    if dates[#dates] ~= n then dates[#dates + 1] = n end
-    for d = #dates, 1, -1 do
-      local factor = cash * (1 + k.coupon * d) * math.exp((s.keys.rate or 0) * T * (n - dates[d]) / n)
-      pay = ("sim.where(sim.lt(path.fixing[%d][%d], %s), %s, %s)"):format(i, dates[d], g(k.level), pay, g(factor))
-    end
-    return pay
-  end
-end
 
 local function with_sampling(s, change)
   local c = copy(s)
@@ -451,7 +171,7 @@ M.twins = {
       for k, payoff_k in ipairs(s.keys.payoffs or {}) do
         local value = exact(s, payoff_k)
         if value then
-          T:sure(("payoff %d, %s, and its formula"):format(k, payoff_k.name), p[first + k], e[first + k], value, 0, scale(s) * 1e-9)
+          T:sure(("payoff %d, %s, and its formula"):format(k, payoff_k.name), p[first + k], e[first + k], value, 0, scale(s) * fine(s))
         end
       end
     end },
@@ -544,7 +264,7 @@ M.twins = {
       if c.keys.sampling and c.keys.sampling.control == "black_scholes" then c.keys.sampling.control = "geometric" end
       local p, e = priced(T, c, 1)
       for i, a in ipairs(s.keys.assets) do
-        T:sure(("the mean of asset %d and its forward"):format(i), p[i], e[i], forward(s, a) * discount(s), 0, a.spot * 1e-6)
+        T:sure(("the mean of asset %d and its forward"):format(i), p[i], e[i], forward(s, a) * discount(s), 0, a.spot * fine(s))
       end
     end },
 
@@ -556,7 +276,7 @@ M.twins = {
       c.keys.payoff = nil
       c.keys.payoffs = { call("european", { strike = a.strike }), call("european", { strike = a.strike, type = "put" }) }
       local p, e = priced(T, c, 1)
-      T:sure("call less put and the forward", p[1] - p[2], e[1] + e[2], discount(s) * (forward(s, s.keys.assets[1]) - a.strike), 0, scale(s) * 1e-6)
+      T:sure("call less put and the forward", p[1] - p[2], e[1] + e[2], discount(s) * (forward(s, s.keys.assets[1]) - a.strike), 0, scale(s) * fine(s))
     end },
 
   { name = "in and out",
@@ -814,7 +534,13 @@ local function greeks_of(r, n)
   return list, n
 end
 M.twins[#M.twins + 1] = { name = "greeks", weight = 2,
-  prepare = function(_, R) return { first = R.pick("pathwise", "likelihood", "auto"), gamma = R.chance(0.3) } end,
+  prepare = function(s, R)
+    local smooth = not s.keys.payoff and not any_payoff(s, function(p, name)
+      return name == "digital" or name == "autocallable" or name == "barrier" or name == "american" or p.monitoring
+    end) and all_assets(s, function(a) return not a.local_vol and not a.vol_grid end)
+    local dense = #s.keys.assets == 1 and s.keys.assets[1].vol and not s.keys.assets[1].jumps and not any_payoff(s, function(p) return p.monitoring end)
+    return { first = smooth and R.chance(0.7) and "pathwise" or dense and R.chance(0.7) and "likelihood" or "auto", gamma = R.chance(0.3) }
+  end,
   check = function(T, s, a)
     local c = copy(s)
     c.keys.greeks = { delta = true, vega = true, gamma = a.gamma or nil, method = a.first }

@@ -4,6 +4,7 @@
 -- A case is a function of seed and number: `--seed S --case N` repeats it. Exit status 1: ways disagree.
 local folder = arg.folder or debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$")
 package.path = folder .. "/?.lua;" .. package.path
+setmetatable(_G, { __index = function(_, name) error("not defined: " .. name, 2) end })
 local scenario, random, ask = require "scenario", require "random", require "ask"
 
 local options = { seed = 1, first = 1, device = "cpu", scratch = "/tmp/twins" }

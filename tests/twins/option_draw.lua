@@ -1,0 +1,174 @@
+-- Random options: assets, payoffs and samplings.
+local scenario, F, ask = require "scenario", require "formulas", require "ask"
+local call, fn = scenario.call, scenario.fn
+local M = {}
+
+local function of_time(R, low, high, maturity)
+  local kind = R.int(1, 6)
+  local a, b = R.uniform(low, high), R.uniform(low, high)
+  if kind <= 3 then return a end
+  if kind == 4 then return fn("function(t) return %g + %g * t end", a, (b - a) / maturity) end
+  if kind == 5 then return fn("function(t) return %g + %g * math.sin(%g * t) end", (a + b) / 2, (a - b) / 2, R.uniform(1, 8) / maturity) end
+  local at = R.uniform(0.1, 0.9) * maturity
+  if ask.knows("option", "curve") and R.chance(0.6) then
+    local flat, back = R.chance(0.5), at + R.uniform(0.01, 0.5)
+    local f = fn("sim.curve { {0, %g}, {%g, %g}, {%g, %g}" .. (flat and ', between = "flat" }' or " }"), a, at, b, back, a)
+    f.breaks = { at, back }
+    return f
+  end
+  local f = fn("function(t) return sim.where(sim.lt(t, %g), %g, %g) end", at, a, b)
+  f.breaks = { at }
+  return f
+end
+
+local function asset(R, maturity)
+  local a = { spot = R.chance(0.4) and 100 or R.log(50, 200) }
+  local kind = R.int(1, 10)
+  if kind <= 6 then
+    a.vol = of_time(R, 0.1, 0.5, maturity)
+  elseif kind <= 8 then
+    a.heston = { v = R.log(0.01, 0.2), kappa = R.log(0.5, 4), theta = R.log(0.01, 0.2), sigma = R.log(0.1, 1), rho = R.uniform(-0.9, 0.6) }
+  elseif kind == 9 then
+    a.local_vol = fn("function(S, t) return %g * math.sqrt(%g / sim.max(S, %g)) end", R.uniform(0.1, 0.4), a.spot, a.spot / 10)
+    if R.chance(0.3) then a.local_vol = fn("function(S, t) return %g + 0 * S end", R.uniform(0.1, 0.4)) end
+  else
+    a.vol_grid = { spots = { a.spot / 2, a.spot, a.spot * 2 }, times = { 0, maturity },
+      vols = { R.uniform(0.2, 0.4), R.uniform(0.15, 0.3), R.uniform(0.15, 0.3), R.uniform(0.2, 0.4), R.uniform(0.15, 0.3), R.uniform(0.15, 0.3) } }
+  end
+  if (a.vol or a.heston) and R.chance(0.3) then
+    a.jumps = { rate = R.log(0.2, 3), mean = R.uniform(-0.3, 0.2), deviation = R.uniform(0, 0.3) }
+  end
+  if R.chance(0.4) then a.dividend = of_time(R, 0, 0.08, maturity) end
+  return a
+end
+
+local function strike(R, spot) return R.chance(0.3) and spot or spot * R.log(0.75, 1.35) end
+
+-- Where a normal number is below x with probability p.
+local function quantile(p)
+  local low, high = -10, 10
+  for _ = 1, 80 do
+    local middle = (low + high) / 2
+    if F.N(middle) < p then low = middle else high = middle end
+  end
+  return (low + high) / 2
+end
+
+local function payoff(R, s)
+  local keys = s.keys
+  local i = R.int(1, #keys.assets)
+  local a = keys.assets[i]
+  local K, kind = strike(R, a.spot), R.chance(0.5) and "put" or nil
+  local bridged = not a.jumps and R.chance(0.5) and "continuous" or nil
+  local which = R.int(1, 12)
+  if which <= 3 then return call("european", { strike = K, type = kind, asset = i }) end
+  if which == 4 and R.chance(0.5) and type(a.vol) == "number" and type(keys.rate) == "number" and type(a.dividend or 0) == "number" then
+    -- A strike at which every set of evenly spread points may count the same.
+    local width = a.vol * math.sqrt(keys.maturity)
+    K = a.spot * math.exp((keys.rate - (a.dividend or 0)) * keys.maturity - width ^ 2 / 2 + width * quantile(R.int(1, 7) / 8))
+  end
+  if which == 4 then return call("digital", { strike = K, type = kind, asset = i, cash = R.chance(0.5) and R.uniform(1, 50) or nil }) end
+  if which == 5 then return call("asian", { strike = K, type = kind, asset = i, average = R.chance(0.5) and "geometric" or nil }) end
+  if which <= 7 then
+    local down = R.chance(0.5)
+    return call("barrier", { strike = K, type = kind, asset = i, level = a.spot * (down and R.uniform(0.6, 0.97) or R.uniform(1.03, 1.6)),
+      direction = down and "down" or "up", knock = R.pick("out", "in"), monitoring = bridged })
+  end
+  if which == 8 then
+    return call("lookback", { strike = R.chance(0.5) and K or nil, type = kind, asset = i, monitoring = bridged })
+  end
+  if which == 9 then
+    local sum = 0
+    for k = 1, #keys.assets do sum = sum + keys.assets[k].spot end
+    return call("basket", { strike = strike(R, sum / #keys.assets), type = kind })
+  end
+  if which == 10 then
+    local top = 0
+    for k = 1, #keys.assets do top = math.max(top, keys.assets[k].spot) end
+    return call("best_of", { strike = strike(R, top), type = kind })
+  end
+  if which == 11 and #keys.assets > 1 then
+    local j = i % #keys.assets + 1
+    local gap = a.spot - keys.assets[j].spot
+    return call("spread", { asset = i, second = j, strike = math.max(gap, 0) + R.pick(0, 5), type = kind })
+  end
+  return call("autocallable", { asset = i, level = a.spot * R.uniform(0.95, 1.1), coupon = R.uniform(0.01, 0.1),
+    protection = a.spot * R.uniform(0.5, 0.9), every = keys.steps % 2 == 0 and R.pick(1, 2) or 1 })
+end
+
+-- A payoff of one's own; its text, and what it sees: "last", "steps" or "bridge".
+local function own(R, s)
+  local assets = s.keys.assets
+  local i = R.int(1, #assets)
+  local spot = assets[i].spot
+  local jumps = false
+  for _, a in ipairs(assets) do jumps = jumps or a.jumps end
+  local kind = R.int(1, jumps and 3 or 6)
+  if kind == 1 then
+    return fn(("function(path) return sim.max(path.last[%d] - %%g, 0) end"):format(i), strike(R, spot)), "last"
+  elseif kind == 2 then
+    return fn(("function(path) return sim.max(path.mean[%d] - %%g, 0) end"):format(i), strike(R, spot)), "steps"
+  elseif kind == 3 then
+    return fn(("function(path) return sim.max(path.max[%d] - path.min[%d], 0) end"):format(i, i)), "steps"
+  elseif kind == 4 then
+    return fn(("function(path) return sim.where(sim.all(sim.lt(path.high[%d], %%g), sim.gt(path.low[%d], %%g)), " ..
+      "sim.max(path.last[%d] - %%g, 0), 0) end"):format(i, i, i), spot * R.uniform(1.1, 1.5), spot * R.uniform(0.6, 0.9), spot * R.uniform(0.8, 1)), "bridge"
+  elseif kind == 5 then
+    return fn(("function(path) return path.high[%d] - path.low[%d] end"):format(i, i)), "bridge"
+  end
+  local j = i % #assets + 1
+  return fn(("function(path) return sim.max(path.high[%d] * %%g - path.high[%d], 0) end"):format(i, j), assets[j].spot / spot), "bridge"
+end
+
+-- A control variate that these assets may have.
+local function control(R, s)
+  for _, a in ipairs(s.keys.assets) do if not a.vol or a.jumps then return "underlying" end end
+  if s.keys.payoff then return R.pick("underlying", "geometric") end
+  return R.pick("underlying", "geometric", "black_scholes")
+end
+
+function M.draw(R)
+  local maturity = R.chance(0.4) and 1 or R.log(0.2, 3)
+  local keys = { assets = {}, maturity = maturity, rate = of_time(R, 0, 0.08, maturity), payoffs = {} }
+  local s = call("option", keys)
+  local n = R.pick(1, 1, 1, 2, 2, 3)
+  for i = 1, n do keys.assets[i] = asset(R, maturity) end
+  if n > 1 and R.chance(0.7) then
+    -- Volatilities that change in different ways take some of a correlation away: most runs are asked without.
+    if R.chance(0.8) then
+      for _, a in ipairs(keys.assets) do if a.vol and type(a.vol) ~= "number" then a.vol = R.uniform(0.1, 0.5) end end
+    end
+    keys.correlation = {}
+    local load_of = {}
+    for i = 1, n do load_of[i] = R.uniform(-0.95, 0.95) end
+    for i = 1, n do
+      keys.correlation[i] = {}
+      for j = 1, n do keys.correlation[i][j] = i == j and 1 or load_of[i] * load_of[j] end
+    end
+  end
+  keys.steps = R.pick(1, 2, 3, 4, 6, 8, 12)
+  for _, a in ipairs(keys.assets) do if not a.vol then keys.steps = R.pick(8, 12, 16) end end
+  for k = 1, R.pick(1, 1, 2, 3) do keys.payoffs[k] = payoff(R, s) end
+  if R.chance(0.25) then
+    keys.payoff = own(R, s)
+    if R.chance(0.5) then keys.payoffs = {} end
+  end
+  keys.sampling = { paths = 2 ^ R.int(13, 15) }
+  if R.chance(0.3) then keys.sampling.antithetic = true end
+  if R.chance(0.25) then
+    keys.sampling.sequence = "sobol"
+    keys.sampling.scrambles = R.pick(16, 32, 64)
+    if R.chance(0.3) then keys.sampling.construction = "pca" end
+  elseif R.chance(0.2) then
+    keys.sampling.moment_matching = true
+  end
+  if R.chance(0.35) then keys.sampling.control = control(R, s) end
+  if R.chance(0.3) then keys.precision = R.pick("single", "mixed") end
+  if ask.knows("option", "mrg32k3a") and keys.sampling.sequence ~= "sobol" and R.chance(0.2) then keys.sampling.generator = "mrg32k3a" end
+  keys.seed = R.int(1, 1000000)
+  keys.output = { snapshots = "never", tables = "ends", checkpoint = "never" }
+  return s
+end
+
+M.asset, M.control = asset, control
+return M

@@ -1,0 +1,122 @@
+-- What a named payoff is worth by a formula, and as the text of a function.
+local scenario, F = require "scenario", require "formulas"
+local M = {}
+
+-- Constant volatility and no jumps: bridges are exact.
+local function constant(a) return type(a.vol) == "number" and not a.jumps end
+
+local function integral_of(v, to, power)
+  local f = F.value(v or 0)
+  if type(v) == "number" or v == nil then return f(0) ^ power * to end
+  return F.integral(function(t) return f(t) ^ power end, 0, to, v.breaks)
+end
+local function discount(s, t) return math.exp(-integral_of(s.keys.rate, t or s.keys.maturity, 1)) end
+local function forward(s, a, t)
+  t = t or s.keys.maturity
+  return a.spot * math.exp(integral_of(s.keys.rate, t, 1) - integral_of(a.dividend, t, 1))
+end
+
+-- The price of a named payoff where a formula is known, else nil.
+local function exact(s, p)
+  local k, T = p.keys, s.keys.maturity
+  local a = s.keys.assets[k.asset or 1]
+  if not a or not a.vol then return nil end
+  local D, put = discount(s), k.type == "put"
+  local fwd, var = forward(s, a), integral_of(a.vol, T, 2)
+  local function jumping(price) return a.jumps and F.merton(a.jumps, T, fwd, var, price) or price(fwd, var) end
+  if p.name == "european" then
+    return jumping(function(f, v) return F.black(put, f, v, k.strike, D) end)
+  elseif p.name == "digital" then
+    return (k.cash or 1) * jumping(function(f, v) return F.digital(put, f, v, k.strike, D) end)
+  elseif p.name == "asian" and k.average == "geometric" and not a.jumps then
+    local n = s.keys.steps or 1
+    local mean, variance, before = 0, 0, 0
+    for j = 1, n do
+      local t = T * j / n
+      local v = integral_of(a.vol, t, 2)
+      mean = mean + (math.log(forward(s, a, t)) - v / 2) / n
+      variance = variance + ((n - j + 1) / n) ^ 2 * (v - before)
+      before = v
+    end
+    return F.black(put, math.exp(mean + variance / 2), variance, k.strike, D)
+  elseif p.name == "basket" and #s.keys.assets == 1 and not k.weights or p.name == "best_of" and #s.keys.assets == 1 then
+    return jumping(function(f, v) return F.black(put, f, v, k.strike, D) end)
+  elseif p.name == "spread" and k.strike == 0 then
+    local b = s.keys.assets[k.second or 2]
+    if not b or not b.vol or a.jumps or b.jumps then return nil end
+    local x, y = F.value(a.vol), F.value(b.vol)
+    local rho = s.keys.correlation and s.keys.correlation[k.asset or 1][k.second or 2] or 0
+    local breaks = {}
+    for _, v in ipairs { a.vol, b.vol } do for _, t in ipairs(type(v) == "table" and v.breaks or {}) do breaks[#breaks + 1] = t end end
+    table.sort(breaks)
+    local cross = F.integral(function(t) return x(t) * y(t) end, 0, T, breaks)
+    local fa, fb = forward(s, a), forward(s, b)
+    return F.black(put, fa, var + integral_of(b.vol, T, 2) - 2 * rho * cross, fb, D)
+  end
+  if not constant(a) or type(s.keys.rate or 0) ~= "number" or type(a.dividend or 0) ~= "number" then return nil end
+  local r, q = s.keys.rate or 0, a.dividend or 0
+  if p.name == "barrier" and k.monitoring == "continuous" then
+    local out = F.knock_out(put, a.spot, k.strike, r, q, a.vol, T, k.direction ~= "up" and k.level or nil, k.direction == "up" and k.level or nil)
+    return k.knock == "in" and F.black(put, fwd, var, k.strike, D) - out or out
+  elseif p.name == "lookback" and k.monitoring == "continuous" and type(k.strike) ~= "number" then
+    local high, low = F.extremes(a.spot, r, q, a.vol, T)
+    return D * (put and high - fwd or fwd - low)
+  end
+end
+
+local function named_as_text(s, p)
+  local k = p.keys
+  local i, put = k.asset or 1, k.type == "put"
+  local g = scenario.number
+  local function vanilla(x, K) return put and ("sim.max(%s - %s, 0)"):format(K, x) or ("sim.max(%s - %s, 0)"):format(x, K) end
+  local last = ("path.last[%d]"):format(i)
+  if p.name == "european" then return vanilla(last, g(k.strike)) end
+  if p.name == "digital" then return ("sim.where(sim.%s(%s, %s), %s, 0)"):format(put and "lt" or "gt", last, g(k.strike), g(k.cash or 1)) end
+  if p.name == "asian" then return vanilla(("path.%s[%d]"):format(k.average == "geometric" and "geometric" or "mean", i), g(k.strike)) end
+  if p.name == "barrier" and k.monitoring ~= "continuous" then
+    local up = k.direction == "up"
+    local lives = ("sim.%s(path.%s[%d], %s)"):format(up and "lt" or "gt", up and "max" or "min", i, g(k.level))
+    local pay = vanilla(last, g(k.strike))
+    return k.knock == "in" and ("sim.where(%s, 0, %s)"):format(lives, pay) or ("sim.where(%s, %s, 0)"):format(lives, pay)
+  end
+  if p.name == "barrier" then
+    local up = k.direction == "up"
+    local lives = ("sim.%s(path.%s[%d], %s)"):format(up and "lt" or "gt", up and "high" or "low", i, g(k.level))
+    local pay = vanilla(last, g(k.strike))
+    return k.knock == "in" and ("sim.where(%s, 0, %s)"):format(lives, pay) or ("sim.where(%s, %s, 0)"):format(lives, pay), true
+  end
+  if p.name == "lookback" then
+    local bridged = k.monitoring == "continuous"
+    local high, low = ("path.%s[%d]"):format(bridged and "high" or "max", i), ("path.%s[%d]"):format(bridged and "low" or "min", i)
+    if type(k.strike) == "number" then
+      return put and ("sim.max(%s - %s, 0)"):format(g(k.strike), low) or ("sim.max(%s - %s, 0)"):format(high, g(k.strike)), bridged
+    end
+    return put and ("%s - %s"):format(high, last) or ("%s - %s"):format(last, low), bridged
+  end
+  if p.name == "basket" then
+    local sum = {}
+    for j = 1, #s.keys.assets do sum[j] = ("path.last[%d]"):format(j) end
+    return vanilla(("(%s)/%d"):format(table.concat(sum, " + "), #sum), g(k.strike))
+  end
+  if p.name == "best_of" then
+    local top = "path.last[1]"
+    for j = 2, #s.keys.assets do top = ("sim.max(%s, path.last[%d])"):format(top, j) end
+    return vanilla(top, g(k.strike))
+  end
+  if p.name == "spread" then return vanilla(("(%s - path.last[%d])"):format(last, k.second or 2), g(k.strike)) end
+  if p.name == "autocallable" and type(s.keys.rate or 0) == "number" then
+    local n, every, cash, T = s.keys.steps or 1, k.every or 1, k.cash or 100, s.keys.maturity
+    local pay = ("sim.where(sim.lt(%s, %s), %s * %s / %s, %s)"):format(last, g(k.protection), g(cash), last, g(s.keys.assets[i].spot), g(cash))
+    local dates = {}
+    for step = every, n, every do dates[#dates + 1] = step end
+    if dates[#dates] ~= n then dates[#dates + 1] = n end
+    for d = #dates, 1, -1 do
+      local factor = cash * (1 + k.coupon * d) * math.exp((s.keys.rate or 0) * T * (n - dates[d]) / n)
+      pay = ("sim.where(sim.lt(path.fixing[%d][%d], %s), %s, %s)"):format(i, dates[d], g(k.level), pay, g(factor))
+    end
+    return pay
+  end
+end
+
+M.constant, M.discount, M.forward, M.exact, M.named_as_text = constant, discount, forward, exact, named_as_text
+return M

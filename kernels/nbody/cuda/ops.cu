@@ -47,12 +47,13 @@ nbody_cuda_plan nbody_cuda_choose(const nbody_options *options) {
   plan.method = NBODY_TILE;
   const bool narrow = options->single_pairs;
   if (options->jerk)
-    plan.bodies = n >= 32768 ? (narrow ? 4 : 2) : n >= 8192 ? 2 : 1;
+    plan.bodies = n >= 32768 && !narrow ? 2 : n >= 8192 ? 4 : 1;
   else
     plan.bodies = n >= 8192 ? 4 : narrow ? 2 : n >= 5120 ? 4 : 1;
   const int64_t blocks = (n + 128 * plan.bodies - 1) / (128 * plan.bodies), groups = (n + 31) / 32;
   int64_t splits = SPLIT_BLOCKS / blocks;
-  if (narrow && n < 3072) splits = 16;
+  if (narrow && !options->jerk && n < 3072) splits = 16;
+  if (options->jerk && splits > 32) splits = 32;
   if (splits > groups) splits = groups;
   plan.splits = (int)(splits < 1 ? 1 : splits > SPLITS_MAX ? (int64_t)SPLITS_MAX : splits);
   return plan;

@@ -50,7 +50,8 @@ static void add_extreme(sim_bytes *out, const sim_expr *expr, const sim_expr_nod
   const bool least = node->op == SIM_EXPR_MIN;
   const int a = node->args[0], b = node->args[1];
   const sim_expr_node *first = &expr->nodes[a], *second = &expr->nodes[b];
-  if (first->op == SIM_EXPR_NUMBER && !isnan(first->value)) {
+  /* |x| >= 0 is true to ptxas (CUDA 13.0), also where x is NaN: that form is not for numbers up to 0. */
+  if (first->op == SIM_EXPR_NUMBER && !isnan(first->value) && !(least && first->value <= 0)) {
     sim_bytes_format(out, "!(t%d %s t%d) ? t%d : t%d", b, least ? ">=" : "<=", a, b, a);
     return;
   }

@@ -156,7 +156,7 @@ static void test_unfit(void **state) {
   static const struct {
     const char *message;
     int fault;
-  } known[] = {{"no jerk", 0}, {"velocity has another type", 1}, {"mass has another", 2}, {"species do not fit", 3}};
+  } known[] = {{"no jerk", 0}, {"velocity has another type", 1}, {"mass is missing or has another", 2}, {"species", 3}};
   for (int k = 0; k < 4; k++) {
     driver d = make(&s);
     driver_frame kept;

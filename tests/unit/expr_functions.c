@@ -12,8 +12,8 @@ static long double add(long double x, long double y) { return x + y; }
 static long double subtract(long double x, long double y) { return x - y; }
 static long double multiply(long double x, long double y) { return x * y; }
 static long double divide(long double x, long double y) { return x / y; }
-static long double least(long double x, long double y) { return y < x ? y : x; }
-static long double greatest(long double x, long double y) { return y > x ? y : x; }
+static long double least(long double x, long double y) { return y < x || isnan(y) ? y : x; }
+static long double greatest(long double x, long double y) { return y > x || isnan(y) ? y : x; }
 static long double below(long double x, long double y) { return x < y; }
 static long double below_or_equal(long double x, long double y) { return x <= y; }
 static long double equal(long double x, long double y) { return x == y; }

@@ -319,8 +319,8 @@ static void a_state_that_is_not_finite_ends_the_run(void **state) {
     assert_int_equal(count_of(both[1], SNAPSHOT, 400), 2);
     assert_string_equal(both[1]->message, both[0]->message);
     assert_int_equal(both[1]->memory.count, both[0]->memory.count);
-    assert_non_null(
-        strstr(both[1]->message, at ? "position[5] is not finite at step 20" : "position[0] is not finite at step 18"));
+    assert_non_null(strstr(both[1]->message, at ? "position of the particle with id 5 is not finite at step 20"
+                                                : "position of the particle with id 0 is not finite at step 18"));
     assert_true(both[1]->memory.flushes > 0);
     free(both[0]);
     free(both[1]);

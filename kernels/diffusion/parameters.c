@@ -96,7 +96,7 @@ static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2"
 
 static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, scheme), .type = SIM_CHOICE, .initial = "exact", .choices = schemes,
-     .doc = "exact: without rates; lie, etd1: order 1; strang, etdrk2: order 2; etdrk4: order 4"},
+     .doc = "exact: without rates; lie, etd1: order 1; strang (1 with dealias), etdrk2: order 2; etdrk4: order 4"},
     {SIM_FIELD(diffusion_integrate, dt), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
      .doc = "time step; shortened so that whole steps fill t_end. auto: a hundredth of t_end without rates, else "

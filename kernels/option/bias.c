@@ -87,9 +87,12 @@ static bool sample_chunk(const option_bias *b, int chunk, int thread, double *ou
 
 sim_status option_bias_sample(option_bias *b, int first, int last, double *mean, double *squares) {
   bool sound = true;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(b->sampler[0]->threads) reduction(&& : sound)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(b->sampler[0]->threads)
   for (int c = first; c < last; c++)
-    sound = sample_chunk(b, c, omp_get_thread_num(), b->means + (size_t)(c - first) * (size_t)b->payoffs) && sound;
+    if (!sample_chunk(b, c, omp_get_thread_num(), b->means + (size_t)(c - first) * (size_t)b->payoffs)) {
+#pragma omp atomic write
+      sound = false;
+    }
   for (int c = first; c < last; c++)
     for (int k = 0; k < b->payoffs; k++) {
       const double d = b->means[(size_t)(c - first) * (size_t)b->payoffs + (size_t)k] - mean[k];

@@ -163,9 +163,9 @@ static int make_taking(int root) {
   (void)unlinkat(root, name, 0);
   int fd = openat(root, name, flags, 0666);
   if (fd < 0) return errno;
-  int error = write(fd, text, (size_t)size) == size ? 0 : EIO;
+  (void)!write(fd, text, (size_t)size); /* empty on a full disk: then its age alone tells whether its maker lives */
   (void)close(fd);
-  if (error == 0 && linkat(root, name, root, TAKING_NAME, 0) != 0) error = errno;
+  int error = linkat(root, name, root, TAKING_NAME, 0) == 0 ? 0 : errno;
   (void)unlinkat(root, name, 0);
   if (error != EPERM && error != EOPNOTSUPP && error != ENOSYS) return error;
   fd = openat(root, TAKING_NAME, flags, 0666); /* no hard links here */

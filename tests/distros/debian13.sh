@@ -51,10 +51,11 @@ chroot "$root" useradd -m someone
 outside=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM=dumb)
 for name in http_proxy https_proxy no_proxy PIP_INDEX_URL PIP_CERT SSL_CERT_FILE REQUESTS_CA_BUNDLE; do
   [ -n "${!name:-}" ] || continue
-  outside+=("$name=${!name}")
-  if [ -f "${!name}" ]; then
-    mkdir -p "$root/$(dirname -- "${!name}")"
-    cp -L -- "${!name}" "$root/${!name}"
+  if [ -f "${!name}" ]; then # not where the package ca-certificates writes
+    install -D -m 644 -- "${!name}" "$root/etc/outside/$name"
+    outside+=("$name=/etc/outside/$name")
+  else
+    outside+=("$name=${!name}")
   fi
 done
 # as USER COMMAND...: in the tree, which becomes that user's; what it says goes to the log.

@@ -113,8 +113,8 @@ static void test_nothing_to_resolve(void **state) {
       "return sim.diffusion { grid = { n = {32, 24}, size = {1, 1}, y = 'fixed' }, fields = {{ name = 'u', D = 0.1, "
       "walls = {1, 3}, initial = function(x, y) return 1 + 2*y + 0.1*math.sin(math.pi*y) end }}, rates = function(u) "
       "return 0*u end, integrate = { scheme = 'lie', dt = 0.1, t_end = 2 } }",
-      "return sim.diffusion { grid = { n = {32}, size = {1} }, fields = {{ name = 'u', D = 0.1, fluctuation = 0.1 }}, "
-      "rates = function(u) return 0*u end, integrate = { scheme = 'etd1', dt = 0.1, t_end = 2 } }"};
+      ("return sim.diffusion { grid = { n = {32}, size = {1} }, fields = {{ name = 'u', D = 0.1, fluctuation = 0.1 }}, "
+       "rates = function(u) return 0*u end, integrate = { scheme = 'etd1', dt = 0.1, t_end = 2 } }")};
   (void)state;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     const heard h = run_with_rows(texts[i], 4);

@@ -88,9 +88,12 @@ static void touch(bed_work *w, double dt, double next) {
 }
 
 static void drift_alone(bed_work *w, double dt) {
+  const int more = more_of(&w->options);
   collision_launch(&drifting, (double)w->numbers.n * 10 * sizeof(four), grid_of(w->numbers.n), BED_THREADS,
-                   more_of(&w->options) >= BED_MORE ? drift<BED_MORE> : drift<BED_BARE>, w->arrays, (real)w->ended,
-                   (real)dt, w->launch++, w->shift);
+                   more >= BED_MORE     ? drift<BED_MORE>
+                   : more == BED_WORKED ? drift<BED_WORKED>
+                                        : drift<BED_BARE>,
+                   w->arrays, (real)w->ended, (real)dt, w->launch++, w->shift);
 }
 
 /* Lists made anew where they no longer hold, in a step of dt or before the first. */

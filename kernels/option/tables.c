@@ -54,9 +54,10 @@ static void add_greek_tables(option_parameters *p, const option_quantity *quanti
       if (quantity[q].greek != g) continue;
       char *name = p->names[names++];
       if (p->assets.count > 1 && g <= OPTION_VEGA)
-        snprintf(name, sizeof p->names[0], "payoff_%d_%d", quantity[q].payoff + 1, quantity[q].asset + 1);
+        snprintf(name, sizeof p->names[0], "payoff_%hd_%hd", (short)(quantity[q].payoff + 1),
+                 (short)(quantity[q].asset + 1));
       else
-        snprintf(name, sizeof p->names[0], "payoff_%d", quantity[q].payoff + 1);
+        snprintf(name, sizeof p->names[0], "payoff_%hd", (short)(quantity[q].payoff + 1));
       *column++ = (sim_field){.name = name, .type = SIM_REAL, .doc = "of this payoff, and of this asset"};
     }
     *column = (sim_field){0};

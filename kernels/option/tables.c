@@ -52,9 +52,12 @@ static void add_greek_tables(option_parameters *p, const option_quantity *quanti
     sim_field *column = p->greek_columns[g];
     for (int q = 0; q < quantities; q++) {
       if (quantity[q].greek != g) continue;
-      char *name = p->names[names++], asset[16] = "";
-      if (p->assets.count > 1 && g <= OPTION_VEGA) snprintf(asset, sizeof asset, "_%d", quantity[q].asset + 1);
-      snprintf(name, sizeof p->names[0], "payoff_%d%s", quantity[q].payoff + 1, asset);
+      char *name = p->names[names++];
+      if (p->assets.count > 1 && g <= OPTION_VEGA)
+        snprintf(name, sizeof p->names[0], "payoff_%hd_%hd", (short)(quantity[q].payoff + 1),
+                 (short)(quantity[q].asset + 1));
+      else
+        snprintf(name, sizeof p->names[0], "payoff_%hd", (short)(quantity[q].payoff + 1));
       *column++ = (sim_field){.name = name, .type = SIM_REAL, .doc = "of this payoff, and of this asset"};
     }
     *column = (sim_field){0};

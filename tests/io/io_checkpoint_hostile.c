@@ -216,11 +216,11 @@ static void test_links(void **state) {
 }
 
 static void test_numbers(void **state) {
-  const int64_t version = 2, before = -1, many = 1 << 20;
+  const int64_t version = 3, before = -1, many = 1 << 20;
   const double nan_value = NAN;
   crafted it = begin(state);
   set_attribute(&it, "schema_version", H5T_NATIVE_INT64, &version);
-  assert_refused(&it, "has checkpoint schema 2");
+  assert_refused(&it, "has checkpoint schema 3");
   fixture_remove(it.self->run);
   it = begin(state);
   set_attribute(&it, "step", H5T_NATIVE_INT64, &before);

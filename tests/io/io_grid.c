@@ -170,7 +170,7 @@ static void make_datasets(const char *path, double *values, hsize_t block) {
 static void test_datasets(void **state) {
   static const hsize_t blocks[] = {512, 4096, 0};
   const fixture *self = *state;
-  char path[160];
+  char path[160] = "";
   double values[H * W], read[H * W];
   sim_grid_source source = source_of(path, 0);
   snprintf(path, sizeof path, "%s/values.h5", self->base);

@@ -238,12 +238,12 @@ static void test_front(void **state) {
 /* ---- the same bits ---- */
 
 /* Large enough for three threads to have work. */
-static const char *const case_text = "return sim.diffusion { seed = 5, precision = '%s', grid = { n = {36, 30, 40}, "
-                                     "size = {1, 1, 0.5}, y = '%s', x = '%s' },"
-                                     "fields = {{ name = 'u', D = 1e-3, initial = 1, noise = 0.1 }, { name = 'v', D = "
-                                     "2e-3, initial = 0.5, noise = 0.1 }},"
-                                     "rates = function(u, v, y) return u*(1 - u)*v + 0.1*y, u - v end,"
-                                     "integrate = { scheme = '%s', dt = 0.05, t_end = 0.5 } }";
+static const char case_text[] = "return sim.diffusion { seed = 5, precision = '%s', grid = { n = {36, 30, 40}, "
+                                "size = {1, 1, 0.5}, y = '%s', x = '%s' },"
+                                "fields = {{ name = 'u', D = 1e-3, initial = 1, noise = 0.1 }, { name = 'v', D = "
+                                "2e-3, initial = 0.5, noise = 0.1 }},"
+                                "rates = function(u, v, y) return u*(1 - u)*v + 0.1*y, u - v end,"
+                                "integrate = { scheme = '%s', dt = 0.05, t_end = 0.5 } }";
 
 static void digest_of(system_run *s, char out[33]) {
   look(s);

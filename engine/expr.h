@@ -151,8 +151,9 @@ bool sim_expr_depends(const sim_expr *expr, int output, int input);
 /* Whether the output is NaN whatever the inputs, as 0/0 * x is; whether it is 0 wherever it is finite, as 0 * x is. */
 bool sim_expr_always_nan(const sim_expr *expr, int output);
 bool sim_expr_always_zero(const sim_expr *expr, int output);
-/* Numbers that an input itself is compared with, or the least or greatest of them: there the function may jump or have
- * a kink. out has room for the graph's nodes; returns how many, in no order. */
+/* Values of an input at which the function may jump or have a kink: where what is compared, or the least or greatest of
+ * which is taken, are equal as linear functions of the input (365*t, t - 0.5, |t - 0.5|) and numbers. out has room for
+ * three times the graph's nodes; returns how many, in no order. */
 int sim_expr_breaks(const sim_expr *expr, int input, double *out);
 /* Whether an output may jump as its inputs move: it has a where, floor, ceil, sign, fmod or %. */
 bool sim_expr_may_jump(const sim_expr *expr);

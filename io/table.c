@@ -391,6 +391,14 @@ static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, co
   }
   if (status == SIM_OK && all) return SIM_OK;
   if (!any) return SIM_OK;
+  int64_t found = 0;
+  for (size_t i = 0; i < self->journal.count; i++) found += self->rows[i];
+  if (found > 0) { /* what it has may be more than the other file has */
+    (void)renameat(self->folder->root, "tables.rows", self->folder->root, "tables.rows.bad");
+    sim_log(SIM_LOG_WARN,
+            "%s/tables.rows: damaged behind %lld rows: kept as tables.rows.bad; tables go on from tables.h5",
+            self->folder->path, (long long)found);
+  }
   drop_rows(self);
   status = read_file(self, checkpoint, path);
   if (status == SIM_OK) status = io_journal_flush(&self->journal);

@@ -1,4 +1,5 @@
 /* Integrals of functions of time over the steps, and what they say of correlations. */
+#include "engine/log.h"
 #include "kernels/option/option.h"
 
 #include <math.h>
@@ -135,7 +136,7 @@ static void look_around(integral *f, double maturity) {
 }
 
 static sim_status integrate(integral *f, const sim_expr *expr, int steps, double dt, bool *done) {
-  double *breaks = calloc(SIM_EXPR_NODES_MAX, sizeof *breaks);
+  double *breaks = calloc((size_t)3 * SIM_EXPR_NODES_MAX, sizeof *breaks);
   sim_expr_program *program = NULL;
   sim_status status = sim_expr_program_create(expr, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &program);
   f->scratch = status == SIM_OK ? aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64) : NULL;
@@ -217,6 +218,34 @@ static sim_status lost_share(const option_parameters *p, int i, int j, double *r
   return status;
 }
 
+/* The paths see a local volatility at the beginnings of steps, and the bias's paths at half steps too: a jump in
+ * between is told. */
+static sim_status tell_jumps(const option_parameters *p, int asset) {
+  const sim_expr *expr = option_asset_at(p, asset)->local_vol;
+  const double dt = p->maturity / p->steps, spot = option_asset_at(p, asset)->spot;
+  const int input = expr != NULL ? sim_expr_input_find(expr, "t") : -1;
+  if (input < 0) return SIM_OK;
+  double *breaks = calloc((size_t)3 * SIM_EXPR_NODES_MAX, sizeof *breaks);
+  if (breaks == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+  const int count = sim_expr_breaks(expr, input, breaks);
+  sim_status status = SIM_OK;
+  for (int i = 0; i < count && status == SIM_OK; i++) {
+    const double t = breaks[i], near = 1e-6 * dt, steps = t / dt;
+    double before, after;
+    if (!(t > 0 && t < p->maturity) || fabs(steps - round(steps)) < 1e-6) continue;
+    status = option_local_vol(expr, spot, t - near, &before);
+    if (status == SIM_OK) status = option_local_vol(expr, spot, t + near, &after);
+    if (status != SIM_OK || fabs(after - before) <= 0.01 * fmax(fabs(before), fabs(after))) continue;
+    sim_log(SIM_LOG_WARN,
+            "assets[%d].local_vol jumps at t = %.9g, inside a step of %.9g: paths see it at the next step's beginning, "
+            "and the bias does not tell; expected steps that end there",
+            asset + 1, t, dt);
+    break;
+  }
+  free(breaks);
+  return status;
+}
+
 sim_status option_check_vols(const option_parameters *p) {
   const size_t n = p->assets.count;
   double *room = calloc(4 * (size_t)p->steps, sizeof *room), lost = 0;
@@ -235,5 +264,6 @@ sim_status option_check_vols(const option_parameters *p) {
                           j + 1, i + 1, 100 * lost);
     }
   free(room);
+  for (int i = 0; i < (int)n && status == SIM_OK; i++) status = tell_jumps(p, i);
   return status;
 }

@@ -1,5 +1,6 @@
-/* Between the time loop and the sinks. What is due at a step is copied, and a thread of its own, the writer, calls the
- * sinks in the order of the steps while the next ones run. Out of a device the copies leave beside the steps. */
+/* Queue of outputs between the time loop and the sinks. The loop copies the state of a step that has outputs due. The
+ * writer thread calls the sinks in the order of the steps, while later steps run. Copies from a device run beside them.
+ */
 #ifndef SIM_ENGINE_OUTPUTS_H
 #define SIM_ENGINE_OUTPUTS_H
 

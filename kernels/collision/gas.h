@@ -124,8 +124,8 @@ COLLISION_GAS_INLINE bool collision_gas_meet(const collision_gas_numbers *g, boo
   return true;
 }
 
-/* Energy that the dashpot takes in a step, in units of its tally. Where it cancels the spring no impulse changes the
- * speed. */
+/* Returns the energy that the dashpot dissipates in one step, in units of the tally of dissipated energy. Where the
+ * dashpot cancels the spring, no impulse changes the speed. */
 COLLISION_GAS_INLINE float collision_gas_lost(const collision_gas_numbers *g, bool equal, float pair,
                                               const collision_gas_contact *m) {
   const float damping = equal ? g->damping : fmaf(g->gm, 1 / pair, fmaf(g->gh, 1 / sqrtf(pair), g->g0));

@@ -1,6 +1,6 @@
-/* Whether the grid resolves the fields. What a grid cannot hold gathers at its highest wavenumbers: power there says
- * that the solution has finer parts, whatever the step. Lines of cells along each axis are transformed on the host: all
- * of small grids, some of large ones, spread evenly. */
+/* Check of the spatial resolution. Structure finer than the grid collects at the highest wavenumbers, so that power
+ * there means an unresolved solution, whatever the time step. Lines of cells along each axis are transformed on the
+ * host: all of small grids, some of large ones, spread evenly. */
 #include "kernels/diffusion/diffusion.h"
 
 #include "engine/log.h"

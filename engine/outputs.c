@@ -69,13 +69,16 @@ static void report_failure(sim_sink *sink) {
   sim_log(SIM_LOG_WARN, "%s not written: %s; the run goes on and tries again", sink->name, sim_error_last()->message);
 }
 
+static void flush(sim_sink *sink) {
+  sink->flush_failed = sink->flush(sink->self) != SIM_OK;
+  if (sink->flush_failed) report_failure(sink);
+}
+
 static void flush_all(const sim_run *run) {
   sim_profile_range_begin("flush");
   for (size_t i = 0; i < run->sink_count; i++) {
     sim_sink *sink = &run->sinks[i];
-    if (!sink->flush) continue;
-    sink->flush_failed = sink->flush(sink->self) != SIM_OK;
-    if (sink->flush_failed) report_failure(sink);
+    if (sink->flush) flush(sink);
   }
   sim_profile_range_end();
 }
@@ -100,16 +103,14 @@ static sim_status write_sink(sim_sink *sink, const sim_frame *frame) {
   return SIM_OK;
 }
 
-/* All checkpoint sinks. Tables are made durable before, so that a restart finds every row up to it; where that fails
- * the state is worth saving all the same. */
+/* All checkpoint sinks. */
 static sim_status checkpoint(sim_outputs *o, const sim_frame *frame) {
   const double begin = sim_wall_clock();
-  flush_all(o->run);
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
     if (sink->kind != SIM_SINK_CHECKPOINT) continue;
     SIM_TRY(write_sink(sink, frame));
-    if (sink->write_failed) continue;
+    if (sink->write_failed || sink->saved) continue;
     pthread_mutex_lock(&o->lock);
     o->checkpoint_step = frame->clock.step;
     o->checkpoint_seconds = fmax(o->checkpoint_seconds, sim_wall_clock() - begin);
@@ -210,8 +211,22 @@ static sim_status raise_failure(const sim_error *failure) {
   return sim_fail_at(failure->status, failure->file, failure->line, "%s", failure->message);
 }
 
+/* Checkpoints that became durable behind the run. */
+static void look_at_saved(sim_outputs *o) {
+  for (size_t i = 0; i < o->run->sink_count; i++) {
+    const sim_sink *sink = &o->run->sinks[i];
+    int64_t step;
+    double seconds;
+    if (!sink->saved) continue;
+    sink->saved(sink->self, &step, &seconds);
+    if (step >= 0) o->checkpoint_step = step;
+    o->checkpoint_seconds = fmax(o->checkpoint_seconds, seconds);
+  }
+}
+
 sim_status sim_outputs_look(sim_outputs *o) {
   pthread_mutex_lock(&o->lock);
+  look_at_saved(o);
   const sim_error failure = o->failure;
   o->run->checkpoint_step = o->checkpoint_step;
   if (o->checkpoint_seconds > 0) o->run->checkpoint_seconds = o->checkpoint_seconds;
@@ -376,16 +391,28 @@ void sim_outputs_tick(sim_outputs *o, double now) {
   if (idle) post(o, &(job){.flush = true, .stage = -1});
 }
 
-void sim_outputs_flush(sim_outputs *o) {
-  flush_all(o->run);
+/* What others read is made while the last files are on their way to the disk; then all is waited for. */
+sim_status sim_outputs_flush(sim_outputs *o) {
+  bool failed[SIM_SINKS_MAX] = {false};
   sim_profile_range_begin("finish");
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
-    if (!sink->finish || sink->finish(sink->self) == SIM_OK) continue;
-    sink->flush_failed = true;
-    report_failure(sink);
+    failed[i] = sink->finish && sink->finish(sink->self) != SIM_OK;
+    if (failed[i]) report_failure(sink);
   }
   sim_profile_range_end();
+  flush_all(o->run);
+  for (size_t i = 0; i < o->run->sink_count; i++) o->run->sinks[i].flush_failed |= failed[i];
+  return sim_outputs_look(o);
+}
+
+sim_status sim_outputs_save(sim_outputs *o) {
+  for (size_t i = 0; i < o->run->sink_count; i++) {
+    sim_sink *sink = &o->run->sinks[i];
+    if (sink->saved && sink->flush) flush(sink);
+  }
+  SIM_TRY(sim_outputs_look(o));
+  return o->run->checkpoint_step == o->run->clock.step ? SIM_OK : sim_outputs_give(o, 0, true);
 }
 
 sim_status sim_outputs_end(sim_outputs *o) {

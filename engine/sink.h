@@ -17,10 +17,14 @@ typedef struct sim_sink {
    * be shown no arrays; others may be shown those alone that are theirs: of SIM_OUTPUT, or of a checkpoint. All sinks
    * are called by one thread at a time, not always by the same. */
   sim_status (*write)(void *self, const sim_frame *frame);
-  /* Makes what was written durable; called before each checkpoint, now and then, and at the end. May be NULL. */
+  /* Makes what was written durable; called now and then, and at the end. Files become durable in the order in which they
+   * are written, so that a checkpoint needs no flush before it. May be NULL. */
   sim_status (*flush)(void *self);
-  /* At the end of a run, after the last flush: brings what others read into its last form. May be NULL. */
+  /* At the end of a run, before the last flush: brings what others read into its last form. May be NULL. */
   sim_status (*finish)(void *self);
+  /* Of checkpoints that become durable behind the run: step of the newest durable one, -1 where there is none yet, and
+   * the seconds that the slowest has taken. From any thread. NULL: what was written is durable. */
+  void (*saved)(void *self, int64_t *step, double *seconds);
   void (*destroy)(void **self);
   /* kept by the run loop */
   bool write_failed, flush_failed; /* the last one did */

@@ -21,6 +21,8 @@ struct io_index {
   size_t record_count, field_count;
   io_vtk_grid grid;
   size_t written; /* steps in the files */
+  io_later_result result;
+  int failures; /* of result, that were seen */
   bool scanned, changed;
 };
 
@@ -234,15 +236,26 @@ sim_status io_index_add(io_index *self, const sim_frame *frame) {
   return SIM_OK;
 }
 
+void io_index_wait(io_index *self) {
+  io_later_wait_for(self->place.later, &self->result);
+  if (self->result.failures == self->failures) return;
+  self->failures = self->result.failures;
+  self->changed = true;
+  self->written = 0;
+}
+
 sim_status io_index_write(io_index *self, bool last) {
   const io_index_place *place = &self->place;
   const io_vtk_series series = {.folder = place->folder,
                                 .folder_path = place->folder_path,
                                 .below = place->below,
                                 .provenance = self->provenance,
+                                .later = place->later,
+                                .result = &self->result,
                                 .steps = self->steps,
                                 .count = self->count};
   bool has_position = false;
+  io_index_wait(self); /* the temporary names are the same */
   /* The files are written anew as a whole, which takes as long as there are snapshots. */
   if (!last && self->count >= self->written && self->count - self->written <= self->written / 10) return SIM_OK;
   if (!self->changed) return SIM_OK;

@@ -109,7 +109,9 @@ static sim_status write_file(const io_vtk_series *series, const char *name, writ
     H5Gclose(root);
   }
   if (status == SIM_OK) status = io_provenance_write(file.id, series->provenance);
-  return io_h5_finish(&file, status);
+  SIM_TRY(io_h5_finish(&file, status));
+  io_later_add(series->later, &file.file, "index of the snapshots", series->result);
+  return SIM_OK;
 }
 
 /* ---- particles ---- */

@@ -24,6 +24,8 @@ typedef struct io_vtk_series {
   const char *folder_path;
   const char *below; /* "snap/": where the snapshots are from there; "": beside it */
   const io_provenance *provenance;
+  io_later *later; /* makes the index durable; its files are under way when the functions below return */
+  io_later_result *result;
   const io_vtk_step *steps; /* rising */
   size_t count;
 } io_vtk_series;

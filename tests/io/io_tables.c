@@ -235,6 +235,7 @@ static void test_rows_that_were_not_durable(void **state) {
     resume(self, &out, 14);
     add_rows(&out, self, 15, 15);
     assert_ok(out.tables.finish(out.tables.self));
+    assert_ok(out.tables.flush(out.tables.self));
     assert_energy(self, 15);
     checkpoint(&out, self, 15); /* all are durable: none in the checkpoint */
     close_outputs(&out);

@@ -56,7 +56,7 @@ struct sim_outputs {
 
   /* of the thread that writes; a stage is the loop's while it is not used. The first one has room for whole states. */
   sim_stage stages[SIM_STAGES_MAX];
-  int stage_count;
+  int stage_count, stage_most;
   double last_flush, flush_cost;
 };
 
@@ -241,14 +241,35 @@ static int free_stage(const sim_outputs *o, bool whole) {
   return -1;
 }
 
-/* Waits until there is room for a job and, with `stage`, until one is free. */
+/* One more stage for snapshots of what o->view shows; *stage stays -1 where there are as many as there may be. */
+static sim_status add_stage(sim_outputs *o, int *stage) {
+  const int at = o->stage_count;
+  if (at >= o->stage_most) return SIM_OK;
+  sim_status status = sim_stage_create(o->run->backend, &o->view, false, at, &o->stages[at]);
+  if (status == SIM_ERR_NO_MEMORY) {
+    o->stage_most = at;
+    return SIM_OK;
+  }
+  SIM_TRY(status);
+  *stage = o->stage_count++;
+  return SIM_OK;
+}
+
+/* Waits until there is room for a job and, with `stage`, until one is free for what o->view shows. */
 static sim_status wait_for_room(sim_outputs *o, bool whole, int *stage) {
+  sim_status status = SIM_OK;
   sim_profile_range_begin("wait for outputs");
   pthread_mutex_lock(&o->lock);
-  while (o->count == SIM_OUTPUTS_WAITING || (stage && (*stage = free_stage(o, whole)) < 0))
+  if (stage) *stage = free_stage(o, whole);
+  pthread_mutex_unlock(&o->lock);
+  if (stage && *stage < 0 && !whole) status = add_stage(o, stage);
+  pthread_mutex_lock(&o->lock);
+  while (status == SIM_OK &&
+         (o->count == SIM_OUTPUTS_WAITING || (stage && *stage < 0 && (*stage = free_stage(o, whole)) < 0)))
     pthread_cond_wait(&o->room, &o->lock);
   pthread_mutex_unlock(&o->lock);
   sim_profile_range_end();
+  SIM_TRY(status);
   return sim_outputs_look(o);
 }
 
@@ -369,9 +390,9 @@ sim_status sim_outputs_give(sim_outputs *o, uint32_t due, bool save) {
   pthread_mutex_unlock(&o->lock);
   if (tables) SIM_TRY(observe(o, j.values));
   if (save || tables != due) {
-    SIM_TRY(wait_for_room(o, save, &j.stage));
     o->shown = -1;
     SIM_TRY(view(o));
+    SIM_TRY(wait_for_room(o, save, &j.stage));
     SIM_TRY(sim_stage_take(&o->stages[j.stage], &o->view, save));
   }
   post(o, &j);
@@ -386,9 +407,9 @@ void sim_outputs_tick(sim_outputs *o, double now) {
     return;
   }
   pthread_mutex_lock(&o->lock);
-  bool idle = o->count == 0;
+  const bool room = o->count < SIM_OUTPUTS_WAITING;
   pthread_mutex_unlock(&o->lock);
-  if (idle) post(o, &(job){.flush = true, .stage = -1});
+  if (room) post(o, &(job){.flush = true, .stage = -1});
 }
 
 /* What others read is made while the last files are on their way to the disk; then all is waited for. */
@@ -454,7 +475,8 @@ static sim_status create_stages(sim_outputs *o) {
   SIM_TRY(view(o));
   for (size_t i = 0; i < o->view.array_count; i++)
     if (o->view.arrays[i].field->flags & SIM_OUTPUT) bytes += (double)sim_array_bytes(&o->view.arrays[i]);
-  const int count = sim_stage_count(bytes, snapshots);
+  o->stage_most = sim_stage_count(bytes, snapshots);
+  const int count = o->stage_most < SIM_STAGES_FIRST ? o->stage_most : SIM_STAGES_FIRST;
   for (; o->stage_count < count; o->stage_count++) {
     const int i = o->stage_count;
     sim_stage *stage = &o->stages[i];

@@ -12,9 +12,10 @@ static bool is_staged(const sim_array *array) {
 }
 
 int sim_stage_count(double snapshot_bytes, bool snapshots) {
-  const double most = 256.0 * (1 << 20);
+  const double mebibyte = 1 << 20, bytes = fmax(snapshot_bytes, 1);
   if (!snapshots) return 1;
-  return 1 + (int)fmax(0, fmin(SIM_STAGES_MAX - 1, most / fmax(snapshot_bytes, 1)));
+  return 1 +
+         (int)fmax(fmin(SIM_STAGES_FIRST - 1, 256 * mebibyte / bytes), fmin(SIM_STAGES_MAX - 1, 64 * mebibyte / bytes));
 }
 
 void sim_stage_plan(const sim_backend *backend, bool snapshots, bool checkpoints, sim_plan *plan) {

@@ -150,10 +150,15 @@ static sim_status write_all(io_image *image, const writer *self, const sim_frame
   return io_provenance_write(root, from);
 }
 
+static bool is_known(const writer *self, int64_t step) {
+  for (size_t i = 0; i < self->good_count; i++)
+    if (self->good[i] == step) return true;
+  return false;
+}
+
 static void remember(writer *self, int64_t step) {
   size_t most = sizeof self->good / sizeof *self->good;
-  for (size_t i = 0; i < self->good_count; i++)
-    if (self->good[i] == step) return;
+  if (is_known(self, step)) return;
   if (self->good_count < most) self->good_count++;
   memmove(self->good + 1, self->good, (self->good_count - 1) * sizeof *self->good);
   self->good[0] = step;
@@ -161,8 +166,7 @@ static void remember(writer *self, int64_t step) {
 
 /* Whether the file of this step is whole: known from its writing, or found by its digest. */
 static bool is_good(writer *self, const char *name, int64_t step) {
-  for (size_t i = 0; i < self->good_count; i++)
-    if (self->good[i] == step) return true;
+  if (is_known(self, step)) return true;
   char path[4300];
   int fd;
   off_t size;
@@ -181,7 +185,8 @@ static void remove_file(const writer *self, const char *name) {
 
 /* Drops what is older than the last good ones, counted from the one just written, which is durable by now. Where the
  * run went on from an earlier checkpoint on purpose (or because later ones were damaged), the later ones that it found
- * are of a future that was given up, and nobody may go on from them. A run's own steps only grow. */
+ * are of a future that was given up, and nobody may go on from them. A run's own steps only grow; those that became
+ * durable together with its first one are known by then. */
 static void prune(writer *self, int64_t written) {
   const int64_t parent = self->parent;
   int64_t *steps;
@@ -196,7 +201,7 @@ static void prune(writer *self, int64_t written) {
     char name[64];
     if (steps[i] == written) continue;
     snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)steps[i]);
-    if (steps[i] > written || (parent >= 0 && steps[i] > parent)) {
+    if (steps[i] > written || (parent >= 0 && steps[i] > parent && !is_known(self, steps[i]))) {
       sim_log(SIM_LOG_INFO, "%s: removed: the run went on from an earlier checkpoint", name);
       remove_file(self, name);
     } else if (good >= IO_CHECKPOINTS_KEPT) {

@@ -200,8 +200,7 @@ void io_later_add(io_later *self, const io_file *file, const char *what, io_late
 
 void io_later_add_checkpoint(io_later *self, const io_file *file, const char *what, io_later_result *result, int keep,
                              io_later_ended *ended, void *context) {
-  add(self,
-      &(entry){.file = *file, .what = what, .result = result, .keep = keep, .ended = ended, .context = context});
+  add(self, &(entry){.file = *file, .what = what, .result = result, .keep = keep, .ended = ended, .context = context});
 }
 
 void io_later_wait(io_later *self) {

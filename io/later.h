@@ -20,8 +20,8 @@ typedef struct io_later_result {
   char why[512];
 } io_later_result;
 
-/* What became of one checkpoint. IO_LATER_DROPPED: newer ones are durable, and nobody would keep it. IO_LATER_NEWEST: it
- * is durable, and the newest one by now. */
+/* What became of one checkpoint. IO_LATER_DROPPED: newer ones are durable, and nobody would keep it. IO_LATER_NEWEST:
+ * it is durable, and the newest one by now. */
 typedef enum io_later_end { IO_LATER_FAILED, IO_LATER_DROPPED, IO_LATER_DURABLE, IO_LATER_NEWEST } io_later_end;
 /* Called once for each checkpoint, by the thread that makes it durable. */
 typedef void io_later_ended(void *context, io_later_end end);

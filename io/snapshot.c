@@ -26,7 +26,8 @@ typedef struct writer {
 static sim_status write_file(writer *self, const sim_frame *frame, int folder, const char *path) {
   char name[64];
   io_file file;
-  if (self->added == frame->clock.step) io_later_wait_for(self->folder->later, &self->result); /* the temporary name is the same */
+  if (self->added == frame->clock.step)
+    io_later_wait_for(self->folder->later, &self->result); /* the temporary name is the same */
   self->added = frame->clock.step;
   snprintf(name, sizeof name, IO_SNAPSHOT_NAME, (long long)frame->clock.step);
   SIM_TRY(io_file_create(folder, path, name, &file));

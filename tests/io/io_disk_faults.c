@@ -53,6 +53,7 @@ static sim_status write_one(outputs *it, fixture *self, int kind) {
   }
   if (kind == 1) {
     SIM_TRY(it->snapshots.write(it->snapshots.self, &frame));
+    io_later_wait(it->folder->later); /* the index comes behind it */
     return it->snapshots.flush(it->snapshots.self);
   }
   if (kind == 3) return io_folder_write(it->folder, "status.json", "{}\n", 3);

@@ -454,6 +454,9 @@ static void the_plan_knows_where(void **state) {
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500);
   sim_stage_plan(&sim_backend_cpu, true, true, &host); /* one for whole states and all that there are of snapshots */
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500 + 500 + (SIM_STAGES_MAX - 1) * 300);
+  sim_plan apart = {.snapshot_bytes = 300, .checkpoint_bytes = 200, .unsaved_bytes = 300}; /* no array is of both */
+  sim_stage_plan(&sim_backend_cpu, false, true, &apart);
+  assert_true(sim_plan_bytes(&apart, SIM_SPACE_HOST) == 500);
   assert_int_equal(sim_stage_count(100 << 20, true), 3);
   assert_int_equal(sim_stage_count(1e12, true), 1);
 }

@@ -54,7 +54,7 @@ void cli_help(cli_command about) {
     help_of_all();
     return;
   }
-  printf("usage: sim %s %s\n\n%s\n", row->name, row->usage, row->purpose);
+  printf("usage: sim %s%s%s\n\n%s\n", row->name, *row->usage ? " " : "", row->usage, row->purpose);
   if (row->more) printf("%s", row->more);
   bool any = false;
   for (size_t i = 0; i < cli_option_help_count; i++) {

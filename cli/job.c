@@ -147,10 +147,9 @@ static double wall_limit(const session *s) {
   const cli_scheduler *scheduler = &s->job->scheduler;
   const double left = s->left - (sim_wall_clock() - s->asked);
   char text[32];
-  cli_duration(left, text, sizeof text);
-  if (!s->job->options->wall_auto)
-    ;
-  else if (!scheduler->name)
+  cli_duration(s->left, text, sizeof text);
+  if (!s->job->options->wall_auto) return left > 0 ? left : 1e-9;
+  if (!scheduler->name)
     cli_say("  --wall auto: not in a batch job, no limit");
   else if (isnan(left))
     sim_log(SIM_LOG_WARN, "--wall auto: %s's job %s: %s says no time: no limit", scheduler->name, scheduler->job,
@@ -387,7 +386,7 @@ static void say_summary(session *s, sim_status status) {
 static void say_what_to_do(const session *s) {
   const sim_error cause = *sim_error_last();
   const bool full = strstr(cause.message, strerror(ENOSPC)) || strstr(cause.message, strerror(EDQUOT));
-  const char *path = io_folder_path(s->folder), *mend = full ? "free space" : "mend that";
+  const char *path = io_folder_path(s->folder), *mend = full ? "free space" : "mend the cause";
   if (s->run.checkpoint_step >= 0)
     sim_fail_at(cause.status, cause.file, cause.line, "%.600s; %s, then: sim resume %s (goes on from step %lld)",
                 cause.message, mend, path, (long long)s->run.checkpoint_step);

@@ -29,9 +29,8 @@ typedef struct writer {
 
   /* Under the lock. */
   pthread_mutex_t lock;
-  int64_t durable; /* step of the newest checkpoint; -1: none */
-  double slowest;  /* seconds until one was durable */
-  bool failing;    /* the last one failed */
+  sim_saved saved;
+  int under_way;
 
   /* Of the thread that makes files durable. */
   int64_t good[2 * IO_CHECKPOINTS_KEPT]; /* steps of files known to be whole, the latest found first */
@@ -217,19 +216,24 @@ static void prune(writer *self, int64_t written) {
 typedef struct ticket {
   writer *self;
   int64_t step;
-  double begin;
+  double t, begin;
 } ticket;
 
 static void ended(void *context, io_later_end end) {
   const ticket t = *(const ticket *)context;
   free(context);
-  if (end == IO_LATER_DROPPED) return;
   pthread_mutex_lock(&t.self->lock);
-  t.self->failing = end == IO_LATER_FAILED;
-  if (end != IO_LATER_FAILED) t.self->slowest = fmax(t.self->slowest, sim_wall_clock() - t.begin);
-  if (end == IO_LATER_NEWEST) t.self->durable = t.step;
+  sim_saved *saved = &t.self->saved;
+  saved->under_way = --t.self->under_way > 0;
+  if (end != IO_LATER_DROPPED) saved->failed = end == IO_LATER_FAILED;
+  if (end == IO_LATER_DURABLE || end == IO_LATER_NEWEST)
+    saved->seconds = fmax(saved->seconds, sim_wall_clock() - t.begin);
+  if (end == IO_LATER_NEWEST) {
+    saved->step = t.step;
+    saved->t = t.t;
+  }
   pthread_mutex_unlock(&t.self->lock);
-  if (end != IO_LATER_FAILED) remember(t.self, t.step);
+  if (end == IO_LATER_DURABLE || end == IO_LATER_NEWEST) remember(t.self, t.step);
   if (end == IO_LATER_NEWEST) prune(t.self, t.step);
 }
 
@@ -264,7 +268,7 @@ static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
   if (self->added == frame->clock.step) io_later_wait_for(later, &self->result); /* the temporary name is the same */
   ticket *t = malloc(sizeof *t);
   if (!t) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
-  *t = (ticket){self, frame->clock.step, begin};
+  *t = (ticket){self, frame->clock.step, frame->clock.t, begin};
   sim_status status = write_file(self, frame, &file);
   if (status != SIM_OK) {
     free(t);
@@ -272,7 +276,9 @@ static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
   }
   self->added = frame->clock.step;
   pthread_mutex_lock(&self->lock);
-  const bool wait = self->failing;
+  const bool wait = self->saved.failed;
+  self->saved.under_way = true;
+  self->under_way++;
   pthread_mutex_unlock(&self->lock);
   io_later_add_checkpoint(later, &file, "checkpoint", &self->result, IO_CHECKPOINTS_KEPT, ended, t);
   return wait ? settle(self) : SIM_OK;
@@ -280,11 +286,10 @@ static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
 
 static sim_status checkpoint_flush(void *opaque) { return settle(opaque); }
 
-static void checkpoint_saved(void *opaque, int64_t *step, double *seconds) {
+static void checkpoint_saved(void *opaque, sim_saved *out) {
   writer *self = opaque;
   pthread_mutex_lock(&self->lock);
-  *step = self->durable;
-  *seconds = self->slowest;
+  *out = self->saved;
   pthread_mutex_unlock(&self->lock);
 }
 
@@ -305,7 +310,7 @@ sim_status io_checkpoint_sink(io_folder *folder, const io_provenance *provenance
   self->folder = folder;
   self->provenance = provenance;
   self->tables = table_sink;
-  self->added = self->durable = -1;
+  self->added = self->saved.step = -1;
   pthread_mutex_init(&self->lock, NULL);
   self->parent = io_name_step(provenance->parent_checkpoint, "ck_");
   *out = (sim_sink){.name = "checkpoint",

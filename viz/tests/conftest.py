@@ -185,6 +185,12 @@ def option(tmp_path_factory):
 
 
 @pytest.fixture
+def simview_command(simview):
+    """The same, where a test needs the package's own name."""
+    return simview
+
+
+@pytest.fixture
 def simview(tmp_path, monkeypatch, capfd):
     """Runs the command in an empty folder: its exit code, what it says and what it complains about."""
     from simview.cli import main

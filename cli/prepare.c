@@ -126,7 +126,7 @@ sim_status cli_prepare_scenario(cli_job *job) {
 sim_status cli_prepare_saved(cli_job *job) {
   job->model = sim_model_find(job->saved.model);
   if (!job->model)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: a run of the model '%s', which this build does not have",
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: a run of the model '%s', which this build does not have: resume it with one that has",
                     job->saved.path, job->saved.model);
   job->setup.folder = job->folder;
   /* The scenario goes on as a text alone: it goes into every file. */
@@ -136,7 +136,9 @@ sim_status cli_prepare_saved(cli_job *job) {
   job->saved.scenario_text = job->saved.scenario_path = NULL;
   sim_status status = decode(job, job->saved.path, job->saved.parameters);
   if (status == SIM_ERR_SCENARIO)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: its parameters are not those of this version", job->saved.path);
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: its parameters are not those of this version: resume it with the sim that began it, or "
+                    "start anew with --force",
+                    job->saved.path);
   return status;
 }
 
@@ -168,11 +170,13 @@ static bool difference(const sim_schema *schema, const sim_value *a, const sim_v
 
 sim_status cli_prepare_same(const cli_job *job) {
   char path[256] = "";
+  static const char what[] = "sim resume goes on with the scenario that the run began with; --force, or another -o, "
+                             "starts this one";
   if (strcmp(job->saved.model, job->model->name) != 0)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: of the model '%s', but the scenario is of '%s'", job->saved.path,
-                    job->saved.model, job->model->name);
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: of the model '%s', but the scenario is of '%s': %s", job->saved.path,
+                    job->saved.model, job->model->name, what);
   if (!difference(job->model->parameters, job->resolved, job->saved.parameters, path, sizeof path)) return SIM_OK;
-  return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: of another scenario: '%s' differs", job->saved.path, path);
+  return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: of another scenario: '%s' differs; %s", job->saved.path, path, what);
 }
 
 sim_status cli_of_scenario(const cli_job *job, sim_status status) {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Tables are made durable at most this often between checkpoints, and only if that took less than a hundredth of it. */
 static const double flush_interval = 10;
@@ -52,7 +53,7 @@ struct sim_outputs {
   bool stage_used[SIM_STAGES_MAX], closing;
   sim_error failure; /* ends the run */
   int64_t checkpoint_step;
-  double checkpoint_seconds;
+  double checkpoint_t, checkpoint_seconds;
 
   /* of the thread that writes; a stage is the loop's while it is not used. The first one has room for whole states. */
   sim_stage stages[SIM_STAGES_MAX];
@@ -62,9 +63,10 @@ struct sim_outputs {
 
 /* ---- what a sink is called with; on the thread that writes ---- */
 
-static void report_failure(sim_sink *sink) {
+static void report_failure(sim_sink *sink, bool again) {
   if (sim_error_last()->status == SIM_ERR_CANT_CREATE)
     return; /* the folder is another's: the next write ends the run */
+  if (again && strncmp(sink->why, sim_error_last()->message, sizeof sink->why - 1) == 0) return; /* said already */
   snprintf(sink->why, sizeof sink->why, "%.255s", sim_error_last()->message);
   sim_log(SIM_LOG_WARN, "%s not written: %s; the run goes on and tries again", sink->name, sim_error_last()->message);
 }
@@ -74,8 +76,10 @@ static void flush_all(const sim_run *run) {
   for (size_t i = 0; i < run->sink_count; i++) {
     sim_sink *sink = &run->sinks[i];
     if (!sink->flush) continue;
+    const bool before = sink->flush_failed;
     sink->flush_failed = sink->flush(sink->self) != SIM_OK;
-    if (sink->flush_failed) report_failure(sink);
+    if (sink->flush_failed) report_failure(sink, before);
+    if (before && !sink->flush_failed) sim_log(SIM_LOG_INFO, "%s: written again", sink->name);
   }
   sim_profile_range_end();
 }
@@ -95,8 +99,12 @@ static sim_status write_sink(sim_sink *sink, const sim_frame *frame) {
   sim_status status = sink->write(sink->self, frame);
   sim_profile_range_end();
   if (status == SIM_ERR_DIVERGED || status == SIM_ERR_NO_MEMORY || status == SIM_ERR_CANT_CREATE) return status;
+  const bool before = sink->write_failed;
   sink->write_failed = status != SIM_OK;
-  if (sink->write_failed) report_failure(sink);
+  if (!sink->write_failed) return SIM_OK;
+  if (before && sink->kind == SIM_SINK_CHECKPOINT) /* what is computed from here on would be lost */
+    return sim_fail(SIM_ERR_IO, "two checkpoints in a row could not be written (%s)", sim_error_last()->message);
+  report_failure(sink, before);
   return SIM_OK;
 }
 
@@ -112,6 +120,7 @@ static sim_status checkpoint(sim_outputs *o, const sim_frame *frame) {
     if (sink->write_failed) continue;
     pthread_mutex_lock(&o->lock);
     o->checkpoint_step = frame->clock.step;
+    o->checkpoint_t = frame->clock.t;
     o->checkpoint_seconds = fmax(o->checkpoint_seconds, sim_wall_clock() - begin);
     pthread_mutex_unlock(&o->lock);
   }
@@ -214,6 +223,7 @@ sim_status sim_outputs_look(sim_outputs *o) {
   pthread_mutex_lock(&o->lock);
   const sim_error failure = o->failure;
   o->run->checkpoint_step = o->checkpoint_step;
+  o->run->checkpoint_t = o->checkpoint_t;
   if (o->checkpoint_seconds > 0) o->run->checkpoint_seconds = o->checkpoint_seconds;
   pthread_mutex_unlock(&o->lock);
   return raise_failure(&failure);
@@ -281,7 +291,9 @@ static sim_status observe_all(sim_outputs *o, double *values) {
   sim_status status = SIM_OK;
   for (int t = 0; status == SIM_OK && o->tables[t]; t++) {
     sim_profile_range_begin("observe");
+    sim_run_compute_begin(run);
     status = run->model->observe(run->self, &run->clock, t, values);
+    sim_run_compute_end(run);
     sim_profile_range_end();
     if (status != SIM_OK && status != SIM_ERR_DIVERGED) return status;
     if (run->backend && run->backend->failed) SIM_TRY(run->backend->failed()); /* what was read back is nothing then */
@@ -382,10 +394,24 @@ void sim_outputs_flush(sim_outputs *o) {
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
     if (!sink->finish || sink->finish(sink->self) == SIM_OK) continue;
+    const bool before = sink->flush_failed;
     sink->flush_failed = true;
-    report_failure(sink);
+    report_failure(sink, before);
   }
   sim_profile_range_end();
+}
+
+void sim_outputs_settle(sim_outputs *o, double seconds) {
+  const double until = sim_wall_clock() + seconds;
+  for (;;) {
+    pthread_mutex_lock(&o->lock);
+    const bool idle = o->count == 0;
+    o->run->checkpoint_step = o->checkpoint_step;
+    o->run->checkpoint_t = o->checkpoint_t;
+    pthread_mutex_unlock(&o->lock);
+    if (idle || sim_wall_clock() >= until) return;
+    (void)nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+  }
 }
 
 sim_status sim_outputs_end(sim_outputs *o) {
@@ -450,6 +476,7 @@ sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
   o->shown = -1;
   o->last_tick = o->last_flush = sim_wall_clock();
   o->checkpoint_step = run->checkpoint_step;
+  o->checkpoint_t = run->checkpoint_t;
   o->tables = run->tables ? run->tables : run->model->tables;
   o->row_step = -1;
   for (const sim_table *const *table = o->tables; *table; table++)

@@ -13,7 +13,8 @@ typedef struct sim_sink {
   sim_sink_kind kind;
   sim_cadence cadence;
   void *self;
-  /* A failed write is reported, and tried again when next due; the run goes on. Rows reach table sinks only, which may
+  /* A failed write is reported, and tried again when next due; the run goes on, but ends with SIM_ERR_IO at the second
+   * checkpoint in a row that fails. Rows reach table sinks only, which may
    * be shown no arrays; others may be shown those alone that are theirs: of SIM_OUTPUT, or of a checkpoint. All sinks
    * are called by one thread at a time, not always by the same. */
   sim_status (*write)(void *self, const sim_frame *frame);

@@ -21,7 +21,7 @@ void sim_stage_plan(const sim_backend *backend, bool snapshots, bool checkpoints
   const int more = sim_stage_count(plan->snapshot_bytes, snapshots) - 1;
   const bool device = backend->stage != NULL;
   double first = snapshots ? plan->snapshot_bytes : 0;
-  if (checkpoints || device) first = fmax(plan->snapshot_bytes, plan->checkpoint_bytes);
+  if (checkpoints || device) first = plan->checkpoint_bytes + plan->unsaved_bytes; /* a whole state */
   if (device) sim_plan_add(plan, "staged for output", plan->staged_bytes * (1 + more));
   if (first + more * plan->snapshot_bytes > 0)
     sim_plan_add_host(plan, device ? "pinned for output" : "staged for output", first + more * plan->snapshot_bytes);

@@ -23,8 +23,8 @@ typedef struct sim_stage {
  * a burst of snapshots holds no step; 1 where none is due. */
 int sim_stage_count(double snapshot_bytes, bool snapshots);
 
-/* Adds what the stages will take, from the plan's snapshot_bytes, staged_bytes and checkpoint_bytes. After
- * sim_model.plan; `snapshots`, `checkpoints`: some will be due. */
+/* Adds what the stages will take, from the plan's bytes of snapshots and checkpoints. After sim_model.plan;
+ * `snapshots`, `checkpoints`: some will be due. */
 void sim_stage_plan(const sim_backend *backend, bool snapshots, bool checkpoints, sim_plan *plan);
 
 /* For states as large as this one and as their arrays have room for; taken anew where one has grown beyond that.

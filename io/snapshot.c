@@ -17,7 +17,8 @@ typedef struct writer {
   io_later_result result;
   int64_t added; /* step of the last file under way */
   io_index *index;
-  bool described; /* run.pmd is there */
+  bool described;    /* run.pmd is there */
+  bool index_failed; /* the last time; said once */
   int slice_folder;
   char slice_path[4200];
 } writer;
@@ -44,8 +45,11 @@ static sim_status snapshot_write(void *opaque, const sim_frame *frame) {
 
 /* The indexes are a convenience: a failure is reported and tried again, and keeps no checkpoint from being made. */
 static void write_index(writer *self, bool last) {
-  if (io_index_write(self->index, last) != SIM_OK)
-    sim_log(SIM_LOG_WARN, "index of the snapshots not written: %s", sim_error_last()->message);
+  const bool failed = io_index_write(self->index, last) != SIM_OK;
+  if (failed && !self->index_failed)
+    sim_log(SIM_LOG_WARN, "index of the snapshots not written: %s; the run goes on and tries again",
+            sim_error_last()->message);
+  self->index_failed = failed;
 }
 
 /* All that was written becomes durable; fails where the last file did. */

@@ -378,6 +378,19 @@ static void drop_rows(io_tables *self) {
   memset(self->rows, 0, sizeof self->rows);
 }
 
+/* The damaged journal after all, up to its damage. */
+static sim_status read_again(io_tables *self, const int64_t *wanted) {
+  int64_t found = 0;
+  drop_rows(self);
+  if (renameat(self->folder->root, "tables.rows.bad", self->folder->root, "tables.rows") != 0)
+    return sim_fail(SIM_ERR_IO, "%s/tables.rows.bad: %s", self->folder->path, strerror(errno));
+  SIM_TRY(io_journal_resume(&self->journal, wanted));
+  for (size_t i = 0; i < self->journal.count; i++) found += self->rows[i] = self->journal.tables[i].rows;
+  sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged behind %lld rows: tables go on from these", self->folder->path,
+          (long long)found);
+  return SIM_OK;
+}
+
 /* A killed run leaves its journal; one that ended made tables.h5 of it, which becomes a journal again. */
 static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, const char *path, bool any) {
   int64_t wanted[SIM_TABLES_MAX];
@@ -393,14 +406,17 @@ static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, co
   if (!any) return SIM_OK;
   int64_t found = 0;
   for (size_t i = 0; i < self->journal.count; i++) found += self->rows[i];
-  if (found > 0) { /* what it has may be more than the other file has */
-    (void)renameat(self->folder->root, "tables.rows", self->folder->root, "tables.rows.bad");
-    sim_log(SIM_LOG_WARN,
-            "%s/tables.rows: damaged behind %lld rows: kept as tables.rows.bad; tables go on from tables.h5",
-            self->folder->path, (long long)found);
-  }
+  /* What it has may be more than the other file has. */
+  const int root = self->folder->root;
+  const bool some = found > 0 && renameat(root, "tables.rows", root, "tables.rows.bad") == 0;
   drop_rows(self);
   status = read_file(self, checkpoint, path);
+  for (size_t i = 0; i < self->journal.count; i++) found -= self->rows[i];
+  const bool more = status == SIM_OK ? found > 0 : status != SIM_ERR_NO_MEMORY;
+  if (some && more) return read_again(self, wanted);
+  if (some)
+    sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged: kept as tables.rows.bad; tables go on from tables.h5",
+            self->folder->path);
   if (status == SIM_OK) status = io_journal_flush(&self->journal);
   return status == SIM_ERR_IO ? SIM_OK : status; /* rows that could not be written yet wait */
 }

@@ -16,7 +16,7 @@ typedef struct operation {
 /* One builder for the constants outside of traces; a new one before it is full. */
 static sim_expr_builder *folding(lua_State *L, int count) {
   scenario_child *child = scenario_child_of(L);
-  int most = 8 * (count + 2); /* nodes that one call makes: of box, 6 for each argument and 3 */
+  int most = 8 * (count + 2); /* nodes that one call makes: of box, 7 for each argument and 7 */
   if (child->fold && child->folded + most > SIM_EXPR_NODES_MAX) sim_expr_builder_free(&child->fold);
   if (!child->fold) {
     child->folded = 0;

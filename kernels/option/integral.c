@@ -95,11 +95,7 @@ static bool finish(integral *f, panel *list, int count) {
   return !f->failed;
 }
 
-static int compare(const void *a, const void *b) {
-  return *(const double *)a < *(const double *)b ? -1 : *(const double *)a > *(const double *)b;
-}
-
-/* Panels end at steps and at the times that the function compares t with. */
+/* Panels end at steps and where the function may jump. */
 static bool sweep(integral *f, int steps, double dt, const double *breaks, int count) {
   panel list[TOGETHER * (2 * DEPTH + 4)];
   const double most = steps * dt / PANELS;
@@ -135,17 +131,16 @@ static void look_around(integral *f, double maturity) {
   }
 }
 
-static sim_status integrate(integral *f, const sim_expr *expr, int steps, double dt, bool *done) {
-  double *breaks = calloc((size_t)3 * SIM_EXPR_NODES_MAX, sizeof *breaks);
+static sim_status integrate(integral *f, const char *name, const sim_expr *expr, int steps, double dt, bool *done) {
+  double *breaks = NULL;
+  int count = 0;
   sim_expr_program *program = NULL;
   sim_status status = sim_expr_program_create(expr, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &program);
   f->scratch = status == SIM_OK ? aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64) : NULL;
-  if (status == SIM_OK && (f->scratch == NULL || breaks == NULL))
-    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+  if (status == SIM_OK && f->scratch == NULL) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+  if (status == SIM_OK) status = option_breaks(name, expr, 0, 0, steps * dt, &breaks, &count);
   if (status == SIM_OK) {
     f->program = program;
-    const int count = sim_expr_breaks(expr, 0, breaks);
-    qsort(breaks, (size_t)count, sizeof *breaks, compare);
     look_around(f, steps * dt);
     *done = sweep(f, steps, dt, breaks, count);
   }
@@ -164,7 +159,7 @@ sim_status option_integrate(const char *name, const sim_expr *expr, double least
   for (int s = 0; s < steps; s++) sum[s] = 0;
   for (int s = 0; s < steps && squares != NULL; s++) squares[s] = 0;
   if (sim_expr_depends(expr, 0, 0)) {
-    SIM_TRY(integrate(&f, expr, steps, dt, &done));
+    SIM_TRY(integrate(&f, name, expr, steps, dt, &done));
   } else {
     SIM_TRY(option_local_vol(expr, 0, 0, &value));
     f.found_bad = !(isfinite(value) && value >= least);
@@ -225,9 +220,9 @@ static sim_status tell_jumps(const option_parameters *p, int asset) {
   const double dt = p->maturity / p->steps, spot = option_asset_at(p, asset)->spot;
   const int input = expr != NULL ? sim_expr_input_find(expr, "t") : -1;
   if (input < 0) return SIM_OK;
-  double *breaks = calloc((size_t)3 * SIM_EXPR_NODES_MAX, sizeof *breaks);
-  if (breaks == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
-  const int count = sim_expr_breaks(expr, input, breaks);
+  double *breaks;
+  int count;
+  SIM_TRY(option_breaks("local_vol", expr, input, spot, p->maturity, &breaks, &count));
   sim_status status = SIM_OK;
   for (int i = 0; i < count && status == SIM_OK; i++) {
     const double t = breaks[i], near = 1e-6 * dt, steps = t / dt;

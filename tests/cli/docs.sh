@@ -156,6 +156,12 @@ for file in README CONTRIBUTING CHANGELOG docs/{functions,gpu,hpc,outputs,perfor
   done < <(grep -oE '\]\([^)]*\)' "$ROOT/$file.md" | sed 's/^](//; s/)$//' | grep -vE '^https?:' || true)
 done
 
+# A parameter's description says more than its name: else "strike: missing: strike".
+for model in $("$SIM" list | awk '{ print $1 }'); do
+  "$SIM" describe "$model" | awk -v model="$model" '$1 == $2 && NF == 2 { print model ": " $1; bad = 1 } END { exit bad }' ||
+    fail "a description repeats its name"
+done
+
 # Every exit code that the help names is documented, and the other way round.
 codes() { grep -oE '\b(6[4-9]|7[0-9]|8[0-9])\b' | sort -u; }
 "$SIM" --help | sed -n '/^exit codes/,$p' | codes >help.codes

@@ -1,5 +1,6 @@
 #include "fixture.h"
 #include "io/sys.h"
+#include "io/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -186,6 +187,48 @@ static void test_resume_after_accidents(void **state) {
   resume_after(*state, 3, 2, "the rest is lost"); /* both tables are short */
 }
 
+/* A run that was killed leaves its journal, of which a byte of row 6 is changed; `file`: tables.h5 is there too. */
+static void resume_damaged_journal(fixture *self, bool file, int64_t energy_rows, int warnings, const char *first) {
+  outputs out;
+  io_checkpoint loaded;
+  fixture_log log = {0};
+  char path[160], kept[176], h5[160];
+  snprintf(path, sizeof path, "%s/tables.rows", self->run);
+  snprintf(kept, sizeof kept, "%s.kept", path);
+  snprintf(h5, sizeof h5, "%s/tables.h5", self->run);
+  open_outputs(self, IO_FOLDER_NEW, &out);
+  add_rows(&out, self, 0, 10);
+  checkpoint(&out, self, 10);
+  assert_int_equal(link(path, kept), 0);
+  close_outputs(&out);
+  assert_int_equal(rename(kept, path), 0);
+  if (!file) assert_int_equal(unlink(h5), 0);
+  int fd = open(path, O_WRONLY); /* rows 0 .. 5 of energy, 3 of other: 6 x 48 + 3 x 40 bytes behind 16 */
+  assert_int_equal(pwrite(fd, "x", 1, 16 + 6 * 48 + 3 * 40 + 20), 1);
+  close(fd);
+
+  open_outputs(self, IO_FOLDER_RESUME, &out);
+  assert_ok(io_checkpoint_newest(self->run, &loaded));
+  assert_true(sim_log_add(fixture_log_writer, &log));
+  assert_ok(io_table_resume(&out.tables, &loaded));
+  sim_log_remove(fixture_log_writer, &log);
+  io_checkpoint_free(&loaded);
+  assert_int_equal(log.warnings, warnings);
+  assert_non_null(strstr(log.first, first));
+  assert_int_equal(io_table_rows(&out.tables, 0), energy_rows);
+  snprintf(kept, sizeof kept, "%s.bad", path);
+  assert_int_equal(access(kept, F_OK) == 0, file);
+  assert_ok(out.tables.finish(out.tables.self));
+  close_outputs(&out);
+  assert_energy(self, energy_rows - 1);
+  fixture_remove(self->run);
+}
+
+static void test_damaged_journal(void **state) {
+  resume_damaged_journal(*state, true, 11, 1, "damaged: kept as tables.rows.bad; tables go on from tables.h5");
+  resume_damaged_journal(*state, false, 6, 3, "damaged behind 9 rows: tables go on from these"); /* and both are short */
+}
+
 /* Opens the folder again, at its newest checkpoint, without a word about lost rows. */
 static void resume(fixture *self, outputs *out, int64_t step) {
   io_checkpoint loaded;
@@ -254,6 +297,7 @@ int main(void) {
       TEST(test_texts),
       TEST(test_resume_cuts),
       TEST(test_resume_after_accidents),
+      TEST(test_damaged_journal),
       TEST(test_rows_that_were_not_durable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,7 @@ typedef struct probe {
   int64_t waits_for; /* a write waits, 20 s at most, until the model has made this many steps; then sleeps */
   unsigned sleep_us;
   int64_t fails_at; /* step at which a write fails; -1: none */
+  bool onwards, flush_fails; /* and every later one; so does each flush */
   sim_status failure;
   int64_t steps_ahead; /* the most that the model was ahead of a write when it ended */
 } probe;
@@ -59,7 +60,9 @@ static sim_status remember(void *opaque, const sim_frame *frame) {
   (void)usleep(self->sleep_us);
   const int64_t ahead = m->model->steps - frame->clock.step;
   if (ahead > self->steps_ahead) self->steps_ahead = ahead;
-  if (frame->clock.step == self->fails_at) return sim_fail(self->failure, "planted");
+  if (frame->clock.step == self->fails_at ||
+      (self->onwards && self->fails_at >= 0 && frame->clock.step > self->fails_at))
+    return sim_fail(self->failure, "planted");
   uint64_t hash = hash_bytes(UINT64_C(14695981039346656037), &frame->clock.t, sizeof frame->clock.t);
   if (self->which == TABLE)
     hash = hash_bytes(hash, frame->rows[0].values, 2 * sizeof(double));
@@ -73,8 +76,9 @@ static sim_status remember(void *opaque, const sim_frame *frame) {
 }
 
 static sim_status count_flush(void *opaque) {
-  ((probe *)opaque)->all->flushes++;
-  return SIM_OK;
+  const probe *self = opaque;
+  self->all->flushes++;
+  return self->flush_fails ? sim_fail(SIM_ERR_IO, "planted") : SIM_OK;
 }
 
 /* ---- a run of both ---- */
@@ -292,6 +296,37 @@ static void a_failed_sink_is_tried_again(void **state) {
   free(t);
 }
 
+/* A run of which nothing can be saved any more does not go on: one checkpoint that fails is made up for, two are not. */
+static void two_failed_checkpoints_end_the_run(void **state) {
+  (void)state;
+  trial *t = trial_make(60, 3, 10, 10);
+  t->memory.sinks[CHECKPOINT].fails_at = 20;
+  t->memory.sinks[CHECKPOINT].failure = SIM_ERR_IO;
+  t->memory.sinks[CHECKPOINT].onwards = true;
+  trial_run(t, NULL);
+  assert_int_equal(t->status, SIM_ERR_IO);
+  assert_string_equal(t->message, "two checkpoints in a row could not be written (planted)");
+  assert_int_equal(t->run.checkpoint_step, 10);
+  assert_true(t->run.checkpoint_t == 10);
+  assert_true(t->run.clock.step < 60);
+  free(t);
+}
+
+/* Tables that cannot be made durable are said once, not at each checkpoint. */
+static void a_warning_is_said_once(void **state) {
+  (void)state;
+  trial *t = trial_make(60, 3, 0, 10);
+  t->memory.sinks[TABLE].flush_fails = true;
+  log_lines = 0;
+  assert_true(sim_log_add(keep_log, NULL));
+  trial_run(t, NULL);
+  sim_log_remove(keep_log, NULL);
+  assert_int_equal(t->status, SIM_ERR_IO); /* at the end: the last flush failed */
+  assert_true(t->memory.flushes > 6);
+  assert_int_equal(log_lines, 1);
+  free(t);
+}
+
 static void lack_of_memory_ends_the_run(void **state) {
   (void)state;
   trial *t = run_failing(SNAPSHOT, 20, SIM_ERR_NO_MEMORY);
@@ -454,6 +489,9 @@ static void the_plan_knows_where(void **state) {
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500);
   sim_stage_plan(&sim_backend_cpu, true, true, &host); /* one for whole states and all that there are of snapshots */
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500 + 500 + (SIM_STAGES_MAX - 1) * 300);
+  sim_plan apart = {.snapshot_bytes = 300, .checkpoint_bytes = 200, .unsaved_bytes = 300}; /* no array is of both */
+  sim_stage_plan(&sim_backend_cpu, false, true, &apart);
+  assert_true(sim_plan_bytes(&apart, SIM_SPACE_HOST) == 500);
   assert_int_equal(sim_stage_count(100 << 20, true), 3);
   assert_int_equal(sim_stage_count(1e12, true), 1);
 }
@@ -490,6 +528,8 @@ int main(void) {
       cmocka_unit_test(rows_wait_until_the_queue_is_full),
       cmocka_unit_test(the_host_is_not_far_ahead),
       cmocka_unit_test(a_failed_sink_is_tried_again),
+      cmocka_unit_test(two_failed_checkpoints_end_the_run),
+      cmocka_unit_test(a_warning_is_said_once),
       cmocka_unit_test(lack_of_memory_ends_the_run),
       cmocka_unit_test(a_state_that_is_not_finite_ends_the_run),
       cmocka_unit_test(a_failed_device_ends_the_run),

@@ -41,12 +41,13 @@ class Record:
 
 @dataclass(frozen=True)
 class Grid:
-    """Where the values of a mesh stand; one entry an axis, in the order of the array's axes."""
+    """Where the values of a mesh stand; one entry an axis, in the order of the array's axes. `cut`: of a slice, its place."""
 
     dims: tuple[str, ...]
     spacing: tuple[float, ...]
     offset: tuple[float, ...]
     unit_si: float
+    cut: tuple[tuple[str, float], ...] = ()
 
 
 _Parts = Mapping[str, tuple[Record, tuple[float, ...]]]  # of a mesh: component -> record, position in its cell
@@ -240,6 +241,7 @@ class Snapshot:
             spacing=tuple(float(h) for h in item.attrs["gridSpacing"]),
             offset=tuple(float(o) for o in item.attrs["gridGlobalOffset"]),
             unit_si=float(item.attrs["gridUnitSI"]),
+            cut=tuple((text(axis), float(at)) for axis, at in zip(item.attrs.get("sliceAxes", ()), item.attrs.get("slicePosition", ()))),
         )
         unit = self.units.text(item.attrs.get("unitDimension", ()))
         scalar = isinstance(item, h5py.Dataset) or "value" in item.attrs
@@ -446,6 +448,11 @@ class Field:
         """Where the values stand along each axis, in the scenario's unit of length."""
         about = zip(self.dims, self.shape, self.grid.offset, self.grid.spacing, self.position)
         return {dim: offset + spacing * (np.arange(n) + at) for dim, n, offset, spacing, at in about}
+
+    @property
+    def cut(self) -> dict[str, float]:
+        """Of a plane or line of a larger grid: where it lies, in the middle of its cells, by the axes across it."""
+        return dict(self.grid.cut)
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:

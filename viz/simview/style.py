@@ -32,3 +32,17 @@ SETTINGS: Any = {
     "figure.constrained_layout.use": True,
     "axes.formatter.use_mathtext": True,
 }
+
+
+def legend(axes: Any, most: int = 4, **options: Any) -> None:
+    """Names the curves above the axes, where they hide none, in as many columns as fit (at most `most`)."""
+    _, labels = axes.get_legend_handles_labels()
+    if not labels:
+        return
+    inches = axes.get_position().width * axes.figure.get_figwidth()
+    wanted = 0.5 + 0.055 * max(len(label.replace("$", "").replace("\\", "")) for label in labels)  # inches, as in 7 pt
+    columns = max(1, min(most, len(labels), int(inches / wanted)))
+    rows = -(-len(labels) // columns)
+    columns = -(-len(labels) // rows)  # even rows
+    options = {"columnspacing": 1, "labelspacing": 0.3, "borderaxespad": 0.2, "handlelength": 2.2, **options}
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, **options)

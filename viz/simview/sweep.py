@@ -61,10 +61,9 @@ class Sweep(Sequence[Run]):
 
     @property
     def title(self) -> str:
-        """The title of the scenario; the folder's name where no run tells it."""
-        for run in self:
-            return run.title
-        return self.name
+        """The title that the scenario gives all runs; else the folder's name."""
+        titles = {str(run.provenance.get("title", "")) for run in self[:: max(1, len(self) - 1)]}  # the first and the last
+        return titles.pop() or self.name if len(titles) == 1 else self.name
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -37,7 +37,9 @@ def _known(payoff: dict[str, Any], asset: dict[str, Any], parameters: dict[str, 
     return kept if len(kept) == len(found) and min(kept[0], kept[1], kept[2], kept[5]) > 0 else None
 
 
-def _black_scholes(sign: float, spot: float, strike: float, vol: float, dividend: float, rate: float, maturity: float) -> float:
+def _black_scholes(sign: float, market: Sequence[float]) -> float:
+    """The price of a call (sign 1) or put (-1) in a market as of `_known`."""
+    spot, strike, vol, dividend, rate, maturity = market
     deviation = vol * sqrt(maturity)
     d1 = (log(spot / strike) + (rate - dividend) * maturity) / deviation + deviation / 2
 
@@ -65,12 +67,12 @@ def reference(parameters: dict[str, Any], which: int = 0, greek: str = "") -> fl
     sign = -1.0 if payoff.get("type") == "put" else 1.0
     place = {"delta": 0, "gamma": 0, "vega": 2, "rho": 4, "theta": 5}.get(name)
     if place is None:
-        return None if greek else _black_scholes(sign, *market)
+        return None if greek else _black_scholes(sign, market)
     size = max(abs(market[place]), 1e-2)  # a rate may be 0
     step = (1e-3 if name == "gamma" else 1e-4) * size
-    above, below = (_black_scholes(sign, *market[:place], market[place] + h, *market[place + 1 :]) for h in (step, -step))
+    above, below = (_black_scholes(sign, [*market[:place], market[place] + h, *market[place + 1 :]]) for h in (step, -step))
     if name == "gamma":
-        return (above - 2 * _black_scholes(sign, *market) + below) / step**2
+        return (above - 2 * _black_scholes(sign, market) + below) / step**2
     return (above - below) / (2 * step) * (-1 if name == "theta" else 1)
 
 

@@ -133,12 +133,13 @@ def convergence(run: Run, axes: Any) -> None:
 
 
 def _name(payoff: dict[str, Any], number_of: int) -> str:
-    """Such as 'put 40, american'."""
-    kind = str(payoff.get("$type", f"payoff {number_of}")).replace("_", " ")
+    """Such as 'American put 40'."""
+    kind = str(payoff.get("$type", f"payoff {number_of}")).replace("_", "-")
     bermudan = kind == "american" and int(payoff.get("every", 1)) > 1
     kind = "bermudan" if bermudan else kind
     if kind == "barrier":
         kind = f"{payoff.get('direction', 'down')}-{payoff.get('knock', 'out')}"
+    kind = kind.capitalize() if kind in ("european", "american", "bermudan", "asian") else kind
     words = [str(payoff[key]) for key in ("type", "strike") if isinstance(payoff.get(key), (str, int, float))]
     more = [f"{key} {payoff[key]:g}" for key in ("level",) if isinstance(payoff.get(key), (int, float))]
     more += [str(payoff[key]) for key in ("monitoring",) if payoff.get(key) == "continuous"]
@@ -160,7 +161,7 @@ _ROWS, _COLUMNS = 12, 12  # at most, of the figure of estimates
 
 def swept(runs: Sequence[Run], column: str) -> tuple[str, list[float]]:
     """Of a column of a sweep's table ('price.price', 'prices.payoff_2', 'price.delta', 'vegas.payoff_1_2'): what it is, such
-    as 'european call', without what differs from run to run; and its exact value in each run, NaN where there is none."""
+    as 'price of the European call', without what differs from run to run; and its exact value in each run, NaN where there is none."""
     table, _, name = column.partition(".")
     place, _, asset = name.removeprefix("payoff_").partition("_") if name.startswith("payoff_") else ("1", "", "")
     greek = name if table == "price" and name != "price" else "" if table in ("price", "prices") else f"{table.removesuffix('s')}_{asset}".strip("_")

@@ -53,7 +53,7 @@ def test_titles(sweep, untitled, prices):
     figure = draw_sweep(found)
     assert figure._suptitle.get_text() == "a call and a put, by strike"
     first = figure.axes[0]
-    assert first.get_ylabel() == "price of the european call\n± one standard error"
+    assert first.get_ylabel() == "price of the European call\n± one standard error"
     (bars,) = [item for item in first.containers if item.has_yerr]
     lengths = [segment[1, 1] - segment[0, 1] for segment in bars.lines[2][0].get_segments()]
     assert lengths == pytest.approx(list(2 * found.frame["errors.payoff_1"]), rel=1e-9)

@@ -283,7 +283,7 @@ class Map:
         """The values, and of three axes which plane it is: the middle one across the first."""
         unit = _length(field.snapshot)
         if len(field.shape) < 3:
-            return field[...], ", ".join(f"{axis} = {at:.4g}{unit}" for axis, at in field.cut.items())
+            return field[...], ", ".join(f"{axis} = {at:.4g}{unit}" for axis, at in sorted(field.cut.items()))
         middle = field.shape[0] // 2
         return field[middle], f"{field.dims[0]} = {field.coords[field.dims[0]][middle]:.4g}{unit}"
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simview.run import Run
-from simview.style import COLOURS
+from simview.style import COLOURS, legend
 
 _CONSTANT = re.compile(r"^result = ([-+0-9.eE]+)$")
 
@@ -79,7 +79,7 @@ def convergence(run: Run, axes: Any) -> None:
     if np.isfinite([low, high]).all() and high > low:
         axes.set_ylim(low - 0.2 * (high - low), high + 0.2 * (high - low))
     axes.ticklabel_format(axis="y", useOffset=False)
-    axes.legend()
+    legend(axes)
 
 
 def _name(payoff: dict[str, Any], number_of: int) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from simview.errors import NotFoundError, SimviewError
 from simview.pictures import Look, Map, pictures
 from simview.snapshot import Snapshot
-from simview.style import COLOURS, DASHES, SETTINGS, WIDTHS
+from simview.style import COLOURS, DASHES, SETTINGS, WIDTHS, legend
 from simview.sweep import Sweep
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
             axes.locator_params(axis="x", nbins=5)
         axes.set(xlabel=along or "run", ylabel=name.split(".", 1)[1] if name.startswith("fields.") else name)
         if parts and i == 0:
-            axes.legend()
+            legend(axes)
     figure.suptitle(sweep.title, fontsize=9)
     return figure
 

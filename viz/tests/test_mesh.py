@@ -152,7 +152,7 @@ def test_panels(plate, grains, call, simview, tmp_path):
     names = {folder: set(table_panels(open(folder))) for folder in (plate, grains, call)}
     assert names[plate] == {"fields", "spectra"}
     assert names[call] == {"price", "convergence", "estimates", "prices", "errors", "deltas", "delta_errors"}
-    assert {"energy", "flow", "temperature", "walls"} <= names[grains]
+    assert {"energy", "flow.inserted", "flow.inserted_mass", "temperature"} <= names[grains]
     for folder, panels in ((plate, 2 * 3 + 2), (grains, 1 + 2), (call, 1)):  # of both fields three moments
         figure = draw(open(folder))  # a colour bar is an inset and does not count
         assert len(figure.axes) == panels, [axes.get_ylabel() for axes in figure.axes]

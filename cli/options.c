@@ -29,6 +29,8 @@ const char cli_help_text[] =
     "  --precision P          single, mixed or double, in place of the scenario's\n"
     "  --seed N               seed, in place of the scenario's\n"
     "  --lua-seconds S        processor time that the scenario script may take (default 1.5)\n"
+    "options of check\n"
+    "  --at X=1,Y=2,...       value and derivatives of every function of the scenario at this point\n"
     "options of run\n"
     "  -o, --output DIR       output folder (default: the scenario's name with .out)\n"
     "  --force                replace an earlier run in the folder\n"
@@ -177,6 +179,7 @@ enum { ON_SCENARIO = ON_RUN | ON_CHECK | ON_SWEEP | ON_BATCH, ON_ALL = ON_SCENAR
 
 typedef enum option_id {
   OPTION_SET,
+  OPTION_AT,
   OPTION_OUTPUT,
   OPTION_FORCE,
   OPTION_RESUME,
@@ -214,6 +217,7 @@ static const struct {
   int where;
 } options[] = {
     {"--set", NULL, OPTION_SET, 1, ON_SCENARIO},
+    {"--at", NULL, OPTION_AT, 1, ON_CHECK},
     {"--output", "-o", OPTION_OUTPUT, 1, ON_SCENARIO},
     {"--force", NULL, OPTION_FORCE, 0, ON_RUN},
     {"--resume", NULL, OPTION_RESUME, 2, ON_RUN},
@@ -258,6 +262,7 @@ static sim_status unknown_option(const char *text, size_t length) {
 static sim_status apply(option_id id, const char *value, cli_options *out) {
   switch (id) {
   case OPTION_SET: return parse_set(value, out);
+  case OPTION_AT: out->at = value; break;
   case OPTION_OUTPUT: out->output = value; break;
   case OPTION_FORCE: out->force = true; break;
   case OPTION_RESUME: parse_resume(value, out); break;

@@ -54,6 +54,10 @@ typedef struct cli_startup cli_startup;
 cli_startup *cli_startup_begin(io_folder **folder);
 void cli_startup_end(cli_startup *startup);
 
+/* functions.c: with -v what became of each function, "fields[1] u.drift: result = ..."; with --at values and
+ * derivatives, SIM_ERR_USAGE where its names are not those of the functions' inputs. */
+void cli_log_functions(const cli_job *job);
+sim_status cli_check_point(const cli_job *job) SIM_MUST_CHECK;
 /* check.c: the whole of `sim check`. */
 sim_status cli_check_job(cli_job *job) SIM_MUST_CHECK;
 /* batch.c: a job script for a prepared scenario, or for the runs of a sweep of it (0: none). */

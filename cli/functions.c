@@ -88,6 +88,14 @@ static sim_status parse(const char *text, point *out) {
   return SIM_OK;
 }
 
+/* Whether a list of names, "x, vx", has this one. */
+static bool lists(const sim_bytes *names, const char *name) {
+  const size_t size = strlen(name);
+  for (const char *at = names->data; at && *at; at += strcspn(at, " "), at += *at == ' ')
+    if (strcspn(at, ",") == size && memcmp(at, name, size) == 0) return true;
+  return false;
+}
+
 static bool needs(const sim_expr *expr, int input) {
   for (int o = 0; o < sim_expr_output_count(expr); o++)
     if (sim_expr_depends(expr, o, input)) return true;
@@ -103,8 +111,7 @@ static sim_status look_for_names(const char *path, const sim_expr *expr, void *c
     const int k = find(at, name, strlen(name));
     const bool needed = needs(expr, i);
     if (k >= 0) at->known[k] = true;
-    if (needed && !(at->takes.data && strstr(at->takes.data, name)))
-      sim_bytes_format(&at->takes, "%s%s", at->takes.size ? ", " : "", name);
+    if (needed && !lists(&at->takes, name)) sim_bytes_format(&at->takes, "%s%s", at->takes.size ? ", " : "", name);
     if (k >= 0 || !needed) continue;
     sim_bytes_format(&at->missing, "%s%s", !at->missing.size ? "" : first ? "; " : ", ", name);
     first = false;

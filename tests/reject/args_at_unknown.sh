@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# expect: 64 --at: no function takes z, expected x, y
+# expect: 64 --at: no function takes q, expected x, y
 cat >s.lua <<'LUA'
 return sim.nbody {
   external  = function(x, y) return 0.5*x^2 + y end,
@@ -7,4 +7,4 @@ return sim.nbody {
   integrate = { dt = 1/64, t_end = 1 },
 }
 LUA
-exec "$SIM" check s.lua --at x=1,y=2,z=3
+exec "$SIM" check s.lua --at x=1,y=2,q=3

@@ -87,7 +87,7 @@ static const struct {
     {"f = function(x)\nif math.type(x) == 'integer' then return 1 end return x end", "3: f: " WHOLE},
     {"f = function(x)\nreturn math.tointeger(x) or 1 end", "3: f: " WHOLE},
     {"f = function(x)\nlocal ok = pcall(utf8.char, x) return ok and 1 or x end",
-     "3: f: pcall hides an error in a function that is compiled: bad argument #1 to 'math.modf' (number expected, got "
+     "3: f: pcall hides an error in a function that is compiled: bad argument #1 to 'utf8.char' (number expected, got "
      "symbol)"},
     {"f = function(x)\nlocal ok = pcall(function() error('no') end) return x end",
      "3: f: pcall hides an error in a function that is compiled: no"},

@@ -48,6 +48,7 @@ int cli_kind(cli_command command) {
 
 const cli_option_row cli_option_table[CLI_OPTIONS] = {
     {"--set", NULL, OPTION_SET, 1, ON_SCENARIO},
+    {"--at", NULL, OPTION_AT, 1, ON_CHECK},
     {"--output", "-o", OPTION_OUTPUT, 1, ON_SCENARIO},
     {"--force", NULL, OPTION_FORCE, 0, ON_RUN},
     {"--resume", NULL, OPTION_RESUME, 2, ON_RUN},
@@ -87,6 +88,7 @@ const cli_option_help cli_option_helps[] = {
     {OPTION_SEED, ON_RUN | ON_CHECK | ON_BATCH, "--seed N", "seed, in place of the scenario's"},
     {OPTION_SEED, ON_SWEEP, "--seed 1..8", "each of these seeds"},
     {OPTION_PRECISION, ON_SCENARIO, "--precision P", "single, mixed or double, in place of the scenario's"},
+    {OPTION_AT, ON_CHECK, "--at X=1,Y=2,...", "value and derivatives of every function of the scenario at this point"},
     {OPTION_LUA_SECONDS, ON_SCENARIO, "--lua-seconds S",
      "processor time that the scenario script may take, in seconds (default 1.5)"},
     {OPTION_OUTPUT, ON_RUN | ON_CHECK | ON_BATCH, "-o, --output DIR",

@@ -50,6 +50,15 @@ bool sim_expr_name_valid(const char *name) {
   return length && length <= SIM_EXPR_NAME_MAX && !name[length] && !(name[0] >= '0' && name[0] <= '9');
 }
 
+bool sim_expr_name_reserved(const char *name) {
+  static const char *const words[] = {"and",      "break",  "do",   "else", "elseif", "end",  "false", "for",
+                                      "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
+                                      "repeat",   "return", "then", "true", "until",  "while"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(words[i], name) == 0) return true;
+  return false;
+}
+
 int sim_expr_input_count(const sim_expr *expr) { return expr->input_count; }
 int sim_expr_output_count(const sim_expr *expr) { return expr->output_count; }
 int sim_expr_node_count(const sim_expr *expr) { return expr->node_count; }

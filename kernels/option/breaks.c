@@ -140,8 +140,15 @@ static int compare(const void *a, const void *b) {
   return *(const double *)a < *(const double *)b ? -1 : *(const double *)a > *(const double *)b;
 }
 
-sim_status option_breaks(const char *name, const sim_expr *expr, int input, double other, double maturity, double **out,
-                         int *count) {
+void option_tell_missed(const char *name) {
+  sim_log(SIM_LOG_WARN,
+          "%s jumps or bends too often to find every place: some may be missed, for it compares values that are not "
+          "linear in t; expected a smoother function of time, or sim.curve { {t, value}, ... }",
+          name);
+}
+
+sim_status option_breaks(const sim_expr *expr, int input, double other, double maturity, double **out, int *count,
+                         bool *missed) {
   search s = {.input = input, .other = other};
   int coarse = 0;
   sim_status status = sim_expr_breaks(expr, input, &s.found, &s.count);
@@ -154,11 +161,7 @@ sim_status option_breaks(const char *name, const sim_expr *expr, int input, doub
     status = search_all(&s, maturity, &coarse);
     sim_expr_free(&switches);
   }
-  if (status == SIM_OK && coarse != s.count - linear)
-    sim_log(SIM_LOG_WARN,
-            "%s jumps or bends too often to find every place: some may be missed, for it compares values that are not "
-            "linear in t; expected a smoother function of time, or sim.curve { {t, value}, ... }",
-            name);
+  *missed = coarse != s.count - linear;
   if (status == SIM_OK)
     qsort(s.found, (size_t)s.count, sizeof *s.found, compare);
   else

@@ -25,6 +25,7 @@ typedef struct integral {
   double least, size[2];  /* least value that may be; what 1 is of the integrals of it and of its square */
   double bad, bad_at;     /* a value that may not be */
   bool found_bad, failed; /* failed: halving did not end */
+  bool missed;            /* places where it jumps may be */
   double *sums[2];        /* [steps] each; the second may be NULL */
   int64_t panels;
 } integral;
@@ -131,14 +132,14 @@ static void look_around(integral *f, double maturity) {
   }
 }
 
-static sim_status integrate(integral *f, const char *name, const sim_expr *expr, int steps, double dt, bool *done) {
+static sim_status integrate(integral *f, const sim_expr *expr, int steps, double dt, bool *done) {
   double *breaks = NULL;
   int count = 0;
   sim_expr_program *program = NULL;
   sim_status status = sim_expr_program_create(expr, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &program);
   f->scratch = status == SIM_OK ? aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64) : NULL;
   if (status == SIM_OK && f->scratch == NULL) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
-  if (status == SIM_OK) status = option_breaks(name, expr, 0, 0, steps * dt, &breaks, &count);
+  if (status == SIM_OK) status = option_breaks(expr, 0, 0, steps * dt, &breaks, &count, &f->missed);
   if (status == SIM_OK) {
     f->program = program;
     look_around(f, steps * dt);
@@ -159,7 +160,7 @@ sim_status option_integrate(const char *name, const sim_expr *expr, double least
   for (int s = 0; s < steps; s++) sum[s] = 0;
   for (int s = 0; s < steps && squares != NULL; s++) squares[s] = 0;
   if (sim_expr_depends(expr, 0, 0)) {
-    SIM_TRY(integrate(&f, name, expr, steps, dt, &done));
+    SIM_TRY(integrate(&f, expr, steps, dt, &done));
   } else {
     SIM_TRY(option_local_vol(expr, 0, 0, &value));
     f.found_bad = !(isfinite(value) && value >= least);
@@ -176,6 +177,7 @@ sim_status option_integrate(const char *name, const sim_expr *expr, double least
                     "%s: its integrals over the steps are not found to 1e-10, for it changes too often: expected a "
                     "smoother function of time, or sim.curve { {t, value}, ... }",
                     name);
+  if (f.missed) option_tell_missed(name);
   return SIM_OK;
 }
 
@@ -222,7 +224,9 @@ static sim_status tell_jumps(const option_parameters *p, int asset) {
   if (input < 0) return SIM_OK;
   double *breaks;
   int count;
-  SIM_TRY(option_breaks("local_vol", expr, input, spot, p->maturity, &breaks, &count));
+  bool missed;
+  SIM_TRY(option_breaks(expr, input, spot, p->maturity, &breaks, &count, &missed));
+  if (missed) option_tell_missed("local_vol");
   sim_status status = SIM_OK;
   for (int i = 0; i < count && status == SIM_OK; i++) {
     const double t = breaks[i], near = 1e-6 * dt, steps = t / dt;

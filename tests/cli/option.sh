@@ -120,6 +120,15 @@ at_time 7.5770821 'vol = 0.2, dividend = sim.curve { { 0, 0 }, { 0.5, 0.05*365 }
 at_time 7.5770821 'vol = 0.2, dividend = sim.curve { { 0, 0 }, { 0.5, 0.05*31536000 }, { 0.5 + 1/31536000, 0 }, between = "flat" }'
 at_time 7.5770821 'vol = 0.2, dividend = function(t) return sim.where(sim.lt(math.abs(t - 0.5), 0.5/365), 0.05*365, 0) end'
 
+# Comparisons that are not linear in t, once around a second, which no step of a grid of times shows; a jump just after
+# the middle of a piece, beside which the integral over the whole piece and over its halves agree.
+at_time 7.5770821 'vol = 0.2, dividend = function(t) return sim.where(sim.lt((t - 0.5)^2, (0.5/31536000)^2), 0.05*31536000, 0) end'
+at_time 7.5770822 'vol = 0.2, dividend = function(t) local a = sim.exp(t) return sim.where(sim.all(sim.ge(a, math.exp(0.5 - 0.5/31536000)), sim.lt(a, math.exp(0.5 + 0.5/31536000))), 0.05*31536000, 0) end'
+at_time 11.338773 'vol = function(t) return sim.where(sim.lt(sim.sin(t), math.sin(0.5 + 0.005/2048)), 0.1, 0.3) end'
+at_time 11.338789 'vol = function(t) return 0.1 + 0.2*(sim.floor(100*t) % 2) end'
+price 'assets = { { spot = 100, vol = function(t) return 0.2 + 1e-15*(sim.floor(50000*t) % 2) end } }, '"$call" 'control = "black_scholes", paths = 2^10'
+has 'assets[1].vol jumps or bends too often to find every place'
+
 # A curve is a function of numbers too, and of what a function computes; constant outside of its points.
 cat >c.lua <<'END'
 local c, f = sim.curve { { 0, 1 }, { 0.5, 2 } }, sim.curve { { 0, 1 }, { 0.5, 2 }, between = "flat" }

@@ -440,6 +440,7 @@ static sim_status create_model(session *s, io_folder_mode mode) {
 static sim_status run_in_folder(session *s, io_folder_mode mode) {
   gethostname(s->host, sizeof s->host - 1);
   s->run.checkpoint_step = -1;
+  s->run.last.eta = NAN;
   SIM_TRY(create_model(s, mode));
   s->begun = true;
   cli_terminal_files(io_folder_append(s->folder, "run.log"), io_folder_append(s->folder, "run.jsonl"));

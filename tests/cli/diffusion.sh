@@ -92,3 +92,13 @@ expect 0 "integrate.dt: 0.2 does not divide the run, to t_end = 0.3: 2 steps of 
 expect 0 "integrate.dt: 0.5 is longer than the run, which ends at t_end = 0.3: one step of 0.3" "$SIM" check burgers.lua --set dt=0.5
 expect 0 "" "$SIM" run s.lua -o put-off --set t_end=0.7
 expect 0 "integrate.dt: 0.1 does not divide the run from t = 0.7 on, to t_end = 1.55: 9 steps of 0.0944444444" "$SIM" run s.lua -o put-off --resume --set t_end=1.55
+# A share of all is a number that people read.
+cat >rough.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {256}, size = {1} },
+  fields    = { { name = "u", D = 1e-9, initial = function(x) return math.sin(2 * math.pi * 120 * x) end } },
+  rates     = function(u) return 0 * u end,
+  integrate = { scheme = "etdrk4", dt = 0.01, t_end = 0.1 },
+}
+LUA
+expect 0 "along x holds 100 % of the power" "$SIM" run rough.lua

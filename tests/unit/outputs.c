@@ -13,9 +13,11 @@
 #include "tests/unit/fake_model.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- sinks that remember ---- */
@@ -34,8 +36,8 @@ typedef struct probe {
   int which;
   int64_t waits_for; /* a write waits, 20 s at most, until the model has made this many steps; then sleeps */
   unsigned sleep_us;
-  int64_t fails_at;          /* step at which a write fails; -1: none */
-  bool onwards; /* and every later one */
+  int64_t fails_at; /* step at which a write fails; -1: none */
+  bool onwards;     /* and every later one */
   sim_status failure;
   int64_t steps_ahead; /* the most that the model was ahead of a write when it ended */
 } probe;
@@ -316,6 +318,42 @@ static void two_failed_checkpoints_end_the_run(void **state) {
   assert_true(t->run.checkpoint_t == 10);
   assert_true(t->run.clock.step < 60);
   free(t);
+}
+
+/* The thread that gives up the computing of a run, in a process of its own: the loop then stands still. */
+static void *give_up(void *context) {
+  trial *t = context;
+  while (t->model.steps < 20) (void)usleep(100);
+  while (!sim_run_give_up(&t->run, 20)) continue;
+  const size_t checkpoints = (size_t)t->run.checkpoint_step / 10 + 1;
+  size_t written = 0;
+  for (size_t i = 0; i < t->memory.count; i++) written += t->memory.records[i].sink == CHECKPOINT;
+  const int64_t steps = t->model.steps;
+  (void)usleep(50000);
+  const bool good = t->run.checkpoint_step >= 0 && t->run.checkpoint_step % 10 == 0 && written == checkpoints &&
+                    t->run.checkpoint_t == (double)t->run.checkpoint_step && t->model.steps <= steps + 1;
+  _exit(good ? 0 : 1);
+}
+
+/* Outputs that were handed over are written before it returns, and no step is made after. */
+static void a_step_is_given_up(void **state) {
+  (void)state;
+  fflush(NULL);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    pthread_t thread;
+    (void)alarm(60);
+    trial *t = trial_make(INT64_C(1) << 40, 3, 0, 10);
+    t->memory.sinks[CHECKPOINT].sleep_us = 2000;
+    if (pthread_create(&thread, NULL, give_up, t) != 0) _exit(2);
+    trial_run(t, NULL);
+    _exit(3);
+  }
+  int end;
+  assert_int_equal(waitpid(child, &end, 0), child);
+  assert_true(WIFEXITED(end));
+  assert_int_equal(WEXITSTATUS(end), 0);
 }
 
 static void lack_of_memory_ends_the_run(void **state) {
@@ -618,6 +656,7 @@ int main(void) {
       cmocka_unit_test(a_failed_sink_is_tried_again),
       cmocka_unit_test(two_failed_checkpoints_end_the_run),
       cmocka_unit_test(a_warning_is_said_once),
+      cmocka_unit_test(a_step_is_given_up),
       cmocka_unit_test(lack_of_memory_ends_the_run),
       cmocka_unit_test(a_state_that_is_not_finite_ends_the_run),
       cmocka_unit_test(a_failed_device_ends_the_run),

@@ -30,7 +30,8 @@ def table_panels(run: Run) -> dict[str, Panel]:
         if len(frame) == 0:
             continue
         if name == "energy" and "error" in frame:
-            found["energy"] = partial(panels.energy, run)
+            if (frame["error"].abs() > 0).any():  # else there is no conserved energy, or no error
+                found["energy"] = partial(panels.energy, run)
             if "virial_ratio" in frame and frame["virial_ratio"].notna().any():
                 found["virial"] = partial(panels.virial, run)
         elif name == "lagrangian":
@@ -48,13 +49,14 @@ def table_panels(run: Run) -> dict[str, Panel]:
             found["spectra"] = partial(panels.spectra, run)
         elif name.startswith("profile_"):
             found[name] = partial(panels.profile, run, table=name)
-        elif len(frame.columns) > 2:
-            found[name] = partial(panels.columns, run, table=name)
+        else:
+            for panel, names in panels.groups(run, name).items():
+                found[panel] = partial(panels.columns, run, table=name, names=names)
     return found
 
 
 # What a figure shows where nobody chose, the most telling first; other tables come after `observe`.
-_TELLING = ("energy", "radii", "flow", "temperature", "profile_velocity_x", "price", "estimates", "observe")
+_TELLING = ("flow", "temperature", "profile_velocity_x", "energy", "observe", "radii", "price", "estimates")
 _UNASKED = ("virial", "momentum", "walls", "contacts")
 _PANELS = 3
 
@@ -71,16 +73,25 @@ def _default(run: Run, names: Sequence[str], bodies: int) -> list[str]:
         alone = "prices" not in run.tables and not any(name.endswith("_error") for name in price.columns[6:])
         left_out.update(name for name in run.tables if name not in ("price", "observe"))  # `estimates` has them
         left_out.update(("price", "convergence") if price["price"].notna().sum() < 3 else ("estimates",) if alone else ("convergence",))
-    if "walls" in names:  # no gas
+    if "walls" in run.tables:  # no gas
         left_out.add("temperature")
     box = run.parameters.get("box")
     if isinstance(box, dict) and box.get("shear_rate"):
         left_out.discard("profile_velocity_x")
     if "spectra" in names or not _periodic(run):
         left_out.add("spectrum")
+    for name in names:  # of a table's panels the first; `observe` is the user's own
+        table = name.split(".")[0]
+        if "." in name and (table in left_out or (table != "observe" and name != _first(names, table))):
+            left_out.add(name)
     kept = [name for name in names if name not in left_out]
-    kept.sort(key=lambda name: _TELLING.index(name) if name in _TELLING else len(_TELLING))
+    order = {name: i for i, name in enumerate(_TELLING)}
+    kept.sort(key=lambda name: order.get(name.split(".")[0], len(order)))
     return kept[:_PANELS]
+
+
+def _first(names: Sequence[str], table: str) -> str:
+    return next(name for name in names if name.split(".")[0] == table)
 
 
 def _periodic(run: Run) -> bool:
@@ -146,9 +157,11 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
         count = sum(snapshot.count(name) for name in snapshot.species) if snapshot is not None else 0
         names = _default(run, list(available), count)
     else:
-        names = [name for name in only if name != "picture"]
-        for name in names:
-            if name not in available:
+        names = []
+        for name in only:
+            parts = [name] if name in available else [one for one in available if one.startswith(f"{name}.")]
+            names += parts
+            if not parts and name != "picture":
                 raise NotFoundError(f"{run.path}: no panel '{name}'; there are: {', '.join(['picture', *available])}")
     with matplotlib.rc_context(SETTINGS):
         alone = names == ["estimates"]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
@@ -26,20 +26,15 @@ _SEAL = struct.Struct("<8sI4xQ16s")
 _SEAL_AT = 24  # the digest
 
 
-def sealed_length(path: Path) -> int | None:
-    """The length that the first block of a file names; None where it carries no seal."""
-    with builtins.open(path, "rb") as file:
-        head = file.read(_SEAL.size)
+def _sealed(file: BinaryIO, path: Path) -> bool:
+    """Whether an open file carries a seal; its length is held against the one named there, whatever its size."""
+    head = file.read(_SEAL.size)
     if len(head) < _SEAL.size or not head.startswith(b"SIMSEAL\n"):
-        return None
-    return int(_SEAL.unpack(head)[2])
-
-
-def check_length(path: Path) -> None:
-    """Tells a file that is shorter or longer than it was written: a few bytes are read, whatever its size."""
-    length, found = sealed_length(path), path.stat().st_size
-    if length is not None and length != found:
+        return False
+    length, found = int(_SEAL.unpack(head)[2]), os.fstat(file.fileno()).st_size
+    if length != found:
         raise DamagedError(f"{path}: cut short or damaged: {found} bytes long, not {length}")
+    return True
 
 
 def verify(path: Path) -> bool:
@@ -57,10 +52,10 @@ def verify(path: Path) -> bool:
     except ImportError:
         raise MissingToolError("--verify needs the package xxhash: pip install xxhash") from None
     try:
-        if sealed_length(path) is None:
-            return False
-        check_length(path)
         with builtins.open(path, "rb") as file:
+            if not _sealed(file, path):
+                return False
+            file.seek(0)
             head = bytearray(file.read(512))
             stored = bytes(head[_SEAL_AT : _SEAL_AT + 16])
             head[_SEAL_AT : _SEAL_AT + 16] = bytes(16)
@@ -90,7 +85,8 @@ def reading(path: Path) -> Iterator[Any]:
     h5py.File
     """
     try:
-        check_length(path)
+        with builtins.open(path, "rb") as plain_file:
+            _sealed(plain_file, path)
         file = h5py.File(path, "r", locking=False)
     except FileNotFoundError:
         raise NotFoundError(f"{path}: no such file (a run that goes on may have replaced it)") from None

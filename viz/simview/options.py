@@ -37,7 +37,9 @@ def _known(payoff: dict[str, Any], asset: dict[str, Any], parameters: dict[str, 
     return kept if len(kept) == len(found) and min(kept[0], kept[1], kept[2], kept[5]) > 0 else None
 
 
-def _black_scholes(sign: float, spot: float, strike: float, vol: float, dividend: float, rate: float, maturity: float) -> float:
+def _black_scholes(sign: float, market: Sequence[float]) -> float:
+    """The price of a call (sign 1) or put (-1) in a market as of `_known`."""
+    spot, strike, vol, dividend, rate, maturity = market
     deviation = vol * sqrt(maturity)
     d1 = (log(spot / strike) + (rate - dividend) * maturity) / deviation + deviation / 2
 
@@ -65,12 +67,12 @@ def reference(parameters: dict[str, Any], which: int = 0, greek: str = "") -> fl
     sign = -1.0 if payoff.get("type") == "put" else 1.0
     place = {"delta": 0, "gamma": 0, "vega": 2, "rho": 4, "theta": 5}.get(name)
     if place is None:
-        return None if greek else _black_scholes(sign, *market)
+        return None if greek else _black_scholes(sign, market)
     size = max(abs(market[place]), 1e-2)  # a rate may be 0
     step = (1e-3 if name == "gamma" else 1e-4) * size
-    above, below = (_black_scholes(sign, *market[:place], market[place] + h, *market[place + 1 :]) for h in (step, -step))
+    above, below = (_black_scholes(sign, [*market[:place], market[place] + h, *market[place + 1 :]]) for h in (step, -step))
     if name == "gamma":
-        return (above - 2 * _black_scholes(sign, *market) + below) / step**2
+        return (above - 2 * _black_scholes(sign, market) + below) / step**2
     return (above - below) / (2 * step) * (-1 if name == "theta" else 1)
 
 
@@ -131,12 +133,13 @@ def convergence(run: Run, axes: Any) -> None:
 
 
 def _name(payoff: dict[str, Any], number_of: int) -> str:
-    """Such as 'put 40, american'."""
-    kind = str(payoff.get("$type", f"payoff {number_of}")).replace("_", " ")
+    """Such as 'American put 40'."""
+    kind = str(payoff.get("$type", f"payoff {number_of}")).replace("_", "-")
     bermudan = kind == "american" and int(payoff.get("every", 1)) > 1
     kind = "bermudan" if bermudan else kind
     if kind == "barrier":
         kind = f"{payoff.get('direction', 'down')}-{payoff.get('knock', 'out')}"
+    kind = kind.capitalize() if kind in ("european", "american", "bermudan", "asian") else kind
     words = [str(payoff[key]) for key in ("type", "strike") if isinstance(payoff.get(key), (str, int, float))]
     more = [f"{key} {payoff[key]:g}" for key in ("level",) if isinstance(payoff.get(key), (int, float))]
     more += [str(payoff[key]) for key in ("monitoring",) if payoff.get(key) == "continuous"]
@@ -158,7 +161,7 @@ _ROWS, _COLUMNS = 12, 12  # at most, of the figure of estimates
 
 def swept(runs: Sequence[Run], column: str) -> tuple[str, list[float]]:
     """Of a column of a sweep's table ('price.price', 'prices.payoff_2', 'price.delta', 'vegas.payoff_1_2'): what it is, such
-    as 'european call', without what differs from run to run; and its exact value in each run, NaN where there is none."""
+    as 'price of the European call', without what differs from run to run; and its exact value in each run, NaN where there is none."""
     table, _, name = column.partition(".")
     place, _, asset = name.removeprefix("payoff_").partition("_") if name.startswith("payoff_") else ("1", "", "")
     greek = name if table == "price" and name != "price" else "" if table in ("price", "prices") else f"{table.removesuffix('s')}_{asset}".strip("_")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -227,19 +228,30 @@ def profile(run: Run, axes: Any, table: str) -> None:
     axes.set(xlabel=label, ylabel=run.units.label(what, frame.attrs["units"].get(names[0], "1")))
 
 
-def columns(run: Run, axes: Any, table: str) -> None:
-    """Any other table: its columns over time, without those too small to be seen beside the others."""
+def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
+    """Columns of one unit of any other table over time, without those too small to be seen beside the others."""
+    frame = run.tables[table]
+    sizes = {name: float(np.nan_to_num(frame[name].abs().max(), posinf=0.0)) for name in names}
+    largest = max(sizes.values(), default=0.0)
+    kept = [name for name in names if sizes[name] >= 5e-3 * largest] or list(names)
+    for i, name in enumerate(kept[: len(COLOURS)]):
+        axes.plot(frame["time"], frame[name], color=COLOURS[i], ls=DASHES[i], marker=_marker(frame), ms=3, label=name)
+    alone = kept[0] if len(kept) == 1 else table
+    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, kept[0], alone))
+    if len(kept) > 1:
+        legend(axes)
+
+
+def groups(run: Run, table: str) -> dict[str, list[str]]:
+    """The columns of a table that share an axis, by the name of their panel.
+
+    Those of one unit; of `observe`, whose columns may be anything, each alone. One panel has the table's name, more have
+    'TABLE.COLUMN', after their first column. `error` and `balance` are numbers beside the others.
+    """
     frame = run.tables[table]
     values = [name for name in frame.columns if name not in ("step", "time", "balance", "error")]
-    sizes = {name: float(np.nan_to_num(frame[name].abs().max(), posinf=0.0)) for name in values}
-    largest = max(sizes.values(), default=0.0)
-    names = [name for name in values if sizes[name] >= 5e-3 * largest] or values
-    for i, name in enumerate(names[: len(COLOURS)]):
-        axes.plot(frame["time"], frame[name], color=COLOURS[i], ls=DASHES[i], marker=_marker(frame), ms=3, label=name)
-    units = {frame.attrs["units"].get(name, "1") for name in names}
-    alone = names[0] if len(names) == 1 else table
-    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, names[0], alone) if len(units) == 1 else table)
-    if len(names) > 1:
-        axes.legend(ncols=1 + (len(names) > 2), columnspacing=1, loc="upper left")
-        low, high = axes.get_ylim()
-        axes.set_ylim(low, high + 0.14 * (high - low) * (1 + (len(names) - 1) // 2))
+    values = [name for name in values if frame[name].notna().any()]
+    found: dict[str, list[str]] = {}
+    for name in values:
+        found.setdefault(name if table == "observe" else frame.attrs["units"].get(name, "1"), []).append(name)
+    return {table if len(found) == 1 else f"{table}.{names[0]}": names for names in found.values()}

@@ -483,7 +483,9 @@ class Field:
         length = self.snapshot.units.text((1,))
         coords: dict[str, Any] = {dim: (dim, at, {"units": length}) for dim, at in self.coords.items()}
         coords["time"] = ((), self.snapshot.time, {"units": self.snapshot.time_unit})
-        about = {"units": self.unit, "unitSI": self.unit_si, "step": self.snapshot.step}
+        about: dict[str, Any] = {"units": self.unit, "unitSI": self.unit_si, "step": self.snapshot.step}
+        if self.cut:
+            about["cut"] = self.cut
         return xr.DataArray(self[...], coords, self.dims, self.name, about)
 
     def __repr__(self) -> str:

@@ -31,15 +31,43 @@ def test_as_a_program(clusters, tmp_path):
     many.stderr.close()
 
 
-def test_movie(clusters, pair, simview, tmp_path):
+def test_movie(clusters, pair, simview, tmp_path, monkeypatch):
     from PIL import Image
+
+    from simview.movie import movie
+    from simview.run import open as open_run
 
     assert simview("movie", pair, "-o", "p.gif", "--dpi", "60") == (0, "p.gif\n", "")
     with Image.open(tmp_path / "p.gif") as film:
         assert film.n_frames == 14  # steps 0, 64 ... 800, and the end
+    seen = []
+    os.register_at_fork(before=lambda: seen.append("fork"))
+    for workers in (1, 3):  # 14 frames, by three processes; these are fresh ones, for forked ones share open font files
+        monkeypatch.setattr("simview.movie.FRAMES", 5)
+        movie(open_run(pair), tmp_path / f"{workers}.gif", dpi=60, workers=workers)
+    assert (tmp_path / "1.gif").read_bytes() == (tmp_path / "3.gif").read_bytes()
+    assert seen == []
     if shutil.which("ffmpeg"):
         assert simview("movie", clusters, "--dpi", "60", "--pixels", "100") == (0, "s.mp4\n", "")
         assert (tmp_path / "s.mp4").read_bytes()[4:8] == b"ftyp"
+
+
+def test_movie_that_breaks(pair, simview, tmp_path, monkeypatch):
+    """What goes wrong in a process that draws is told by the one that started it; none of them is left."""
+    copy = tmp_path / "bad.out"
+    shutil.copytree(pair, copy)
+    monkeypatch.setattr("simview.movie.FRAMES", 5)
+    monkeypatch.setattr("simview.movie.cores", lambda: 3)
+    damaged = sorted((copy / "snap").iterdir())[5]
+    whole = damaged.read_bytes()
+    for command, said in ((None, damaged.name), ("import os; os._exit(3)", "ended early (exit code 3)")):
+        if command:
+            damaged.write_bytes(whole)
+            monkeypatch.setattr("simview.movie._COMMAND", command)
+        else:
+            damaged.write_bytes(whole[: len(whole) // 2])
+        code, _, fault = simview("movie", copy, "-o", "bad.gif", "--dpi", "50")
+        assert code in (65, 70) and said in fault and fault.count("\n") == 1
 
 
 def test_summary(clusters, simview):

@@ -269,12 +269,13 @@ sim_status io_index_add(io_index *self, const sim_frame *frame) {
   return SIM_OK;
 }
 
-void io_index_wait(io_index *self) {
+sim_status io_index_wait(io_index *self) {
   io_later_wait_for(self->place.later, &self->result);
-  if (self->result.failures == self->failures) return;
+  if (self->result.failures == self->failures) return SIM_OK;
   self->failures = self->result.failures;
   self->changed = true;
   self->written = 0;
+  return sim_fail(SIM_ERR_IO, "%s", self->result.why);
 }
 
 sim_status io_index_write(io_index *self, bool last) {
@@ -288,7 +289,7 @@ sim_status io_index_write(io_index *self, bool last) {
                                 .steps = self->steps,
                                 .count = self->count};
   bool has_position = false;
-  io_index_wait(self); /* the temporary names are the same */
+  (void)!io_index_wait(self); /* the temporary names are the same */
   /* The files are written anew as a whole, which takes as long as there are snapshots. */
   if (!last && self->count >= self->written && self->count - self->written <= self->written / 10) return SIM_OK;
   if (!self->changed) return SIM_OK;

@@ -24,6 +24,6 @@ sim_status io_index_add(io_index *index, const sim_frame *frame) SIM_MUST_CHECK;
 /* Writes the files anew where a snapshot came to it since, or where they failed; not `last`: only once a tenth more
  * came, so that a long run does not spend its time here. They become durable later. */
 sim_status io_index_write(io_index *index, bool last) SIM_MUST_CHECK;
-void io_index_wait(io_index *index); /* until they are, or have failed */
+sim_status io_index_wait(io_index *index) SIM_MUST_CHECK; /* until they are; fails where one could not be made so */
 
 #endif

@@ -29,7 +29,7 @@ typedef void io_later_ended(void *context, io_later_end end);
 /* NULL: out of memory. */
 io_later *io_later_create(void);
 /* Takes the written file over; waits where very many are under way. A failure is a line in the log and in `result`,
- * which lives until the wait. `what`, a literal: "snapshots". */
+ * which lives until the wait. `what`, a literal: "snapshots"; NULL: the owner says it. */
 void io_later_add(io_later *later, const io_file *file, const char *what, io_later_result *result);
 /* The same for a checkpoint: it gets its name only after every file that was added before it is durable, or has failed.
  * Of the checkpoints of one owner that wait together only the newest `keep` are made durable. */

@@ -57,19 +57,23 @@ static sim_status snapshot_write(void *opaque, const sim_frame *frame) {
 }
 
 /* The indexes are a convenience: a failure is reported and tried again, and keeps no checkpoint from being made. */
-static void write_index(writer *self, bool last) {
-  const bool failed = io_index_write(self->index, last) != SIM_OK;
+static void say_index(writer *self, sim_status status) {
+  const bool failed = status != SIM_OK;
   if (failed && !self->index_failed)
     sim_log(SIM_LOG_WARN, "index of the snapshots not written: %s; the run goes on and tries again",
             sim_error_last()->message);
   self->index_failed = failed;
 }
 
+static void write_index(writer *self, bool last) {
+  const sim_status begun = io_index_write(self->index, last), waited = io_index_wait(self->index);
+  say_index(self, begun != SIM_OK ? begun : waited);
+}
+
 /* All that was written becomes durable; fails where the last file did. */
 static sim_status snapshot_flush(void *opaque) {
   writer *self = opaque;
   write_index(self, false);
-  io_index_wait(self->index);
   io_later_wait_for(self->folder->later, &self->description);
   io_later_wait_for(self->folder->later, &self->result);
   if (self->described && self->description.failed) { /* once more */
@@ -82,7 +86,9 @@ static sim_status snapshot_flush(void *opaque) {
 }
 
 static sim_status snapshot_finish(void *opaque) {
-  write_index(opaque, true);
+  writer *self = opaque;
+  const sim_status status = io_index_write(self->index, true);
+  if (status != SIM_OK) say_index(self, status);
   return SIM_OK;
 }
 

@@ -110,7 +110,7 @@ static sim_status write_file(const io_vtk_series *series, const char *name, writ
   }
   if (status == SIM_OK) status = io_provenance_write(file.id, series->provenance);
   SIM_TRY(io_h5_finish(&file, status));
-  io_later_add(series->later, &file.file, "index of the snapshots", series->result);
+  io_later_add(series->later, &file.file, NULL, series->result);
   return SIM_OK;
 }
 

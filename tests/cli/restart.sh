@@ -36,9 +36,9 @@ for setup in "leapfrog double" "leapfrog single" "leapfrog mixed" "yoshida4 doub
   done
 
   # Five times in a row, anywhere, each time with another number of threads.
-  steps=400
+  steps=6000
   expect 0 "" "${run[@]}" -o whole --set "steps=$steps" --set every=never
-  stop_soon "${run[@]}" -o chain --set "steps=$steps" --set "every=every 3 steps" --threads 1
+  stop_soon "${run[@]}" -o chain --set "steps=$steps" --set "every=every 30 steps" --threads 1
   [ "$code" = 75 ] || fail "$label: exit $code, not 75"
   for threads in 2 3 1 7; do
     stop_soon "$SIM" resume chain --threads "$threads"

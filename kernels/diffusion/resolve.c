@@ -183,9 +183,8 @@ static void warn(diffusion_resolution *r, int field, int axis, int64_t member, d
       SIM_LOG_WARN,
       "the grid does not resolve %s%s: at t = %.9g the upper third of its wavenumbers along %c holds %.*g %% of the "
       "power of its fluctuations, above %g %%: take more cells than %lld along %c",
-      diffusion_species_of(r->p, field)->name, whose, t, "xyz"[axis], share < 0.995 ? 2 : 3, 100 * share,
-      100 * limit,
-      (long long)r -> grid.n[axis], "xyz"[axis]);
+      diffusion_species_of(r->p, field)->name, whose, t, "xyz"[axis], share < 0.995 ? 2 : 3, 100 * share, 100 * limit,
+      (long long)r->grid.n[axis], "xyz"[axis]);
 }
 
 sim_status diffusion_resolution_look(diffusion_resolution *r, double t, bool end, diffusion_take_lines *take_lines,

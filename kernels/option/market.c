@@ -87,10 +87,10 @@ void option_market_free(option_market *market) {
 }
 
 /* Where a pivot vanishes, an asset is a mixture of those before it, and takes no normal of its own: the rest of its
- * column must vanish, too, and is left out, and its row is scaled to length 1. A pivot vanishes where it is no more than
- * rounding: a square of n terms of at most 1 is off by n eps, and so are those before it. Larger ones count, however
- * small: a spread of assets of correlation 1 - 1e-14 is worth 1e-7 of a spread of independent ones. Below 0 an input
- * rounded to 12 digits is let pass. */
+ * column must vanish, too, and is left out, and its row is scaled to length 1. A pivot vanishes where it is no more
+ * than rounding: a square of n terms of at most 1 is off by n eps, and so are those before it. Larger ones count,
+ * however small: a spread of assets of correlation 1 - 1e-14 is worth 1e-7 of a spread of independent ones. Below 0 an
+ * input rounded to 12 digits is let pass. */
 sim_status option_cholesky(const option_parameters *p, double *out) {
   const double rounding = 1e-12;
   const size_t n = p->assets.count;

@@ -26,8 +26,8 @@ static const char *const monitorings[] = {"steps", "continuous", NULL};
   }
 #define STRIKE                                                                                                         \
   {                                                                                                                    \
-    SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "price that is agreed on", .flags = SIM_REQUIRED | SIM_RANGE, .min = 0,  \
-                                      .max = INFINITY                                                                  \
+    SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "price that is agreed on",                              \
+                                      .flags = SIM_REQUIRED | SIM_RANGE, .min = 0, .max = INFINITY                     \
   }
 #define MONITORING                                                                                                     \
   {                                                                                                                    \

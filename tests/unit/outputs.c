@@ -36,7 +36,7 @@ typedef struct probe {
   int which;
   int64_t waits_for; /* a write waits, 20 s at most, until the model has made this many steps; then sleeps */
   unsigned sleep_us;
-  int64_t fails_at; /* step at which a write fails; -1: none */
+  int64_t fails_at;          /* step at which a write fails; -1: none */
   bool onwards, flush_fails; /* and every later one; so does each flush */
   sim_status failure;
   int64_t steps_ahead; /* the most that the model was ahead of a write when it ended */
@@ -298,7 +298,8 @@ static void a_failed_sink_is_tried_again(void **state) {
   free(t);
 }
 
-/* A run of which nothing can be saved any more does not go on: one checkpoint that fails is made up for, two are not. */
+/* A run of which nothing can be saved any more does not go on: one checkpoint that fails is made up for, two are not.
+ */
 static void two_failed_checkpoints_end_the_run(void **state) {
   (void)state;
   trial *t = trial_make(60, 3, 10, 10);

@@ -60,7 +60,10 @@ static void put_status(session *s, const char *state, sim_status status, const s
   if (!text.failed) {
     sim_error cause = *sim_error_last();
     if (io_folder_write(s->folder, STATUS, text.data, text.size) != SIM_OK) {
-      if (status != SIM_ERR_CANT_CREATE) sim_log(SIM_LOG_WARN, STATUS " not written: %s", sim_error_last()->message);
+      const sim_error why = *sim_error_last();
+      const bool written =
+          why.status == SIM_ERR_IO && io_folder_overwrite(s->folder, STATUS, text.data, text.size); /* a full disk */
+      if (!written && status != SIM_ERR_CANT_CREATE) sim_log(SIM_LOG_WARN, STATUS " not written: %s", why.message);
       if (status != SIM_OK) sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
     }
   }

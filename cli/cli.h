@@ -44,6 +44,7 @@ typedef struct cli_options {
   int target_count;                   /* of CLI_BENCH: models in `targets` */
   const char *sets[CLI_SETS_MAX + 1]; /* "name=value", NULL-terminated */
   const char *output, *device, *precision, *resume_file;
+  const char *at; /* of check: "x=1,y=2"; NULL: none */
   cli_resume_mode resume;
   sim_isa isa;
   int threads; /* 0: as many as the system gives */

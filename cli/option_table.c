@@ -24,7 +24,7 @@ const cli_command_row cli_commands[CLI_COMMANDS] = {
      "Columns: state; done, of a run that ended early what its newest checkpoint holds; rate; ends, of a run that is\n"
      "under way, UTC; updated, when the run last said so, UTC; job; host. A run is lost when its process died without\n"
      "a word.\n",
-     "sim status */\n"},
+     "sim status *.out\n"},
     {"list", CLI_LIST, false, "", "", "the models", NULL, "sim list\n"},
     {"describe", CLI_DESCRIBE, true, "a model (see sim list)", "MODEL",
      "a model's parameters, units, defaults and outputs", NULL, "sim describe nbody\n"},
@@ -47,6 +47,7 @@ int cli_kind(cli_command command) {
 
 const cli_option_row cli_option_table[CLI_OPTIONS] = {
     {"--set", NULL, OPTION_SET, 1, ON_SCENARIO},
+    {"--at", NULL, OPTION_AT, 1, ON_CHECK},
     {"--output", "-o", OPTION_OUTPUT, 1, ON_SCENARIO},
     {"--force", NULL, OPTION_FORCE, 0, ON_RUN},
     {"--resume", NULL, OPTION_RESUME, 2, ON_RUN},
@@ -86,6 +87,7 @@ const cli_option_help cli_option_helps[] = {
     {OPTION_SEED, ON_RUN | ON_CHECK | ON_BATCH, "--seed N", "seed, in place of the scenario's"},
     {OPTION_SEED, ON_SWEEP, "--seed 1..8", "each of these seeds"},
     {OPTION_PRECISION, ON_SCENARIO, "--precision P", "single, mixed or double, in place of the scenario's"},
+    {OPTION_AT, ON_CHECK, "--at X=1,Y=2,...", "value and derivatives of every function of the scenario at this point"},
     {OPTION_LUA_SECONDS, ON_SCENARIO, "--lua-seconds S",
      "processor time that the scenario script may take, in seconds (default 1.5)"},
     {OPTION_OUTPUT, ON_RUN | ON_CHECK | ON_BATCH, "-o, --output DIR",

@@ -22,11 +22,12 @@ typedef struct cli_command_row {
   const char *example; /* of its own help; the same */
 } cli_command_row;
 
-enum { CLI_COMMANDS = 12, CLI_OPTIONS = 31 };
+enum { CLI_COMMANDS = 12, CLI_OPTIONS = 32 };
 extern const cli_command_row cli_commands[CLI_COMMANDS];
 
 typedef enum cli_option_id {
   OPTION_SET,
+  OPTION_AT,
   OPTION_OUTPUT,
   OPTION_FORCE,
   OPTION_RESUME,

@@ -124,6 +124,7 @@ static sim_status unknown_option(const char *text, size_t length) {
 static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   switch (id) {
   case OPTION_SET: return parse_set(value, out);
+  case OPTION_AT: out->at = value; break;
   case OPTION_OUTPUT: out->output = value; break;
   case OPTION_FORCE: out->force = true; break;
   case OPTION_RESUME: parse_resume(value, out); break;

@@ -44,22 +44,6 @@ static sim_status override(sim_value *table, const char *key, sim_value *value) 
   return sim_value_add(table, key, 0, value);
 }
 
-/* With -v: what became of each function, "gravity.external: result = ...". path[capacity] is that of the value. */
-static void log_functions(const sim_value *value, char *path, size_t capacity) {
-  size_t used = strlen(path);
-  for (size_t i = 0; value->kind == SIM_VALUE_TABLE && i < value->u.table.count; i++) {
-    const char *key = value->u.table.entries[i].key; /* an item before names is a function with options */
-    snprintf(path + used, capacity - used, "%s%s", used && key ? "." : "", key ? key : "");
-    log_functions(value->u.table.entries[i].value, path, capacity);
-    path[used] = '\0';
-  }
-  sim_bytes text = {0};
-  if (value->kind == SIM_VALUE_FUNCTION && sim_expr_text(value->u.function.expr, &text) == SIM_OK)
-    for (char *line = text.data, *end; (end = strchr(line, '\n')); line = end + 1)
-      sim_log(SIM_LOG_DEBUG, "%s: %.*s", path, (int)(end - line), line);
-  sim_bytes_free(&text);
-}
-
 static sim_status decode(cli_job *job, const char *file, const sim_value *value) {
   sim_faults faults = {.file = file};
   sim_status status = sim_model_decode(job->model, value, &job->parameters, &faults);
@@ -84,8 +68,7 @@ static sim_status decode(cli_job *job, const char *file, const sim_value *value)
   }
   if (!job->resolved || job->blob.failed || job->json.failed)
     return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
-  char path[256] = "";
-  log_functions(job->resolved, path, sizeof path);
+  cli_log_functions(job);
   return SIM_OK;
 }
 

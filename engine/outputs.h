@@ -41,7 +41,11 @@ sim_status sim_outputs_end(sim_outputs *outputs) SIM_MUST_CHECK;
 /* The state of this step on the host, whole and checked to be finite; valid until the next step. */
 sim_status sim_outputs_state(sim_outputs *outputs, const sim_frame **out) SIM_MUST_CHECK;
 
-/* After sim_outputs_end: makes everything durable. */
-void sim_outputs_flush(sim_outputs *outputs);
+/* After sim_outputs_end: a checkpoint of this step, unless there is a durable one. As sim_outputs_give. */
+sim_status sim_outputs_save(sim_outputs *outputs) SIM_MUST_CHECK;
+
+/* After sim_outputs_end: finishes all sinks and makes everything durable. What fails is kept in the sinks; returns as
+ * sim_outputs_look. */
+sim_status sim_outputs_flush(sim_outputs *outputs) SIM_MUST_CHECK;
 
 #endif

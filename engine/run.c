@@ -235,8 +235,8 @@ static sim_status finish(loop *l, bool stopped) {
   const sim_frame *state;
   SIM_TRY(sim_outputs_state(l->outputs, &state));
   sim_frame_digest(state, run->digest);
-  if (stopped && run->checkpoint_step != run->clock.step) SIM_TRY(sim_outputs_give(l->outputs, 0, true));
-  sim_outputs_flush(l->outputs);
+  if (stopped) SIM_TRY(sim_outputs_save(l->outputs));
+  SIM_TRY(sim_outputs_flush(l->outputs));
   SIM_TRY(refuse_failed(run));
   if (!stopped) return SIM_OK;
   return sim_fail(SIM_ERR_STOPPED, "stopped at step %lld, t = %.9g", (long long)run->clock.step, run->clock.t);
@@ -245,7 +245,7 @@ static sim_status finish(loop *l, bool stopped) {
 /* A run that fails keeps the rows that led there. */
 static void keep_rows(loop *l) {
   sim_error cause = *sim_error_last();
-  sim_outputs_flush(l->outputs);
+  (void)!sim_outputs_flush(l->outputs);
   sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 

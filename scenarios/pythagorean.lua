@@ -19,5 +19,5 @@ return sim.nbody {
   },
   observe   = { farthest = { function(body) return sim.hypot(body.x, body.y) end, reduce = "max" } },
   integrate = { scheme = "hermite4", dt = "adaptive", eta = 5e-5, t_end = 70 },
-  output    = { snapshots = "every 0.5", tables = "every 0.1" },
+  output    = { snapshots = "every 0.1", tables = "every 0.1" },
 }

@@ -10,9 +10,11 @@ local moons = sim.each(n, function(i)
   return { mass = mass, position = {c, s, 0}, velocity = {-s, c, 0} }
 end)
 
+moons.species = "moons"
+
 return sim.nbody {
   title     = "Maxwell's ring",
   bodies    = { { species = "planet", mass = 1 }, moons },
   integrate = { scheme = "yoshida4", dt = 2 * math.pi / 256, t_end = 20 * math.pi },
-  output    = { snapshots = "every 1", tables = "every 64 steps" },
+  output    = { snapshots = "every 1", tables = "every 8 steps" },
 }

@@ -68,5 +68,5 @@ return sim.nbody {
   units     = { length = "au", mass = "Msun", time = "day" },   -- and so G = 6.6743e-11 m^3 kg^-1 s^-2 in these
   bodies    = bodies,
   integrate = { scheme = "hermite4", dt = 0.5, t_end = years * 365.25 },
-  output    = { snapshots = "every 365.25", tables = "every 100" },
+  output    = { snapshots = "every 200", tables = "every 100" },
 }

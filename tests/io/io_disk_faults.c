@@ -47,9 +47,13 @@ static sim_status write_one(outputs *it, fixture *self, int kind) {
   static const double value = 1;
   sim_row row = {&table, &value};
   sim_frame frame = self->frame;
-  if (kind == 0) return it->checkpoints.write(it->checkpoints.self, &frame);
+  if (kind == 0) {
+    SIM_TRY(it->checkpoints.write(it->checkpoints.self, &frame));
+    return it->checkpoints.flush(it->checkpoints.self);
+  }
   if (kind == 1) {
     SIM_TRY(it->snapshots.write(it->snapshots.self, &frame));
+    io_later_wait(it->folder->later); /* the index comes behind it */
     return it->snapshots.flush(it->snapshots.self);
   }
   if (kind == 3) return io_folder_write(it->folder, "status.json", "{}\n", 3);

@@ -49,10 +49,16 @@ static void add_rows(outputs *it, fixture *self, int64_t first, int64_t last) {
   }
 }
 
+static void finish(outputs *it) {
+  assert_ok(it->tables.finish(it->tables.self));
+  assert_ok(it->tables.flush(it->tables.self));
+}
+
 static void checkpoint(outputs *it, fixture *self, int64_t step) {
   assert_ok(it->tables.flush(it->tables.self));
   self->frame.clock.step = step;
   assert_ok(it->checkpoints.write(it->checkpoints.self, &self->frame));
+  assert_ok(it->checkpoints.flush(it->checkpoints.self));
 }
 
 /* Rows of "energy" in the file: exactly those of steps 0 .. last. */
@@ -85,10 +91,10 @@ static void test_roundtrip(void **state) {
   outputs out;
   open_outputs(self, IO_FOLDER_NEW, &out);
   add_rows(&out, self, 0, 9);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   assert_energy(self, 9);
   add_rows(&out, self, 10, 5000); /* several chunks */
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   assert_energy(self, 5000);
   close_outputs(&out);
 }
@@ -100,7 +106,7 @@ static void test_texts(void **state) {
   self->units = (sim_units){true, 1000, 2, 4};
   open_outputs(self, IO_FOLDER_NEW, &out);
   add_rows(&out, self, 0, 0);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   close_outputs(&out);
   snprintf(path, sizeof path, "%s/tables.h5", self->run);
   hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -125,7 +131,7 @@ static void test_resume_cuts(void **state) {
   add_rows(&out, self, 0, 10);
   checkpoint(&out, self, 10);
   add_rows(&out, self, 11, 20);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   close_outputs(&out);
   assert_energy(self, 20);
 
@@ -138,7 +144,7 @@ static void test_resume_cuts(void **state) {
   assert_ok(io_table_resume(&out.tables, &loaded));
   io_checkpoint_free(&loaded);
   add_rows(&out, self, 11, 15);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   close_outputs(&out);
   assert_energy(self, 15);
 }
@@ -153,11 +159,11 @@ static void resume_after(fixture *self, int accident, int expected_warnings, con
   snprintf(bad, sizeof bad, "%s.bad", path);
   open_outputs(self, IO_FOLDER_NEW, &out);
   add_rows(&out, self, 0, 4);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   add_rows(&out, self, 5, 10);
   snprintf(older, sizeof older, "%s.older", path);
   assert_int_equal(link(path, older), 0);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   self->frame.clock.step = 10;
   assert_ok(out.checkpoints.write(out.checkpoints.self, &self->frame));
   close_outputs(&out);
@@ -175,7 +181,7 @@ static void resume_after(fixture *self, int accident, int expected_warnings, con
   if (expected) assert_non_null(strstr(log.last, expected));
   assert_int_equal(access(bad, F_OK) == 0, accident == 2);
   add_rows(&out, self, 11, 11);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   close_outputs(&out);
   fixture_remove(self->run);
 }
@@ -259,7 +265,7 @@ static void test_rows_that_were_not_durable(void **state) {
   for (int flushed = 0; flushed < 2; flushed++) {
     open_outputs(self, IO_FOLDER_NEW, &out);
     add_rows(&out, self, 0, 4);
-    if (flushed) assert_ok(out.tables.finish(out.tables.self));
+    if (flushed) finish(&out);
     add_rows(&out, self, 5, 10);
     fail_flush(&out);
     self->frame.clock.step = 10;
@@ -273,12 +279,12 @@ static void test_rows_that_were_not_durable(void **state) {
     self->frame.clock.step = 14;
     assert_ok(out.checkpoints.write(out.checkpoints.self, &self->frame));
     add_rows(&out, self, 15, 16);
-    assert_ok(out.tables.finish(out.tables.self)); /* behind the checkpoint: cut again */
+    finish(&out); /* behind the checkpoint: cut again */
     close_outputs(&out);
 
     resume(self, &out, 14);
     add_rows(&out, self, 15, 15);
-    assert_ok(out.tables.finish(out.tables.self));
+    finish(&out);
     assert_energy(self, 15);
     checkpoint(&out, self, 15); /* all are durable: none in the checkpoint */
     close_outputs(&out);

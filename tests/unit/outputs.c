@@ -47,6 +47,9 @@ typedef struct memory {
   record records[RECORDS];
   size_t count;
   int flushes;
+  int64_t written, durable; /* checkpoints behind the run */
+  bool lost;                /* these never become durable */
+  bool failed_behind;       /* the last one did */
   probe sinks[SINKS];
 } memory;
 
@@ -221,14 +224,16 @@ static void steps_go_on_while_a_sink_sleeps(void **state) {
   free(t);
 }
 
-/* With a snapshot a step the loop is ahead by as many states as there are stages for, and waits with the next one. */
+/* With a snapshot a step the loop is ahead by as many states as there are stages for, and waits with the next one. The
+ * first one is not over before the loop is ahead by more than it had stages for at the start. */
 static void states_wait_for_a_stage(void **state) {
   (void)state;
-  trial *cpu = trial_run(trial_make(30, 0, 1, 0), NULL), *t = trial_make(30, 0, 1, 0);
-  t->memory.sinks[SNAPSHOT].sleep_us = 5000;
+  trial *cpu = trial_run(trial_make(90, 0, 1, 0), NULL), *t = trial_make(90, 0, 1, 0);
+  t->memory.sinks[SNAPSHOT].waits_for = SIM_STAGES_MAX - 1;
+  t->memory.sinks[SNAPSHOT].sleep_us = 2000;
   trial_run(t, &(fake_options){.step_us = 10, .leave_us = 10});
   assert_same(t, cpu);
-  assert_in_range(t->memory.sinks[SNAPSHOT].steps_ahead, 2, SIM_STAGES_MAX - 1);
+  assert_int_equal(t->memory.sinks[SNAPSHOT].steps_ahead, SIM_STAGES_MAX - 1);
   free(cpu);
   free(t);
 }
@@ -436,6 +441,86 @@ static void a_stop_drains_and_saves(void **state) {
   free(both[1]);
 }
 
+/* Nothing is made durable for a checkpoint: its sink sees to the order itself. */
+static void a_checkpoint_flushes_nothing(void **state) {
+  (void)state;
+  trial *t = trial_run(trial_make(60, 3, 7, 5), NULL);
+  assert_int_equal(t->status, SIM_OK);
+  assert_int_equal(count_of(t, CHECKPOINT, 60), 13);
+  assert_int_equal(t->memory.flushes, 1);
+  free(t);
+}
+
+/* ---- checkpoints that become durable behind the run ---- */
+
+static void saved_behind(void *opaque, sim_saved *out) {
+  const memory *m = ((probe *)opaque)->all;
+  *out = (sim_saved){.step = m->durable, .t = (double)m->durable, .seconds = 7, .failed = m->failed_behind};
+}
+
+/* The disk has what was written before the last state, until it is waited for. */
+static sim_status remember_behind(void *opaque, const sim_frame *frame) {
+  memory *m = ((probe *)opaque)->all;
+  m->durable = m->written;
+  m->written = frame->clock.step;
+  return remember(opaque, frame);
+}
+
+static sim_status flush_behind(void *opaque) {
+  memory *m = ((probe *)opaque)->all;
+  if (m->lost) return sim_fail(SIM_ERR_IO, "planted");
+  m->durable = m->written;
+  return SIM_OK;
+}
+
+static trial *trial_behind(double checkpoints, bool lost) {
+  trial *t = trial_make(60, 0, 0, checkpoints);
+  t->memory.durable = t->memory.written = -1;
+  t->memory.lost = lost;
+  t->sinks[CHECKPOINT].write = remember_behind;
+  t->sinks[CHECKPOINT].flush = flush_behind;
+  t->sinks[CHECKPOINT].saved = saved_behind;
+  return t;
+}
+
+static void a_checkpoint_behind_the_run(void **state) {
+  (void)state;
+  trial *t = trial_run(trial_behind(10, false), NULL); /* to the end */
+  assert_int_equal(t->status, SIM_OK);
+  assert_int_equal(t->run.checkpoint_step, 60);
+  assert_true(t->run.checkpoint_seconds == 7);
+  free(t);
+  t = trial_behind(10, true);
+  trial_run(t, NULL);
+  assert_int_equal(t->status, SIM_ERR_IO);
+  assert_string_equal(t->message, "at step 60: the last checkpoint could not be written: planted");
+  assert_int_equal(t->run.checkpoint_step, 50);
+  free(t);
+  for (int64_t at = 20; at <= 23; at += 3) { /* stopped: where one is under way none is made again */
+    t = trial_behind(10, false);
+    t->model.stop_step = at;
+    trial_run(t, NULL);
+    assert_int_equal(t->status, SIM_ERR_STOPPED);
+    assert_int_equal(t->run.checkpoint_step, at);
+    assert_true(t->run.checkpoint_t == (double)at);
+    assert_int_equal(count_of(t, CHECKPOINT, 60), at == 20 ? 3 : 4);
+    free(t);
+  }
+}
+
+/* One that failed behind the run is the first of two in a row. */
+static void two_checkpoints_that_fail(void **state) {
+  (void)state;
+  trial *t = trial_behind(10, false);
+  t->memory.failed_behind = true;
+  t->memory.sinks[CHECKPOINT].fails_at = 30;
+  t->memory.sinks[CHECKPOINT].failure = SIM_ERR_IO;
+  trial_run(t, NULL);
+  assert_int_equal(t->status, SIM_ERR_IO);
+  assert_string_equal(t->message, "two checkpoints in a row could not be written (planted)");
+  free(t);
+}
+
 static void ask_for_checkpoint(void *context, const sim_progress *progress) {
   trial *t = context;
   if (progress->clock.step < 300 && t->run.checkpoint_step < 1) t->model.requests.checkpoint = 1;
@@ -528,7 +613,12 @@ static void the_plan_knows_where(void **state) {
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500);
   sim_stage_plan(&sim_backend_cpu, true, true, &host); /* one for whole states and all that there are of snapshots */
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500 + 500 + (SIM_STAGES_MAX - 1) * 300);
+  sim_plan apart = {.snapshot_bytes = 300, .checkpoint_bytes = 200, .unsaved_bytes = 300}; /* no array is of both */
+  sim_stage_plan(&sim_backend_cpu, false, true, &apart);
+  assert_true(sim_plan_bytes(&apart, SIM_SPACE_HOST) == 500);
   assert_int_equal(sim_stage_count(100 << 20, true), 3);
+  assert_int_equal(sim_stage_count(10 << 20, true), SIM_STAGES_FIRST);
+  assert_int_equal(sim_stage_count(4 << 20, true), 17);
   assert_int_equal(sim_stage_count(1e12, true), 1);
 }
 
@@ -572,6 +662,9 @@ int main(void) {
       cmocka_unit_test(a_failed_device_ends_the_run),
       cmocka_unit_test(a_stop_drains_and_saves),
       cmocka_unit_test(a_checkpoint_on_request),
+      cmocka_unit_test(a_checkpoint_flushes_nothing),
+      cmocka_unit_test(a_checkpoint_behind_the_run),
+      cmocka_unit_test(two_checkpoints_that_fail),
       cmocka_unit_test(stop_when_ends_the_run),
       cmocka_unit_test(a_state_may_grow),
       cmocka_unit_test(the_plan_knows_where),

@@ -12,20 +12,24 @@ from simview.hdf5 import Array
 from simview.pictures import SEEN, Look, _colour_bar, _Particles, _title
 from simview.snapshot import Snapshot
 
-MOST = 6000  # disks in a picture
+MOST = 2500  # disks in a picture
 
 
 class Grains(_Particles):
-    """Grains from the side, the nearer before the farther; of many the half behind the middle, as of a heap cut open."""
+    """Grains from the side, the nearer before the farther.
+
+    Of many grains, and of a gas that fills its box, those just behind the plane through the middle, as of a heap cut open.
+    """
 
     def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
         super().__init__(samples, replace(look, size=look.size or 1.0))
         (self.depth,) = set("xyz") - set(self.plane)
         self.sign = 1 if self.plane in ("xy", "yz", "zx") else -1
-        self.cut = self.first.particles(self.species).count > SEEN
         held = [self.arrays(snapshot) for snapshot in samples]
         low = np.min([(at - r).min(axis=1) for at, r, _ in held if r.size] or [[0, 0, 0]], axis=0)
         high = np.max([(at + r).max(axis=1) for at, r, _ in held if r.size] or [[1, 1, 1]], axis=0)
+        self.cut = max(r.size for _, r, _ in held) > SEEN or self.hides(samples[-1], held[-1][1], (high - low)[:2])
+        self.thickness = 3 * max(float(r.max()) for _, r, _ in held if r.size) if self.cut else 0.0
         if not self.cut:  # a drum that the grains are in
             for circle in outlines(self.walls(), self.plane, 0.0):
                 if np.ptp(circle, axis=1).min() > 0 and np.ptp(circle, axis=1).max() < 4 * (high - low)[:2].max():
@@ -36,7 +40,7 @@ class Grains(_Particles):
         self.level = float(middle[2])
         if self.cut and look.size is None:
             at, r, _ = held[-1]
-            shown = int(self.behind(at, r).sum())
+            shown = int(self.behind(at).sum())
             self.half *= min(1.0, (MOST / max(shown, 1)) ** 0.5)
         speeds = np.concatenate([speed for _, _, speed in held])
         self.fastest = float(np.percentile(speeds, 99)) if speeds.size else 1.0
@@ -52,14 +56,20 @@ class Grains(_Particles):
         columns = columns[:, np.isfinite(columns).all(axis=0)]
         return columns[:3], columns[3], np.sqrt((columns[4:] ** 2).sum(axis=0))
 
+    def hides(self, snapshot: Snapshot, radius: Array, sides: Array) -> bool:
+        """Whether grains that nothing pulls down lie before each other: their disks are larger than the picture."""
+        gravity = snapshot.parameters.get("gravity")
+        free = gravity is None or (isinstance(gravity, list) and not any(gravity))
+        return free and float(np.pi * (radius**2).sum()) > float(sides[0] * sides[1])
+
     def walls(self) -> list[Any]:
         walls = self.first.parameters.get("walls")
         return walls if isinstance(walls, list) else []
 
-    def behind(self, at: Array, radius: Array) -> Array:
-        """Whether a grain lies behind the plane through the middle, less than three radii deep."""
+    def behind(self, at: Array) -> Array:
+        """Whether a grain's centre lies behind the plane through the middle, at most three of the largest radii deep."""
         away = self.towards(at) - (self.level if self.sign > 0 else -self.level)
-        return np.asarray((away <= 0) & (away > -3 * radius))
+        return np.asarray((away <= 0) & (away >= -self.thickness))
 
     def towards(self, at: Array) -> Array:
         """How near a grain is to the eye: right, up and the eye make a right-handed system."""
@@ -69,7 +79,7 @@ class Grains(_Particles):
         """Where the disks stand ``[n, 2]``, their radii and speeds, the farthest first."""
         at, radius, speed = self.arrays(snapshot)
         if self.cut:
-            near = self.behind(at, radius) & (np.abs(at[0] - self.centre[0]) < self.half + radius)
+            near = self.behind(at) & (np.abs(at[0] - self.centre[0]) < self.half + radius)
             near &= np.abs(at[1] - self.centre[1]) < self.half + radius
             at, radius, speed = at[:, near], radius[near], speed[near]
         order = np.argsort(self.towards(at), kind="stable")
@@ -102,9 +112,11 @@ class Grains(_Particles):
             ),
             autolim=False,
         )  # fmt: skip
-        count = snapshot.particles().count if snapshot.species else 0
-        cut = f", cut at {self.depth} = {self.level:.3g}" if self.cut else ""
-        self.axes.set_title(_title(snapshot, f"{count} grains{cut}"))
+        words = self.numbers(snapshot, ("grain", "grains")) if snapshot.species else "0 grains"
+        if self.cut:
+            low, high = sorted([self.level, self.level - self.sign * self.thickness])
+            words = f"{len(radius)} of {words}, at {low:.3g} < {self.depth} < {high:.3g}"
+        self.axes.set_title(_title(snapshot, words))
 
 
 def outlines(walls: Sequence[Mapping[str, Any]], plane: str, far: float) -> Iterator[Array]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pickle
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_all_start_methods, get_context
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simview.errors import CannotWriteError, MissingToolError, NotFoundError, UsageError
+from simview.errors import CannotWriteError, MissingToolError, NotFoundError, SimviewError, UsageError
 from simview.figure import spread
 from simview.pictures import Look, Picture, pictures
 from simview.run import Run, cores
@@ -24,12 +26,13 @@ from simview.snapshot import Snapshot
 from simview.style import SETTINGS
 
 Frame = NDArray[np.uint8]
+FRAMES = 8  # of a process at least: as many as it draws while another one starts
 
 
 class _Screen:
-    """A figure of fixed size that shows snapshots; every process has one."""
+    """A figure of fixed size that shows snapshots; every process has one. The layout is that of the last snapshot."""
 
-    def __init__(self, shown: Sequence[Picture], title: str, dpi: int) -> None:
+    def __init__(self, shown: Sequence[Picture], title: str, dpi: int, last: Snapshot) -> None:
         import matplotlib
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -43,46 +46,86 @@ class _Screen:
             self.shown = shown
             for i, picture in enumerate(shown):
                 picture.draw(figure.add_subplot(rows, columns, i + 1))
-        self.settled = False
+        self.frame(last)
+        figure.set_layout_engine("none")
 
-    def frame(self, snapshot: Snapshot) -> Frame:
+    def frame(self, snapshot: Snapshot) -> Frame | None:
+        """A frame; None where the run has taken the snapshot away meanwhile."""
         import matplotlib
 
-        with matplotlib.rc_context(SETTINGS):
-            for picture in self.shown:
-                picture.show(snapshot)
-            self.canvas.draw()
-            if not self.settled:  # the layout stays as the first frame has it
-                self.canvas.figure.set_layout_engine("none")
-                self.settled = True
+        try:
+            with matplotlib.rc_context(SETTINGS):
+                for picture in self.shown:
+                    picture.show(snapshot)
+                self.canvas.draw()
+        except NotFoundError:
+            return None
         picture_bytes = np.asarray(self.canvas.buffer_rgba())[..., :3]
         height, width = picture_bytes.shape[:2]
         return np.ascontiguousarray(picture_bytes[: height - height % 2, : width - width % 2])  # H.264 wants even sides
 
 
-_screen: _Screen | None = None
-
-
-def _frame(snapshot: Snapshot) -> Frame | None:
-    """A frame; None where the run has taken the snapshot away meanwhile."""
-    assert _screen is not None
+def _work() -> None:
+    """What a drawing process does: reads a screen and its snapshots from stdin, writes the frames to stdout."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
+    out = sys.stdout.buffer
     try:
-        return _screen.frame(snapshot)
-    except NotFoundError:
-        return None
+        try:
+            screen, snapshots = pickle.load(sys.stdin.buffer)
+            made = _Screen(*screen)
+            for snapshot in snapshots:
+                pickle.dump(made.frame(snapshot), out, protocol=5)
+                out.flush()
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            pickle.dump(error, out)
+            out.flush()
+    except BrokenPipeError:
+        sys.stderr.close()
+        os._exit(1)
 
 
-def _frames(snapshots: Sequence[Snapshot], workers: int) -> Iterator[Frame | None]:
-    if workers < 2 or "fork" not in get_all_start_methods():
-        yield from map(_frame, snapshots)
+_COMMAND = "import sys; sys.path[:] = sys.argv[1:]; from simview.movie import _work; _work()"
+
+
+def _frames(screen: tuple[Any, ...], snapshots: Sequence[Snapshot], workers: int) -> Generator[Frame | None, None, None]:
+    """The frames in order. Of n processes the k-th draws snapshots k, k + n, ...; each keeps at most one frame waiting.
+
+    The processes are fresh ones. One that is forked off shares open font files, and the position in them, with the
+    process that it comes from: matplotlib then reads broken glyphs. They don't import the user's `__main__` either.
+    """
+    if workers < 2 or not sys.executable:
+        made = _Screen(*screen)
+        yield from map(made.frame, snapshots)
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
-        ahead = 4 * workers  # frames that wait in memory
-        waiting = [pool.submit(_frame, snapshot) for snapshot in snapshots[:ahead]]
+    processes: list[subprocess.Popen[bytes]] = []
+    try:
+        for k in range(workers):
+            command = [sys.executable, "-c", _COMMAND, *(path or os.getcwd() for path in sys.path)]
+            processes.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        for k, process in enumerate(processes):
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError), process.stdin:  # what went wrong is known when its frames are read
+                pickle.dump((screen, snapshots[k::workers]), process.stdin)
         for i in range(len(snapshots)):
-            yield waiting.pop(0).result()
-            if i + ahead < len(snapshots):
-                waiting.append(pool.submit(_frame, snapshots[i + ahead]))
+            out = processes[i % workers].stdout
+            assert out is not None
+            try:
+                frame = pickle.load(out)
+            except (EOFError, pickle.UnpicklingError):
+                code = processes[i % workers].wait()
+                raise SimviewError(f"a process that draws frames ended early (exit code {code})") from None
+            if isinstance(frame, Exception):
+                raise frame
+            yield frame
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            if process.stdout is not None:
+                process.stdout.close()
+            process.wait()
 
 
 def progress_bar(stream: IO[str] | None = None) -> Callable[[int, int], None]:
@@ -176,7 +219,6 @@ def movie(run: Run, path: Path, *, fps: float = 24, look: Look | None = None, ev
     int
         How many frames it has.
     """
-    global _screen
     kind = path.suffix.lower()
     if kind not in (".mp4", ".gif"):
         raise UsageError(f"{path}: a film ends in .mp4 or .gif")
@@ -186,13 +228,12 @@ def movie(run: Run, path: Path, *, fps: float = 24, look: Look | None = None, ev
     if not snapshots:
         raise NotFoundError(f"{run.path}: no snapshot yet{run._why_none()}")
     shown = pictures(spread(run, 5), look or Look(), run[:] if len(run) <= 5000 else ())
-    _screen = _Screen(shown, run.title, dpi)
+    workers = min(workers or cores(), -(-len(snapshots) // FRAMES))
     film: _Mp4 | _Gif | None = None
     count = 0
+    frames = _frames((shown, run.title, dpi, snapshots[-1]), snapshots, workers)
     try:
-        _frame(snapshots[-1])  # fixes the layout before the processes part
-        workers = min(workers or cores(), -(-len(snapshots) // 8))
-        for done, frame in enumerate(_frames(snapshots, workers), 1):
+        for done, frame in enumerate(frames, 1):
             if frame is not None:
                 if film is None:
                     film = _Mp4(path, fps, frame) if kind == ".mp4" else _Gif(path, fps, frame)
@@ -201,7 +242,7 @@ def movie(run: Run, path: Path, *, fps: float = 24, look: Look | None = None, ev
             if progress:
                 progress(done, len(snapshots))
     finally:
-        _screen = None
+        frames.close()
         if film:
             film.close()
     return count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from simview.hdf5 import Array
 from simview.run import Run
 from simview.snapshot import Snapshot
-from simview.style import COLOURS, DASHES
+from simview.style import COLOURS, DASHES, legend
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +111,7 @@ def temperature(run: Run, axes: Any) -> None:
     if tau is not None:
         law = value[0] / (1 + (time - time[0]) / tau) ** 2
         axes.plot(time, law, color=COLOURS[1], ls="--", label=rf"Haff, $\tau$ = {tau:.3g}")
-        axes.legend()
+        legend(axes)
     if (value > 0).all():
         _log(axes)
     axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, "temperature"))
@@ -145,14 +146,16 @@ def power(values: Array) -> tuple[Array, Array]:
 
 def spectrum(snapshot: Snapshot, axes: Any, fields: list[str]) -> None:
     """Power spectra of fields."""
+    alone = len(fields) == 1
     for i, name in enumerate(fields):
         values = np.asarray(snapshot.field(name), dtype=float)
         k, p = power(values)
         kept = 2 * k < min(values.shape)  # beyond, a shell is not whole
-        axes.loglog(k[kept], np.maximum(p[kept], 1e-300), color=COLOURS[i % 7], ls=DASHES[i % 7], label=name)
+        axes.loglog(k[kept], np.maximum(p[kept], 1e-300), color=COLOURS[i % 7], ls=DASHES[i % 7],
+                    label=None if alone else name)  # fmt: skip
     low, high = axes.get_ylim()
-    axes.set(xlabel=r"wave number $k L / 2\pi$", ylabel="power", ylim=(max(low, high * 1e-16), high))
-    axes.legend()
+    axes.set(xlabel=r"wave number $k L / 2\pi$", ylabel=f"power of {fields[0]}" if alone else "power", ylim=(max(low, high * 1e-16), high))
+    legend(axes)
 
 
 def spectra(run: Run, axes: Any) -> None:
@@ -168,7 +171,7 @@ def spectra(run: Run, axes: Any) -> None:
                 axes.loglog(list(found), np.where(power > 0, power, np.nan), dash, color=COLOURS[i % 7], label=label)
     low, high = axes.get_ylim()
     axes.set(xlabel="wave number over the least one", ylabel="power", ylim=(max(low, high * 1e-16), high))
-    axes.legend()
+    legend(axes)
 
 
 def _bin(name: str) -> int | None:
@@ -181,6 +184,15 @@ def fields(run: Run, axes: Any) -> None:
     """The mean of each field, between its least and its greatest value."""
     frame = run.tables["fields"]
     names = [name.removesuffix("_mean") for name in frame.columns if name.endswith("_mean")]
+    about = "mean, least, greatest"
+    if len(names) == 1:
+        least, greatest, mean = (frame[f"{names[0]}_{what}"].to_numpy() for what in ("min", "max", "mean"))
+        if max(np.ptp(least), np.ptp(greatest)) < 1e-2 * np.ptp(mean):  # a band that says nothing
+            axes.plot(frame["time"], mean, color=COLOURS[0], lw=1.5, marker=_marker(frame), ms=3)
+            unit = frame.attrs["units"].get(f"{names[0]}_mean", "1")
+            axes.set(xlabel=_label(run, frame, "time"), ylabel=run.units.label(f"mean of {names[0]}", unit))
+            return
+        about += f" of {names[0]}"
     for i, name in enumerate(names[: len(COLOURS)]):
         ends = frame[f"{name}_min"], frame[f"{name}_max"]
         if len(names) == 1:
@@ -188,10 +200,11 @@ def fields(run: Run, axes: Any) -> None:
         for end in ends:
             axes.plot(frame["time"], end, color=COLOURS[i], ls=DASHES[i], lw=0.5)
         mean = frame[f"{name}_mean"]
-        axes.plot(frame["time"], mean, color=COLOURS[i], ls=DASHES[i], lw=1.5, marker=_marker(frame), ms=3, label=name)
+        axes.plot(frame["time"], mean, color=COLOURS[i], ls=DASHES[i], lw=1.5, marker=_marker(frame), ms=3,
+                  label=name if len(names) > 1 else None)  # fmt: skip
     unit = frame.attrs["units"].get(f"{names[0]}_mean", "1")
-    axes.set(xlabel=_label(run, frame, "time"), ylabel=run.units.label("mean, least, greatest", unit))
-    axes.legend()
+    axes.set(xlabel=_label(run, frame, "time"), ylabel=run.units.label(about, unit))
+    legend(axes)
 
 
 def profile(run: Run, axes: Any, table: str) -> None:
@@ -215,19 +228,30 @@ def profile(run: Run, axes: Any, table: str) -> None:
     axes.set(xlabel=label, ylabel=run.units.label(what, frame.attrs["units"].get(names[0], "1")))
 
 
-def columns(run: Run, axes: Any, table: str) -> None:
-    """Any other table: its columns over time, without those too small to be seen beside the others."""
+def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
+    """Columns of one unit of any other table over time, without those too small to be seen beside the others."""
+    frame = run.tables[table]
+    sizes = {name: float(np.nan_to_num(frame[name].abs().max(), posinf=0.0)) for name in names}
+    largest = max(sizes.values(), default=0.0)
+    kept = [name for name in names if sizes[name] >= 5e-3 * largest] or list(names)
+    for i, name in enumerate(kept[: len(COLOURS)]):
+        axes.plot(frame["time"], frame[name], color=COLOURS[i], ls=DASHES[i], marker=_marker(frame), ms=3, label=name)
+    alone = kept[0] if len(kept) == 1 else table
+    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, kept[0], alone))
+    if len(kept) > 1:
+        legend(axes)
+
+
+def groups(run: Run, table: str) -> dict[str, list[str]]:
+    """The columns of a table that share an axis, by the name of their panel.
+
+    Those of one unit; of `observe`, whose columns may be anything, each alone. One panel has the table's name, more have
+    'TABLE.COLUMN', after their first column. `error` and `balance` are numbers beside the others.
+    """
     frame = run.tables[table]
     values = [name for name in frame.columns if name not in ("step", "time", "balance", "error")]
-    sizes = {name: float(np.nan_to_num(frame[name].abs().max(), posinf=0.0)) for name in values}
-    largest = max(sizes.values(), default=0.0)
-    names = [name for name in values if sizes[name] >= 5e-3 * largest] or values
-    for i, name in enumerate(names[: len(COLOURS)]):
-        axes.plot(frame["time"], frame[name], color=COLOURS[i], ls=DASHES[i], marker=_marker(frame), ms=3, label=name)
-    units = {frame.attrs["units"].get(name, "1") for name in names}
-    alone = names[0] if len(names) == 1 else table
-    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, names[0], alone) if len(units) == 1 else table)
-    if len(names) > 1:
-        axes.legend(ncols=1 + (len(names) > 2), columnspacing=1, loc="upper left")
-        low, high = axes.get_ylim()
-        axes.set_ylim(low, high + 0.14 * (high - low) * (1 + (len(names) - 1) // 2))
+    values = [name for name in values if frame[name].notna().any()]
+    found: dict[str, list[str]] = {}
+    for name in values:
+        found.setdefault(name if table == "observe" else frame.attrs["units"].get(name, "1"), []).append(name)
+    return {table if len(found) == 1 else f"{table}.{names[0]}": names for names in found.values()}

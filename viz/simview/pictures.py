@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -58,11 +59,27 @@ def _label(snapshot: Snapshot, axis: str) -> str:
     return snapshot.units.label(axis, snapshot.units.text((1,)))
 
 
+def _length(snapshot: Snapshot) -> str:
+    """The unit of length behind a number, where the scenario states one."""
+    return f" {snapshot.units.text((1,))}" if snapshot.units.names else ""
+
+
 def _colour_bar(axes: Any, artist: Any, label: str, side: str | None, **options: Any) -> None:
-    """As long as the picture's own side, however much room there is around it."""
+    """As long as the picture's own side, and as far from it and as wide however the picture is shaped."""
     if side:
-        place = (1.03, 0.03, 0.04, 0.94) if side == "right" else (0.03, -0.24, 0.94, 0.045)
-        axes.figure.colorbar(artist, cax=axes.inset_axes(place), orientation=_BARS[side], **options).set_label(label)
+        from matplotlib.transforms import Bbox
+
+        apart, wide = (0.09, 0.11) if side == "right" else (0.46, 0.1)  # inches
+
+        def place(*_: Any) -> Any:
+            box, (w, h) = axes.get_position(), axes.figure.get_size_inches()
+            if side == "right":
+                return Bbox.from_bounds(box.x1 + apart / w, box.y0 + 0.01 * box.height, wide / w, 0.98 * box.height)
+            return Bbox.from_bounds(box.x0 + 0.03 * box.width, box.y0 - (apart + wide) / h, 0.94 * box.width, wide / h)
+
+        inset = axes.inset_axes((0, 0, 1, 1))
+        inset.set_axes_locator(place)
+        axes.figure.colorbar(artist, cax=inset, orientation=_BARS[side], **options).set_label(label)
 
 
 def upright(snapshot: Snapshot) -> str:
@@ -82,14 +99,23 @@ class _Particles:
             raise UsageError(f"axes '{look.axes}': wanted two of x, y and z, such as xz")
         self.look = replace(look, axes=self.plane)
         self.species = chosen_species(self.first, look)
-        positions = []
+        positions: list[tuple[Array, Array]] = []
         for snapshot in samples:
             held = list(snapshot.particles(self.species).each(*self.plane))
-            positions.append(tuple(np.concatenate([arrays[k] for _, arrays in held]) for k in (0, 1)))
-        share = 98.0 if len(positions[0][0]) > SOME else 100.0
-        self.centre, self.half = limits(((x, y) for x, y in positions), share)
+            positions.append((np.concatenate([a[0] for _, a in held]), np.concatenate([a[1] for _, a in held])))
+        count = len(positions[0][0])
+        self.centre, self.half = limits(positions, 98.0 if count > SOME else 100.0)
+        if FEW < count <= SOME:  # one that flew away does not set the frame
+            self.half = min(self.half, 1.5 * limits(positions, 90.0)[1])
         if look.size is not None:
             self.half = look.size
+
+    def numbers(self, snapshot: Snapshot, what: tuple[str, str] = ("body", "bodies")) -> str:
+        """How many particles are drawn, and of how many where species are left out."""
+        count = sum(snapshot.count(name) for name in self.species)
+        total = sum(snapshot.count(name) for name in snapshot.species)
+        words = f"{count} of {total} {what[1]}" if count < total else f"{count} {what[count != 1]}"
+        return words + (" (halos not drawn)" if count < total and not self.look.species else "")
 
     def frame(self, axes: Any) -> None:
         (cx, cy), half = self.centre, self.half
@@ -157,8 +183,7 @@ class Density(_Particles):
 
     def show(self, snapshot: Snapshot) -> None:
         self.artist.set_data(self.image(snapshot))
-        count = snapshot.particles(self.species).count
-        self.axes.set_title(_title(snapshot, f"{count} bodies"))
+        self.axes.set_title(_title(snapshot, self.numbers(snapshot)))
 
 
 class Bodies(_Particles):
@@ -167,24 +192,40 @@ class Bodies(_Particles):
     def __init__(self, samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot] = ()) -> None:
         super().__init__(samples, look)
         few = self.first.particles(self.species).count <= FEW
-        self.tracks = tracks(series, self.species, self.plane) if few and len(series) > 1 else None
+        self.tracks = tracks(series, self.species, self.plane) if few and len(series) > 1 else []
+        self.times = np.array([snapshot.time for snapshot in series]) if self.tracks else np.zeros(0)
+        self.named = len(self.species) > 1
         if self.tracks and look.size is None:
-            paths = [path for path, _ in self.tracks]
-            merged = np.concatenate(paths, axis=1)
+            merged = np.concatenate([track.line for track in self.tracks] + [track.at for track in self.tracks], axis=1)
             low, high = np.nanmin(merged, axis=1), np.nanmax(merged, axis=1)
             self.centre = float(low[0] + high[0]) / 2, float(low[1] + high[1]) / 2
             self.half = 0.54 * float((high - low).max()) or 1.0
 
+    def inner(self) -> Bodies | None:
+        """A second picture, of three bodies or more that keep within a fifth of the first one, far inside the others."""
+        if len(self.tracks) < 4 or self.look.size is not None:
+            return None
+        at = np.stack([track.at for track in self.tracks])  # [body, 2, time]
+        middle = np.median(at, axis=(0, 2))
+        reach = np.sort(np.hypot(*(at - middle[:, None]).transpose(1, 0, 2)).max(axis=1))
+        last = int(np.argmax(reach[3:] / np.maximum(reach[2:-1], 1e-300))) + 2
+        if not 0 < reach[last] < min(self.half / 5, reach[last + 1] / 2.5):
+            return None
+        picture = copy(self)
+        picture.centre, picture.half, picture.named = (float(middle[0]), float(middle[1])), 1.1 * float(reach[last]), False
+        return picture
+
     def draw(self, axes: Any, bar: str | None = "right") -> None:
         self.axes, self.artists = axes, []
         counts = self.first.particles(self.species).counts
-        named = len(self.species) > 1
         of_bodies = [i for i, count in enumerate(counts) for _ in range(count)]
         several = len(set(of_bodies)) == 1 and len(of_bodies) <= len(COLOURS)
-        for body, (path, smoothly) in enumerate(self.tracks or []):
+        self.tails = []
+        for body, track in enumerate(self.tracks):
             colour = COLOURS[(body if several else of_bodies[body]) % len(COLOURS)]
-            style: dict[str, Any] = {"lw": 0.7} if smoothly else {"ls": "none", "marker": ".", "ms": 1.5}
-            axes.plot(*path, color=colour, alpha=0.55, **style)
+            axes.plot(*track.line, color=colour, alpha=0.55, lw=0.7)
+            axes.plot(*track.dots, color=colour, alpha=0.55, ls="none", marker=".", ms=1.5)
+            self.tails += axes.plot([], [], color=colour, lw=1.8, solid_capstyle="butt")
         size = 4.5 if sum(counts) <= FEW else max(1.0, 3.0 - sum(counts) / 1000)
         for i, name in enumerate(self.species):
             single = counts[i] == 1 and sum(counts) > FEW  # a planet among its moons
@@ -195,49 +236,87 @@ class Bodies(_Particles):
                 linewidths=0, label=name, zorder=3,
             )  # fmt: skip
             self.artists.append(artist)
-        if named:
+        if self.named:
             place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.13)}
             axes.legend(ncols=5, columnspacing=1, handletextpad=0.2, labelspacing=0.3, **place)
         self.frame(axes)
 
     def show(self, snapshot: Snapshot) -> None:
-        particles = snapshot.particles(self.species)
-        for artist, (_, arrays) in zip(self.artists, particles.each(*self.plane)):
-            artist.set_offsets(np.stack(arrays, axis=1))
-        count = particles.count
-        self.axes.set_title(_title(snapshot, f"{count} {'body' if count == 1 else 'bodies'}"))
+        outside = 0
+        for artist, (_, arrays) in zip(self.artists, snapshot.particles(self.species).each(*self.plane)):
+            at = np.stack(arrays, axis=1)
+            artist.set_offsets(at)
+            outside += int((np.abs(at - self.centre) > self.half).any(axis=1).sum())
+        for line, track in zip(self.tails, self.tracks):
+            line.set_data(*track.tail(int(np.abs(self.times - snapshot.time).argmin()), self.half / 3))
+        more = f", {outside} outside the frame" if outside else ""
+        self.axes.set_title(_title(snapshot, self.numbers(snapshot) + more))
 
 
-def tracks(snapshots: Sequence[Snapshot], species: Sequence[str], axes: str) -> list[tuple[Array, bool]]:
-    """The way of each body, ``[2, points]``, and whether snapshots are close enough to draw it as a line.
+@dataclass
+class Track:
+    """The way of one body.
 
-    Between two snapshots it is the cubic with their positions and velocities. A body that turns by more than a
-    right angle from one to the next is shown where it was seen, and not guessed in between.
+    Attributes
+    ----------
+    at
+        Positions in the snapshots, ``[2, snapshots]``.
+    resolved
+        Whether the snapshots resolve the motion between one and the next, ``[snapshots - 1]``.
+    line
+        The way, ``[2, POINTS * (snapshots - 1) + 1]``; NaN where it is not resolved.
+    """
+
+    at: Array
+    resolved: Array
+    line: Array
+
+    @property
+    def dots(self) -> Array:
+        """Positions at either end of what is not resolved, ``[2, n]``."""
+        gap = np.concatenate([[False], ~self.resolved, [False]])
+        return self.at[:, gap[1:] | gap[:-1]]
+
+    def tail(self, snapshot: int, length: float) -> Array:
+        """The line just before a snapshot, at most so long; less where it is not resolved."""
+        line = self.line[:, POINTS * snapshot :: -1] if snapshot else self.line[:, :1]
+        way = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=1)))])
+        return line[:, way <= length]  # false for NaN
+
+
+POINTS = 24  # of a track between two snapshots
+
+
+def tracks(snapshots: Sequence[Snapshot], species: Sequence[str], axes: str) -> list[Track]:
+    """The way of each body: the cubic with the positions and velocities of two snapshots, where they resolve it.
+
+    They do where the body turns by less than a right angle between them, and the mean velocity by its positions is that
+    of its two velocities within a quarter of their speed. On a circle both differ by 0.19 of the speed after a quarter of
+    a turn and by 0.5 or more after whole turns and up to a quarter of a turn, so that no turn goes unseen.
     """
     from simview.series import read_series
 
-    names = [*axes, *(f"v{axis}" for axis in axes)]
+    names = ["x", "y", "z", "vx", "vy", "vz"]
     series = read_series(snapshots, species, names, 1)
-    at = np.stack([series[name].to_numpy() for name in names[:2]]).astype(float)  # [2, time, body]
-    speed = np.stack([series[name].to_numpy() for name in names[2:]]).astype(float)
-    time = series["time"].to_numpy()
-    step = np.diff(time)[None, :, None]
-    s = np.linspace(0, 1, 24, endpoint=False)[:, None, None, None]
+    at, speed = (np.stack([series[name].to_numpy() for name in part]).astype(float) for part in (names[:3], names[3:]))
+    step = np.diff(series["time"].to_numpy())[None, :, None]  # of [axis, time, body]
+    begin, end = speed[:, :-1], speed[:, 1:]
+    size = (np.linalg.norm(begin, axis=0) + np.linalg.norm(end, axis=0)) / 2
+    stray = np.linalg.norm(np.diff(at, axis=1) / step - (begin + end) / 2, axis=0)
+    resolved = ((begin * end).sum(axis=0) >= 0) & (stray <= size / 4)  # [time, body]; false for NaN
+    plane = ["xyz".index(axis) for axis in axes]
+    s = np.linspace(0, 1, POINTS, endpoint=False)[:, None, None, None]
     cubic = (
-        (1 + 2 * s) * (1 - s) ** 2 * at[:, :-1] + s * (1 - s) ** 2 * step * speed[:, :-1]
-        + s**2 * (3 - 2 * s) * at[:, 1:] + s**2 * (s - 1) * step * speed[:, 1:]
+        (1 + 2 * s) * (1 - s) ** 2 * at[plane, :-1] + s * (1 - s) ** 2 * step * begin[plane]
+        + s**2 * (3 - 2 * s) * at[plane, 1:] + s**2 * (s - 1) * step * end[plane]
     )  # fmt: skip
-    found: list[tuple[Array, bool]] = []
+    found = []
     for body in range(at.shape[2]):
-        v = speed[:, :, body]
-        sharp = (v[:, 1:] * v[:, :-1]).sum(axis=0) < 0
-        if sharp.mean() > 0.05:
-            found.append((at[:, :, body], False))
-            continue
         path = np.moveaxis(cubic[..., body], 0, -1)  # [2, time, points]
-        path[:, sharp, 1:] = np.nan
-        ends = at[:, -1:, body]
-        found.append((np.concatenate([path.reshape(2, -1), ends], axis=1), True))
+        path[:, ~resolved[:, body], 1:] = np.nan
+        places = at[plane, :, body]
+        line = np.concatenate([path.reshape(2, -1), places[:, -1:]], axis=1)
+        found.append(Track(places, resolved[:, body], line))
     return found
 
 
@@ -256,12 +335,20 @@ class Map:
             self.high = max(-self.low, self.high)
             self.low = -self.high
 
+    @property
+    def shape(self) -> float:
+        """Height over width of what is shown; 1 for a line."""
+        field = self.first.field(self.name)
+        spans = [field.bounds[dim][1] - field.bounds[dim][0] for dim in field.dims[-2:]]
+        return spans[0] / spans[1] if len(spans) == 2 else 1.0
+
     def slice(self, field: Field) -> tuple[Array, str]:
         """The values, and of three axes which plane it is: the middle one across the first."""
+        unit = _length(field.snapshot)
         if len(field.shape) < 3:
-            return field[...], ""
+            return field[...], ", ".join(f"{axis} = {at:.4g}{unit}" for axis, at in sorted(field.cut.items()))
         middle = field.shape[0] // 2
-        return field[middle], f"{field.dims[0]} = {field.coords[field.dims[0]][middle]:.4g}"
+        return field[middle], f"{field.dims[0]} = {field.coords[field.dims[0]][middle]:.4g}{unit}"
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
         field = self.first.field(self.name)
@@ -310,7 +397,9 @@ class Strip:
             for line, at, shade in zip(values, times, shades):
                 axes.plot(field.coords[field.dims[0]], line, color=shade, label=f"{at:.4g}")
             axes.set(xlabel=_label(first, field.dims[0]), ylabel=label)
-            axes.legend(title=time, title_fontsize=7, ncols=1 + len(times) // 8)
+            axes.set_title(image.slice(field)[1])
+            side = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0.0, "handlelength": 1.4}
+            axes.legend(title=time, title_fontsize=7, **side)
             return
         ends = np.concatenate([times[:1], (times[1:] + times[:-1]) / 2, times[-1:]])  # between the snapshots
         walls = np.linspace(*field.bounds[field.dims[0]], field.shape[0] + 1)
@@ -319,10 +408,17 @@ class Strip:
             cmap=DIVERGING if image.signed else image.look.map,
         )  # fmt: skip
         _colour_bar(axes, shown, label, bar)
-        axes.set(xlabel=_label(first, field.dims[0]), ylabel=time, title=f"{len(self.series)} snapshots")
+        where = [image.slice(field)[1]] if field.cut else []
+        axes.set(xlabel=_label(first, field.dims[0]), ylabel=time, title=", ".join([*where, f"{len(self.series)} snapshots"]))
 
     def show(self, snapshot: Snapshot) -> None:
         """All times are there already."""
+
+
+def stages(series: Sequence[Snapshot]) -> list[Snapshot]:
+    """The first, an early and the last of several snapshots: how a field came to be what it is."""
+    last = len(series) - 1
+    return [series[i] for i in sorted({0, round(last**0.5), last})]
 
 
 def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot] = (),
@@ -346,4 +442,8 @@ def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot]
         from simview.grains import Grains
 
         return [Grains(samples, look)]
-    return [Bodies(samples, look, series) if particles.count <= SOME else Density(samples, look)]
+    if particles.count > SOME:
+        return [Density(samples, look)]
+    bodies = Bodies(samples, look, series)
+    inner = bodies.inner()
+    return [bodies, inner] if inner else [bodies]

@@ -32,3 +32,24 @@ SETTINGS: Any = {
     "figure.constrained_layout.use": True,
     "axes.formatter.use_mathtext": True,
 }
+
+
+def legend(axes: Any, most: int = 4, **options: Any) -> None:
+    """Names the curves above the axes, where they hide none, in as many columns as fit (at most `most`)."""
+    _, labels = axes.get_legend_handles_labels()
+    if not labels:
+        return
+    inches = 1.25 * axes.get_position().width * axes.figure.get_figwidth()  # 1.25: as the layout stretches axes later
+    widths = [0.4 + 0.05 * len(label.replace("$", "").replace("\\", "")) for label in labels]  # of text in 7 pt
+    columns = min(most, len(labels))
+    while columns > 1 and sum(max(part) for part in _split(widths, columns)) > inches:
+        columns -= 1
+    options = {"columnspacing": 1, "labelspacing": 0.3, "borderaxespad": 0.2, "handlelength": 2.2, **options}
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, **options)
+
+
+def _split(values: list[float], columns: int) -> list[list[float]]:
+    """The entries of a legend by column, as matplotlib places them: one after the other, the first columns longer."""
+    short, longer = divmod(len(values), columns)
+    ends = [k * short + min(k, longer) for k in range(columns + 1)]
+    return [values[begin:end] for begin, end in zip(ends, ends[1:])]

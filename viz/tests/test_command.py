@@ -31,15 +31,43 @@ def test_as_a_program(clusters, tmp_path):
     many.stderr.close()
 
 
-def test_movie(clusters, pair, simview, tmp_path):
+def test_movie(clusters, pair, simview, tmp_path, monkeypatch):
     from PIL import Image
+
+    from simview.movie import movie
+    from simview.run import open as open_run
 
     assert simview("movie", pair, "-o", "p.gif", "--dpi", "60") == (0, "p.gif\n", "")
     with Image.open(tmp_path / "p.gif") as film:
         assert film.n_frames == 14  # steps 0, 64 ... 800, and the end
+    seen = []
+    os.register_at_fork(before=lambda: seen.append("fork"))
+    for workers in (1, 3):  # 14 frames, by three processes; these are fresh ones, for forked ones share open font files
+        monkeypatch.setattr("simview.movie.FRAMES", 5)
+        movie(open_run(pair), tmp_path / f"{workers}.gif", dpi=60, workers=workers)
+    assert (tmp_path / "1.gif").read_bytes() == (tmp_path / "3.gif").read_bytes()
+    assert seen == []
     if shutil.which("ffmpeg"):
         assert simview("movie", clusters, "--dpi", "60", "--pixels", "100") == (0, "s.mp4\n", "")
         assert (tmp_path / "s.mp4").read_bytes()[4:8] == b"ftyp"
+
+
+def test_movie_that_breaks(pair, simview, tmp_path, monkeypatch):
+    """What goes wrong in a process that draws is told by the one that started it; none of them is left."""
+    copy = tmp_path / "bad.out"
+    shutil.copytree(pair, copy)
+    monkeypatch.setattr("simview.movie.FRAMES", 5)
+    monkeypatch.setattr("simview.movie.cores", lambda: 3)
+    damaged = sorted((copy / "snap").iterdir())[5]
+    whole = damaged.read_bytes()
+    for command, said in ((None, damaged.name), ("import os; os._exit(3)", "ended early (exit code 3)")):
+        if command:
+            damaged.write_bytes(whole)
+            monkeypatch.setattr("simview.movie._COMMAND", command)
+        else:
+            damaged.write_bytes(whole[: len(whole) // 2])
+        code, _, fault = simview("movie", copy, "-o", "bad.gif", "--dpi", "50")
+        assert code in (65, 70) and said in fault and fault.count("\n") == 1
 
 
 def test_summary(clusters, simview):
@@ -86,7 +114,7 @@ def test_cut_short(clusters, simview, tmp_path, keep):
         code, _, fault = simview("plot", copy)
         assert code == 65 and victim.name in fault and "cut short or damaged" in fault and fault.count("\n") == 1
         code, said, _ = simview("summary", copy)
-        assert code == 0 and f"! {victim}" in said
+        assert code == 65 and said.count(f"! {victim}") == 1 and said.count("  ! ") == 1
         victim.write_bytes(whole)
 
 
@@ -123,7 +151,12 @@ def test_usage(clusters, simview):
         ("plot", clusters, "-o", "no/such/a.png"): (73, "no/such/a.png"),
         ("movie", clusters, "-o", "a.avi"): (64, ".mp4 or .gif"),
         ("plot",): (64, "required"),
-        ("plot", clusters, "--size", "-1"): (64, "--size"),
+        ("plot", clusters, "--size", "-1"): (64, "--size: wanted a number above 0, not '-1'"),
+        ("plot", clusters, "--time", "nan"): (64, "--time: wanted a number, not 'nan'"),
+        ("plot", clusters, "--time", "1e9"): (66, "no snapshot near t = 1e+09; they go from t = 0 to 0.25"),
+        ("plot", clusters, "--time", "-1"): (66, "no snapshot near t = -1"),
+        ("plot", clusters, "--dpi", "1e9"): (64, "--dpi: wanted a number from 10 to 2400"),
+        ("movie", clusters, "--every", "1.5"): (64, "--every: wanted 1 or more"),
         ("frobnicate",): (64, "frobnicate"),
     }
     for arguments, (code, text) in cases.items():

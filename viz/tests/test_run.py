@@ -5,8 +5,10 @@ import shutil
 import h5py
 import numpy as np
 import pytest
+import write
 
 import simview
+from simview.pictures import POINTS, tracks
 
 
 def component(path, step, name):
@@ -20,7 +22,10 @@ def test_sequence(clusters):
     assert len(run) == 5 and list(run.steps) == [0, 4, 8, 12, 16]
     assert np.array_equal(run.times, np.array([0, 4, 8, 12, 16]) / 64)  # all of them exact in binary
     assert run[-1].step == 16 and run[1:3][1].step == 8 and [s.step for s in run] == list(run.steps)
-    assert run.at_time(0.14).step == 8 and run.at_time(-1).step == 0 and run.at_time(99).step == 16
+    assert run.at_time(0.14).step == 8 and run.at_time(-0.03).step == 0 and run.at_time(0.28).step == 16
+    for time in (-1, -0.032, 0.282, 99):  # beyond half of 1/16
+        with pytest.raises(simview.NotFoundError, match="they go from t = 0 to 0.25"):
+            run.at_time(time)
     assert run.at_step(12).time == 12 / 64
     with pytest.raises(IndexError):
         run[5]
@@ -98,6 +103,9 @@ def test_map(clusters):
     run = simview.open(clusters)
     expected = [mean(snapshot) for snapshot in run]
     assert run.map(mean, workers=1) == expected and run.map(mean, workers=2) == expected
+    assert run.map(lambda snapshot: snapshot.step, workers=2) == list(run.steps)
+    with pytest.raises(simview.UsageError, match="what the function returns cannot leave its process"):
+        run.map(lambda snapshot: lambda: snapshot, workers=2)
 
 
 def test_series_follows_ids(clusters, tmp_path):
@@ -153,10 +161,31 @@ def test_opens_no_file(clusters, monkeypatch):
 def test_tracks(pair):
     """Two bodies on a circle of radius r = 1/2 at unit angular speed, seen every h = 1/2: the cubic between two
     snapshots is off by h^4/384 r = 8e-5 along each axis at most."""
-    from simview.pictures import tracks
-
     found = tracks(simview.open(pair)[:], ["stars"], "xy")
     assert len(found) == 2
-    for path, smoothly in found:
-        assert smoothly and path.shape == (2, 13 * 24 + 1)
-        assert np.abs(np.hypot(*path) - 0.5).max() < 8.2e-5 * np.sqrt(2)
+    for track in found:
+        assert track.resolved.all() and track.dots.shape == (2, 0) and track.line.shape == (2, 13 * POINTS + 1)
+        assert np.abs(np.hypot(*track.line) - 0.5).max() < 8.2e-5 * np.sqrt(2)
+        tail = track.tail(5, 0.3)  # back from the fifth snapshot
+        assert np.array_equal(tail[:, 0], track.at[:, 5])
+        assert 0.27 < np.hypot(*np.diff(tail, axis=1)).sum() <= 0.3 + 1e-12
+
+
+@pytest.mark.parametrize("turns", (0.2, 0.8, 1.0, 1.1, 2.0, 4.15))
+def test_tracks_of_few_snapshots(tmp_path, turns):
+    """A circle seen after `turns` turns each: less than a quarter is a line, all else are the positions alone."""
+    (tmp_path / "snap").mkdir()
+    for i in range(9):
+        file, group = write.begin(tmp_path / "snap" / f"snap_{i:08d}.h5", i, i, particles=True)
+        angle = 2 * np.pi * turns * i
+        c, s = np.cos(angle), np.sin(angle)
+        with file:
+            speed = 2 * np.pi * turns * np.array([[-s], [c], [0]])
+            write.species(group, "planet", np.array([[c], [s], [0]]), velocity=speed)
+    (track,) = tracks(simview.open(tmp_path)[:], ["planet"], "xy")
+    if turns < 0.25:
+        assert track.resolved.all() and np.abs(np.hypot(*track.line) - 1).max() < 0.02  # h^4/384 with h = 1.26: 0.007
+    else:
+        assert not track.resolved.any() and np.array_equal(track.dots, track.at)
+        drawn = track.line[:, ~np.isnan(track.line[0])]
+        assert np.array_equal(drawn, track.at) and track.tail(5, 1).shape == (2, 1)

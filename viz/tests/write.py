@@ -57,8 +57,8 @@ def mesh(group, name, values, spacing, powers=(), offset=None, unit_si=1.0, grid
     item.attrs["gridUnitSI"] = grid_si
 
 
-def species(group, name, position, mass=1.0):
-    """Particles at rest, all of one mass. position: [3, n]."""
+def species(group, name, position, mass=1.0, velocity=None, radius=None):
+    """Particles of one mass, at rest where no velocity is given. position, velocity: [3, n]."""
     owner = group.require_group("particles").create_group(name)
     count = len(position[0])
     ids = owner.create_dataset("id", data=np.arange(count, dtype="u8"))
@@ -67,16 +67,21 @@ def species(group, name, position, mass=1.0):
     for key, powers in {"position": (1,), "velocity": (1, 0, -1), "positionOffset": (1,)}.items():
         item = owner.create_group(key)
         record(item, powers)
-        for axis, values in zip("xyz", position):
+        moving = np.zeros_like(position) if velocity is None else velocity
+        for axis, values, speed in zip("xyz", position, moving):
             if key == "positionOffset":
                 part = item.create_group(axis)
                 part.attrs.update({"value": 0.0, "shape": np.array([count], "u8")})
             else:
-                part = item.create_dataset(axis, data=values if key == "position" else np.zeros_like(values))
+                part = item.create_dataset(axis, data=values if key == "position" else speed)
             part.attrs["unitSI"] = 1.0
     item = owner.create_group("mass")
     item.attrs.update({"value": mass, "shape": np.array([count], "u8"), "unitSI": 1.0})
     record(item, (0, 1))
+    if radius is not None:
+        item = owner.create_group("radius")
+        item.attrs.update({"value": radius, "shape": np.array([count], "u8"), "unitSI": 1.0})
+        record(item, (1,))
 
 
 def table(path, name, columns, units=None):

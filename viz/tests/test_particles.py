@@ -1,0 +1,133 @@
+"""Pictures of particles: what sets the frame, which grains are drawn, what titles say; and legends beside curves."""
+
+import json
+
+import numpy as np
+import pytest
+import write
+
+import simview
+from simview.figure import draw, table_panels
+from simview.grains import Grains
+from simview.pictures import Bodies, Density, Look, pictures
+
+
+def snapshot(tmp_path, parts, parameters=None):
+    """A run of one snapshot. parts: by species (positions [3, n], radius or None)."""
+    (tmp_path / "snap").mkdir(exist_ok=True)
+    path = tmp_path / "snap" / "snap_00000000.h5"
+    file, group = write.begin(path, 0, 0, particles=True)
+    with file:
+        for name, (position, radius) in parts.items():
+            write.species(group, name, position, radius=radius)
+        if parameters:
+            del file["provenance/parameters"]
+            file["provenance/parameters"] = np.bytes_(json.dumps(parameters))
+    return simview.open(tmp_path)
+
+
+def cube(n, seed=1):
+    """Positions in a cube of side 2."""
+    return np.random.default_rng(seed).uniform(-1, 1, (3, n))
+
+
+def test_frame(tmp_path):
+    """Two of 300 that flew away do not set the frame, and the title counts them; of four every one is in it."""
+    from matplotlib.figure import Figure
+
+    far = cube(300)
+    far[0, :2] = 40, -50
+    run = snapshot(tmp_path, {"stars": (far, None)})
+    picture = Bodies(run[:], Look())
+    assert picture.half < 3
+    axes = Figure().add_subplot()
+    picture.draw(axes)
+    picture.show(run[0])
+    assert axes.get_title() == "t = 0, 300 bodies, 2 outside the frame"
+    run = snapshot(tmp_path, {"stars": (far[:, :4], None)})
+    assert Bodies(simview.open(tmp_path)[:], Look()).half > 40
+
+
+def test_halos(tmp_path):
+    """A title says how many bodies are drawn, of how many, and why not all."""
+    parts = {"disk": (cube(3000), None), "disk_halo": (cube(6000), None)}
+    first = snapshot(tmp_path, parts)[0]
+    assert Density([first], Look()).numbers(first) == "3000 of 9000 bodies (halos not drawn)"
+    assert Density([first], Look(species=["disk_halo"])).numbers(first) == "6000 of 9000 bodies"
+    assert Density([first], Look(species=["disk", "disk_halo"])).numbers(first) == "9000 bodies"
+
+
+@pytest.mark.parametrize("gravity", (None, [0, 0, 0], [0, 0, -9.81]))
+def test_gas(tmp_path, gravity):
+    """Of grains that fill a box and lie before each other a slab is drawn, and the title says which; a heap is whole."""
+    from matplotlib.figure import Figure
+
+    position = np.random.default_rng(1).random((3, 1000))
+    run = snapshot(tmp_path, {"grains": (position, 0.03)}, {"gravity": gravity})
+    picture = Grains(run[:], Look(axes="xy"))
+    assert picture.cut == (gravity is None or not any(gravity))
+    if not picture.cut:
+        return
+    middle = (position[2].min() + position[2].max()) / 2
+    kept = (position[2] <= middle) & (position[2] >= middle - 0.09)
+    places, radius, _ = picture.disks(run[0])
+    assert len(radius) == kept.sum() and np.array_equal(np.sort(places[:, 0]), np.sort(position[0, kept]))
+    axes = Figure().add_subplot()
+    picture.draw(axes)
+    picture.show(run[0])
+    said = f"t = 0, {kept.sum()} of 1000 grains, at {middle - 0.09:.3g} < z < {middle:.3g}"
+    assert axes.get_title() == said
+    few = snapshot(tmp_path, {"grains": (position[:, :50], 0.03)}, {"gravity": gravity})
+    assert not Grains(few[:], Look()).cut
+
+
+def test_inner(tmp_path):
+    """Bodies that keep far inside the others have a picture of their own."""
+    (tmp_path / "snap").mkdir()
+    radii = np.array([0, 0.4, 0.7, 1, 1.5, 5, 10, 20, 30])
+    for i in range(40):
+        file, group = write.begin(tmp_path / "snap" / f"snap_{i:08d}.h5", i, i, particles=True)
+        angle = 0.9 * i + radii
+        turn = np.array([np.cos(angle), np.sin(angle), 0 * angle])
+        with file:
+            write.species(group, "planets", radii * turn, velocity=0.9 * radii * np.array([-turn[1], turn[0], turn[2]]))
+    run = simview.open(tmp_path)
+    whole, inner = pictures([run[-1]], Look(), run[:])
+    assert whole.half == pytest.approx(0.54 * 60, rel=0.02) and inner.half == pytest.approx(1.65, rel=0.02)
+    assert len(pictures([run[-1]], Look(size=2.0), run[:])) == 1  # who gives a size has one picture
+
+
+def test_columns(clusters, tmp_path):
+    """Columns of one unit share an axis; each of `observe` has its own; energies without an error have no panel."""
+    time = np.arange(5.0)
+    about = {"step": np.arange(5), "time": time}
+    (tmp_path / "snap").mkdir()
+    path = tmp_path / "tables.h5"
+    write.table(path, "energy", {**about, "error": np.full(5, np.nan), "virial_ratio": np.ones(5)})
+    write.table(path, "observe", {**about, "length": time + 1, "heat": time / 10})
+    write.table(path, "flow", {**about, "grains": time, "mass": time / 9}, {"mass": "mass"})
+    run = simview.open(tmp_path)
+    panels = table_panels(run)
+    assert list(panels) == ["virial", "flow.grains", "flow.mass", "observe.length", "observe.heat"]
+    assert [axes.get_ylabel() for axes in draw(run).axes] == ["grains", "length", "heat"]
+    assert [axes.get_ylabel() for axes in draw(run, only=["observe", "flow"]).axes] == ["length", "heat", "grains", "mass"]
+
+
+def test_legends(grains, plate, call, sweep):
+    """No legend lies in its axes, where curves are."""
+    from simview.sweep_figure import draw_sweep
+
+    figures = [draw(simview.open(folder), only=only) for folder, only in (
+        (grains, ["energy", "flow", "momentum", "walls", "contacts"]), (plate, ["fields", "spectra", "spectrum"]), (call, ["price"]),
+    )]  # fmt: skip
+    figures.append(draw_sweep(simview.open_sweep(sweep), only=["fields.v_mean"]))
+    found = 0
+    for figure in figures:
+        figure.canvas.draw()
+        for axes in figure.axes:
+            if legend := axes.get_legend():
+                at, inside = legend.get_window_extent(), axes.get_window_extent()
+                assert at.y0 >= inside.y1 or at.x0 >= inside.x1 or at.y1 <= inside.y0, axes.get_ylabel()
+                assert at.x0 >= 0 and at.x1 <= figure.bbox.x1 and at.y1 <= figure.bbox.y1
+                found += 1
+    assert found >= 8

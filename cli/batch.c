@@ -141,7 +141,8 @@ static void print_comment(const script *s) {
     printf("# The next job is a copy of this script: queue and account are kept, other options of qsub are not, so\n"
            "# write them here as lines of #PBS.\n");
   else
-    printf("# USR1 comes a minute or two before the limit: sim, which knows the limit, goes on until its own margin.\n");
+    printf(
+        "# USR1 comes a minute or two before the limit: sim, which knows the limit, goes on until its own margin.\n");
   if (s->sweep > 0) printf("# Each task is a run of the sweep; the last one to end leaves sweep.csv whole.\n");
   if (*s->array && s->sweep == 0) printf("# Each task is the scenario with its number as the seed.\n");
 }
@@ -207,7 +208,8 @@ static void print_run(const script *s) {
 static void print_requeue(const script *s) {
   printf("if [ \"$code\" -ne 75 ]; then\n"
          "  rm -f \"$out.idle\"\n"
-         "  [ \"$code\" -eq 0 ] || echo \"exit $code: not put back into the queue; mend what is said above, then submit again\" >&2\n"
+         "  [ \"$code\" -eq 0 ] || echo \"exit $code: not put back into the queue; mend what is said above, then "
+         "submit again\" >&2\n"
          "  exit \"$code\"\n"
          "fi\n\n"
          "idle=0\n"

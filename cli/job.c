@@ -60,8 +60,10 @@ static void put_status(session *s, const char *state, sim_status status, const s
   if (!text.failed) {
     sim_error cause = *sim_error_last();
     if (io_folder_write(s->folder, STATUS, text.data, text.size) != SIM_OK) {
-      if (status != SIM_ERR_CANT_CREATE)
-        sim_log(SIM_LOG_WARN, STATUS " not written: %s", sim_error_last()->message);
+      const sim_error why = *sim_error_last();
+      const bool written =
+          why.status == SIM_ERR_IO && io_folder_overwrite(s->folder, STATUS, text.data, text.size); /* a full disk */
+      if (!written && status != SIM_ERR_CANT_CREATE) sim_log(SIM_LOG_WARN, STATUS " not written: %s", why.message);
       if (status != SIM_OK) sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
     }
   }
@@ -120,9 +122,8 @@ static void on_start_stopped(void *context, const char *message) {
 static void on_step_given_up(void *context, const char *message) {
   session *s = context;
   const sim_run *run = &s->run;
-  const sim_clock at = {.step = run->checkpoint_step < 0 ? 0 : run->checkpoint_step,
-                        .t = run->checkpoint_t,
-                        .t_end = s->from.t_end};
+  const sim_clock at = {
+      .step = run->checkpoint_step < 0 ? 0 : run->checkpoint_step, .t = run->checkpoint_t, .t_end = s->from.t_end};
   cli_terminal_event("stopped", &at, "");
   put_status(s, "stopped", SIM_ERR_STOPPED, &at, NULL, message);
   io_folder_close(&s->folder);
@@ -168,9 +169,8 @@ static double wall_limit(const session *s) {
 /* The limit of the batch job, for a thread that watches; none that is over already, or that is the user's own. */
 static cli_watched watched(session *s) {
   const bool known = s->run.wall_reserve && s->left > 0;
-  return (cli_watched){.limit = known ? s->asked + s->left : INFINITY,
-                       .margin = known ? fmin(10, 0.1 * s->left) : 0,
-                       .context = s};
+  return (cli_watched){
+      .limit = known ? s->asked + s->left : INFINITY, .margin = known ? fmin(10, 0.1 * s->left) : 0, .context = s};
 }
 
 /* Once a checkpoint was written. */
@@ -287,7 +287,8 @@ static sim_status start(session *s) {
   SIM_TRY(open_sinks(s));
   const io_run_id found = io_folder_run(io_folder_path(s->folder), run);
   if (s->resumed && found != IO_RUN_ID_GOOD)
-    sim_log(SIM_LOG_WARN, "%s/run.id: %s, so checkpoints were not held against it; it is now that of the newest checkpoint",
+    sim_log(SIM_LOG_WARN,
+            "%s/run.id: %s, so checkpoints were not held against it; it is now that of the newest checkpoint",
             io_folder_path(s->folder), found == IO_RUN_ID_MISSING ? "is missing" : "is not the name of a run");
   if (*s->provenance.run && strcmp(run, s->provenance.run) != 0)
     SIM_TRY(io_folder_write(s->folder, "run.id", s->provenance.run, strlen(s->provenance.run)));
@@ -392,7 +393,8 @@ static void say_what_to_do(const session *s) {
                 cause.message, mend, path, (long long)s->run.checkpoint_step);
   else
     sim_fail_at(cause.status, cause.file, cause.line,
-                "%.600s; there is no checkpoint to go on from: %s, then run it again with --force", cause.message, mend);
+                "%.600s; there is no checkpoint to go on from: %s, then run it again with --force", cause.message,
+                mend);
 }
 
 static void close_session(session *s) {

@@ -37,8 +37,10 @@ sim_status cli_parse_seed(const char *text, uint64_t *out) {
 static sim_status parse_job_time(const char *text, double *out) {
   *out = cli_parse_time(text);
   if (*out > 0 && strpbrk(text, ":-") == NULL) /* seconds to qsub and to --wall */
-    return sim_fail(SIM_ERR_USAGE, "--time %s: a bare number is minutes to sbatch and seconds to qsub; expected HH:MM:SS, "
-                                   "as in 01:00:00", text);
+    return sim_fail(SIM_ERR_USAGE,
+                    "--time %s: a bare number is minutes to sbatch and seconds to qsub; expected HH:MM:SS, "
+                    "as in 01:00:00",
+                    text);
   if (*out > 0) return SIM_OK;
   return sim_fail(SIM_ERR_USAGE, "--time '%s': expected a time above 0 as HH:MM:SS or D-HH:MM:SS", text);
 }
@@ -171,14 +173,16 @@ static sim_status parse_option(int argc, char **argv, int *at, cli_options *out,
     bool full = strlen(cli_option_table[i].name) == length && strncmp(text, cli_option_table[i].name, length) == 0;
     if (!full && !(cli_option_table[i].other && strcmp(text, cli_option_table[i].other) == 0)) continue;
     const char *value = text[length] == '=' ? text + length + 1 : NULL;
-    if (value && cli_option_table[i].value == 0) return sim_fail(SIM_ERR_USAGE, "%s takes no value", cli_option_table[i].name);
+    if (value && cli_option_table[i].value == 0)
+      return sim_fail(SIM_ERR_USAGE, "%s takes no value", cli_option_table[i].name);
     if (!value && cli_option_table[i].value == 1) {
       if (*at + 1 >= argc) return sim_fail(SIM_ERR_USAGE, "%s needs a value", text);
       value = argv[++*at];
     }
     if (!value && cli_option_table[i].value == 3 && *at + 1 < argc && isdigit((unsigned char)argv[*at + 1][0]))
       value = argv[++*at];
-    if (value && !*value) return sim_fail(SIM_ERR_USAGE, "%s needs a value that is not empty", cli_option_table[i].name);
+    if (value && !*value)
+      return sim_fail(SIM_ERR_USAGE, "%s needs a value that is not empty", cli_option_table[i].name);
     for (int c = 0; c < CLI_KINDS; c++)
       if (!(cli_option_table[i].where & 1 << c)) refused[c] = cli_option_table[i].name;
     return apply(cli_option_table[i].id, value, out);
@@ -233,7 +237,7 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
       out->targets = (const char *const *)&argv[i];
       out->target_count = 1;
     } else if (cli_commands[*command].command == CLI_STATUS) {
-      continue;                                           /* one of many folders; no options stand between */
+      continue;                                               /* one of many folders; no options stand between */
     } else if (cli_commands[*command].command == CLI_BENCH) { /* one of many models; they come to stand side by side */
       const char *const *end = out->targets + out->target_count;
       char *word = argv[i], **to = argv + (end - (const char *const *)argv);

@@ -109,7 +109,8 @@ sim_status cli_prepare_scenario(cli_job *job) {
 sim_status cli_prepare_saved(cli_job *job) {
   job->model = sim_model_find(job->saved.model);
   if (!job->model)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: a run of the model '%s', which this build does not have: resume it with one that has",
+    return sim_fail(SIM_ERR_INCOMPATIBLE,
+                    "%s: a run of the model '%s', which this build does not have: resume it with one that has",
                     job->saved.path, job->saved.model);
   job->setup.folder = job->folder;
   /* The scenario goes on as a text alone: it goes into every file. */
@@ -119,7 +120,8 @@ sim_status cli_prepare_saved(cli_job *job) {
   job->saved.scenario_text = job->saved.scenario_path = NULL;
   sim_status status = decode(job, job->saved.path, job->saved.parameters);
   if (status == SIM_ERR_SCENARIO)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: its parameters are not those of this version: resume it with the sim that began it, or "
+    return sim_fail(SIM_ERR_INCOMPATIBLE,
+                    "%s: its parameters are not those of this version: resume it with the sim that began it, or "
                     "start anew with --force",
                     job->saved.path);
   return status;

@@ -11,9 +11,9 @@ typedef struct cli_status_source {
   const char *state;
   sim_status status;
   const sim_model *model;
-  sim_clock clock;    /* where the run is */
-  const sim_run *run; /* progress, checkpoints and digest */
-  const char *phase;  /* of a start: "placing grains"; NULL: steps have begun */
+  sim_clock clock;                     /* where the run is */
+  const sim_run *run;                  /* progress, checkpoints and digest */
+  const char *phase;                   /* of a start: "placing grains"; NULL: steps have begun */
   const char *remark, *message, *host; /* remark NULL: none; message: where status is not SIM_OK */
   const struct cli_scheduler *scheduler;
 } cli_status_source;
@@ -28,7 +28,7 @@ typedef struct cli_status {
   char model[64], digest[40], host[128], job[64], rate_unit[64], expected_end[32], updated[32], message[1024];
   double t, t_end, rate;
   double checkpoint_t; /* time of the newest checkpoint; 0: there is none */
-  int exit_code; /* -1: none */
+  int exit_code;       /* -1: none */
 } cli_status;
 
 /* Texts are as the file has them: escape them before they are shown. SIM_ERR_NO_INPUT where the folder holds no run, or

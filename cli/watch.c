@@ -1,5 +1,5 @@
-/* Watches what looks at no signals: the making of a model, and the steps of a run. Says what a long start does, and ends
- * the process where a signal or the limit of the batch job leaves no time to wait for it. */
+/* Watches what looks at no signals: the making of a model, and the steps of a run. Says what a long start does, and
+ * ends the process where a signal or the limit of the batch job leaves no time to wait for it. */
 #include "cli/watch.h"
 
 #include "cli/cli.h"

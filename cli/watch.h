@@ -17,8 +17,8 @@ typedef struct cli_watched {
 typedef struct cli_watch cli_watch;
 
 /* Until cli_watch_end: says after a second what a start does. Ends the process (exit 75; or by SIGINT) where a signal
- * asked to stop and a start goes on for a second more, or a step for 15 s; and where the limit is near. NULL where there
- * is no thread to be had. */
+ * asked to stop and a start goes on for a second more, or a step for 15 s; and where the limit is near. NULL where
+ * there is no thread to be had. */
 cli_watch *cli_watch_begin(const cli_watched *watched);
 void cli_watch_end(cli_watch *watch);
 

@@ -18,8 +18,8 @@ void sim_outputs_destroy(sim_outputs **outputs);
 
 /* Hands over the state of this step to the sinks in `due` (bit i: run->sinks[i], none of checkpoints) and, with `save`,
  * to all checkpoint sinks. Sets run->last.health. A state that must not be saved ends the run, as do lack of memory
- * and a second checkpoint in a row that could not be written; any other failure of a sink is reported, and is no failure
- * here. Also returns what the writer has failed with. */
+ * and a second checkpoint in a row that could not be written; any other failure of a sink is reported, and is no
+ * failure here. Also returns what the writer has failed with. */
 sim_status sim_outputs_give(sim_outputs *outputs, uint32_t due, bool save) SIM_MUST_CHECK;
 
 /* Computes the rows of this step, and whether run->stop_when holds there; what is given at this step has these rows. */

@@ -376,6 +376,15 @@ sim_status io_folder_write(io_folder *folder, const char *name, const void *data
   return error ? io_file_fail(&file, error) : io_file_commit(&file);
 }
 
+bool io_folder_overwrite(io_folder *folder, const char *name, const void *data, size_t size) {
+  struct stat info;
+  const int fd = openat(folder->root, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  const bool good = fd >= 0 && io_lock_check() == SIM_OK && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+                    io_sys_write(fd, data, size, 0) == 0 && ftruncate(fd, (off_t)size) == 0;
+  if (fd >= 0) (void)close(fd);
+  return good;
+}
+
 int io_folder_append(io_folder *folder, const char *name) {
   const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   struct stat info;

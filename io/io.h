@@ -62,6 +62,8 @@ void io_folder_abandon(io_folder **folder);
 const char *io_folder_path(const io_folder *folder);
 /* Writes a small file whole: temporary name, fsync, rename. */
 sim_status io_folder_write(io_folder *folder, const char *name, const void *data, size_t size) SIM_MUST_CHECK;
+/* In place, without new space where the file is there and as long: for a full disk. False: not written. */
+bool io_folder_overwrite(io_folder *folder, const char *name, const void *data, size_t size);
 /* run.log, run.jsonl: a descriptor opened for appending, or -1 (with a warning) where that is no regular file. */
 int io_folder_append(io_folder *folder, const char *name);
 

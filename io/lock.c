@@ -160,8 +160,9 @@ static bool is_regular(int fd) {
 }
 
 static sim_status no_lock_file(const char *path) {
-  return sim_fail(SIM_ERR_CANT_CREATE, "%s/" IO_LOCK_NAME ": is not a regular file, so it cannot say who uses the folder; "
-                                       "remove it",
+  return sim_fail(SIM_ERR_CANT_CREATE,
+                  "%s/" IO_LOCK_NAME ": is not a regular file, so it cannot say who uses the folder; "
+                  "remove it",
                   path);
 }
 

@@ -232,7 +232,8 @@ static void resume_damaged_journal(fixture *self, bool file, int64_t energy_rows
 
 static void test_damaged_journal(void **state) {
   resume_damaged_journal(*state, true, 11, 1, "damaged: kept as tables.rows.bad; tables go on from tables.h5");
-  resume_damaged_journal(*state, false, 6, 3, "damaged behind 9 rows: tables go on from these"); /* and both are short */
+  resume_damaged_journal(*state, false, 6, 3,
+                         "damaged behind 9 rows: tables go on from these"); /* and both are short */
 }
 
 /* Opens the folder again, at its newest checkpoint, without a word about lost rows. */
@@ -299,12 +300,9 @@ static void test_rows_that_were_not_durable(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_roundtrip),
-      TEST(test_texts),
-      TEST(test_resume_cuts),
-      TEST(test_resume_after_accidents),
-      TEST(test_damaged_journal),
-      TEST(test_rows_that_were_not_durable),
+      TEST(test_roundtrip),       TEST(test_texts),
+      TEST(test_resume_cuts),     TEST(test_resume_after_accidents),
+      TEST(test_damaged_journal), TEST(test_rows_that_were_not_durable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

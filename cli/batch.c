@@ -102,18 +102,23 @@ static void fill(const cli_job *job, size_t sweep, script *s) {
 }
 
 static void print_directives(const script *s) {
+  const cli_options *o = s->job->options;
   printf("#!/bin/bash\n");
   if (s->pbs) {
     printf("#PBS -N %.15s\n#PBS -l walltime=%s\n#PBS -l select=1:ncpus=%d:mem=%smb", s->name, s->time, s->cpus,
            s->memory);
     if (s->gpus > 0) printf(":ngpus=%d", s->gpus);
     printf("\n#PBS -j oe\n#PBS -r y\n");
+    if (o->partition) printf("#PBS -q %s\n", o->partition);
+    if (o->account) printf("#PBS -A %s\n", o->account);
     if (*s->array) printf("#PBS -J %s\n", s->array);
     return;
   }
   printf("#SBATCH --job-name=%s\n#SBATCH --time=%s\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n", s->name, s->time);
   printf("#SBATCH --cpus-per-task=%d\n#SBATCH --mem=%sM\n", s->cpus, s->memory);
   if (s->gpus > 0) printf("#SBATCH --gpus=%d\n", s->gpus);
+  if (o->partition) printf("#SBATCH --partition=%s\n", o->partition);
+  if (o->account) printf("#SBATCH --account=%s\n", o->account);
   if (*s->array) printf("#SBATCH --array=%s\n", s->array);
   printf("#SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --output=%s\n#SBATCH --signal=USR1@60\n",
          *s->array ? "%x.%A_%a.log" : "%x.%j.log");
@@ -132,7 +137,11 @@ static void print_comment(const script *s) {
       "# sim stops in time for the job's limit with a checkpoint and exit 75; then, and only then, the job is put\n"
       "# back into the queue, and the same line goes on. After %d jobs in a row without a new checkpoint it is not.\n",
       REQUEUES_WITHOUT_PROGRESS);
-  if (!s->pbs) printf("# USR1 reaches sim a minute before the limit, should it not have stopped by itself.\n");
+  if (s->pbs)
+    printf("# The next job is a copy of this script: queue and account are kept, other options of qsub are not, so\n"
+           "# write them here as lines of #PBS.\n");
+  else
+    printf("# USR1 comes a minute or two before the limit: sim, which knows the limit, goes on until its own margin.\n");
   if (s->sweep > 0) printf("# Each task is a run of the sweep; the last one to end leaves sweep.csv whole.\n");
   if (*s->array && s->sweep == 0) printf("# Each task is the scenario with its number as the seed.\n");
 }
@@ -181,6 +190,8 @@ static void print_run(const script *s) {
   }
   printf("\nstep() { sed -n 's/.*\"checkpoint_step\": \\([0-9]*\\).*/\\1/p' \"$out/status.json\" 2>/dev/null; }\n"
          "before=$(step)\n");
+  printf("echo \"job ${%s:-} on $(uname -n)%s, $(date)\"\n", s->pbs ? "PBS_JOBID" : "SLURM_JOB_ID",
+         s->pbs ? "" : ", restart ${SLURM_RESTART_COUNT:-0}");
   if (!s->pbs) printf("srun --cpus-per-task=%d ", s->cpus);
   printf("\"$sim\" %s \"$scenario\"", s->sweep > 0 ? "sweep" : "run");
   print_options(o);
@@ -194,20 +205,29 @@ static void print_run(const script *s) {
 }
 
 static void print_requeue(const script *s) {
-  printf("[ \"$code\" -eq 75 ] || { rm -f \"$out.idle\"; exit \"$code\"; }\n\n"
+  printf("if [ \"$code\" -ne 75 ]; then\n"
+         "  rm -f \"$out.idle\"\n"
+         "  [ \"$code\" -eq 0 ] || echo \"exit $code: not put back into the queue; mend what is said above, then submit again\" >&2\n"
+         "  exit \"$code\"\n"
+         "fi\n\n"
          "idle=0\n"
          "[ \"$(step)\" != \"$before\" ] || idle=$(($(cat \"$out.idle\" 2>/dev/null || echo 0) + 1))\n"
          "echo \"$idle\" >\"$out.idle\" || exit 75\n"
          "if [ \"$idle\" -ge %d ]; then\n"
-         "  echo \"no new checkpoint in %d jobs in a row: not requeued\" >&2\n"
+         "  echo \"no new checkpoint in %d jobs in a row: not requeued; give the job more time\" >&2\n"
          "  exit 75\n"
-         "fi\n",
+         "fi\n"
+         "at=$(step)\n"
+         "echo \"back into the queue; the next job goes on ${at:+from step }${at:-from the start} in $out\"\n",
          REQUEUES_WITHOUT_PROGRESS, REQUEUES_WITHOUT_PROGRESS);
   if (!s->pbs)
     printf("scontrol requeue \"%s\"\n", *s->array ? "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
                                                   : "$SLURM_JOB_ID"); /* the last task has the array's id */
   else
-    printf("sed '/^#PBS -J/d' \"$0\" >\"$out.job\"\nqsub%s \"$out.job\"\n",
+    printf("queue=${PBS_O_QUEUE:-${PBS_QUEUE:-}}\n"
+           "account=$(qstat -f \"${PBS_JOBID:-}\" 2>/dev/null | sed -n 's/^ *Account_Name = //p')\n"
+           "sed '/^#PBS -J/d' \"$0\" >\"$out.job\"\n"
+           "qsub ${queue:+-q \"$queue\"} ${account:+-A \"$account\"}%s \"$out.job\"\n",
            *s->array ? " -v PBS_ARRAY_INDEX=\"$PBS_ARRAY_INDEX\"" : "");
 }
 

@@ -43,7 +43,7 @@ static sim_status take(stepper *s, long steps, double *seconds) {
   const double begin = sim_wall_clock();
   for (long k = 0; k < steps; k++) {
     if (s->clock.t >= s->clock.t_end) s->clock = s->start; /* a sample's paths are drawn again */
-    if (cli_requests.stop) return sim_fail(SIM_ERR_STOPPED, "interrupted");
+    if (cli_requests.stop || cli_requests.warning) return sim_fail(SIM_ERR_STOPPED, "interrupted");
     SIM_TRY(s->model->step(s->self, &s->clock));
     if (s->backend->follow && k % FOLLOW == FOLLOW - 1) SIM_TRY(s->backend->follow());
   }

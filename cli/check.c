@@ -1,4 +1,5 @@
-/* `sim check`: what a run would take of memory, files and time. */
+/* `sim check`: what a run would take of memory, files and time; with --at what its functions are
+ * worth at a point. */
 #include "cli/prepare.h"
 
 #include <math.h>
@@ -46,6 +47,7 @@ static void check_slices(const cli_job *job) {
 
 sim_status cli_check_job(cli_job *job) {
   SIM_TRY(cli_prepare_scenario(job));
+  if (job->options->at) return cli_check_point(job);
   SIM_TRY(cli_prepare_output(job, ".out"));
   SIM_TRY(cli_prepare_device(job));
   const sim_plan *plan = &job->plan;

@@ -38,11 +38,13 @@ enum { CLI_SETS_MAX = 256 };
 /* Strings borrow argv. */
 typedef struct cli_options {
   cli_command command;
+  cli_command about;                  /* of CLI_HELP: the command that is asked for; CLI_HELP: all */
   const char *target;                 /* scenario, folder or model; NULL: none */
   const char *const *targets;         /* of CLI_STATUS: folders, NULL-terminated */
   int target_count;                   /* of CLI_BENCH: models in `targets` */
   const char *sets[CLI_SETS_MAX + 1]; /* "name=value", NULL-terminated */
   const char *output, *device, *precision, *resume_file;
+  const char *at; /* of check: "x=1,y=2"; NULL: none */
   cli_resume_mode resume;
   sim_isa isa;
   int threads; /* 0: as many as the system gives */
@@ -52,6 +54,7 @@ typedef struct cli_options {
   bool wall_auto;                    /* in time before the limit of the batch job */
   const char *wall_text, *seed_text; /* as given; NULL: not */
   const char *array, *scheduler;     /* of batch; NULL: none, slurm */
+  const char *partition, *account;   /* of batch; NULL: the cluster's default */
   double time;                       /* of batch: seconds of the job; NaN: chosen */
   int cpus, gpus, jobs, only;        /* 0 (gpus: -1): chosen; only: run of a sweep from 1, 0: all */
   bool script, yes;                  /* of sweep: print the job array; many runs are meant */
@@ -65,7 +68,11 @@ typedef struct cli_options {
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) SIM_MUST_CHECK;
 /* --seed: a whole number from 0 to 2^64 - 1, in digits alone. */
 sim_status cli_parse_seed(const char *text, uint64_t *out) SIM_MUST_CHECK;
-extern const char cli_help_text[];
+
+/* ---- help.c ---- */
+
+/* Of one command: how it is called, its own options with their units, an example. CLI_HELP: of all. */
+void cli_help(cli_command about);
 
 /* ---- waiting.c ---- */
 

@@ -18,13 +18,6 @@ static bool fill_standard_descriptors(void) {
   return true;
 }
 
-static void help(void) {
-  fputs(cli_help_text, stdout);
-  puts("exit codes:");
-  for (sim_status status = SIM_OK; status < SIM_STATUS_COUNT; status++)
-    printf("  %-3d %s\n", sim_status_exit_code(status), sim_status_meaning(status));
-}
-
 static sim_status dispatch(const cli_options *options) {
   switch (options->command) {
   case CLI_RUN: return cli_run(options);
@@ -38,7 +31,7 @@ static sim_status dispatch(const cli_options *options) {
   case CLI_NEW: return cli_new(options->target);
   case CLI_INFO: return cli_info();
   case CLI_BENCH: return cli_bench(options);
-  case CLI_HELP: help(); return SIM_OK;
+  case CLI_HELP: cli_help(options->about); return SIM_OK;
   case CLI_VERSION: cli_version(); return SIM_OK;
   }
   return SIM_OK;

@@ -1,8 +1,15 @@
 /* One run, from a command to its last output: folder, files, sinks, loop, summary. */
 #include "cli/prepare.h"
+#include "cli/status.h"
+#include "cli/watch.h"
 
 #include "engine/profile.h"
+#include "engine/startup.h"
+#include "io/file.h"
+#include "io/sys.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define STATUS "status.json"
 enum { SINKS = 3 + SIM_SLICES_MAX };
 
 typedef struct session {
@@ -24,64 +32,100 @@ typedef struct session {
   bool limit_said;
   sim_bytes remark; /* of the model, on what the run has not reached */
   double begin, last_status;
-  char host[128];
+  int64_t status_checkpoint; /* the newest checkpoint that status.json names */
+  double left, asked;        /* --wall: seconds at sim_wall_clock() `asked`; INFINITY: none, NaN: not known */
+  char how[128], host[128];  /* how: where `left` is from */
+  sim_clock from;            /* where the run begins or goes on */
+  bool early;                /* status.json was written before the folder's files are this run's */
+  sim_bytes earlier;         /* then: what it was before */
 } session;
 
 /* ---- status.json ---- */
 
-/* UTC, as in run.log. */
-static void time_text(double from_now, char out[32]) {
-  time_t at = time(NULL) + (time_t)from_now;
-  struct tm parts;
-  gmtime_r(&at, &parts);
-  strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
-}
-
-static void write_status(session *s, const char *state, sim_status status) {
-  char when[32];
-  const sim_progress *p = &s->run.last;
-  const sim_clock *clock = &s->run.clock;
+/* `phase` of a start, or NULL. A failure to write it is reported, and leaves the last error as it was. */
+static void put_status(session *s, const char *state, sim_status status, const sim_clock *clock, const char *phase,
+                       const char *message) {
   sim_bytes text = {0};
-  sim_bytes_format(&text, "{\"state\": \"%s\", \"exit_code\": %d, \"model\": \"%s\", \"step\": %lld", state,
-                   sim_status_exit_code(status), s->job->model->name, (long long)clock->step);
-  sim_bytes_format(&text,
-                   ", \"time\": %.17g, \"t_end\": %.17g, \"elapsed\": %.3f, \"rate\": %.6g, \"rate_unit\": \"%s/s\"",
-                   clock->t, clock->t_end, p->elapsed, p->rate, s->job->model->work_unit);
-  if (isfinite(p->eta)) sim_bytes_format(&text, ", \"eta\": %.3f", p->eta);
-  if (p->health_name && isfinite(p->health)) sim_bytes_format(&text, ", \"%s\": %.6g", p->health_name, p->health);
-  if (s->run.checkpoint_step >= 0)
-    sim_bytes_format(&text, ", \"checkpoint_step\": %lld", (long long)s->run.checkpoint_step);
-  if (s->run.ended) sim_bytes_text(&text, ", \"stop_when\": true");
-  if (*s->run.digest) sim_bytes_format(&text, ", \"digest\": \"%s\"", s->run.digest);
-  if (s->remark.size > 0) {
-    sim_bytes_text(&text, ", \"remark\": ");
-    sim_bytes_json_string(&text, s->remark.data, s->remark.size);
-  }
-  if (status != SIM_OK) {
-    sim_bytes_text(&text, ", \"message\": ");
-    sim_bytes_json_string(&text, sim_error_last()->message, strlen(sim_error_last()->message));
-  }
-  sim_bytes_text(&text, ", \"host\": ");
-  sim_bytes_json_string(&text, s->host, strlen(s->host));
-  sim_bytes_format(&text, ", \"pid\": %ld", (long)getpid());
-  if (s->job->scheduler.name)
-    sim_bytes_format(&text, ", \"scheduler\": \"%s\", \"job\": \"%s\"", s->job->scheduler.name, s->job->scheduler.job);
-  time_text(0, when);
-  sim_bytes_format(&text, ", \"updated\": \"%s\"", when);
-  if (isfinite(p->eta) && p->eta < 1e9 && strcmp(state, "running") == 0) {
-    time_text(p->eta, when);
-    sim_bytes_format(&text, ", \"expected_end\": \"%s\"", when);
-  }
-  sim_bytes_text(&text, "}\n");
+  cli_status_text(&(cli_status_source){.state = state,
+                                       .status = status,
+                                       .model = s->job->model,
+                                       .clock = *clock,
+                                       .run = &s->run,
+                                       .phase = phase,
+                                       .remark = s->remark.size > 0 ? s->remark.data : NULL,
+                                       .message = message,
+                                       .host = s->host,
+                                       .scheduler = &s->job->scheduler},
+                  &text);
   if (!text.failed) {
     sim_error cause = *sim_error_last();
-    if (io_folder_write(s->folder, "status.json", text.data, text.size) != SIM_OK) {
+    if (io_folder_write(s->folder, STATUS, text.data, text.size) != SIM_OK) {
       if (status != SIM_ERR_CANT_CREATE)
-        sim_log(SIM_LOG_WARN, "status.json not written: %s", sim_error_last()->message);
+        sim_log(SIM_LOG_WARN, STATUS " not written: %s", sim_error_last()->message);
       if (status != SIM_OK) sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
     }
   }
   sim_bytes_free(&text);
+}
+
+static void write_status(session *s, const char *state, sim_status status) {
+  put_status(s, state, status, &s->run.clock, NULL, sim_error_last()->message);
+}
+
+/* The status.json of an earlier run in the folder, for put_back. */
+static void keep_earlier_status(session *s) {
+  char path[4200], text[8192];
+  int fd;
+  off_t size;
+  size_t got = 0;
+  const sim_error cause = *sim_error_last();
+  snprintf(path, sizeof path, "%s/" STATUS, io_folder_path(s->folder));
+  if (io_file_open(AT_FDCWD, path, path, &fd, &size) == SIM_OK) {
+    if (io_sys_read(fd, text, sizeof text, 0, &got) == 0) sim_bytes_add(&s->earlier, text, got);
+    (void)close(fd);
+  }
+  sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
+}
+
+/* While the model is made; the folder's other files are still those of an earlier run. On the thread that watches. */
+static void on_starting(void *context, const char *phase) {
+  session *s = context;
+  if (!s->early) keep_earlier_status(s);
+  s->early = true;
+  put_status(s, "running", SIM_OK, &s->from, phase, "");
+}
+
+/* A start that came to nothing leaves no trace. */
+static void put_back(session *s) {
+  char path[4200];
+  if (!s->early) return;
+  s->early = false;
+  const sim_error cause = *sim_error_last();
+  snprintf(path, sizeof path, "%s/" STATUS, io_folder_path(s->folder));
+  if (s->earlier.size > 0)
+    (void)!io_folder_write(s->folder, STATUS, s->earlier.data, s->earlier.size);
+  else
+    (void)unlink(path);
+  sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
+}
+
+static void on_start_stopped(void *context, const char *message) {
+  session *s = context;
+  (void)message;
+  put_back(s);
+  io_folder_abandon(&s->folder);
+}
+
+/* The run goes on from its newest checkpoint: that is where it is. */
+static void on_step_given_up(void *context, const char *message) {
+  session *s = context;
+  const sim_run *run = &s->run;
+  const sim_clock at = {.step = run->checkpoint_step < 0 ? 0 : run->checkpoint_step,
+                        .t = run->checkpoint_t,
+                        .t_end = s->from.t_end};
+  cli_terminal_event("stopped", &at, "");
+  put_status(s, "stopped", SIM_ERR_STOPPED, &at, NULL, message);
+  io_folder_close(&s->folder);
 }
 
 /* ---- time ---- */
@@ -89,30 +133,44 @@ static void write_status(session *s, const char *state, sim_status status) {
 /* How fast a checkpoint is written until one was: a slow disk. */
 static const double guess_rate = 100e6; /* bytes a second */
 
-/* --wall: seconds from now on. */
-static double wall_limit(session *s) {
+/* --wall: asks for the limit once, before a start that may be long. */
+static void find_limit(session *s) {
+  const cli_options *options = s->job->options;
+  s->left = options->wall - (sim_wall_clock() - s->begin);
+  if (options->wall_auto) s->left = cli_scheduler_left(&s->job->scheduler, s->how, sizeof s->how);
+  s->asked = sim_wall_clock();
+  s->run.wall_reserve = options->wall_auto && isfinite(s->left);
+}
+
+/* Seconds from now on. */
+static double wall_limit(const session *s) {
   const cli_scheduler *scheduler = &s->job->scheduler;
-  double left = s->job->options->wall - (sim_wall_clock() - s->begin);
-  char how[128], text[32];
-  if (s->job->options->wall_auto) {
-    left = cli_scheduler_left(scheduler, how, sizeof how);
-    s->run.wall_reserve = isfinite(left);
-    cli_duration(left, text, sizeof text);
-    if (!scheduler->name)
-      cli_say("  --wall auto: not in a batch job, no limit");
-    else if (isnan(left))
-      sim_log(SIM_LOG_WARN, "--wall auto: %s's job %s: %s says no time: no limit", scheduler->name, scheduler->job,
-              how);
-    else if (left <= 0)
-      sim_log(SIM_LOG_WARN, "%s's job %s is over its limit (%s): one step, and a checkpoint", scheduler->name,
-              scheduler->job, how);
-    else if (!isfinite(left))
-      cli_say("  --wall auto: %s's job %s has no limit", scheduler->name, scheduler->job);
-    else
-      cli_say("  %s's job %s ends in %s (%s): stops in time for a checkpoint", scheduler->name, scheduler->job, text,
-              how);
-  }
+  const double left = s->left - (sim_wall_clock() - s->asked);
+  char text[32];
+  cli_duration(s->left, text, sizeof text);
+  if (!s->job->options->wall_auto) return left > 0 ? left : 1e-9;
+  if (!scheduler->name)
+    cli_say("  --wall auto: not in a batch job, no limit");
+  else if (isnan(left))
+    sim_log(SIM_LOG_WARN, "--wall auto: %s's job %s: %s says no time: no limit", scheduler->name, scheduler->job,
+            s->how);
+  else if (left <= 0)
+    sim_log(SIM_LOG_WARN, "%s's job %s is over its limit (%s): one step, and a checkpoint", scheduler->name,
+            scheduler->job, s->how);
+  else if (!isfinite(left))
+    cli_say("  --wall auto: %s's job %s has no limit", scheduler->name, scheduler->job);
+  else
+    cli_say("  %s's job %s ends in %s (%s): stops in time for a checkpoint", scheduler->name, scheduler->job, text,
+            s->how);
   return isnan(left) ? INFINITY : left > 0 ? left : 1e-9;
+}
+
+/* The limit of the batch job, for a thread that watches; none that is over already, or that is the user's own. */
+static cli_watched watched(session *s) {
+  const bool known = s->run.wall_reserve && s->left > 0;
+  return (cli_watched){.limit = known ? s->asked + s->left : INFINITY,
+                       .margin = known ? fmin(10, 0.1 * s->left) : 0,
+                       .context = s};
 }
 
 /* Once a checkpoint was written. */
@@ -133,8 +191,10 @@ static void on_progress(void *context, const sim_progress *progress) {
     return;
   }
   double now = sim_wall_clock();
-  if (now - s->last_status < 10) return;
+  const bool saved = s->run.checkpoint_step != s->status_checkpoint;
+  if (now - s->last_status < (saved ? 1 : 10)) return;
   s->last_status = now;
+  s->status_checkpoint = s->run.checkpoint_step;
   write_status(s, "running", SIM_OK);
 }
 
@@ -225,7 +285,10 @@ static sim_status start(session *s) {
   char run[33];
   fill_provenance(s);
   SIM_TRY(open_sinks(s));
-  io_folder_run(io_folder_path(s->folder), run);
+  const io_run_id found = io_folder_run(io_folder_path(s->folder), run);
+  if (s->resumed && found != IO_RUN_ID_GOOD)
+    sim_log(SIM_LOG_WARN, "%s/run.id: %s, so checkpoints were not held against it; it is now that of the newest checkpoint",
+            io_folder_path(s->folder), found == IO_RUN_ID_MISSING ? "is missing" : "is not the name of a run");
   if (*s->provenance.run && strcmp(run, s->provenance.run) != 0)
     SIM_TRY(io_folder_write(s->folder, "run.id", s->provenance.run, strlen(s->provenance.run)));
   if (s->resumed) {
@@ -254,9 +317,16 @@ static sim_status loop(session *s) {
   run->progress_context = s;
   run->progress_interval = 0.2;
   s->last_status = sim_wall_clock();
+  s->status_checkpoint = run->checkpoint_step;
   write_status(s, "running", SIM_OK);
   if (job->options->profile) sim_profile_start();
-  return sim_run_loop(run);
+  cli_watched steps = watched(s);
+  steps.run = run;
+  steps.stopped = on_step_given_up;
+  cli_watch *watch = cli_watch_begin(&steps);
+  const sim_status status = sim_run_loop(run);
+  cli_watch_end(watch);
+  return status;
 }
 
 /* ---- end ---- */
@@ -312,16 +382,32 @@ static void say_summary(session *s, sim_status status) {
   cli_say("  digest %s", s->run.digest);
 }
 
+/* Adds to a failure to write how the run goes on. */
+static void say_what_to_do(const session *s) {
+  const sim_error cause = *sim_error_last();
+  const bool full = strstr(cause.message, strerror(ENOSPC)) || strstr(cause.message, strerror(EDQUOT));
+  const char *path = io_folder_path(s->folder), *mend = full ? "free space" : "mend the cause";
+  if (s->run.checkpoint_step >= 0)
+    sim_fail_at(cause.status, cause.file, cause.line, "%.600s; %s, then: sim resume %s (goes on from step %lld)",
+                cause.message, mend, path, (long long)s->run.checkpoint_step);
+  else
+    sim_fail_at(cause.status, cause.file, cause.line,
+                "%.600s; there is no checkpoint to go on from: %s, then run it again with --force", cause.message, mend);
+}
+
 static void close_session(session *s) {
   for (size_t i = 0; i < s->sink_count; i++)
     if (s->sinks[i].destroy) s->sinks[i].destroy(&s->sinks[i].self);
   if (s->run.self) s->job->model->destroy(&s->run.self);
   sim_bytes_free(&s->remark);
   cli_terminal_stop();
-  if (s->begun)
+  if (s->begun) {
     io_folder_close(&s->folder);
-  else
+  } else {
+    put_back(s);
     io_folder_abandon(&s->folder);
+  }
+  sim_bytes_free(&s->earlier);
 }
 
 /* Makes the model, and only then touches the files of the folder: a scenario that is refused here leaves no trace. */
@@ -332,23 +418,33 @@ static sim_status create_model(session *s, io_folder_mode mode) {
     job->setup.saved = &job->saved.frame;
     s->run.clock = job->saved.frame.clock;
     s->run.ended = s->run.clock.t_end == -INFINITY;
+    s->run.checkpoint_step = s->run.clock.step;
+    s->run.checkpoint_t = s->run.clock.t;
   }
-  cli_startup *startup = cli_startup_begin(&s->folder);
+  find_limit(s);
+  s->from = s->run.clock;
+  s->from.t_end = job->plan.t_end;
+  cli_watched start = watched(s);
+  start.starting = on_starting;
+  start.stopped = on_start_stopped;
+  cli_watch *watch = cli_watch_begin(&start);
   const sim_status made = job->model->create(job->parameters, &job->setup, &s->run.clock, &s->run.self);
-  cli_startup_end(startup);
+  cli_watch_end(watch);
   SIM_TRY(cli_of_scenario(job, made));
   if (s->resumed && s->run.clock.t > s->run.clock.t_end)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is at t = %.9g, after the end at %.9g", job->saved.path, s->run.clock.t,
-                    s->run.clock.t_end);
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is at t = %.9g, after the end at %.9g: give a later integrate.t_end",
+                    job->saved.path, s->run.clock.t, s->run.clock.t_end);
   return mode == IO_FOLDER_FORCE || mode == IO_FOLDER_AGAIN ? io_folder_clear(s->folder) : SIM_OK;
 }
 
 static sim_status run_in_folder(session *s, io_folder_mode mode) {
-  SIM_TRY(create_model(s, mode));
-  s->begun = true;
   gethostname(s->host, sizeof s->host - 1);
   s->run.checkpoint_step = -1;
+  s->run.last.eta = NAN;
+  SIM_TRY(create_model(s, mode));
+  s->begun = true;
   cli_terminal_files(io_folder_append(s->folder, "run.log"), io_folder_append(s->folder, "run.jsonl"));
+  s->from.t_end = s->run.clock.t_end;
   sim_status status = start(s);
   if (status == SIM_OK) {
     say_header(s);
@@ -366,6 +462,7 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
     say_summary(s, status);
     cli_terminal_event(status == SIM_OK ? "done" : "stopped", &s->run.clock, s->run.digest);
   } else {
+    if (status == SIM_ERR_IO) say_what_to_do(s);
     cli_terminal_event("failed", &s->run.clock, "");
     cli_terminal_note(SIM_LOG_ERROR, sim_error_last()->message);
   }
@@ -376,10 +473,16 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
 
 /* ---- commands ---- */
 
-static sim_status load_saved(cli_job *job, const char *file) {
+/* The folder is locked, and nothing in it was touched. A signal ends this, however long a file takes. */
+static sim_status load_saved(session *s, const char *file) {
+  cli_job *job = s->job;
   memset(&job->saved, 0, sizeof job->saved);
   job->has_saved = true; /* released in any case */
-  SIM_TRY(file ? io_checkpoint_read(file, &job->saved) : io_checkpoint_newest(job->output, &job->saved));
+  cli_watch *watch = cli_watch_begin(&(cli_watched){.limit = INFINITY, .stopped = on_start_stopped, .context = s});
+  sim_startup("reading the checkpoint", 0, 0);
+  const sim_status read = file ? io_checkpoint_read(file, &job->saved) : io_checkpoint_newest(job->output, &job->saved);
+  cli_watch_end(watch);
+  SIM_TRY(read);
   if (file) SIM_TRY(io_checkpoint_check_run(job->output, &job->saved));
   SIM_TRY(sim_frame_check_finite(&job->saved.frame));
   return SIM_OK;
@@ -387,12 +490,14 @@ static sim_status load_saved(cli_job *job, const char *file) {
 
 /* --resume in its forms: opens the folder, and loads what there is to go on from. The lock is taken before anything in
  * the folder is read. */
-static sim_status open_to_resume(cli_job *job, io_folder **folder, io_folder_mode *mode) {
+static sim_status open_to_resume(session *s, io_folder_mode *mode) {
+  cli_job *job = s->job;
+  io_folder **folder = &s->folder;
   bool automatic = job->options->resume == CLI_RESUME_AUTO;
   const char *file = job->options->resume == CLI_RESUME_FILE ? job->options->resume_file : NULL;
   *mode = IO_FOLDER_RESUME;
   sim_status status = io_folder_open(job->output, *mode, folder);
-  if (status == SIM_OK) status = load_saved(job, file);
+  if (status == SIM_OK) status = load_saved(s, file);
   if (status == SIM_ERR_NO_INPUT && automatic) { /* nothing there yet, or killed before its first checkpoint */
     job->has_saved = false;
     io_folder_abandon(folder);
@@ -408,7 +513,7 @@ static sim_status open_and_run(session *s) {
   io_folder_mode mode = job->options->force ? IO_FOLDER_FORCE : IO_FOLDER_NEW;
   SIM_TRY(cli_prepare_scenario(job));
   SIM_TRY(cli_prepare_output(job, ".out"));
-  if (job->options->resume != CLI_RESUME_NO) SIM_TRY(open_to_resume(job, &s->folder, &mode));
+  if (job->options->resume != CLI_RESUME_NO) SIM_TRY(open_to_resume(s, &mode));
   SIM_TRY(cli_prepare_device(job));
   SIM_TRY(cli_prepare_memory(job));
   if (!s->folder) SIM_TRY(io_folder_open(job->output, mode, &s->folder));
@@ -430,7 +535,7 @@ static sim_status resume_job(cli_job *job) {
     return sim_fail(SIM_ERR_NO_INPUT, "%s: no such folder", job->options->target);
   if (!S_ISDIR(info.st_mode)) return sim_fail(SIM_ERR_NO_INPUT, "%s: not a folder of a run", job->output);
   SIM_TRY(io_folder_open(job->output, IO_FOLDER_RESUME, &s.folder)); /* locked before anything is read */
-  sim_status status = load_saved(job, NULL);
+  sim_status status = load_saved(&s, NULL);
   if (status == SIM_OK) status = cli_prepare_saved(job);
   if (status == SIM_OK) status = cli_prepare_device(job);
   if (status == SIM_OK) status = cli_prepare_memory(job);

@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/option_table.h"
 #include "cli/scheduler.h"
 
 #include <ctype.h>
@@ -10,82 +11,6 @@
 #include <string.h>
 
 enum { THREADS_MAX = 1024, JOBS_MAX = 4096 };
-
-const char cli_help_text[] =
-    "usage: sim SCENARIO.lua [options]       run a scenario (same as sim run)\n"
-    "       sim check SCENARIO.lua           its faults, or memory, output and time estimates; runs nothing\n"
-    "       sim resume DIR                   go on from the newest good checkpoint\n"
-    "       sim sweep SCENARIO.lua           the same for a grid of parameters, side by side\n"
-    "       sim batch SCENARIO.lua           print a job script that brings the run to its end on a cluster\n"
-    "       sim status DIR...                how runs stand, a line each\n"
-    "       sim list                         the models\n"
-    "       sim describe MODEL               a model's parameters, units, defaults and outputs\n"
-    "       sim new MODEL                    print a starter scenario\n"
-    "       sim info                         this build, its devices and libraries\n"
-    "       sim bench [MODEL...]             how fast this machine is, and what the models' kernels reach of it\n"
-    "\n"
-    "options of run and check\n"
-    "  --set NAME=VALUE       value of a sim.param of the scenario; may be repeated\n"
-    "  --precision P          single, mixed or double, in place of the scenario's\n"
-    "  --seed N               seed, in place of the scenario's\n"
-    "  --lua-seconds S        processor time that the scenario script may take (default 1.5)\n"
-    "options of run\n"
-    "  -o, --output DIR       output folder (default: the scenario's name with .out)\n"
-    "  --force                replace an earlier run in the folder\n"
-    "  --resume[=auto|FILE]   go on from the folder's newest good checkpoint (auto: or start anew; FILE: from this "
-    "one)\n"
-    "options of run and resume\n"
-    "  --device D             auto, cpu, cuda, cuda:N or cuda:GPU-UUID (default auto; an explicit device never falls "
-    "back)\n"
-    "  --threads N            threads on the CPU (default: all that the system gives)\n"
-    "  --isa I                auto, avx512, avx2 or plain: instruction set on the CPU (default auto)\n"
-    "  --wall HH:MM:SS|auto   checkpoint and stop (exit 75) after this time; also D-HH:MM:SS, MM:SS, or seconds;\n"
-    "                         auto: in time before the limit of the batch job\n"
-    "  --profile              a table of where the time went, and trace.json for Perfetto; slower on a GPU\n"
-    "options of sweep (and those of run that go to every run)\n"
-    "  --set NAME=A,B,1..8    each of these values; so too --seed 1..8. A run for each combination\n"
-    "  -o, --output DIR       folder of the sweep: a folder a run, sweep.csv (default: the scenario's name with "
-    ".sweep)\n"
-    "  --jobs N               runs at once (default: by cores, memory and GPUs); --threads N: of each\n"
-    "  --only N               run N alone; --yes: more than 1000 runs are meant\n"
-    "  --array                print the job array (Slurm) that does the same\n"
-    "options of batch\n"
-    "  --time HH:MM:SS        of one job; --cpus N, --gpus N (default: by the estimate)\n"
-    "  --array A-B            a task for each number, which is its seed\n"
-    "  --scheduler S          slurm or pbs\n"
-    "options of bench (and --device, --threads, --isa)\n"
-    "  --quick                in less than 20 seconds\n"
-    "  --json                 as one JSON object\n"
-    "  --scaling              time of a step over four decades of sizes, with the exponent\n"
-    "of all\n"
-    "  -q, -v                 errors only; more\n"
-    "  --log-json             messages and progress as one JSON object a line\n"
-    "  --no-progress          no progress bar\n"
-    "  --help, --version\n"
-    "\n"
-    "SIGTERM, SIGUSR1, SIGHUP: checkpoint, exit 75. SIGINT: the same, then ends by the signal. SIGUSR2: checkpoint, go "
-    "on.\n";
-
-static const struct {
-  const char *name;
-  cli_command command;
-  bool needs_target;
-  const char *target;
-} commands[] = {
-    {"run", CLI_RUN, true, "a scenario file"},
-    {"check", CLI_CHECK, true, "a scenario file"},
-    {"resume", CLI_RESUME, true, "the output folder of a run"},
-    {"sweep", CLI_SWEEP, true, "a scenario file"},
-    {"batch", CLI_BATCH, true, "a scenario file"},
-    {"status", CLI_STATUS, true, "the output folders of runs"},
-    {"list", CLI_LIST, false, ""},
-    {"describe", CLI_DESCRIBE, true, "a model (see sim list)"},
-    {"info", CLI_INFO, false, ""},
-    {"bench", CLI_BENCH, false, "models"},
-    {"new", CLI_NEW, true, "a model (see sim list)"},
-    {"help", CLI_HELP, false, ""},
-};
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* ---- values ---- */
 
@@ -111,8 +36,21 @@ sim_status cli_parse_seed(const char *text, uint64_t *out) {
 
 static sim_status parse_job_time(const char *text, double *out) {
   *out = cli_parse_time(text);
+  if (*out > 0 && strpbrk(text, ":-") == NULL) /* seconds to qsub and to --wall */
+    return sim_fail(SIM_ERR_USAGE, "--time %s: a bare number is minutes to sbatch and seconds to qsub; expected HH:MM:SS, "
+                                   "as in 01:00:00", text);
   if (*out > 0) return SIM_OK;
-  return sim_fail(SIM_ERR_USAGE, "--time '%s': expected a time above 0 as HH:MM:SS", text);
+  return sim_fail(SIM_ERR_USAGE, "--time '%s': expected a time above 0 as HH:MM:SS or D-HH:MM:SS", text);
+}
+
+/* A partition, queue or account: it becomes a line of the job script. */
+static sim_status parse_name(const char *option, const char *text, const char **out) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,+@:/-";
+  if (*text == '-' || strspn(text, plain) != strlen(text))
+    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected a name as the queue knows it, of letters, digits and _.,+@:/-",
+                    option, text);
+  *out = text;
+  return SIM_OK;
 }
 
 static sim_status parse_seconds(const char *option, const char *text, double *out) {
@@ -171,93 +109,20 @@ static void parse_resume(const char *text, cli_options *out) {
 
 /* ---- options ---- */
 
-/* Kinds of commands, by the options that they take. */
-enum { ON_RUN = 1, ON_CHECK = 2, ON_RESUME = 4, ON_SWEEP = 8, ON_BATCH = 16, ON_BENCH = 32, KINDS = 7 };
-enum { ON_SCENARIO = ON_RUN | ON_CHECK | ON_SWEEP | ON_BATCH, ON_ALL = ON_SCENARIO | ON_RESUME };
-
-typedef enum option_id {
-  OPTION_SET,
-  OPTION_OUTPUT,
-  OPTION_FORCE,
-  OPTION_RESUME,
-  OPTION_DEVICE,
-  OPTION_PRECISION,
-  OPTION_THREADS,
-  OPTION_ISA,
-  OPTION_SEED,
-  OPTION_WALL,
-  OPTION_LUA_SECONDS,
-  OPTION_JOBS,
-  OPTION_ONLY,
-  OPTION_YES,
-  OPTION_ARRAY,
-  OPTION_TIME,
-  OPTION_CPUS,
-  OPTION_GPUS,
-  OPTION_SCHEDULER,
-  OPTION_PROFILE,
-  OPTION_QUICK,
-  OPTION_JSON,
-  OPTION_SCALING,
-  OPTION_QUIET,
-  OPTION_VERBOSE,
-  OPTION_LOG_JSON,
-  OPTION_NO_PROGRESS,
-  OPTION_HELP,
-  OPTION_VERSION
-} option_id;
-
-static const struct {
-  const char *name, *other;
-  option_id id;
-  int value; /* 0: none, 1: needed, 2: only after '=', 3: the next word where that begins with a digit */
-  int where;
-} options[] = {
-    {"--set", NULL, OPTION_SET, 1, ON_SCENARIO},
-    {"--output", "-o", OPTION_OUTPUT, 1, ON_SCENARIO},
-    {"--force", NULL, OPTION_FORCE, 0, ON_RUN},
-    {"--resume", NULL, OPTION_RESUME, 2, ON_RUN},
-    {"--device", NULL, OPTION_DEVICE, 1, ON_ALL | ON_BENCH},
-    {"--precision", NULL, OPTION_PRECISION, 1, ON_SCENARIO},
-    {"--threads", NULL, OPTION_THREADS, 1, ON_ALL | ON_BENCH},
-    {"--isa", NULL, OPTION_ISA, 1, ON_ALL | ON_BENCH},
-    {"--seed", NULL, OPTION_SEED, 1, ON_SCENARIO},
-    {"--wall", NULL, OPTION_WALL, 1, ON_RUN | ON_RESUME | ON_SWEEP},
-    {"--lua-seconds", NULL, OPTION_LUA_SECONDS, 1, ON_SCENARIO},
-    {"--jobs", NULL, OPTION_JOBS, 1, ON_SWEEP},
-    {"--only", NULL, OPTION_ONLY, 1, ON_SWEEP},
-    {"--yes", NULL, OPTION_YES, 0, ON_SWEEP},
-    {"--array", NULL, OPTION_ARRAY, 3, ON_SWEEP | ON_BATCH},
-    {"--time", NULL, OPTION_TIME, 1, ON_SWEEP | ON_BATCH},
-    {"--cpus", NULL, OPTION_CPUS, 1, ON_SWEEP | ON_BATCH},
-    {"--gpus", NULL, OPTION_GPUS, 1, ON_SWEEP | ON_BATCH},
-    {"--scheduler", NULL, OPTION_SCHEDULER, 1, ON_SWEEP | ON_BATCH},
-    {"--profile", NULL, OPTION_PROFILE, 0, ON_RUN | ON_RESUME},
-    {"--quick", NULL, OPTION_QUICK, 0, ON_BENCH},
-    {"--json", NULL, OPTION_JSON, 0, ON_BENCH},
-    {"--scaling", NULL, OPTION_SCALING, 0, ON_BENCH},
-    {"--quiet", "-q", OPTION_QUIET, 0, ON_ALL | ON_BENCH},
-    {"--verbose", "-v", OPTION_VERBOSE, 0, ON_ALL | ON_BENCH},
-    {"--log-json", NULL, OPTION_LOG_JSON, 0, ON_RUN | ON_RESUME},
-    {"--no-progress", NULL, OPTION_NO_PROGRESS, 0, ON_RUN | ON_RESUME},
-    {"--help", "-h", OPTION_HELP, 0, ~0},
-    {"--version", NULL, OPTION_VERSION, 0, ~0},
-};
-enum { OPTIONS = sizeof options / sizeof options[0] };
-
 static sim_status unknown_option(const char *text, size_t length) {
-  const char *names[OPTIONS];
+  const char *names[CLI_OPTIONS];
   char name[64];
-  for (size_t i = 0; i < OPTIONS; i++) names[i] = options[i].name;
+  for (size_t i = 0; i < CLI_OPTIONS; i++) names[i] = cli_option_table[i].name;
   snprintf(name, sizeof name, "%.*s", (int)length, text);
-  const char *nearest = sim_nearest(name, names, OPTIONS);
+  const char *nearest = sim_nearest(name, names, CLI_OPTIONS);
   if (!nearest) return sim_fail(SIM_ERR_USAGE, "unknown option '%s' (see sim --help)", name);
   return sim_fail(SIM_ERR_USAGE, "unknown option '%s', nearest is '%s'", name, nearest);
 }
 
-static sim_status apply(option_id id, const char *value, cli_options *out) {
+static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   switch (id) {
   case OPTION_SET: return parse_set(value, out);
+  case OPTION_AT: out->at = value; break;
   case OPTION_OUTPUT: out->output = value; break;
   case OPTION_FORCE: out->force = true; break;
   case OPTION_RESUME: parse_resume(value, out); break;
@@ -280,6 +145,8 @@ static sim_status apply(option_id id, const char *value, cli_options *out) {
   case OPTION_TIME: return parse_job_time(value, &out->time);
   case OPTION_CPUS: return parse_count("--cpus", value, 1, THREADS_MAX, &out->cpus);
   case OPTION_GPUS: return parse_count("--gpus", value, 0, 64, &out->gpus);
+  case OPTION_PARTITION: return parse_name("--partition", value, &out->partition);
+  case OPTION_ACCOUNT: return parse_name("--account", value, &out->account);
   case OPTION_SCHEDULER: out->scheduler = value; break;
   case OPTION_LUA_SECONDS: return parse_seconds("--lua-seconds", value, &out->lua_seconds);
   case OPTION_PROFILE: out->profile = true; break;
@@ -297,24 +164,24 @@ static sim_status apply(option_id id, const char *value, cli_options *out) {
 }
 
 /* One option at argv[*at], with its value; notes its name at the kinds of command that do not take it. */
-static sim_status parse_option(int argc, char **argv, int *at, cli_options *out, const char *refused[KINDS]) {
+static sim_status parse_option(int argc, char **argv, int *at, cli_options *out, const char *refused[CLI_KINDS]) {
   const char *text = argv[*at], *equals = strchr(text, '=');
   size_t length = equals && text[1] == '-' ? (size_t)(equals - text) : strlen(text);
-  for (size_t i = 0; i < OPTIONS; i++) {
-    bool full = strlen(options[i].name) == length && strncmp(text, options[i].name, length) == 0;
-    if (!full && !(options[i].other && strcmp(text, options[i].other) == 0)) continue;
+  for (size_t i = 0; i < CLI_OPTIONS; i++) {
+    bool full = strlen(cli_option_table[i].name) == length && strncmp(text, cli_option_table[i].name, length) == 0;
+    if (!full && !(cli_option_table[i].other && strcmp(text, cli_option_table[i].other) == 0)) continue;
     const char *value = text[length] == '=' ? text + length + 1 : NULL;
-    if (value && options[i].value == 0) return sim_fail(SIM_ERR_USAGE, "%s takes no value", options[i].name);
-    if (!value && options[i].value == 1) {
+    if (value && cli_option_table[i].value == 0) return sim_fail(SIM_ERR_USAGE, "%s takes no value", cli_option_table[i].name);
+    if (!value && cli_option_table[i].value == 1) {
       if (*at + 1 >= argc) return sim_fail(SIM_ERR_USAGE, "%s needs a value", text);
       value = argv[++*at];
     }
-    if (!value && options[i].value == 3 && *at + 1 < argc && isdigit((unsigned char)argv[*at + 1][0]))
+    if (!value && cli_option_table[i].value == 3 && *at + 1 < argc && isdigit((unsigned char)argv[*at + 1][0]))
       value = argv[++*at];
-    if (value && !*value) return sim_fail(SIM_ERR_USAGE, "%s needs a value that is not empty", options[i].name);
-    for (int c = 0; c < KINDS; c++)
-      if (!(options[i].where & 1 << c)) refused[c] = options[i].name;
-    return apply(options[i].id, value, out);
+    if (value && !*value) return sim_fail(SIM_ERR_USAGE, "%s needs a value that is not empty", cli_option_table[i].name);
+    for (int c = 0; c < CLI_KINDS; c++)
+      if (!(cli_option_table[i].where & 1 << c)) refused[c] = cli_option_table[i].name;
+    return apply(cli_option_table[i].id, value, out);
   }
   return unknown_option(text, length);
 }
@@ -342,13 +209,13 @@ static void quote(int argc, char **argv, char *out, size_t capacity) {
 }
 
 static const char *nearest_command(const char *word) {
-  const char *names[COMMANDS];
-  for (size_t i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
-  return sim_nearest(word, names, COMMANDS);
+  const char *names[CLI_COMMANDS];
+  for (size_t i = 0; i < CLI_COMMANDS; i++) names[i] = cli_commands[i].name;
+  return sim_nearest(word, names, CLI_COMMANDS);
 }
 
 /* The first word that is no option is a command or a scenario, the next one its target. */
-static sim_status parse_words(int argc, char **argv, cli_options *out, const char *refused[KINDS], int *command) {
+static sim_status parse_words(int argc, char **argv, cli_options *out, const char *refused[CLI_KINDS], int *command) {
   bool only_words = false;
   for (int i = 1; i < argc; i++) {
     if (!only_words && strcmp(argv[i], "--") == 0) {
@@ -356,8 +223,8 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
     } else if (!only_words && argv[i][0] == '-' && argv[i][1]) {
       SIM_TRY(parse_option(argc, argv, &i, out, refused));
     } else if (*command < 0) {
-      for (int c = 0; c < COMMANDS && *command < 0; c++)
-        if (strcmp(argv[i], commands[c].name) == 0) *command = c;
+      for (int c = 0; c < CLI_COMMANDS && *command < 0; c++)
+        if (strcmp(argv[i], cli_commands[c].name) == 0) *command = c;
       if (*command >= 0) continue;
       *command = 0;
       out->target = argv[i];
@@ -365,9 +232,9 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
       out->target = argv[i];
       out->targets = (const char *const *)&argv[i];
       out->target_count = 1;
-    } else if (commands[*command].command == CLI_STATUS) {
+    } else if (cli_commands[*command].command == CLI_STATUS) {
       continue;                                           /* one of many folders; no options stand between */
-    } else if (commands[*command].command == CLI_BENCH) { /* one of many models; they come to stand side by side */
+    } else if (cli_commands[*command].command == CLI_BENCH) { /* one of many models; they come to stand side by side */
       const char *const *end = out->targets + out->target_count;
       char *word = argv[i], **to = argv + (end - (const char *const *)argv);
       memmove(to + 1, to, (size_t)(argv + i - to) * sizeof *to);
@@ -380,11 +247,21 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
   return SIM_OK;
 }
 
-static const cli_command kinds[KINDS - 1] = {CLI_RUN,   CLI_CHECK, CLI_RESUME,
-                                             CLI_SWEEP, CLI_BATCH, CLI_BENCH}; /* then the others */
+/* sim help COMMAND */
+static sim_status find_topic(cli_options *out) {
+  for (int c = 0; c < CLI_COMMANDS; c++)
+    if (strcmp(out->target, cli_commands[c].name) == 0) {
+      out->about = cli_commands[c].command;
+      return SIM_OK;
+    }
+  const char *nearest = nearest_command(out->target);
+  return sim_fail(SIM_ERR_USAGE, "'%s' is no command%s%s%s (see sim --help)", out->target,
+                  nearest ? ", nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "");
+}
 
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
   *out = (cli_options){.command = CLI_RUN,
+                       .about = CLI_HELP,
                        .device = "auto",
                        .isa = sim_isa_best(),
                        .wall = INFINITY,
@@ -392,20 +269,25 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
                        .gpus = -1,
                        .lua_seconds = 1.5};
   quote(argc, argv, out->command_line, sizeof out->command_line);
-  const char *refused[KINDS] = {NULL};
+  const char *refused[CLI_KINDS] = {NULL};
   int command = -1;
   SIM_TRY(parse_words(argc, argv, out, refused, &command));
-  if (out->command == CLI_HELP || out->command == CLI_VERSION) return SIM_OK;
+  if (out->command == CLI_HELP) { /* of the command that was named; of `sim help run` */
+    out->about = command >= 0 ? cli_commands[command].command : CLI_HELP;
+    return SIM_OK;
+  }
+  if (out->command == CLI_VERSION) return SIM_OK;
   if (command < 0) return sim_fail(SIM_ERR_USAGE, "expected a scenario file or a command (see sim --help)");
-  out->command = commands[command].command;
-  if (commands[command].needs_target && !out->target)
-    return sim_fail(SIM_ERR_USAGE, "sim %s needs %s", commands[command].name, commands[command].target);
-  if (!commands[command].needs_target && out->target && out->command != CLI_BENCH)
-    return sim_fail(SIM_ERR_USAGE, "sim %s takes no argument: '%s'", commands[command].name, out->target);
-  int kind = 0;
-  while (kind < KINDS - 1 && out->command != kinds[kind]) kind++;
+  out->command = cli_commands[command].command;
+  if (out->command == CLI_HELP && out->target) return find_topic(out);
+  if (cli_commands[command].needs_target && !out->target)
+    return sim_fail(SIM_ERR_USAGE, "sim %s needs %s", cli_commands[command].name, cli_commands[command].target);
+  if (!cli_commands[command].needs_target && out->target && out->command != CLI_BENCH)
+    return sim_fail(SIM_ERR_USAGE, "sim %s takes no argument: '%s'", cli_commands[command].name, out->target);
+  const int kind = cli_kind(out->command);
   if (refused[kind])
-    return sim_fail(SIM_ERR_USAGE, "sim %s does not take %s (see sim --help)", commands[command].name, refused[kind]);
+    return sim_fail(SIM_ERR_USAGE, "sim %s does not take %s (see sim %s --help)", cli_commands[command].name,
+                    refused[kind], cli_commands[command].name);
   if (out->seed_given && out->command != CLI_SWEEP) SIM_TRY(cli_parse_seed(out->seed_text, &out->seed));
   if (out->script && !out->array && out->command == CLI_BATCH)
     return sim_fail(SIM_ERR_USAGE, "--array needs numbers, as in 0-9");

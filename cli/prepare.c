@@ -44,22 +44,6 @@ static sim_status override(sim_value *table, const char *key, sim_value *value) 
   return sim_value_add(table, key, 0, value);
 }
 
-/* With -v: what became of each function, "gravity.external: result = ...". path[capacity] is that of the value. */
-static void log_functions(const sim_value *value, char *path, size_t capacity) {
-  size_t used = strlen(path);
-  for (size_t i = 0; value->kind == SIM_VALUE_TABLE && i < value->u.table.count; i++) {
-    const char *key = value->u.table.entries[i].key; /* an item before names is a function with options */
-    snprintf(path + used, capacity - used, "%s%s", used && key ? "." : "", key ? key : "");
-    log_functions(value->u.table.entries[i].value, path, capacity);
-    path[used] = '\0';
-  }
-  sim_bytes text = {0};
-  if (value->kind == SIM_VALUE_FUNCTION && sim_expr_text(value->u.function.expr, &text) == SIM_OK)
-    for (char *line = text.data, *end; (end = strchr(line, '\n')); line = end + 1)
-      sim_log(SIM_LOG_DEBUG, "%s: %.*s", path, (int)(end - line), line);
-  sim_bytes_free(&text);
-}
-
 static sim_status decode(cli_job *job, const char *file, const sim_value *value) {
   sim_faults faults = {.file = file};
   sim_status status = sim_model_decode(job->model, value, &job->parameters, &faults);
@@ -84,8 +68,7 @@ static sim_status decode(cli_job *job, const char *file, const sim_value *value)
   }
   if (!job->resolved || job->blob.failed || job->json.failed)
     return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
-  char path[256] = "";
-  log_functions(job->resolved, path, sizeof path);
+  cli_log_functions(job);
   return SIM_OK;
 }
 
@@ -126,7 +109,7 @@ sim_status cli_prepare_scenario(cli_job *job) {
 sim_status cli_prepare_saved(cli_job *job) {
   job->model = sim_model_find(job->saved.model);
   if (!job->model)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: a run of the model '%s', which this build does not have",
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: a run of the model '%s', which this build does not have: resume it with one that has",
                     job->saved.path, job->saved.model);
   job->setup.folder = job->folder;
   /* The scenario goes on as a text alone: it goes into every file. */
@@ -136,7 +119,9 @@ sim_status cli_prepare_saved(cli_job *job) {
   job->saved.scenario_text = job->saved.scenario_path = NULL;
   sim_status status = decode(job, job->saved.path, job->saved.parameters);
   if (status == SIM_ERR_SCENARIO)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: its parameters are not those of this version", job->saved.path);
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: its parameters are not those of this version: resume it with the sim that began it, or "
+                    "start anew with --force",
+                    job->saved.path);
   return status;
 }
 
@@ -168,11 +153,13 @@ static bool difference(const sim_schema *schema, const sim_value *a, const sim_v
 
 sim_status cli_prepare_same(const cli_job *job) {
   char path[256] = "";
+  static const char what[] = "sim resume goes on with the scenario that the run began with; --force, or another -o, "
+                             "starts this one";
   if (strcmp(job->saved.model, job->model->name) != 0)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: of the model '%s', but the scenario is of '%s'", job->saved.path,
-                    job->saved.model, job->model->name);
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: of the model '%s', but the scenario is of '%s': %s", job->saved.path,
+                    job->saved.model, job->model->name, what);
   if (!difference(job->model->parameters, job->resolved, job->saved.parameters, path, sizeof path)) return SIM_OK;
-  return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: of another scenario: '%s' differs", job->saved.path, path);
+  return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: of another scenario: '%s' differs; %s", job->saved.path, path, what);
 }
 
 sim_status cli_of_scenario(const cli_job *job, sim_status status) {

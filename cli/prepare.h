@@ -47,13 +47,10 @@ sim_status cli_prepare_output(cli_job *job, const char *suffix) SIM_MUST_CHECK;
 /* GPUs that this process sees. */
 int cli_gpus(void);
 
-/* startup.c: while a model is made, says after a second what it does, and ends the process (exit 75; or by SIGINT)
- * where a signal asked to stop and the start goes on for a second more: *folder is given back, as the run has written
- * nothing yet. NULL where there is no thread to be had. */
-typedef struct cli_startup cli_startup;
-cli_startup *cli_startup_begin(io_folder **folder);
-void cli_startup_end(cli_startup *startup);
-
+/* functions.c: with -v what became of each function, "fields[1] u.drift: result = ..."; with --at values and
+ * derivatives, SIM_ERR_USAGE where its names are not those of the functions' inputs. */
+void cli_log_functions(const cli_job *job);
+sim_status cli_check_point(const cli_job *job) SIM_MUST_CHECK;
 /* check.c: the whole of `sim check`. */
 sim_status cli_check_job(cli_job *job) SIM_MUST_CHECK;
 /* batch.c: a job script for a prepared scenario, or for the runs of a sweep of it (0: none). */

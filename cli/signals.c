@@ -11,6 +11,12 @@ static void on_stop(int n) {
   cli_requests.stop = 1;
 }
 
+/* Slurm's --signal: the limit is near, or the job is preempted. The run knows which. */
+static void on_warning(int n) {
+  which = n;
+  cli_requests.warning = 1;
+}
+
 /* A second one ends at once; but launchers often send the same one twice, to the program and to its group. */
 static void on_interrupt(int n) {
   static struct timespec first;
@@ -40,7 +46,7 @@ static bool ignored(int n) {
 
 void cli_signals_install(void) {
   handle(SIGTERM, on_stop, SA_RESTART);
-  handle(SIGUSR1, on_stop, SA_RESTART);
+  handle(SIGUSR1, on_warning, SA_RESTART);
   if (!ignored(SIGHUP)) handle(SIGHUP, on_stop, SA_RESTART); /* nohup */
   if (!ignored(SIGINT)) handle(SIGINT, on_interrupt, SA_RESTART);
   handle(SIGUSR2, on_checkpoint, SA_RESTART);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The value of a key in a flat object as job.c writes it, without quotes; "" where there is none. */
+/* The value of a key in a flat object as cli_status_text writes it, without quotes; "" where there is none. */
 static void value_of(const char *json, const char *key, char *out, size_t capacity) {
   char quoted[64];
   size_t used = 0;
@@ -62,6 +62,9 @@ sim_status cli_status_read(const char *folder, cli_status *out) {
   out->t = number_of(text, "time");
   out->t_end = number_of(text, "t_end");
   out->rate = number_of(text, "rate");
+  value_of(text, "phase", out->phase, sizeof out->phase);
+  out->checkpoint_t = number_of(text, "checkpoint_time");
+  if (isnan(number_of(text, "checkpoint_step"))) out->checkpoint_t = 0;
   double code = number_of(text, "exit_code");
   if (code >= 0 && code < 256) out->exit_code = (int)code;
   if (strcmp(out->state, "running") == 0 && !io_folder_held(folder)) snprintf(out->state, sizeof out->state, "lost");
@@ -70,23 +73,35 @@ sim_status cli_status_read(const char *folder, cli_status *out) {
 
 /* ---- the table ---- */
 
-enum { COLUMNS = 7, CELL = 300 };
-static const char *const heads[COLUMNS] = {"run", "state", "done", "rate", "ends", "job", "host"};
+enum { COLUMNS = 8, CELL = 300 };
+static const char *const heads[COLUMNS] = {"run", "state", "done", "rate", "ends", "updated", "job", "host"};
+
+/* Share of the run that is done. Of a run that ended before its end, what its newest checkpoint holds: the rest is to
+ * be computed again. NaN: not known. */
+static double share_done(const cli_status *s) {
+  if (strcmp(s->state, "done") == 0) return 1;
+  if (!(s->t_end > 0)) return NAN;
+  return fmax(0, fmin(1, (strcmp(s->state, "running") == 0 ? s->t : s->checkpoint_t) / s->t_end));
+}
 
 /* Others may have written the file, and named the folder: no control character reaches the terminal. */
 static void cells_of(const char *folder, const cli_status *s, char cells[COLUMNS][CELL]) {
   for (int c = 0; c < COLUMNS; c++) cells[c][0] = '\0';
   bool running = strcmp(s->state, "running") == 0;
   snprintf(cells[0], CELL, "%s", folder);
-  if (running || strcmp(s->state, "done") == 0 || s->exit_code < 0 || strcmp(s->state, "lost") == 0)
+  if (running && *s->phase)
+    snprintf(cells[1], CELL, "starting");
+  else if (running || strcmp(s->state, "done") == 0 || s->exit_code < 0 || strcmp(s->state, "lost") == 0)
     snprintf(cells[1], CELL, "%s", s->state);
   else
     snprintf(cells[1], CELL, "%s %d", s->state, s->exit_code);
-  if (s->t_end > 0) snprintf(cells[2], CELL, "%.0f %%", 100 * fmin(1, s->t / s->t_end));
-  if (s->rate > 0) snprintf(cells[3], CELL, "%.3g %s", s->rate, s->rate_unit);
-  snprintf(cells[4], CELL, "%s", running ? s->expected_end : s->updated);
-  snprintf(cells[5], CELL, "%s", s->job);
-  snprintf(cells[6], CELL, "%s", s->host);
+  const double share = share_done(s);
+  if (!isnan(share)) snprintf(cells[2], CELL, "%.0f %%", share < 1 ? fmin(99, 100 * share) : 100);
+  if (running && s->rate > 0) snprintf(cells[3], CELL, "%.3g %s", s->rate, s->rate_unit);
+  if (running) snprintf(cells[4], CELL, "%s", s->expected_end);
+  snprintf(cells[5], CELL, "%s", s->updated);
+  snprintf(cells[6], CELL, "%s", s->job);
+  snprintf(cells[7], CELL, "%s", s->host);
   for (int c = 0; c < COLUMNS; c++) {
     char raw[CELL];
     memcpy(raw, cells[c], CELL);

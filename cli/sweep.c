@@ -55,13 +55,13 @@ static sim_status parse_values(axis *a, const char *option, const char *list) {
   for (const char *at = list;; at++) {
     size_t length = strcspn(at, ",");
     long long first, last;
-    if (length == 0) return sim_fail(SIM_ERR_USAGE, "%s %s: a value is missing in '%s'", option, a->name, list);
+    if (length == 0) return sim_fail(SIM_ERR_USAGE, "%s: a value is missing in '%s'", option, list);
     if (!parse_range(at, length, &first, &last)) {
       SIM_TRY(add_value(a, at, length, &room, &used));
     } else {
-      if (last < first) return sim_fail(SIM_ERR_USAGE, "%s %s: %lld..%lld has no value", option, a->name, first, last);
+      if (last < first) return sim_fail(SIM_ERR_USAGE, "%s: %lld..%lld has no value", option, first, last);
       if ((double)last - (double)first >= most_runs)
-        return sim_fail(SIM_ERR_USAGE, "%s %s: more than %.0f values", option, a->name, most_runs);
+        return sim_fail(SIM_ERR_USAGE, "%s: more than %.0f values", option, most_runs);
       for (long long i = first; i <= last; i++) {
         char text[32];
         SIM_TRY(add_value(a, text, (size_t)snprintf(text, sizeof text, "%lld", i), &room, &used));
@@ -85,7 +85,9 @@ static sim_status parse_axes(sweep *s) {
     axis *a = &s->axes[s->axis_count++];
     const char *equals = strchr(*set, '=');
     snprintf(a->name, sizeof a->name, "%.*s", (int)(equals - *set), *set);
-    SIM_TRY(parse_values(a, "--set", equals + 1));
+    char option[sizeof a->name + 8];
+    snprintf(option, sizeof option, "--set %s", a->name);
+    SIM_TRY(parse_values(a, option, equals + 1));
   }
   if (o->seed_given) {
     if (s->axis_count == AXES_MAX) return sim_fail(SIM_ERR_USAGE, "a sweep over more than %d parameters", AXES_MAX);
@@ -302,7 +304,13 @@ static void wait_for_other(const sweep *s, size_t run) {
   while (io_folder_held(folder) && !cli_requests.stop) nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 }
 
+static void tell(const sweep *s, const slot *slots, int signal) {
+  for (size_t k = 0; k < s->jobs; k++)
+    if (slots[k].child != 0) kill(slots[k].child, signal);
+}
+
 static sim_status run_all(const sweep *s, size_t first, size_t last, tally *t) {
+  const cli_options *o = s->job->options;
   slot *slots = calloc(s->jobs, sizeof *slots);
   if (!slots) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu runs at once", s->jobs);
   size_t next = first, running = 0;
@@ -319,9 +327,13 @@ static sim_status run_all(const sweep *s, size_t first, size_t last, tally *t) {
       if (status == SIM_OK) running++;
     }
     collect(s, slots, t, &running);
-    if (cli_requests.stop && !told)
-      for (size_t k = 0; k < s->jobs; k++)
-        if (slots[k].child != 0) kill(slots[k].child, SIGTERM);
+    /* A run that looks at the job's limit knows what a warning of it means; once one has stopped for it, no other is
+     * begun. */
+    const bool warned = cli_requests.warning != 0;
+    if (warned) cli_requests.warning = 0;
+    if (warned && o->wall_auto) tell(s, slots, SIGUSR1);
+    if (o->wall_auto ? t->stopped > 0 : warned) cli_requests.stop = 1;
+    if (cli_requests.stop && !told) tell(s, slots, SIGTERM);
     told = cli_requests.stop != 0;
     if (running > 0) nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
   }

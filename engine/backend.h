@@ -19,7 +19,7 @@ typedef struct sim_graph sim_graph;
 
 /* A device has a queue: what an ops table or `stage` queues runs in that order, while the host goes on. The CPU has
  * none: its work is done on return. Calls are from one thread, but for `left` and `left_at`. */
-enum { SIM_MARKS = 8 };
+enum { SIM_MARKS = 32 };
 struct sim_backend {
   const char *name; /* "cpu", "cuda" */
   sim_backend_kind kind;

@@ -152,9 +152,13 @@ bool sim_expr_depends(const sim_expr *expr, int output, int input);
 bool sim_expr_always_nan(const sim_expr *expr, int output);
 bool sim_expr_always_zero(const sim_expr *expr, int output);
 /* Values of an input at which the function may jump or have a kink: where what is compared, or the least or greatest of
- * which is taken, are equal as linear functions of the input (365*t, t - 0.5, |t - 0.5|) and numbers. out has room for
- * three times the graph's nodes; returns how many, in no order. */
-int sim_expr_breaks(const sim_expr *expr, int input, double *out);
+ * which is taken, are equal as linear functions of the input (365*t, t - 0.5, |t - 0.5|) and numbers. *out[*count], in
+ * no order, is the caller's to free. */
+sim_status sim_expr_breaks(const sim_expr *expr, int input, double **out, int *count) SIM_MUST_CHECK;
+/* The other places: a graph of the same inputs whose outputs change their sign where comparisons, least and greatest
+ * values, magnitudes, floor, ceil, % and fmod of this input alone may jump or have a kink. At most `most` of them,
+ * after the first `skip`; *out is NULL where none is left. */
+sim_status sim_expr_switches(const sim_expr *expr, int input, int skip, int most, sim_expr **out) SIM_MUST_CHECK;
 /* Whether an output may jump as its inputs move: it has a where, floor, ceil, sign, fmod or %. */
 bool sim_expr_may_jump(const sim_expr *expr);
 /* What one evaluation takes, in additions, roughly: a division or root counts 6, a function as exp 12, pow or fmod 30.
@@ -178,6 +182,8 @@ sim_status sim_expr_gradient(const sim_expr *expr, int output, sim_expr **out) S
 
 /* ---- storing and showing ---- */
 
+/* Whether the name is a word of Lua (end, and, function, ...), so that no parameter of a function can have it. */
+bool sim_expr_name_reserved(const char *name);
 /* A byte string of version 1 with a checksum: little-endian, the same on every machine. */
 sim_status sim_expr_write(const sim_expr *expr, sim_bytes *out) SIM_MUST_CHECK;
 /* Bytes that no sim_expr_write made give SIM_ERR_INCOMPATIBLE. */

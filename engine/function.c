@@ -250,7 +250,8 @@ void sim_decode_function(sim_decoder *d, const sim_field *field, const sim_place
 
 static bool is_name(const char *name) {
   size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-  return size > 0 && !name[size] && size <= SIM_EXPR_NAME_MAX && !strchr("0123456789", name[0]);
+  return size > 0 && !name[size] && size <= SIM_EXPR_NAME_MAX && !strchr("0123456789", name[0]) &&
+         !sim_expr_name_reserved(name);
 }
 
 /* { function, reduce = "max" } */
@@ -294,7 +295,8 @@ void sim_decode_function_map(sim_decoder *d, const sim_field *field, const sim_p
     *item = (sim_named_function){.name = strdup(entry->key), .line = below.line};
     if (!item->name) d->no_memory = true;
     if (!is_name(entry->key))
-      sim_decode_fault(d, &below, below.line, "expected a name of letters, digits and _, at most %d, no digit first",
+      sim_decode_fault(d, &below, below.line,
+                       "expected a name of letters, digits and _, at most %d, no digit first, and no word of Lua",
                        (int)SIM_EXPR_NAME_MAX);
     if (entry->value->kind == SIM_VALUE_BAD)
       sim_decode_fault(d, &below, below.line, "%s is not allowed here", entry->value->u.string.data);

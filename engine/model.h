@@ -91,6 +91,7 @@ typedef struct sim_plan {
   double snapshot_bytes; /* of one snapshot */
   double staged_bytes;   /* of a snapshot's arrays: what lies in the backend's memory, where that is not the host's */
   double checkpoint_bytes;
+  double unsaved_bytes;   /* of a snapshot's arrays: those of SIM_NO_CHECKPOINT, that no checkpoint holds */
   double work_per_step;   /* in the model's unit */
   double work_rate_guess; /* a second, on this backend, for the estimate of `sim check` */
   double steps;           /* NaN where the step adapts */

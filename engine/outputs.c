@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Tables are made durable at most this often between checkpoints, and only if that took less than a hundredth of it. */
 static const double flush_interval = 10;
@@ -52,30 +53,36 @@ struct sim_outputs {
   bool stage_used[SIM_STAGES_MAX], closing;
   sim_error failure; /* ends the run */
   int64_t checkpoint_step;
-  double checkpoint_seconds;
+  double checkpoint_t, checkpoint_seconds;
 
   /* of the thread that writes; a stage is the loop's while it is not used. The first one has room for whole states. */
   sim_stage stages[SIM_STAGES_MAX];
-  int stage_count;
+  int stage_count, stage_most;
   double last_flush, flush_cost;
 };
 
 /* ---- what a sink is called with; on the thread that writes ---- */
 
-static void report_failure(sim_sink *sink) {
+static void report_failure(sim_sink *sink, bool again) {
   if (sim_error_last()->status == SIM_ERR_CANT_CREATE)
     return; /* the folder is another's: the next write ends the run */
+  if (again && strncmp(sink->why, sim_error_last()->message, sizeof sink->why - 1) == 0) return; /* said already */
   snprintf(sink->why, sizeof sink->why, "%.255s", sim_error_last()->message);
   sim_log(SIM_LOG_WARN, "%s not written: %s; the run goes on and tries again", sink->name, sim_error_last()->message);
+}
+
+static void flush(sim_sink *sink) {
+  const bool before = sink->flush_failed;
+  sink->flush_failed = sink->flush(sink->self) != SIM_OK;
+  if (sink->flush_failed) report_failure(sink, before);
+  if (before && !sink->flush_failed) sim_log(SIM_LOG_INFO, "%s: written again", sink->name);
 }
 
 static void flush_all(const sim_run *run) {
   sim_profile_range_begin("flush");
   for (size_t i = 0; i < run->sink_count; i++) {
     sim_sink *sink = &run->sinks[i];
-    if (!sink->flush) continue;
-    sink->flush_failed = sink->flush(sink->self) != SIM_OK;
-    if (sink->flush_failed) report_failure(sink);
+    if (sink->flush) flush(sink);
   }
   sim_profile_range_end();
 }
@@ -95,23 +102,33 @@ static sim_status write_sink(sim_sink *sink, const sim_frame *frame) {
   sim_status status = sink->write(sink->self, frame);
   sim_profile_range_end();
   if (status == SIM_ERR_DIVERGED || status == SIM_ERR_NO_MEMORY || status == SIM_ERR_CANT_CREATE) return status;
+  const bool before = sink->write_failed;
   sink->write_failed = status != SIM_OK;
-  if (sink->write_failed) report_failure(sink);
+  if (!sink->write_failed) return SIM_OK;
+  if (before && sink->kind == SIM_SINK_CHECKPOINT) /* what is computed from here on would be lost */
+    return sim_fail(SIM_ERR_IO, "two checkpoints in a row could not be written (%s)", sim_error_last()->message);
+  report_failure(sink, before);
   return SIM_OK;
 }
 
-/* All checkpoint sinks. Tables are made durable before, so that a restart finds every row up to it; where that fails
- * the state is worth saving all the same. */
+static sim_saved saved(const sim_sink *sink) {
+  sim_saved out;
+  sink->saved(sink->self, &out);
+  return out;
+}
+
+/* All checkpoint sinks. */
 static sim_status checkpoint(sim_outputs *o, const sim_frame *frame) {
   const double begin = sim_wall_clock();
-  flush_all(o->run);
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
     if (sink->kind != SIM_SINK_CHECKPOINT) continue;
+    if (sink->saved && saved(sink).failed) sink->write_failed = true; /* the last one, behind the run */
     SIM_TRY(write_sink(sink, frame));
-    if (sink->write_failed) continue;
+    if (sink->write_failed || sink->saved) continue;
     pthread_mutex_lock(&o->lock);
     o->checkpoint_step = frame->clock.step;
+    o->checkpoint_t = frame->clock.t;
     o->checkpoint_seconds = fmax(o->checkpoint_seconds, sim_wall_clock() - begin);
     pthread_mutex_unlock(&o->lock);
   }
@@ -210,10 +227,28 @@ static sim_status raise_failure(const sim_error *failure) {
   return sim_fail_at(failure->status, failure->file, failure->line, "%s", failure->message);
 }
 
+/* Takes over what became durable behind the run; false while a checkpoint is under way. */
+static bool look_at_saved(sim_outputs *o) {
+  bool all = true;
+  for (size_t i = 0; i < o->run->sink_count; i++) {
+    if (!o->run->sinks[i].saved) continue;
+    const sim_saved is = saved(&o->run->sinks[i]);
+    if (is.step >= 0) {
+      o->checkpoint_step = is.step;
+      o->checkpoint_t = is.t;
+    }
+    o->checkpoint_seconds = fmax(o->checkpoint_seconds, is.seconds);
+    all &= !is.under_way;
+  }
+  return all;
+}
+
 sim_status sim_outputs_look(sim_outputs *o) {
   pthread_mutex_lock(&o->lock);
+  (void)look_at_saved(o);
   const sim_error failure = o->failure;
   o->run->checkpoint_step = o->checkpoint_step;
+  o->run->checkpoint_t = o->checkpoint_t;
   if (o->checkpoint_seconds > 0) o->run->checkpoint_seconds = o->checkpoint_seconds;
   pthread_mutex_unlock(&o->lock);
   return raise_failure(&failure);
@@ -226,14 +261,35 @@ static int free_stage(const sim_outputs *o, bool whole) {
   return -1;
 }
 
-/* Waits until there is room for a job and, with `stage`, until one is free. */
+/* One more stage for snapshots of what o->view shows; *stage stays -1 where there are as many as there may be. */
+static sim_status add_stage(sim_outputs *o, int *stage) {
+  const int at = o->stage_count;
+  if (at >= o->stage_most) return SIM_OK;
+  sim_status status = sim_stage_create(o->run->backend, &o->view, false, at, &o->stages[at]);
+  if (status == SIM_ERR_NO_MEMORY) {
+    o->stage_most = at;
+    return SIM_OK;
+  }
+  SIM_TRY(status);
+  *stage = o->stage_count++;
+  return SIM_OK;
+}
+
+/* Waits until there is room for a job and, with `stage`, until one is free for what o->view shows. */
 static sim_status wait_for_room(sim_outputs *o, bool whole, int *stage) {
+  sim_status status = SIM_OK;
   sim_profile_range_begin("wait for outputs");
   pthread_mutex_lock(&o->lock);
-  while (o->count == SIM_OUTPUTS_WAITING || (stage && (*stage = free_stage(o, whole)) < 0))
+  if (stage) *stage = free_stage(o, whole);
+  pthread_mutex_unlock(&o->lock);
+  if (stage && *stage < 0 && !whole) status = add_stage(o, stage);
+  pthread_mutex_lock(&o->lock);
+  while (status == SIM_OK &&
+         (o->count == SIM_OUTPUTS_WAITING || (stage && *stage < 0 && (*stage = free_stage(o, whole)) < 0)))
     pthread_cond_wait(&o->room, &o->lock);
   pthread_mutex_unlock(&o->lock);
   sim_profile_range_end();
+  SIM_TRY(status);
   return sim_outputs_look(o);
 }
 
@@ -281,7 +337,9 @@ static sim_status observe_all(sim_outputs *o, double *values) {
   sim_status status = SIM_OK;
   for (int t = 0; status == SIM_OK && o->tables[t]; t++) {
     sim_profile_range_begin("observe");
+    sim_run_compute_begin(run);
     status = run->model->observe(run->self, &run->clock, t, values);
+    sim_run_compute_end(run);
     sim_profile_range_end();
     if (status != SIM_OK && status != SIM_ERR_DIVERGED) return status;
     if (run->backend && run->backend->failed) SIM_TRY(run->backend->failed()); /* what was read back is nothing then */
@@ -354,9 +412,9 @@ sim_status sim_outputs_give(sim_outputs *o, uint32_t due, bool save) {
   pthread_mutex_unlock(&o->lock);
   if (tables) SIM_TRY(observe(o, j.values));
   if (save || tables != due) {
-    SIM_TRY(wait_for_room(o, save, &j.stage));
     o->shown = -1;
     SIM_TRY(view(o));
+    SIM_TRY(wait_for_room(o, save, &j.stage));
     SIM_TRY(sim_stage_take(&o->stages[j.stage], &o->view, save));
   }
   post(o, &j);
@@ -371,21 +429,46 @@ void sim_outputs_tick(sim_outputs *o, double now) {
     return;
   }
   pthread_mutex_lock(&o->lock);
-  bool idle = o->count == 0;
+  const bool room = o->count < SIM_OUTPUTS_WAITING;
   pthread_mutex_unlock(&o->lock);
-  if (idle) post(o, &(job){.flush = true, .stage = -1});
+  if (room) post(o, &(job){.flush = true, .stage = -1});
 }
 
-void sim_outputs_flush(sim_outputs *o) {
-  flush_all(o->run);
+/* What others read is made while the last files are on their way to the disk; then all is waited for. */
+sim_status sim_outputs_flush(sim_outputs *o) {
+  bool failed[SIM_SINKS_MAX] = {false};
   sim_profile_range_begin("finish");
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
-    if (!sink->finish || sink->finish(sink->self) == SIM_OK) continue;
-    sink->flush_failed = true;
-    report_failure(sink);
+    failed[i] = sink->finish && sink->finish(sink->self) != SIM_OK;
+    if (failed[i]) report_failure(sink, sink->flush_failed);
   }
   sim_profile_range_end();
+  flush_all(o->run);
+  for (size_t i = 0; i < o->run->sink_count; i++) o->run->sinks[i].flush_failed |= failed[i];
+  return sim_outputs_look(o);
+}
+
+sim_status sim_outputs_save(sim_outputs *o) {
+  for (size_t i = 0; i < o->run->sink_count; i++) {
+    sim_sink *sink = &o->run->sinks[i];
+    if (sink->saved && sink->flush) flush(sink);
+  }
+  SIM_TRY(sim_outputs_look(o));
+  return o->run->checkpoint_step == o->run->clock.step ? SIM_OK : sim_outputs_give(o, 0, true);
+}
+
+void sim_outputs_settle(sim_outputs *o, double seconds) {
+  const double until = sim_wall_clock() + seconds;
+  for (;;) {
+    pthread_mutex_lock(&o->lock);
+    const bool idle = look_at_saved(o) && o->count == 0;
+    o->run->checkpoint_step = o->checkpoint_step;
+    o->run->checkpoint_t = o->checkpoint_t;
+    pthread_mutex_unlock(&o->lock);
+    if (idle || sim_wall_clock() >= until) return;
+    (void)nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+  }
 }
 
 sim_status sim_outputs_end(sim_outputs *o) {
@@ -427,7 +510,8 @@ static sim_status create_stages(sim_outputs *o) {
   SIM_TRY(view(o));
   for (size_t i = 0; i < o->view.array_count; i++)
     if (o->view.arrays[i].field->flags & SIM_OUTPUT) bytes += (double)sim_array_bytes(&o->view.arrays[i]);
-  const int count = sim_stage_count(bytes, snapshots);
+  o->stage_most = sim_stage_count(bytes, snapshots);
+  const int count = o->stage_most < SIM_STAGES_FIRST ? o->stage_most : SIM_STAGES_FIRST;
   for (; o->stage_count < count; o->stage_count++) {
     const int i = o->stage_count;
     sim_stage *stage = &o->stages[i];
@@ -450,6 +534,7 @@ sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
   o->shown = -1;
   o->last_tick = o->last_flush = sim_wall_clock();
   o->checkpoint_step = run->checkpoint_step;
+  o->checkpoint_t = run->checkpoint_t;
   o->tables = run->tables ? run->tables : run->model->tables;
   o->row_step = -1;
   for (const sim_table *const *table = o->tables; *table; table++)

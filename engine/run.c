@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <time.h>
+#include <unistd.h>
 
 double sim_wall_clock(void) {
   struct timespec now;
@@ -104,6 +105,28 @@ static sim_status write_last_again(loop *l) {
   return due ? sim_outputs_give(l->outputs, due, false) : SIM_OK;
 }
 
+/* ---- computing, and giving it up ---- */
+
+enum { IDLE, COMPUTING, GIVEN_UP };
+
+void sim_run_compute_begin(sim_run *run) { atomic_store_explicit(&run->computing, COMPUTING, memory_order_release); }
+
+void sim_run_compute_end(sim_run *run) {
+  int was = COMPUTING;
+  if (atomic_compare_exchange_strong_explicit(&run->computing, &was, IDLE, memory_order_acq_rel, memory_order_acquire))
+    return;
+  for (;;) (void)pause(); /* the process is about to end */
+}
+
+bool sim_run_give_up(sim_run *run, double seconds) {
+  int was = COMPUTING;
+  if (!atomic_compare_exchange_strong_explicit(&run->computing, &was, GIVEN_UP, memory_order_acq_rel,
+                                               memory_order_acquire))
+    return false;
+  sim_outputs_settle(run->outputs, seconds);
+  return true;
+}
+
 /* ---- steps ---- */
 
 /* Looks at the clock rarely enough not to be seen in a step of a microsecond, often enough for signals and limits. */
@@ -141,9 +164,25 @@ static double reserve(const sim_run *run, const pace *p) {
 
 static sim_status step(sim_run *run) {
   sim_profile_range_begin("step");
+  sim_run_compute_begin(run);
   sim_status status = run->model->step(run->self, &run->clock);
+  sim_run_compute_end(run);
   sim_profile_range_end();
   return status;
+}
+
+/* A warning close to a known limit says nothing new: the run stops by its own margin. */
+static bool asked_to_stop(const loop *l) {
+  sim_run *run = l->run;
+  sim_requests *requests = run->requests;
+  if (!requests || requests->stop) return requests != NULL;
+  if (!requests->warning) return false;
+  requests->warning = 0;
+  const double left = run->wall_limit - (sim_wall_clock() - l->begin);
+  if (!run->wall_reserve || !(left <= SIM_WARNING_LEAD)) return true;
+  sim_log(SIM_LOG_INFO, "warned of the limit, which is %.0f s away: goes on, and stops in time for a checkpoint",
+          fmax(left, 0));
+  return false;
 }
 
 static sim_status step_until_done(loop *l, bool *stopped) {
@@ -151,7 +190,7 @@ static sim_status step_until_done(loop *l, bool *stopped) {
   pace p = {1, 1, l->begin, 0, 0};
   *stopped = false;
   while (!is_over(run)) {
-    if (run->requests && run->requests->stop) {
+    if (asked_to_stop(l)) {
       *stopped = true;
       return SIM_OK;
     }
@@ -196,8 +235,8 @@ static sim_status finish(loop *l, bool stopped) {
   const sim_frame *state;
   SIM_TRY(sim_outputs_state(l->outputs, &state));
   sim_frame_digest(state, run->digest);
-  if (stopped && run->checkpoint_step != run->clock.step) SIM_TRY(sim_outputs_give(l->outputs, 0, true));
-  sim_outputs_flush(l->outputs);
+  if (stopped) SIM_TRY(sim_outputs_save(l->outputs));
+  SIM_TRY(sim_outputs_flush(l->outputs));
   SIM_TRY(refuse_failed(run));
   if (!stopped) return SIM_OK;
   return sim_fail(SIM_ERR_STOPPED, "stopped at step %lld, t = %.9g", (long long)run->clock.step, run->clock.t);
@@ -206,7 +245,7 @@ static sim_status finish(loop *l, bool stopped) {
 /* A run that fails keeps the rows that led there. */
 static void keep_rows(loop *l) {
   sim_error cause = *sim_error_last();
-  sim_outputs_flush(l->outputs);
+  (void)!sim_outputs_flush(l->outputs);
   sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 
@@ -229,7 +268,9 @@ sim_status sim_run_loop(sim_run *run) {
   loop l = {.run = run, .first_step = run->clock.step, .first_t = run->clock.t};
   run->last = (sim_progress){.clock = run->clock, .first_step = run->clock.step, .health = NAN, .eta = NAN};
   run->checkpoint_step = run->resumed ? run->clock.step : -1;
+  run->checkpoint_t = run->resumed ? run->clock.t : 0;
   SIM_TRY(sim_outputs_create(run, &l.outputs));
+  run->outputs = l.outputs;
   l.begin = l.last_progress = sim_wall_clock();
   for (size_t i = 0; i < run->sink_count; i++) {
     run->sinks[i].last_wall = l.begin;

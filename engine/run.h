@@ -6,10 +6,12 @@
 #include "engine/sink.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 
 /* Set by signal handlers, looked at between steps. */
 typedef struct sim_requests {
   volatile sig_atomic_t stop;       /* finish the step, checkpoint, SIM_ERR_STOPPED */
+  volatile sig_atomic_t warning;    /* the same, unless the run knows that its limit is near and will stop in time */
   volatile sig_atomic_t checkpoint; /* checkpoint and go on */
 } sim_requests;
 
@@ -23,6 +25,10 @@ typedef struct sim_progress {
   double health;       /* last value of the SIM_HEALTH column, NaN without */
   const char *health_name;
 } sim_progress;
+
+/* Seconds before a known limit within which a warning is no reason to stop: `--signal=USR1@60` of Slurm comes up to a
+ * minute early, and the run's own margin is shorter. A warning before that means something else, such as preemption. */
+enum { SIM_WARNING_LEAD = 150 };
 
 typedef struct sim_run {
   const sim_model *model;
@@ -47,12 +53,25 @@ typedef struct sim_run {
   sim_progress last;
   char digest[33];           /* of the state at the end */
   int64_t checkpoint_step;   /* newest one that is good; -1: none */
+  double checkpoint_t;       /* its time; 0 where there is none */
   double checkpoint_seconds; /* of the slowest so far; before the loop a guess */
+
+  /* the loop's */
+  struct sim_outputs *outputs;
+  atomic_int computing; /* see sim_run_give_up */
 } sim_run;
 
 /* Steps until t_end, or until stop_when holds: SIM_OK; or until stopped with a checkpoint: SIM_ERR_STOPPED. Failed
  * outputs that could not be made up for until the end: SIM_ERR_IO. */
 sim_status sim_run_loop(sim_run *run) SIM_MUST_CHECK;
+
+/* Ends the loop from another thread where it computes: in the step of a model or in its observables, which look at no
+ * request. Waits, for at most `seconds`, until the outputs that were handed over are written, and fills checkpoint_step
+ * and checkpoint_t. From then on the loop stands still, and the process is to end. False: it does not compute now. */
+bool sim_run_give_up(sim_run *run, double seconds);
+/* Around what is computed; for the loop and its outputs. */
+void sim_run_compute_begin(sim_run *run);
+void sim_run_compute_end(sim_run *run);
 
 /* Whether a cadence falls into (before, now]. A function of the two times alone, so that nothing needs storing. */
 bool sim_cadence_due(const sim_cadence *cadence, const sim_clock *before, const sim_clock *now);

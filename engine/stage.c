@@ -12,16 +12,17 @@ static bool is_staged(const sim_array *array) {
 }
 
 int sim_stage_count(double snapshot_bytes, bool snapshots) {
-  const double most = 256.0 * (1 << 20);
+  const double mebibyte = 1 << 20, bytes = fmax(snapshot_bytes, 1);
   if (!snapshots) return 1;
-  return 1 + (int)fmax(0, fmin(SIM_STAGES_MAX - 1, most / fmax(snapshot_bytes, 1)));
+  return 1 +
+         (int)fmax(fmin(SIM_STAGES_FIRST - 1, 256 * mebibyte / bytes), fmin(SIM_STAGES_MAX - 1, 64 * mebibyte / bytes));
 }
 
 void sim_stage_plan(const sim_backend *backend, bool snapshots, bool checkpoints, sim_plan *plan) {
   const int more = sim_stage_count(plan->snapshot_bytes, snapshots) - 1;
   const bool device = backend->stage != NULL;
   double first = snapshots ? plan->snapshot_bytes : 0;
-  if (checkpoints || device) first = fmax(plan->snapshot_bytes, plan->checkpoint_bytes);
+  if (checkpoints || device) first = plan->checkpoint_bytes + plan->unsaved_bytes; /* a whole state */
   if (device) sim_plan_add(plan, "staged for output", plan->staged_bytes * (1 + more));
   if (first + more * plan->snapshot_bytes > 0)
     sim_plan_add_host(plan, device ? "pinned for output" : "staged for output", first + more * plan->snapshot_bytes);

@@ -5,8 +5,9 @@
 
 #include "engine/model.h"
 
-/* Stages of a run: one for whole states, as checkpoints need them, and some for snapshots. */
-enum { SIM_STAGES_MAX = 8 };
+/* Stages of a run: one for whole states, as checkpoints need them, and some for snapshots. Those beyond
+ * SIM_STAGES_FIRST are made when the steps would have to wait for one. */
+enum { SIM_STAGES_FIRST = 8, SIM_STAGES_MAX = SIM_MARKS };
 
 typedef struct sim_stage {
   const sim_backend *backend;
@@ -19,12 +20,12 @@ typedef struct sim_stage {
   sim_frame frame; /* of host arrays, in the mirror */
 } sim_stage;
 
-/* How many a run has whose snapshots take so many bytes: the more the smaller they are, within 256 MiB in all, so that
- * a burst of snapshots holds no step; 1 where none is due. */
+/* The most that a run has whose snapshots take so many bytes: the more the smaller they are, so that a burst of
+ * snapshots holds no step. Within 64 MiB in all, or for the first ones within 256 MiB; 1 where no snapshot is due. */
 int sim_stage_count(double snapshot_bytes, bool snapshots);
 
-/* Adds what the stages will take, from the plan's snapshot_bytes, staged_bytes and checkpoint_bytes. After
- * sim_model.plan; `snapshots`, `checkpoints`: some will be due. */
+/* Adds what the stages will take, from the plan's bytes of snapshots and checkpoints. After sim_model.plan;
+ * `snapshots`, `checkpoints`: some will be due. */
 void sim_stage_plan(const sim_backend *backend, bool snapshots, bool checkpoints, sim_plan *plan);
 
 /* For states as large as this one and as their arrays have room for; taken anew where one has grown beyond that.

@@ -1,6 +1,7 @@
 #include "io/checkpoint.h"
 
 #include "engine/log.h"
+#include "engine/run.h"
 #include "io/h5.h"
 #include "io/image.h"
 #include "io/seal.h"
@@ -8,15 +9,30 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* More bytes of checkpoints are not on their way to the disk at a time: of large ones there is one. */
+static const int64_t under_way_most = (int64_t)256 << 20;
+
 typedef struct writer {
   io_folder *folder;
   const io_provenance *provenance;
   const sim_sink *tables;
+  io_later_result result;
+  int64_t added; /* step of the last file under way */
+  int64_t bytes; /* of a file, about */
+
+  /* Under the lock. */
+  pthread_mutex_t lock;
+  sim_saved saved;
+  int under_way;
+
+  /* Of the thread that makes files durable. */
   int64_t good[2 * IO_CHECKPOINTS_KEPT]; /* steps of files known to be whole, the latest found first */
   size_t good_count;
   int64_t parent; /* step that the run went on from, until its first checkpoint is there; then, or without one, -1 */
@@ -133,10 +149,15 @@ static sim_status write_all(io_image *image, const writer *self, const sim_frame
   return io_provenance_write(root, from);
 }
 
+static bool is_known(const writer *self, int64_t step) {
+  for (size_t i = 0; i < self->good_count; i++)
+    if (self->good[i] == step) return true;
+  return false;
+}
+
 static void remember(writer *self, int64_t step) {
   size_t most = sizeof self->good / sizeof *self->good;
-  for (size_t i = 0; i < self->good_count; i++)
-    if (self->good[i] == step) return;
+  if (is_known(self, step)) return;
   if (self->good_count < most) self->good_count++;
   memmove(self->good + 1, self->good, (self->good_count - 1) * sizeof *self->good);
   self->good[0] = step;
@@ -144,8 +165,7 @@ static void remember(writer *self, int64_t step) {
 
 /* Whether the file of this step is whole: known from its writing, or found by its digest. */
 static bool is_good(writer *self, const char *name, int64_t step) {
-  for (size_t i = 0; i < self->good_count; i++)
-    if (self->good[i] == step) return true;
+  if (is_known(self, step)) return true;
   char path[4300];
   int fd;
   off_t size;
@@ -164,7 +184,8 @@ static void remove_file(const writer *self, const char *name) {
 
 /* Drops what is older than the last good ones, counted from the one just written, which is durable by now. Where the
  * run went on from an earlier checkpoint on purpose (or because later ones were damaged), the later ones that it found
- * are of a future that was given up, and nobody may go on from them. A run's own steps only grow. */
+ * are of a future that was given up, and nobody may go on from them. A run's own steps only grow; those that became
+ * durable together with its first one are known by then. */
 static void prune(writer *self, int64_t written) {
   const int64_t parent = self->parent;
   int64_t *steps;
@@ -179,7 +200,7 @@ static void prune(writer *self, int64_t written) {
     char name[64];
     if (steps[i] == written) continue;
     snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)steps[i]);
-    if (steps[i] > written || (parent >= 0 && steps[i] > parent)) {
+    if (steps[i] > written || (parent >= 0 && steps[i] > parent && !is_known(self, steps[i]))) {
       sim_log(SIM_LOG_INFO, "%s: removed: the run went on from an earlier checkpoint", name);
       remove_file(self, name);
     } else if (good >= IO_CHECKPOINTS_KEPT) {
@@ -191,27 +212,94 @@ static void prune(writer *self, int64_t written) {
   free(steps);
 }
 
-static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
-  writer *self = opaque;
+/* One checkpoint on its way. */
+typedef struct ticket {
+  writer *self;
+  int64_t step;
+  double t, begin;
+} ticket;
+
+static void ended(void *context, io_later_end end) {
+  const ticket t = *(const ticket *)context;
+  free(context);
+  pthread_mutex_lock(&t.self->lock);
+  sim_saved *saved = &t.self->saved;
+  saved->under_way = --t.self->under_way > 0;
+  if (end != IO_LATER_DROPPED) saved->failed = end == IO_LATER_FAILED;
+  if (end == IO_LATER_DURABLE || end == IO_LATER_NEWEST)
+    saved->seconds = fmax(saved->seconds, sim_wall_clock() - t.begin);
+  if (end == IO_LATER_NEWEST) {
+    saved->step = t.step;
+    saved->t = t.t;
+  }
+  pthread_mutex_unlock(&t.self->lock);
+  if (end == IO_LATER_DURABLE || end == IO_LATER_NEWEST) remember(t.self, t.step);
+  if (end == IO_LATER_NEWEST) prune(t.self, t.step);
+}
+
+static sim_status write_file(writer *self, const sim_frame *frame, io_file *file) {
   char name[64];
   io_image image;
-  io_file file;
-  if (!frame->finite) SIM_TRY(sim_frame_check_finite(frame));
   snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)frame->clock.step);
   SIM_TRY(io_image_begin(true, &image));
   SIM_TRY(io_image_end(&image, write_all(&image, self, frame)));
-  sim_status status = io_file_create(self->folder->ckpt, self->folder->ckpt_path, name, &file);
-  if (status == SIM_OK) status = io_image_write(&image, &file);
+  sim_status status = io_file_create(self->folder->ckpt, self->folder->ckpt_path, name, file);
+  if (status == SIM_OK) status = io_image_write(&image, file);
+  self->bytes = (int64_t)image.size;
   io_image_free(&image);
-  SIM_TRY(status);
-  SIM_TRY(io_file_commit(&file));
-  remember(self, frame->clock.step);
-  prune(self, frame->clock.step);
-  return SIM_OK;
+  return status;
+}
+
+static sim_status settle(writer *self) {
+  io_later_wait_for(self->folder->later, &self->result);
+  return self->result.failed ? sim_fail(SIM_ERR_IO, "%s", self->result.why) : SIM_OK;
+}
+
+/* The file becomes durable later, behind all that was written before it: what it counts on is there when it is. After a
+ * failure each checkpoint is waited for until one is durable. */
+static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
+  writer *self = opaque;
+  io_later *later = self->folder->later;
+  const double begin = sim_wall_clock();
+  io_file file;
+  if (!frame->finite) SIM_TRY(sim_frame_check_finite(frame));
+  if (self->tables) io_table_shorten(self->tables);
+  io_later_wait_below(later, &self->result, self->bytes, under_way_most);
+  if (self->added == frame->clock.step) io_later_wait_for(later, &self->result); /* the temporary name is the same */
+  ticket *t = malloc(sizeof *t);
+  if (!t) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  *t = (ticket){self, frame->clock.step, frame->clock.t, begin};
+  sim_status status = write_file(self, frame, &file);
+  if (status != SIM_OK) {
+    free(t);
+    return status;
+  }
+  self->added = frame->clock.step;
+  pthread_mutex_lock(&self->lock);
+  const bool wait = self->saved.failed;
+  self->saved.under_way = true;
+  self->under_way++;
+  pthread_mutex_unlock(&self->lock);
+  io_later_add_checkpoint(later, &file, "checkpoint", &self->result, IO_CHECKPOINTS_KEPT, ended, t);
+  return wait ? settle(self) : SIM_OK;
+}
+
+static sim_status checkpoint_flush(void *opaque) { return settle(opaque); }
+
+static void checkpoint_saved(void *opaque, sim_saved *out) {
+  writer *self = opaque;
+  pthread_mutex_lock(&self->lock);
+  *out = self->saved;
+  pthread_mutex_unlock(&self->lock);
 }
 
 static void checkpoint_destroy(void **opaque) {
-  free(*opaque);
+  writer *self = *opaque;
+  if (self) {
+    io_later_wait_for(self->folder->later, &self->result);
+    pthread_mutex_destroy(&self->lock);
+  }
+  free(self);
   *opaque = NULL;
 }
 
@@ -222,12 +310,16 @@ sim_status io_checkpoint_sink(io_folder *folder, const io_provenance *provenance
   self->folder = folder;
   self->provenance = provenance;
   self->tables = table_sink;
+  self->added = self->saved.step = -1;
+  pthread_mutex_init(&self->lock, NULL);
   self->parent = io_name_step(provenance->parent_checkpoint, "ck_");
   *out = (sim_sink){.name = "checkpoint",
                     .kind = SIM_SINK_CHECKPOINT,
                     .cadence = cadence,
                     .self = self,
                     .write = checkpoint_write,
+                    .flush = checkpoint_flush,
+                    .saved = checkpoint_saved,
                     .destroy = checkpoint_destroy};
   return SIM_OK;
 }

@@ -347,20 +347,24 @@ void io_run_name(char out[33]) {
   for (int i = 0; i < 16; i++) snprintf(out + 2 * i, 3, "%02x", bytes[i]);
 }
 
-void io_folder_run(const char *folder, char out[33]) {
+io_run_id io_folder_run(const char *folder, char out[33]) {
   char path[4200];
   int fd;
   off_t size;
   size_t got = 0;
   snprintf(path, sizeof path, "%s/run.id", folder);
   out[0] = '\0';
-  if (io_file_open(AT_FDCWD, path, path, &fd, &size) != SIM_OK) return;
-  if (io_sys_read(fd, out, 32, 0, &got) != 0) got = 0;
-  (void)close(fd);
+  if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0) return IO_RUN_ID_MISSING;
+  const sim_error cause = *sim_error_last();
+  if (io_file_open(AT_FDCWD, path, path, &fd, &size) == SIM_OK) {
+    if (io_sys_read(fd, out, 32, 0, &got) != 0) got = 0;
+    (void)close(fd);
+  }
+  sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
   out[got] = '\0';
-  if (strspn(out, "0123456789abcdef") == 32) return;
-  sim_log(SIM_LOG_WARN, "%s: is not the name of a run: checkpoints are not held against it", path);
+  if (strspn(out, "0123456789abcdef") == 32) return IO_RUN_ID_GOOD;
   out[0] = '\0';
+  return IO_RUN_ID_DAMAGED;
 }
 
 const char *io_folder_path(const io_folder *folder) { return folder->path; }

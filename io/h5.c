@@ -49,11 +49,7 @@ sim_status io_h5_finish(io_h5_file *file, sim_status status) {
     io_file_discard(&file->file);
     return sim_fail_context("%s", file->file.path);
   }
-  if (file->sealed) {
-    SIM_TRY(io_file_sync(&file->file));
-    SIM_TRY(io_seal_write(&file->file));
-  }
-  return io_file_commit(&file->file);
+  return file->sealed ? io_seal_write(&file->file) : SIM_OK;
 }
 
 sim_status io_h5_attr(hid_t object, const char *name, hid_t file_type, hid_t memory_type, hsize_t count,

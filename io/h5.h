@@ -26,7 +26,8 @@ typedef struct io_h5_file {
 } io_h5_file;
 sim_status io_h5_begin(int folder, const char *folder_path, const char *name, bool sealed,
                        io_h5_file *out) SIM_MUST_CHECK;
-/* Commits where `status` is SIM_OK and all that was written reached the disk; discards otherwise. */
+/* Ends HDF5's part: file->file is whole and sealed, and ready to be made durable (io_later_add, io_file_commit).
+ * Discards the file where `status` is not SIM_OK, or where a write failed. */
 sim_status io_h5_finish(io_h5_file *file, sim_status status) SIM_MUST_CHECK;
 
 /* Attributes. `count` 0: a scalar. Texts are fixed-length ASCII. */

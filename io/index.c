@@ -4,6 +4,7 @@
 #include "io/snapshot.h"
 #include "io/vtkhdf.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ struct io_index {
   const io_provenance *provenance;
   io_vtk_step *steps; /* rising */
   int64_t *counts;    /* [step][species] */
+  double *constants;  /* [step][species]: io_record_constant */
   size_t count, capacity;
   sim_species species[SIM_SPECIES_MAX];
   size_t species_count;
@@ -21,6 +23,8 @@ struct io_index {
   size_t record_count, field_count;
   io_vtk_grid grid;
   size_t written; /* steps in the files */
+  io_later_result result;
+  int failures; /* of result, that were seen */
   bool scanned, changed;
 };
 
@@ -36,6 +40,7 @@ void io_index_destroy(io_index **index) {
   if (!*index) return;
   free((*index)->steps);
   free((*index)->counts);
+  free((*index)->constants);
   free(*index);
   *index = NULL;
 }
@@ -48,7 +53,9 @@ static sim_status make_room(io_index *self) {
   if (steps) self->steps = steps;
   int64_t *counts = realloc(self->counts, capacity * species * sizeof *counts);
   if (counts) self->counts = counts;
-  if (!steps || !counts) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  double *constants = realloc(self->constants, capacity * species * sizeof *constants);
+  if (constants) self->constants = constants;
+  if (!steps || !counts || !constants) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   self->capacity = capacity;
   return SIM_OK;
 }
@@ -64,6 +71,23 @@ static int64_t count_of(const io_h5_source *source, hid_t group, const char *spe
   bool good = dataset >= 0 && io_h5_check(source, dataset, object, true, &shape) == SIM_OK && shape.rank == 1;
   io_h5_drop(dataset);
   return good ? shape.shape[0] : -1;
+}
+
+/* The one value of IO_CONSTANT_RECORD in an earlier snapshot; NaN: in a dataset, or not there. */
+static double constant_of(const io_h5_source *source, hid_t group, const char *species) {
+  char object[192];
+  double value = NAN;
+  float single;
+  snprintf(object, sizeof object, "particles/%s", species);
+  if (H5Lexists(group, "particles", H5P_DEFAULT) <= 0 || H5Lexists(group, object, H5P_DEFAULT) <= 0) return 0;
+  snprintf(object, sizeof object, "particles/%s/" IO_CONSTANT_RECORD, species);
+  if (H5Lexists(group, object, H5P_DEFAULT) <= 0) return NAN;
+  hid_t record = H5Oopen(group, object, H5P_DEFAULT);
+  if (record >= 0 && H5Iget_type(record) == H5I_GROUP &&
+      io_h5_get(source, record, "value", SIM_F64, 1, &value) != SIM_OK)
+    value = io_h5_get(source, record, "value", SIM_F32, 1, &single) == SIM_OK ? (double)single : NAN;
+  io_h5_drop(record);
+  return value;
 }
 
 static bool has_letters(hid_t object, const char *name, const char *expected, size_t count) {
@@ -113,7 +137,7 @@ static bool has_field(const io_h5_source *source, hid_t group, const io_index *s
 }
 
 /* Time and particles of an earlier snapshot that holds the same species and fields. */
-static bool examine(const io_index *self, int64_t step, double *time, int64_t *counts) {
+static bool examine(const io_index *self, int64_t step, double *time, int64_t *counts, double *constants) {
   char name[64], path[4300], object[64];
   int fd;
   off_t size;
@@ -129,6 +153,7 @@ static bool examine(const io_index *self, int64_t step, double *time, int64_t *c
   for (size_t i = 0; good && i < self->species_count; i++) {
     counts[i] = count_of(&source, group, self->species[i].name);
     good = counts[i] >= 0;
+    constants[i] = constant_of(&source, group, self->species[i].name);
   }
   for (size_t i = 0; good && i < self->field_count; i++) good = has_field(&source, group, self, self->fields[i].name);
   io_h5_drop(group);
@@ -148,7 +173,8 @@ static sim_status scan(io_index *self, int64_t before) {
     if (status != SIM_OK) break;
     io_vtk_step *to = &self->steps[self->count];
     to->step = steps[i];
-    if (examine(self, to->step, &to->time, self->counts + self->count * self->species_count)) self->count++;
+    const size_t row = self->count * self->species_count;
+    if (examine(self, to->step, &to->time, self->counts + row, self->constants + row)) self->count++;
   }
   free(steps);
   self->scanned = true;
@@ -163,8 +189,10 @@ static void read_species(io_index *self, const sim_frame *frame) {
   if (!same) {
     free(self->steps);
     free(self->counts);
+    free(self->constants);
     self->steps = NULL;
     self->counts = NULL;
+    self->constants = NULL;
     self->count = self->capacity = 0;
   }
   self->species_count = frame->species_count;
@@ -178,10 +206,16 @@ static void read_records(io_index *self, const sim_frame *frame) {
     int components = io_record_components(frame, array);
     if (components == 0) continue;
     io_vtk_record *to = &self->records[self->record_count++];
-    *to = (io_vtk_record){array->field->name, array->dtype, components, 0};
-    for (size_t k = 0; components == 1 && k < self->species_count; k++)
-      if (io_record_is_constant(array, &self->species[k])) to->constant |= (uint64_t)1 << k;
+    *to = (io_vtk_record){array->field->name, array->dtype, components};
   }
+}
+
+static void read_constants(const io_index *self, const sim_frame *frame, double *constants) {
+  for (size_t k = 0; k < self->species_count; k++) constants[k] = NAN;
+  for (size_t i = 0; i < frame->array_count; i++)
+    for (size_t k = 0; io_record_components(frame, &frame->arrays[i]) == 1 && k < self->species_count; k++)
+      if (io_record_is_constant(&frame->arrays[i], &self->species[k]))
+        constants[k] = io_record_constant(&frame->arrays[i], &self->species[k]);
 }
 
 /* What a slice leaves of a grid: planes stand where their cells do. */
@@ -216,7 +250,7 @@ static void read_fields(io_index *self, const sim_frame *frame) {
       if (self->place.slice) cut_grid(grid, self->place.slice);
     }
     if (array->rank != first->rank || memcmp(first->shape, array->shape, bytes) != 0) continue;
-    self->fields[self->field_count++] = (io_vtk_record){array->field->name, array->dtype, 1, 0};
+    self->fields[self->field_count++] = (io_vtk_record){array->field->name, array->dtype, 1};
   }
 }
 
@@ -230,8 +264,17 @@ sim_status io_index_add(io_index *self, const sim_frame *frame) {
   self->changed = true;
   int64_t *counts = self->counts + self->count * self->species_count;
   for (size_t i = 0; i < self->species_count; i++) counts[i] = self->species[i].count;
+  read_constants(self, frame, self->constants + self->count * self->species_count);
   self->steps[self->count++] = (io_vtk_step){frame->clock.step, frame->clock.t};
   return SIM_OK;
+}
+
+void io_index_wait(io_index *self) {
+  io_later_wait_for(self->place.later, &self->result);
+  if (self->result.failures == self->failures) return;
+  self->failures = self->result.failures;
+  self->changed = true;
+  self->written = 0;
 }
 
 sim_status io_index_write(io_index *self, bool last) {
@@ -240,17 +283,20 @@ sim_status io_index_write(io_index *self, bool last) {
                                 .folder_path = place->folder_path,
                                 .below = place->below,
                                 .provenance = self->provenance,
+                                .later = place->later,
+                                .result = &self->result,
                                 .steps = self->steps,
                                 .count = self->count};
   bool has_position = false;
+  io_index_wait(self); /* the temporary names are the same */
   /* The files are written anew as a whole, which takes as long as there are snapshots. */
   if (!last && self->count >= self->written && self->count - self->written <= self->written / 10) return SIM_OK;
   if (!self->changed) return SIM_OK;
   for (size_t i = 0; i < self->record_count; i++)
     if (strcmp(self->records[i].name, "position") == 0 && self->records[i].components == 3) has_position = true;
   for (size_t i = 0; has_position && i < self->species_count; i++)
-    SIM_TRY(io_vtk_particles(&series, self->species[i].name, i, self->records, self->record_count, self->counts + i,
-                             self->species_count));
+    SIM_TRY(io_vtk_particles(&series, self->species[i].name, self->records, self->record_count, self->counts + i,
+                             self->constants + i, self->species_count));
   if (self->field_count) SIM_TRY(io_vtk_image(&series, &self->grid, self->fields, self->field_count));
   self->changed = false;
   self->written = self->count;

@@ -43,8 +43,9 @@ typedef enum io_folder_mode {
 void io_lock_job(const char *job, int restart);
 /* A new random name of a run. */
 void io_run_name(char out[33]);
-/* The name that run.id in a folder has; "" where there is none. */
-void io_folder_run(const char *folder, char out[33]);
+typedef enum io_run_id { IO_RUN_ID_GOOD, IO_RUN_ID_MISSING, IO_RUN_ID_DAMAGED } io_run_id;
+/* The name that run.id in a folder has; "" where it is missing or damaged. */
+io_run_id io_folder_run(const char *folder, char out[33]);
 /* Creates DIR (and snap/, ckpt/), takes the lock: SIM_ERR_CANT_CREATE names the process that has it. One whose holder
  * died, on this machine or on one that gives no sign of life, is taken over with a line in the log (io/lock.h). */
 sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out) SIM_MUST_CHECK;

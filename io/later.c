@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 enum { FILES_MAX = 512, GROUP_MAX = 64 };
 
@@ -17,6 +18,11 @@ typedef struct entry {
   io_file file;
   const char *what;
   io_later_result *result;
+  int64_t bytes;
+  int keep;              /* checkpoints: so many of those that wait together; 0: another file */
+  io_later_ended *ended; /* checkpoints */
+  void *context;
+  bool placed, dropped; /* it has its name; nobody would keep it */
 } entry;
 
 struct io_later {
@@ -36,33 +42,79 @@ static size_t most_files(void) {
   return quarter < 1 ? 1 : quarter > FILES_MAX ? FILES_MAX : quarter;
 }
 
-static void fail(const entry *e, const char *why) {
+static void fail(entry *e, const char *why, bool last) {
+  e->placed = false;
+  e->result->failures++;
+  sim_log(SIM_LOG_WARN, "%s not written: %s; the run goes on and tries again", e->what, why);
+  if (!last) return;
   snprintf(e->result->why, sizeof e->result->why, "%.511s", why);
   e->result->failed = true;
-  sim_log(SIM_LOG_WARN, "%s not written: %s; the run goes on and tries again", e->what, e->result->why);
 }
 
-/* All files of a group, then their folders, each once. */
+static void place(entry *e, bool last) {
+  e->placed = io_file_place(&e->file) == SIM_OK;
+  if (!e->placed)
+    fail(e, sim_error_last()->message, last);
+  else if (last)
+    e->result->failed = false;
+}
+
+/* Syncs the folders of the files that were placed, each once; `checkpoints`: of these, or of the others. */
+static void settle(entry *const *group, size_t count, bool checkpoints) {
+  for (size_t i = 0; i < count; i++) {
+    bool done = !group[i]->placed || (group[i]->keep > 0) != checkpoints;
+    for (size_t k = 0; k < i && !done; k++)
+      done = group[k]->placed && (group[k]->keep > 0) == checkpoints && group[k]->file.folder == group[i]->file.folder;
+    if (done || io_file_settle(&group[i]->file) == SIM_OK) continue;
+    for (size_t k = count; k-- > i;)
+      if (group[k]->placed && (group[k]->keep > 0) == checkpoints && group[k]->file.folder == group[i]->file.folder)
+        fail(group[k], sim_error_last()->message, true);
+  }
+}
+
+/* Files of the owner of entry `at` behind it that have their names. */
+static int placed_behind(entry *const *group, size_t count, size_t at) {
+  int placed = 0;
+  for (size_t i = at + 1; i < count; i++) placed += group[i]->placed && group[i]->result == group[at]->result;
+  return placed;
+}
+
+static bool is_last(entry *const *group, size_t count, size_t at) {
+  for (size_t i = at + 1; i < count; i++)
+    if (group[i]->result == group[at]->result) return false;
+  return true;
+}
+
+/* The newest first: what would be removed again at once is not made durable, unless a newer one fails. */
+static void commit_checkpoints(entry *const *group, size_t count) {
+  for (size_t i = count; i-- > 0;) {
+    if (group[i]->keep == 0) continue;
+    group[i]->dropped = placed_behind(group, count, i) >= group[i]->keep;
+    if (group[i]->dropped)
+      io_file_discard(&group[i]->file);
+    else
+      place(group[i], is_last(group, count, i));
+  }
+  settle(group, count, true);
+  for (size_t i = 0; i < count; i++) {
+    const entry *e = group[i];
+    if (e->keep == 0) continue;
+    const bool newest = e->placed && placed_behind(group, count, i) == 0;
+    e->ended(e->context, newest       ? IO_LATER_NEWEST
+                         : e->placed  ? IO_LATER_DURABLE
+                         : e->dropped ? IO_LATER_DROPPED
+                                      : IO_LATER_FAILED);
+  }
+}
+
+/* All files of a group, then their folders, each once; then checkpoints, which stand for all that came before. */
 static void commit(entry *const *group, size_t count) {
-  int folders[GROUP_MAX];
-  const entry *last[GROUP_MAX];
-  size_t folder_count = 0;
   sim_profile_range_begin("make durable");
   for (size_t i = 0; i < count; i++) io_sys_start(group[i]->file.fd);
-  for (size_t i = 0; i < count; i++) {
-    entry *e = group[i];
-    size_t k = 0;
-    if (io_file_place(&e->file) != SIM_OK) {
-      fail(e, sim_error_last()->message);
-      continue;
-    }
-    e->result->failed = false;
-    while (k < folder_count && folders[k] != e->file.folder) k++;
-    if (k == folder_count) folders[folder_count++] = e->file.folder;
-    last[k] = e;
-  }
-  for (size_t k = 0; k < folder_count; k++)
-    if (io_file_settle(&last[k]->file) != SIM_OK) fail(last[k], sim_error_last()->message);
+  for (size_t i = 0; i < count; i++)
+    if (group[i]->keep == 0) place(group[i], true);
+  settle(group, count, false);
+  commit_checkpoints(group, count);
   sim_profile_range_end();
 }
 
@@ -77,8 +129,12 @@ static void *work(void *opaque) {
     for (size_t i = 0; i < count; i++) group[i] = self->entries[(self->first + i) % self->capacity];
     pthread_mutex_unlock(&self->lock);
     commit(group, count);
-    for (size_t i = 0; i < count; i++) free(group[i]);
     pthread_mutex_lock(&self->lock);
+    for (size_t i = 0; i < count; i++) {
+      group[i]->result->pending--;
+      group[i]->result->bytes -= group[i]->bytes;
+      free(group[i]);
+    }
     self->first = (self->first + count) % self->capacity;
     self->count -= count;
     pthread_cond_broadcast(&self->idle);
@@ -111,26 +167,57 @@ static void start(io_later *self) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void io_later_add(io_later *self, const io_file *file, const char *what, io_later_result *result) {
+/* No memory or no thread: at once. */
+static void commit_now(io_later *self, entry *e) {
+  if (self->running) io_later_wait(self);
+  commit(&e, 1);
+}
+
+static void add(io_later *self, const entry *file) {
+  struct stat info;
   entry *e = malloc(sizeof *e);
   if (!self->running && e) start(self);
-  if (!self->running || !e) { /* no memory, no thread: at once */
-    entry here = {*file, what, result};
-    commit((entry *[]){&here}, 1);
+  if (!self->running || !e) {
+    entry here = *file;
+    commit_now(self, &here);
     free(e);
     return;
   }
-  *e = (entry){*file, what, result};
+  *e = *file;
+  e->bytes = fstat(e->file.fd, &info) == 0 ? (int64_t)info.st_size : 0;
   pthread_mutex_lock(&self->lock);
   while (self->count == self->capacity) pthread_cond_wait(&self->idle, &self->lock);
+  e->result->pending++;
+  e->result->bytes += e->bytes;
   self->entries[(self->first + self->count++) % self->capacity] = e;
   pthread_cond_signal(&self->work);
   pthread_mutex_unlock(&self->lock);
 }
 
+void io_later_add(io_later *self, const io_file *file, const char *what, io_later_result *result) {
+  add(self, &(entry){.file = *file, .what = what, .result = result});
+}
+
+void io_later_add_checkpoint(io_later *self, const io_file *file, const char *what, io_later_result *result, int keep,
+                             io_later_ended *ended, void *context) {
+  add(self, &(entry){.file = *file, .what = what, .result = result, .keep = keep, .ended = ended, .context = context});
+}
+
 void io_later_wait(io_later *self) {
   pthread_mutex_lock(&self->lock);
   while (self->count > 0) pthread_cond_wait(&self->idle, &self->lock);
+  pthread_mutex_unlock(&self->lock);
+}
+
+void io_later_wait_for(io_later *self, const io_later_result *result) {
+  pthread_mutex_lock(&self->lock);
+  while (result->pending > 0) pthread_cond_wait(&self->idle, &self->lock);
+  pthread_mutex_unlock(&self->lock);
+}
+
+void io_later_wait_below(io_later *self, const io_later_result *result, int64_t bytes, int64_t most) {
+  pthread_mutex_lock(&self->lock);
+  while (result->pending > 0 && result->bytes + bytes > most) pthread_cond_wait(&self->idle, &self->lock);
   pthread_mutex_unlock(&self->lock);
 }
 

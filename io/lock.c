@@ -154,6 +154,17 @@ static bool is_same_file(int folder, const char *name, int fd) {
          one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
+static bool is_regular(int fd) {
+  struct stat info;
+  return fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static sim_status no_lock_file(const char *path) {
+  return sim_fail(SIM_ERR_CANT_CREATE, "%s/" IO_LOCK_NAME ": is not a regular file, so it cannot say who uses the folder; "
+                                       "remove it",
+                  path);
+}
+
 /* A file that says who is taking the lock over appears with its content: whoever finds it can tell whether its maker
  * lives. 0 or an errno. */
 static int make_taking(int root) {
@@ -233,7 +244,8 @@ sim_status io_lock_take(int root, const char *path, bool create, io_lock *lock) 
     if (lock->made) lock->fd = openat(root, IO_LOCK_NAME, flags | O_CREAT | O_EXCL, 0666);
     if (lock->fd < 0 && errno == EEXIST) continue; /* somebody was faster */
     if (lock->fd < 0 && errno == ENOENT && !create) return SIM_OK;
-    if (lock->fd < 0) return cannot(path, errno);
+    if (lock->fd < 0 && errno != EISDIR && errno != ELOOP) return cannot(path, errno);
+    if (lock->fd < 0 || !is_regular(lock->fd)) return no_lock_file(path);
     flocked = flock(lock->fd, LOCK_EX | LOCK_NB) == 0;
     if (!flocked && errno == EWOULDBLOCK) {
       lock->made = false; /* whoever was faster has it now */

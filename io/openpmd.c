@@ -89,10 +89,17 @@ int io_record_components(const sim_frame *frame, const sim_array *array) {
 }
 
 bool io_record_is_constant(const sim_array *array, const sim_species *species) {
-  if (strcmp(array->field->name, "mass") != 0) return false;
+  if (strcmp(array->field->name, IO_CONSTANT_RECORD) != 0) return false;
   const size_t size = sim_dtype_size(array->dtype);
   const char *values = component(array, 0, species);
   return species->count < 2 || memcmp(values, values + size, (size_t)(species->count - 1) * size) == 0;
+}
+
+double io_record_constant(const sim_array *array, const sim_species *species) {
+  if (!io_record_is_constant(array, species)) return NAN;
+  if (species->count == 0) return 0;
+  const void *value = component(array, 0, species);
+  return array->dtype == SIM_F32 ? (double)*(const float *)value : *(const double *)value;
 }
 
 static sim_status write_scalar(io_openpmd *self, hid_t group, const sim_frame *frame, size_t a, size_t s,

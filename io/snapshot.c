@@ -5,6 +5,7 @@
 #include "engine/log.h"
 #include "io/index.h"
 #include "io/openpmd.h"
+#include "io/sys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +15,11 @@
 typedef struct writer {
   io_folder *folder;
   io_openpmd file;
-  io_later_result result;
+  io_later_result result, description;
   int64_t added; /* step of the last file under way */
   io_index *index;
-  bool described; /* run.pmd is there */
+  bool described;    /* run.pmd is there, or under way */
+  bool index_failed; /* the last time; said once */
   int slice_folder;
   char slice_path[4200];
 } writer;
@@ -25,7 +27,8 @@ typedef struct writer {
 static sim_status write_file(writer *self, const sim_frame *frame, int folder, const char *path) {
   char name[64];
   io_file file;
-  if (self->added == frame->clock.step) io_later_wait(self->folder->later); /* its temporary name is the same */
+  if (self->added == frame->clock.step)
+    io_later_wait_for(self->folder->later, &self->result); /* the temporary name is the same */
   self->added = frame->clock.step;
   snprintf(name, sizeof name, IO_SNAPSHOT_NAME, (long long)frame->clock.step);
   SIM_TRY(io_file_create(folder, path, name, &file));
@@ -34,34 +37,61 @@ static sim_status write_file(writer *self, const sim_frame *frame, int folder, c
   return io_index_add(self->index, frame);
 }
 
-static sim_status snapshot_write(void *opaque, const sim_frame *frame) {
+/* run.pmd, which names the snapshots for ParaView. */
+static sim_status write_description(writer *self) {
   static const char pattern[] = "snap/snap_%08T.h5\n";
-  writer *self = opaque;
-  if (!self->described) SIM_TRY(io_folder_write(self->folder, "run.pmd", pattern, sizeof pattern - 1));
+  io_file file;
+  if (self->described) return SIM_OK;
+  SIM_TRY(io_file_create(self->folder->root, self->folder->path, "run.pmd", &file));
+  const int error = io_sys_write(file.fd, pattern, sizeof pattern - 1, 0);
+  if (error) return io_file_fail(&file, error);
+  io_later_add(self->folder->later, &file, "run.pmd", &self->description);
   self->described = true;
+  return SIM_OK;
+}
+
+static sim_status snapshot_write(void *opaque, const sim_frame *frame) {
+  writer *self = opaque;
+  SIM_TRY(write_description(self));
   return write_file(self, frame, self->folder->snap, self->folder->snap_path);
 }
 
 /* The indexes are a convenience: a failure is reported and tried again, and keeps no checkpoint from being made. */
 static void write_index(writer *self, bool last) {
-  if (io_index_write(self->index, last) != SIM_OK)
-    sim_log(SIM_LOG_WARN, "index of the snapshots not written: %s", sim_error_last()->message);
+  const bool failed = io_index_write(self->index, last) != SIM_OK;
+  if (failed && !self->index_failed)
+    sim_log(SIM_LOG_WARN, "index of the snapshots not written: %s; the run goes on and tries again",
+            sim_error_last()->message);
+  self->index_failed = failed;
 }
 
 /* All that was written becomes durable; fails where the last file did. */
 static sim_status snapshot_flush(void *opaque) {
   writer *self = opaque;
-  io_later_wait(self->folder->later);
   write_index(self, false);
+  io_index_wait(self->index);
+  io_later_wait_for(self->folder->later, &self->description);
+  io_later_wait_for(self->folder->later, &self->result);
+  if (self->described && self->description.failed) { /* once more */
+    self->described = false;
+    SIM_TRY(write_description(self));
+    io_later_wait_for(self->folder->later, &self->description);
+    if (self->description.failed) return sim_fail(SIM_ERR_IO, "%s", self->description.why);
+  }
   return self->result.failed ? sim_fail(SIM_ERR_IO, "%s", self->result.why) : SIM_OK;
+}
+
+static sim_status snapshot_finish(void *opaque) {
+  write_index(opaque, true);
+  return SIM_OK;
 }
 
 static void snapshot_destroy(void **opaque) {
   writer *self = *opaque;
   const sim_error cause = *sim_error_last(); /* why the run ends: not to be lost here */
   if (self) {
-    io_later_wait(self->folder->later);
     write_index(self, true);
+    io_later_wait(self->folder->later);
     io_openpmd_free(&self->file);
     io_index_destroy(&self->index);
   }
@@ -78,6 +108,7 @@ sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, 
   self->file.provenance = provenance;
   self->index = io_index_create(&(io_index_place){.folder = folder->root,
                                                   .snaps = folder->snap,
+                                                  .later = folder->later,
                                                   .folder_path = folder->path,
                                                   .snaps_path = folder->snap_path,
                                                   .below = "snap/"},
@@ -92,6 +123,7 @@ sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, 
                     .self = self,
                     .write = snapshot_write,
                     .flush = snapshot_flush,
+                    .finish = snapshot_finish,
                     .destroy = snapshot_destroy};
   return SIM_OK;
 }
@@ -123,6 +155,7 @@ sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, con
   if (status == SIM_OK) {
     self->index = io_index_create(&(io_index_place){.folder = self->slice_folder,
                                                     .snaps = self->slice_folder,
+                                                    .later = folder->later,
                                                     .folder_path = self->slice_path,
                                                     .snaps_path = self->slice_path,
                                                     .below = "",
@@ -143,6 +176,7 @@ sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, con
                     .self = self,
                     .write = slice_write,
                     .flush = snapshot_flush,
+                    .finish = snapshot_finish,
                     .destroy = slice_destroy};
   return SIM_OK;
 }

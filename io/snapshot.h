@@ -10,7 +10,10 @@
 int io_record_components(const sim_frame *frame, const sim_array *array);
 /* Whether the array is a record of values on a grid. */
 bool io_record_is_mesh(const sim_array *array);
-/* Whether a scalar record is stored as one value for the whole species. */
+/* The scalar record that is stored as one value for the whole species where all values are equal. */
+#define IO_CONSTANT_RECORD "mass"
 bool io_record_is_constant(const sim_array *array, const sim_species *species);
+/* Its one value; NaN: its values are in a dataset. */
+double io_record_constant(const sim_array *array, const sim_species *species);
 
 #endif

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define FILE_NAME "tables.h5"
-enum { WAITING_MAX = 4 << 20, CHUNK_LEAST = 16 << 10, CHUNK_MOST = 1 << 20 };
+enum { WAITING_MAX = 4 << 20, TAIL_MAX = 64 << 10, CHUNK_LEAST = 16 << 10, CHUNK_MOST = 1 << 20 };
 
 struct io_tables {
   io_folder *folder;
@@ -26,6 +26,7 @@ struct io_tables {
   io_journal journal;
   int64_t rows[SIM_TABLES_MAX]; /* in the journal, or waiting */
   bool changed;                 /* tables.h5 is not what it is to be */
+  io_later_result result;       /* of tables.h5 */
   double written, took;         /* tables.h5: when, and how long that took; 0: never */
 };
 
@@ -76,7 +77,7 @@ static sim_status add_row(io_tables *self, size_t table, const void *row) {
   return SIM_OK;
 }
 
-/* Many rows do not wait for a checkpoint: they are not kept in memory. */
+/* Many rows do not wait for a flush: they are not kept in memory. */
 static sim_status tables_write(void *opaque, const sim_frame *frame) {
   io_tables *self = opaque;
   unsigned char row[(SIM_COLUMNS_MAX + 2) * IO_WORD];
@@ -197,11 +198,23 @@ static sim_status begin_table(hid_t root, const io_journal_table *self, const si
                            : sim_fail(SIM_ERR_IO, "HDF5 cannot write table %s", self->model->name);
 }
 
+/* Until the last file is durable; fails where it could not be made so. */
+static sim_status settle(io_tables *self) {
+  io_later_wait_for(self->folder->later, &self->result);
+  if (!self->result.failed) return SIM_OK;
+  self->result.failed = false;
+  self->changed = true;
+  self->written = 0;
+  return sim_fail(SIM_ERR_IO, "%s", self->result.why);
+}
+
+/* Makes tables.h5 of the journal; it becomes durable later. */
 static sim_status write_file(io_tables *self) {
   const double begin = sim_wall_clock();
   target targets[SIM_TABLES_MAX];
   io_h5_file file;
   size_t begun = 0;
+  (void)!settle(self); /* its temporary name is the same */
   SIM_TRY(io_h5_begin(self->folder->root, self->folder->path, FILE_NAME, true, &file));
   sim_status status = SIM_OK;
   for (; status == SIM_OK && begun < self->journal.count; begun++)
@@ -215,6 +228,7 @@ static sim_status write_file(io_tables *self) {
   }
   if (status == SIM_OK) status = io_provenance_write(file.id, self->provenance);
   SIM_TRY(io_h5_finish(&file, status));
+  io_later_add(self->folder->later, &file.file, "tables", &self->result);
   self->changed = self->journal.waiting_bytes > 0;
   self->written = sim_wall_clock();
   self->took = self->written - begin;
@@ -224,8 +238,16 @@ static sim_status write_file(io_tables *self) {
 static sim_status tables_flush(void *opaque) {
   io_tables *self = opaque;
   SIM_TRY(io_journal_flush(&self->journal));
-  if (!self->changed || (self->written > 0 && sim_wall_clock() - self->written < 100 * self->took)) return SIM_OK;
-  return write_file(self);
+  if (self->changed && !(self->written > 0 && sim_wall_clock() - self->written < 100 * self->took))
+    SIM_TRY(write_file(self));
+  return settle(self);
+}
+
+/* Many rows do not wait for the journal: a checkpoint brings along those that do. */
+void io_table_shorten(const sim_sink *table_sink) {
+  io_tables *self = table_sink->self;
+  if (self->journal.waiting_bytes > TAIL_MAX && io_journal_flush(&self->journal) != SIM_OK)
+    sim_log(SIM_LOG_WARN, "tables not written: %s; the run goes on and tries again", sim_error_last()->message);
 }
 
 static sim_status tables_finish(void *opaque) {
@@ -243,6 +265,7 @@ static void tables_destroy(void **opaque) {
     const sim_error cause = *sim_error_last();
     if (self->changed && self->journal.waiting_bytes == 0 && write_file(self) != SIM_OK)
       sim_log(SIM_LOG_WARN, "%s", sim_error_last()->message);
+    (void)!settle(self);
     if (cause.status != SIM_OK) sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
     io_journal_close(&self->journal, !self->changed);
     free(self->journal.waiting);
@@ -378,6 +401,19 @@ static void drop_rows(io_tables *self) {
   memset(self->rows, 0, sizeof self->rows);
 }
 
+/* The damaged journal after all, up to its damage. */
+static sim_status read_again(io_tables *self, const int64_t *wanted) {
+  int64_t found = 0;
+  drop_rows(self);
+  if (renameat(self->folder->root, "tables.rows.bad", self->folder->root, "tables.rows") != 0)
+    return sim_fail(SIM_ERR_IO, "%s/tables.rows.bad: %s", self->folder->path, strerror(errno));
+  SIM_TRY(io_journal_resume(&self->journal, wanted));
+  for (size_t i = 0; i < self->journal.count; i++) found += self->rows[i] = self->journal.tables[i].rows;
+  sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged behind %lld rows: tables go on from these", self->folder->path,
+          (long long)found);
+  return SIM_OK;
+}
+
 /* A killed run leaves its journal; one that ended made tables.h5 of it, which becomes a journal again. */
 static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, const char *path, bool any) {
   int64_t wanted[SIM_TABLES_MAX];
@@ -393,14 +429,17 @@ static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, co
   if (!any) return SIM_OK;
   int64_t found = 0;
   for (size_t i = 0; i < self->journal.count; i++) found += self->rows[i];
-  if (found > 0) { /* what it has may be more than the other file has */
-    (void)renameat(self->folder->root, "tables.rows", self->folder->root, "tables.rows.bad");
-    sim_log(SIM_LOG_WARN,
-            "%s/tables.rows: damaged behind %lld rows: kept as tables.rows.bad; tables go on from tables.h5",
-            self->folder->path, (long long)found);
-  }
+  /* What it has may be more than the other file has. */
+  const int root = self->folder->root;
+  const bool some = found > 0 && renameat(root, "tables.rows", root, "tables.rows.bad") == 0;
   drop_rows(self);
   status = read_file(self, checkpoint, path);
+  for (size_t i = 0; i < self->journal.count; i++) found -= self->rows[i];
+  const bool more = status == SIM_OK ? found > 0 : status != SIM_ERR_NO_MEMORY;
+  if (some && more) return read_again(self, wanted);
+  if (some)
+    sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged: kept as tables.rows.bad; tables go on from tables.h5",
+            self->folder->path);
   if (status == SIM_OK) status = io_journal_flush(&self->journal);
   return status == SIM_ERR_IO ? SIM_OK : status; /* rows that could not be written yet wait */
 }

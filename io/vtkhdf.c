@@ -109,7 +109,9 @@ static sim_status write_file(const io_vtk_series *series, const char *name, writ
     H5Gclose(root);
   }
   if (status == SIM_OK) status = io_provenance_write(file.id, series->provenance);
-  return io_h5_finish(&file, status);
+  SIM_TRY(io_h5_finish(&file, status));
+  io_later_add(series->later, &file.file, "index of the snapshots", series->result);
+  return SIM_OK;
 }
 
 /* ---- particles ---- */
@@ -117,17 +119,49 @@ static sim_status write_file(const io_vtk_series *series, const char *name, writ
 typedef struct cloud {
   const io_vtk_series *series;
   const char *species;
-  size_t bit;
   const io_vtk_record *records;
   size_t record_count;
   int64_t *counts, *begins; /* of each step: points, points before it */
   int64_t all, most;
+  const double *constants; /* [stride * step] */
+  size_t stride;
+  hid_t root;
 } cloud;
+
+/* A dataset of the index whose values are all its fill value, so that it takes no room. */
+typedef struct filled {
+  char name[96];
+  double value;
+} filled;
+
+/* One value for all points of a step; successive steps of the same value share a dataset, `last`. */
+static bool map_constant(const cloud *self, hid_t plist, hid_t target, const io_vtk_record *from, size_t step,
+                         filled *last) {
+  const hsize_t all = (hsize_t)self->most, first = 0, count = (hsize_t)self->counts[step];
+  const double value = self->constants[self->stride * step];
+  hid_t space = H5Screate_simple(1, &all, NULL);
+  bool good = space >= 0;
+  if (!last->name[0] || value != last->value) {
+    hid_t fill = H5Pcreate(H5P_DATASET_CREATE), set = -1;
+    last->value = value;
+    snprintf(last->name, sizeof last->name, "/constant_%s_%zu", from->name, step);
+    if (good && fill >= 0 && H5Pset_fill_value(fill, H5T_NATIVE_DOUBLE, &value) >= 0)
+      set = H5Dcreate2(self->root, last->name, io_h5_file_type(from->dtype), space, H5P_DEFAULT, fill, H5P_DEFAULT);
+    good = set >= 0;
+    drop_all((hid_t[]){set, fill}, 2);
+  }
+  good = good && H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &count, NULL) >= 0 &&
+         H5Pset_virtual(plist, target, ".", last->name, space) >= 0;
+  io_h5_drop(space);
+  return good;
+}
 
 static sim_status write_values(const cloud *self, hid_t parent, const char *name, const io_vtk_record *from) {
   const hsize_t shape[2] = {(hsize_t)self->all, 3};
   hid_t plist = begin_virtual(from->dtype), space = H5Screate_simple(from->components == 3 ? 2 : 1, shape, NULL);
   bool good = plist >= 0 && space >= 0;
+  const bool may_be_constant = strcmp(from->name, IO_CONSTANT_RECORD) == 0;
+  filled constant = {0};
   for (int row = 0; good && row < from->components; row++) {
     char object[192];
     int used = snprintf(object, sizeof object, "particles/%s/%s", self->species, from->name);
@@ -135,8 +169,11 @@ static sim_status write_values(const cloud *self, hid_t parent, const char *name
     for (size_t i = 0; good && i < self->series->count; i++) {
       const hsize_t start[2] = {(hsize_t)self->begins[i], (hsize_t)row}, size[2] = {(hsize_t)self->counts[i], 1};
       if (size[0] == 0) continue;
-      good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
-             map_snapshot(plist, space, self->series->below, self->series->steps[i].step, object, 1, size);
+      good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0;
+      if (good && may_be_constant && !isnan(self->constants[self->stride * i]))
+        good = map_constant(self, plist, space, from, i, &constant);
+      else
+        good = good && map_snapshot(plist, space, self->series->below, self->series->steps[i].step, object, 1, size);
     }
   }
   return end_virtual(parent, name, from->dtype, plist, space, good);
@@ -184,7 +221,9 @@ static sim_status write_cells(const cloud *self, hid_t root) {
 }
 
 static sim_status write_cloud(const void *opaque, hid_t root) {
-  const cloud *self = opaque;
+  cloud with_root = *(const cloud *)opaque;
+  const cloud *self = &with_root;
+  with_root.root = root;
   hid_t group;
   SIM_TRY(write_header(root, "UnstructuredGrid"));
   SIM_TRY(write_cells(self, root));
@@ -194,7 +233,7 @@ static sim_status write_cloud(const void *opaque, hid_t root) {
     const io_vtk_record *from = &self->records[i];
     if (strcmp(from->name, "position") == 0)
       status = write_values(self, root, "Points", from);
-    else if (!(from->constant >> self->bit & 1))
+    else
       status = write_values(self, group, from->name, from);
   }
   H5Gclose(group);
@@ -205,10 +244,15 @@ static sim_status write_cloud(const void *opaque, hid_t root) {
   return status;
 }
 
-sim_status io_vtk_particles(const io_vtk_series *series, const char *species, size_t bit, const io_vtk_record *records,
-                            size_t record_count, const int64_t *counts, size_t stride) {
+sim_status io_vtk_particles(const io_vtk_series *series, const char *species, const io_vtk_record *records,
+                            size_t record_count, const int64_t *counts, const double *constants, size_t stride) {
   char name[96];
-  cloud self = {.series = series, .species = species, .bit = bit, .records = records, .record_count = record_count};
+  cloud self = {.series = series,
+                .species = species,
+                .records = records,
+                .record_count = record_count,
+                .constants = constants,
+                .stride = stride};
   int64_t *room = calloc(2 * series->count, sizeof *room);
   if (!room) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   self.counts = room;

@@ -15,8 +15,7 @@ typedef struct io_vtk_step {
 typedef struct io_vtk_record {
   const char *name;
   sim_dtype dtype;
-  int components;    /* 1 or 3; of a mesh 1 */
-  uint64_t constant; /* bit k: one value for all of species k, so that there is no dataset to point to */
+  int components; /* 1 or 3; of a mesh 1 */
 } io_vtk_record;
 
 typedef struct io_vtk_series {
@@ -24,6 +23,8 @@ typedef struct io_vtk_series {
   const char *folder_path;
   const char *below; /* "snap/": where the snapshots are from there; "": beside it */
   const io_provenance *provenance;
+  io_later *later; /* makes the index durable; its files are under way when the functions below return */
+  io_later_result *result;
   const io_vtk_step *steps; /* rising */
   size_t count;
 } io_vtk_series;
@@ -36,10 +37,11 @@ typedef struct io_vtk_grid {
   sim_mesh mesh;
 } io_vtk_grid;
 
-/* NAME.hdf: an UnstructuredGrid of one poly-vertex cell a step. counts[stride * i]: its particles at step i. `bit`: the
- * species' number in `constant`. */
-sim_status io_vtk_particles(const io_vtk_series *series, const char *species, size_t bit, const io_vtk_record *records,
-                            size_t record_count, const int64_t *counts, size_t stride) SIM_MUST_CHECK;
+/* NAME.hdf: an UnstructuredGrid of one poly-vertex cell a step. counts[stride * i]: its particles at step i;
+ * constants[stride * i]: their IO_CONSTANT_RECORD at step i, NaN: in a dataset. */
+sim_status io_vtk_particles(const io_vtk_series *series, const char *species, const io_vtk_record *records,
+                            size_t record_count, const int64_t *counts, const double *constants,
+                            size_t stride) SIM_MUST_CHECK;
 /* grid.hdf: ImageData. Values are point data where they stand, in the middle of cells. */
 sim_status io_vtk_image(const io_vtk_series *series, const io_vtk_grid *grid, const io_vtk_record *records,
                         size_t record_count) SIM_MUST_CHECK;

@@ -120,6 +120,25 @@ static int panic(lua_State *L) {
   scenario_child_fail(scenario_child_of(L), SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory to start the script");
 }
 
+/* Adds the lines from which the function that failed was called to the text on the top: "... (called from line
+ * 12, 30)". */
+static void add_calls(lua_State *L) {
+  enum { LINES_MOST = 3, LEVELS_MOST = 64 };
+  lua_Debug at;
+  int lines[LINES_MOST], count = 0, last = scenario_child_line(L);
+  for (int level = 0; level < LEVELS_MOST && count < LINES_MOST && lua_getstack(L, level, &at); level++)
+    if (lua_getinfo(L, "l", &at) && at.currentline > 0 && at.currentline != last)
+      last = lines[count++] = at.currentline;
+  for (int i = 0; i < count; i++) {
+    lua_pushfstring(L, i == 0 ? " (called from line %d" : ", %d", lines[i]);
+    lua_concat(L, 2);
+  }
+  if (count > 0) {
+    lua_pushliteral(L, ")");
+    lua_concat(L, 2);
+  }
+}
+
 /* Gives an error its place, and text to one that has none. Runs no code of the script: no __tostring, no __index. */
 static int on_error(lua_State *L) {
   char at[32];
@@ -128,11 +147,14 @@ static int on_error(lua_State *L) {
   if (type != LUA_TSTRING && type != LUA_TNUMBER) {
     const char *article = type == LUA_TNIL ? "" : "a ";
     lua_pushfstring(L, "%s: the script's error object is %s%s", at, article, lua_typename(L, type));
-    return 1;
+  } else {
+    const char *text = lua_tostring(L, 1);
+    if (text[0] == SCENARIO_AT_FILE[0])
+      lua_pushvalue(L, 1);
+    else
+      lua_pushfstring(L, "%s: %s", at, text);
   }
-  const char *text = lua_tostring(L, 1);
-  if (text[0] == SCENARIO_AT_FILE[0]) return 1;
-  lua_pushfstring(L, "%s: %s", at, text);
+  add_calls(L);
   return 1;
 }
 

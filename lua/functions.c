@@ -4,6 +4,7 @@
 
 #include <lauxlib.h>
 
+#include <math.h>
 #include <string.h>
 
 enum { ARGUMENTS_MAX = 200 };
@@ -16,7 +17,7 @@ typedef struct operation {
 /* One builder for the constants outside of traces; a new one before it is full. */
 static sim_expr_builder *folding(lua_State *L, int count) {
   scenario_child *child = scenario_child_of(L);
-  int most = 8 * (count + 2); /* nodes that one call makes: of box, 6 for each argument and 3 */
+  int most = 8 * (count + 2); /* nodes that one call makes: of box, 7 for each argument and 7 */
   if (child->fold && child->folded + most > SIM_EXPR_NODES_MAX) sim_expr_builder_free(&child->fold);
   if (!child->fold) {
     child->folded = 0;
@@ -45,7 +46,7 @@ static int apply(lua_State *L, const operation *self, int count) {
   bool symbols = false;
   if (count > ARGUMENTS_MAX) return luaL_error(L, "%s: more than %d arguments", self->name, ARGUMENTS_MAX);
   if (count < function->least || (function->most >= 0 && count > function->most))
-    return luaL_error(L, "%s: %d arguments, expected %s%d", self->name, count,
+    return luaL_error(L, "%s: %d argument%s, expected %s%d", self->name, count, count == 1 ? "" : "s",
                       function->least == function->most ? ""
                       : count < function->least         ? "at least "
                                                         : "at most ",
@@ -81,6 +82,17 @@ static int negate(lua_State *L) {
   return apply(L, &self, 1);
 }
 
+/* Of math.max and math.min: a NaN among plain numbers is the result too, where Lua's own would pass it over. */
+static bool push_nan(lua_State *L, const operation *self, int count) {
+  if (strcmp(self->function->name, "max") != 0 && strcmp(self->function->name, "min") != 0) return false;
+  for (int i = 1; i <= count; i++)
+    if (lua_type(L, i) == LUA_TNUMBER && isnan(lua_tonumber(L, i))) {
+      lua_pushvalue(L, i);
+      return true;
+    }
+  return false;
+}
+
 /* Upvalue 3 is Lua's own function, 4 whether the evaluator's takes its place for numbers. */
 static int call_math(lua_State *L) {
   operation self = operation_of(L);
@@ -89,6 +101,7 @@ static int call_math(lua_State *L) {
   for (int i = 1; i <= count && !symbols; i++) symbols = scenario_is_symbol(L, i);
   if (symbols) return apply(L, &self, count);
   if (!lua_toboolean(L, lua_upvalueindex(4))) {
+    if (push_nan(L, &self, count)) return 1;
     lua_pushvalue(L, lua_upvalueindex(3));
     lua_insert(L, 1);
     lua_call(L, count, LUA_MULTRET);

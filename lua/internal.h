@@ -113,6 +113,10 @@ int scenario_order_pairs(lua_State *L);
 int scenario_order_next(lua_State *L);
 int scenario_order_sort(lua_State *L);
 
+/* What to write instead of the name `label` `name` ("math." "pow"), which a scenario does not have; `math`: the names
+ * that its table math has. False: nothing is known. */
+bool scenario_hint(const char *label, const char *name, const char *const *math, char *out, size_t capacity);
+
 /* Pushes the `sim` table. */
 void scenario_language_push(lua_State *L);
 /* Constructor's name of the table at `index`, or NULL. */
@@ -137,6 +141,8 @@ void scenario_symbol_push_parameter(lua_State *L, const char *name);
 /* A symbol, or a plain value where the graph has a constant. */
 void scenario_symbol_push_result(lua_State *L, const sim_expr_builder *builder, sim_expr_ref ref);
 bool scenario_is_symbol(lua_State *L, int index);
+/* Pushes the formula of the symbol at `index`, for print. */
+void scenario_symbol_push_text(lua_State *L, int index);
 /* Of booleans and symbols alike. */
 bool scenario_symbol_is_condition(lua_State *L, int index);
 /* What the symbol, number or boolean is in the graph; a parameter becomes an input when it is first used. */
@@ -144,6 +150,9 @@ sim_status scenario_symbol_ref(lua_State *L, int index, sim_expr_builder *builde
 /* Makes an input of a parameter whose members nobody used. */
 sim_status scenario_symbol_declare(lua_State *L, int index, sim_expr_builder *builder) SIM_MUST_CHECK;
 
+#define SCENARIO_NO_LENGTH                                                                                             \
+  "a symbol has no length, its items are not known when the function is read: write for i = 1, n with a number n (of " \
+  "assets, fixings, ...)"
 /* Refuse a symbol at `index`, and return 1 for any other value: where it is asked whether it is true (a `choice` may be
  * a number), or compared by ==. */
 int scenario_symbol_refuse_truth(lua_State *L, int index, bool choice);

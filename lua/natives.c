@@ -85,14 +85,18 @@ static int protected_call(lua_State *L) {
   lua_pushboolean(L, !failed);
   lua_insert(L, 1);
   if (failed && scenario_child_of(L)->trace) {
-    const char *error = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "no text";
+    const char *error = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+    if (!error)
+      error = lua_pushfstring(L, "its error object is %s%s", lua_isnil(L, 2) ? "" : "a ", luaL_typename(L, 2));
+    else
+      lua_pushvalue(L, 2);
     if (error[0] == SCENARIO_AT_FILE[0]) { /* "\1:12: text" */
       const char *text = strstr(error, ": ");
       error = text ? text + 2 : error;
     }
     lua_pushfstring(L, "pcall hides an error in a function that is compiled: %s", error);
     scenario_symbol_note(L, lua_tostring(L, -1));
-    lua_pop(L, 1);
+    lua_pop(L, 2);
   }
   return lua_gettop(L);
 }
@@ -263,11 +267,13 @@ void scenario_natives_set(lua_State *L) {
   replace(L, "getmetatable", get_metatable, NULL);
   replace(L, "rawget", raw_get, NULL);
   replace(L, "rawset", raw_set, NULL);
-  replace(L, "ipairs", refuse_symbols, "a symbol has no length: write for i = 1, n");
+  replace(L, "ipairs", refuse_symbols, SCENARIO_NO_LENGTH);
 }
 
 void scenario_natives_set_math(lua_State *L) {
   static const char no_type[] = "whether a symbol is a whole number is not known when the function is read";
+  replace(L, "modf", refuse_symbols, "math.modf takes no symbol: write x % 1 and x - x % 1");
+  replace(L, "ult", refuse_symbols, "math.ult takes no symbol: write sim.lt(a, b)");
   replace(L, "type", refuse_symbols, no_type);
   replace(L, "tointeger", refuse_symbols, no_type);
 }

@@ -63,8 +63,13 @@ static int step(lua_State *L) {
   return 2;
 }
 
+static void refuse_symbol(lua_State *L) {
+  if (scenario_is_symbol(L, 1)) (void)scenario_symbol_refuse(L, SCENARIO_NO_LENGTH);
+}
+
 /* A weak table loses keys whenever memory is asked for, so the keys are put into a list first. */
 int scenario_order_pairs(lua_State *L) {
+  refuse_symbol(L);
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   lua_newtable(L);
@@ -94,6 +99,7 @@ int scenario_order_pairs(lua_State *L) {
 }
 
 int scenario_order_next(lua_State *L) {
+  refuse_symbol(L);
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 3); /* 3: the best key so far */
   bool from_start = lua_isnil(L, 2), found = false;

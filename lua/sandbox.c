@@ -71,18 +71,20 @@ static int format(lua_State *L) {
 static int print(lua_State *L) {
   scenario_child *child = scenario_child_of(L);
   int count = lua_gettop(L);
-  if (child->quiet) return 0;
+  if (child->quiet || child->printed == SCENARIO_PRINT_MAX) return 0;
   luaL_Buffer line;
   luaL_buffinit(L, &line);
   for (int i = 1; i <= count; i++) {
-    if (i > 1) luaL_addchar(&line, '\t');
-    push_text(L, i);
+    if (i > 1) luaL_addstring(&line, "  ");
+    if (scenario_is_symbol(L, i))
+      scenario_symbol_push_text(L, i);
+    else
+      push_text(L, i);
     luaL_addvalue(&line);
   }
   luaL_pushresult(&line);
   size_t size, room = SCENARIO_PRINT_MAX - child->printed;
   const char *text = lua_tolstring(L, -1, &size);
-  if (room == 0) return 0;
   if (size > room) size = room;
   child->printed += size < room ? size + 1 : room;
   scenario_child_send(child, SCENARIO_FRAME_PRINT, text, size);
@@ -117,6 +119,9 @@ static int unknown_name(lua_State *L) {
     if (strcmp(full, *other) == 0)
       return luaL_error(L, "'%s' is not available in a scenario%s", full,
                         strncmp(full, "math.random", 11) == 0 ? "; sim.uniform and sim.normal are" : "");
+  char hint[128];
+  if (scenario_hint(label, shown, math_names, hint, sizeof hint))
+    return luaL_error(L, "undefined name '%s': %s", full, hint);
   const char *nearest = nearest_key(L, 1, shown);
   if (nearest) return luaL_error(L, "undefined name '%s', nearest is '%s%s'", full, label, nearest);
   return luaL_error(L, "undefined name '%s'", full);

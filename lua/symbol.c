@@ -84,6 +84,34 @@ sim_status scenario_symbol_ref(lua_State *L, int index, sim_expr_builder *builde
   return SIM_OK;
 }
 
+/* Of a value that was computed "x * x", or "t1 = sin(x); result = t1 * t1" where a part of it is used twice. */
+void scenario_symbol_push_text(lua_State *L, int index) {
+  const symbol *self = symbol_at(L, index);
+  const scenario_trace *trace = scenario_child_of(L)->trace;
+  sim_expr *expr = NULL;
+  sim_bytes text = {0};
+  if (*self->name) {
+    lua_pushstring(L, self->name);
+    return;
+  }
+  if (!trace || self->trace != trace->id) {
+    lua_pushliteral(L, "a symbol of another function");
+    return;
+  }
+  sim_status status = sim_expr_builder_finish(trace->builder, &self->ref, (const char *const[]){"result"}, 1, &expr);
+  if (status == SIM_OK) status = sim_expr_text(expr, &text);
+  if (status == SIM_OK) {
+    const char *shown = text.data;
+    if (strchr(shown, '\n') == text.data + text.size - 1) shown = strstr(shown, " = ") + 3;
+    lua_pushlstring(L, shown, (size_t)(text.data + text.size - 1 - shown));
+    luaL_gsub(L, lua_tostring(L, -1), "\n", "; ");
+    lua_remove(L, -2);
+  }
+  sim_expr_free(&expr);
+  sim_bytes_free(&text);
+  if (status != SIM_OK) luaL_error(L, "%s", sim_error_last()->message);
+}
+
 sim_status scenario_symbol_declare(lua_State *L, int index, sim_expr_builder *builder) {
   sim_expr_ref unused;
   const symbol *self = symbol_at(L, index);
@@ -212,9 +240,11 @@ void scenario_symbol_register(lua_State *L) {
       {"__lt", "a symbol cannot be compared by < or >: use sim.where with sim.lt or sim.gt"},
       {"__le", "a symbol cannot be compared by <= or >=: use sim.where with sim.le or sim.ge"},
       {"__eq", no_equality},
-      {"__concat", "a symbol has no text: its value is not known when the function is read"},
-      {"__tostring", "a symbol has no text: its value is not known when the function is read"},
-      {"__len", "a symbol has no length"},
+      {"__concat",
+       "a symbol has no text: its value is not known when the function is read; print(x) shows its formula"},
+      {"__tostring",
+       "a symbol has no text: its value is not known when the function is read; print(x) shows its formula"},
+      {"__len", SCENARIO_NO_LENGTH},
       {"__call", "a symbol cannot be called"},
       {"__newindex", "a member of a symbol cannot be assigned"},
       {"__band", BITS},

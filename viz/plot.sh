@@ -31,7 +31,7 @@ if ! { "$python" -m venv "$venv" && "$venv/bin/python" -m pip install --disable-
   if ! [ -x "$venv/bin/pip" ]; then
     say "Python's venv does not work here (on Debian: apt-get install python3-venv); see $log"
   else
-    say "cannot install h5py, numpy, pandas, xarray, matplotlib and pillow, which needs a network once; see $log"
+    say "cannot install h5py, numpy, pandas, xarray, matplotlib, pillow and xxhash, which needs a network once; see $log"
   fi
   exit 69
 fi

@@ -1,6 +1,7 @@
 /* The functions that a user writes. */
 #include "engine/expr.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Rules beside the operations themselves. */
@@ -33,8 +34,9 @@ const sim_expr_function sim_expr_functions[] = {
     {"min", 1, -1, "N", FOLD + SIM_EXPR_MIN, "min(a, b, ...): the least"},
     {"max", 1, -1, "N", FOLD + SIM_EXPR_MAX, "max(a, b, ...): the greatest"},
     {"clamp", 3, 3, "N", CLAMP, "clamp(x, low, high): min(max(x, low), high)"},
-    {"step", 1, 1, "N", STEP, "step(x): 1 for x >= 0, else 0"},
-    {"box", 3, -1, "N", BOX, "box(x, ..., low, high): 1 where low <= x < high for each x, else 0"},
+    {"step", 1, 1, "N", STEP, "step(x): 1 for x >= 0, else 0; NaN of NaN"},
+    {"box", 3, -1, "N", BOX,
+     "box(x, ..., low, high): 1 where low <= x < high for each x, else 0; NaN where an argument is NaN"},
     ONE("abs", ABS, "magnitude"),
     ONE("sign", SIGN, "-1, 0 or 1; of -0 and NaN itself"),
     ONE("floor", FLOOR, "greatest integer not above x"),
@@ -76,12 +78,21 @@ static sim_status call(sim_expr_builder *builder, sim_expr_op op, sim_expr_ref a
   return sim_expr_builder_call(builder, op, (const sim_expr_ref[]){a, b}, out);
 }
 
-/* 1 where the condition holds, else 0. */
-static sim_status indicator(sim_expr_builder *builder, sim_expr_ref condition, sim_expr_ref *out) {
-  sim_expr_ref args[3] = {condition};
-  SIM_TRY(sim_expr_builder_number(builder, 1, &args[1]));
-  SIM_TRY(sim_expr_builder_number(builder, 0, &args[2]));
-  return sim_expr_builder_call(builder, SIM_EXPR_WHERE, args, out);
+/* 1 where the condition holds, else 0; NaN where one of the numbers that it compares is NaN. */
+static sim_status indicator(sim_expr_builder *builder, sim_expr_ref condition, const sim_expr_ref *compared, int count,
+                            sim_expr_ref *out) {
+  sim_expr_ref outer[3] = {condition}, inner[3];
+  SIM_TRY(sim_expr_builder_truth(builder, true, &inner[0]));
+  for (int i = 0; i < count; i++) {
+    sim_expr_ref is_number; /* x == x */
+    SIM_TRY(call(builder, SIM_EXPR_EQ, compared[i], compared[i], &is_number));
+    SIM_TRY(call(builder, SIM_EXPR_AND, inner[0], is_number, &inner[0]));
+  }
+  SIM_TRY(sim_expr_builder_number(builder, 0, &inner[1]));
+  SIM_TRY(sim_expr_builder_number(builder, (double)NAN, &inner[2]));
+  SIM_TRY(sim_expr_builder_number(builder, 1, &outer[1]));
+  SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_WHERE, inner, &outer[2]));
+  return sim_expr_builder_call(builder, SIM_EXPR_WHERE, outer, out);
 }
 
 static sim_status box(sim_expr_builder *builder, const sim_expr_ref *args, int count, sim_expr_ref *out) {
@@ -94,7 +105,7 @@ static sim_status box(sim_expr_builder *builder, const sim_expr_ref *args, int c
     SIM_TRY(call(builder, SIM_EXPR_AND, inside, above, &inside));
     SIM_TRY(call(builder, SIM_EXPR_AND, inside, below, &inside));
   }
-  return indicator(builder, inside, out);
+  return indicator(builder, inside, args, count, out);
 }
 
 static sim_status logarithm(sim_expr_builder *builder, const sim_expr_ref *args, int count, sim_expr_ref *out) {
@@ -150,7 +161,7 @@ sim_status sim_expr_builder_apply(sim_expr_builder *builder, const sim_expr_func
   case STEP:
     SIM_TRY(sim_expr_builder_number(builder, 0, &part));
     SIM_TRY(call(builder, SIM_EXPR_LE, part, args[0], &part));
-    return indicator(builder, part, out);
+    return indicator(builder, part, args, 1, out);
   case BOX: return box(builder, args, count, out);
   case LOG_BASE: return logarithm(builder, args, count, out);
   case ATAN_TWO: return sim_expr_builder_call(builder, count == 2 ? SIM_EXPR_ATAN2 : SIM_EXPR_ATAN, args, out);

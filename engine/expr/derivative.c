@@ -285,6 +285,15 @@ static void work_free(work *w) {
   free(w->powers);
 }
 
+/* `of`: what was built, "derivative by x". A function that was built itself fails for the size of this alone. */
+static sim_status work_end(work *w, const char *of, sim_status status) {
+  if (status == SIM_ERR_SCENARIO)
+    (void)sim_fail(status, "the %s has more than %d operations: the function itself has %d, expected a shorter one", of,
+                   SIM_EXPR_NODES_MAX, w->expr->node_count);
+  work_free(w);
+  return status;
+}
+
 /* A builder with the same inputs and all of the graph in it. */
 static sim_status work_begin(work *w, const sim_expr *expr) {
   *w = (work){.expr = expr};
@@ -334,8 +343,9 @@ sim_status sim_expr_derivative(const sim_expr *expr, int input, sim_expr **out) 
     }
     status = finish(&w, results, names, expr->output_count, out);
   }
-  work_free(&w);
-  return status;
+  char of[SIM_EXPR_NAME_MAX + 32];
+  snprintf(of, sizeof of, "derivative by %s", expr->inputs[input]);
+  return work_end(&w, of, status);
 }
 
 sim_status sim_expr_gradient(const sim_expr *expr, int output, sim_expr **out) {
@@ -357,6 +367,5 @@ sim_status sim_expr_gradient(const sim_expr *expr, int output, sim_expr **out) {
         results[expr->nodes[i].args[0]] = w.derivatives[i];
     status = finish(&w, results, names, expr->input_count, out);
   }
-  work_free(&w);
-  return status;
+  return work_end(&w, "gradient", status);
 }

@@ -50,6 +50,15 @@ bool sim_expr_name_valid(const char *name) {
   return length && length <= SIM_EXPR_NAME_MAX && !name[length] && !(name[0] >= '0' && name[0] <= '9');
 }
 
+bool sim_expr_name_reserved(const char *name) {
+  static const char *const words[] = {"and",      "break",  "do",   "else", "elseif", "end",  "false", "for",
+                                      "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
+                                      "repeat",   "return", "then", "true", "until",  "while"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(words[i], name) == 0) return true;
+  return false;
+}
+
 int sim_expr_input_count(const sim_expr *expr) { return expr->input_count; }
 int sim_expr_output_count(const sim_expr *expr) { return expr->output_count; }
 int sim_expr_node_count(const sim_expr *expr) { return expr->node_count; }
@@ -76,61 +85,6 @@ bool sim_expr_depends(const sim_expr *expr, int output, int input) {
     for (int k = 0; k < sim_expr_rules[node->op].operands; k++) needed[node->args[k]] = true;
   }
   return false;
-}
-
-/* A node's value as slope * input + shift, where it is one. */
-typedef struct line {
-  bool is;
-  double slope, shift;
-} line;
-
-static line line_of(const sim_expr_node *node, const line *lines, int input) {
-  const line none = {0};
-  if (node->op == SIM_EXPR_INPUT) return node->args[0] == input ? (line){true, 1, 0} : none;
-  if (node->op == SIM_EXPR_NUMBER) return (line){true, 0, node->value};
-  const int operands = sim_expr_rules[node->op].operands;
-  const line a = operands > 0 ? lines[node->args[0]] : none, b = operands > 1 ? lines[node->args[1]] : none;
-  switch ((sim_expr_op)node->op) {
-  case SIM_EXPR_NEG: return (line){a.is, -a.slope, -a.shift};
-  case SIM_EXPR_ADD: return (line){a.is && b.is, a.slope + b.slope, a.shift + b.shift};
-  case SIM_EXPR_SUB: return (line){a.is && b.is, a.slope - b.slope, a.shift - b.shift};
-  case SIM_EXPR_MUL:
-    if (a.is && b.is && b.slope == 0) return (line){true, a.slope * b.shift, a.shift * b.shift};
-    return (line){a.is && b.is && a.slope == 0, a.shift * b.slope, a.shift * b.shift};
-  case SIM_EXPR_DIV: return (line){a.is && b.is && b.slope == 0 && b.shift != 0, a.slope / b.shift, a.shift / b.shift};
-  default: return none;
-  }
-}
-
-/* Where a line has the value of another one, if anywhere. */
-static int meeting(line a, line b, double *out) {
-  if (!a.is || !b.is || a.slope == b.slope) return 0;
-  *out = (b.shift - a.shift) / (a.slope - b.slope);
-  return isfinite(*out) ? 1 : 0;
-}
-
-int sim_expr_breaks(const sim_expr *expr, int input, double *out) {
-  static const line zero = {true, 0, 0};
-  line lines[SIM_EXPR_NODES_MAX];
-  int count = 0;
-  for (int i = 0; i < expr->node_count; i++) {
-    const sim_expr_node *node = &expr->nodes[i];
-    const sim_expr_op op = (sim_expr_op)node->op;
-    lines[i] = line_of(node, lines, input);
-    if (op == SIM_EXPR_ABS || op == SIM_EXPR_SIGN) count += meeting(lines[node->args[0]], zero, out + count);
-    if (op != SIM_EXPR_LT && op != SIM_EXPR_LE && op != SIM_EXPR_EQ && op != SIM_EXPR_NE && op != SIM_EXPR_MIN &&
-        op != SIM_EXPR_MAX)
-      continue;
-    count += meeting(lines[node->args[0]], lines[node->args[1]], out + count);
-    for (int k = 0; k < 2; k++) { /* |line| beside a number: twice */
-      const sim_expr_node *size = &expr->nodes[node->args[k]];
-      const line other = lines[node->args[1 - k]], minus = {other.is, -other.slope, -other.shift};
-      if (size->op != SIM_EXPR_ABS || other.slope != 0) continue;
-      count += meeting(lines[size->args[0]], other, out + count);
-      count += meeting(lines[size->args[0]], minus, out + count);
-    }
-  }
-  return count;
 }
 
 double sim_expr_work(const sim_expr *expr) {

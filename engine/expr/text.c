@@ -53,6 +53,7 @@ static void add_number(sim_bytes *line, double value) {
     snprintf(text, sizeof text, "%.*g", digits, value);
     if (strtod(text, NULL) == value) break;
   }
+  if (fabs(value) < 1e15 && value == floor(value)) snprintf(text, sizeof text, "%.15g", value); /* 100, not 1e+02 */
   sim_bytes_text(line, text);
 }
 

@@ -19,7 +19,7 @@ const sim_schema collision_group_schema = {
 
 static const sim_field grain_fields[] = {
     {FIELD(collision_grain, radius), .type = SIM_REAL, .flags = SIM_REQUIRED | POSITIVE, .max = INFINITY,
-     .dimension = LENGTH, .doc = "radius"},
+     .dimension = LENGTH, .doc = "from its centre to its surface"},
     {FIELD(collision_grain, position), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
      .doc = "where its centre is"},
     {FIELD(collision_grain, angular_velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",

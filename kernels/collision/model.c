@@ -138,13 +138,29 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   return SIM_OK;
 }
 
+/* After a step that diverged: names the grain where the state itself is not finite. The state is then lost in any case;
+ * on a GPU it does not come back. */
+static sim_status name_grain(collision_run *run, const sim_clock *clock) {
+  const sim_error cause = *sim_error_last();
+  sim_array arrays[COLLISION_ARRAYS];
+  sim_species species[SIM_SPECIES_MAX];
+  sim_frame frame = {.clock = *clock, .arrays = arrays, .species = species};
+  frame.clock.step++; /* the step that failed */
+  if (view(run, arrays, species, &frame) == SIM_OK && arrays[0].space == SIM_SPACE_HOST &&
+      sim_frame_check_finite(&frame) == SIM_ERR_DIVERGED)
+    return SIM_ERR_DIVERGED;
+  return sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
+}
+
 static sim_status step(void *self, sim_clock *clock) {
   collision_run *run = self;
   double after;
   const double dt = sim_clock_step(clock, run->dt, &after);
   clock->t = after;
   if (run->options.walls > 0) SIM_TRY(collision_motion_step(run, clock->t, dt));
-  if (run->n > 0) SIM_TRY(run->ops->step(run->work, clock->t, dt));
+  const sim_status status = run->n > 0 ? run->ops->step(run->work, clock->t, dt) : SIM_OK;
+  if (status == SIM_ERR_DIVERGED) return name_grain(run, clock);
+  SIM_TRY(status);
   clock->step++;
   clock->dt = dt;
   return run->varies && clock->step % COLLISION_FLOW_STEPS == 0 ? collision_flow_step(run, clock) : SIM_OK;

@@ -181,7 +181,7 @@ static void warn(diffusion_resolution *r, int field, int axis, int64_t member, d
   r->warned[field] = true;
   sim_log(
       SIM_LOG_WARN,
-      "the grid does not resolve %s%s: at t = %.9g the upper third of its wavenumbers along %c holds %.2g %% of the "
+      "the grid does not resolve %s%s: at t = %.9g the upper third of its wavenumbers along %c holds %.3g %% of the "
       "power of its fluctuations, above %g %%: take more cells than %lld along %c",
       diffusion_species_of(r->p, field)->name, whose, t, "xyz"[axis], 100 * share, 100 * limit,
       (long long)r -> grid.n[axis], "xyz"[axis]);

@@ -202,6 +202,11 @@ static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
                      "expected a name of at most %d letters, digits and _, no digit first, other than x, y, z, t, h, "
                      "coefficients, level, begin and member, got \"%.60s\"",
                      NAME_LONGEST, s->name ? s->name : "");
+    else if (sim_expr_name_reserved(s->name))
+      sim_faults_add(faults, line, path,
+                     "\"%s\" is a word of Lua, which no parameter of rates can have: expected "
+                     "another name, such as \"%s_\"",
+                     s->name, s->name);
     for (int other = 0; other < f; other++)
       if (s->name && diffusion_species_of(p, other)->name && !strcmp(s->name, diffusion_species_of(p, other)->name))
         sim_faults_add(faults, line, path, "expected a name of its own, got that of fields[%d]", other + 1);

@@ -287,11 +287,11 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
       run->n, run->mass.data, run->position.data, run->velocity.data, run->acceleration.data, run->jerk.data};
   SIM_TRY(run->ops->create(&options, &state, &run->work));
   if (setup->saved != NULL) return SIM_OK;
-  sim_startup("first force", 0, 0);
+  sim_startup("computing the first force", 0, 0);
   run->ops->force(run->work, 0);
   run->ops->finish(run->work);
   SIM_TRY(nbody_check_force(run, &options));
-  sim_startup("energy at the start", 0, 0);
+  sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
   SIM_TRY(nbody_check_energy(run, sums));
   run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential ? sums->kinetic + sums->potential : 0;

@@ -31,7 +31,7 @@ static const sim_field jumps_fields[] = {
      .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
     {0}};
 static const sim_schema jumps_schema = {
-    .doc = "Merton's jumps, with vol or heston", .fields = jumps_fields, .size = sizeof(option_jumps)};
+    .doc = "Merton's jumps of the price, beside vol, heston, local_vol or vol_grid", .fields = jumps_fields, .size = sizeof(option_jumps)};
 
 static const sim_field grid_fields[] = {
     {SIM_FIELD(option_vol_grid, spots), .type = SIM_ARRAY, .doc = "prices, ascending, 2 to 64", .flags = SIM_REQUIRED},
@@ -53,7 +53,7 @@ static const sim_field asset_fields[] = {
      .flags = SIM_OR_NUMBER, .initial = "0", .signature = &option_term_signature},
     {SIM_FIELD(option_asset, heston), .type = SIM_TABLE, .doc = "in place of vol", .table = &heston_schema,
      .flags = SIM_OPTIONAL},
-    {SIM_FIELD(option_asset, jumps), .type = SIM_TABLE, .doc = "added to vol or heston", .table = &jumps_schema,
+    {SIM_FIELD(option_asset, jumps), .type = SIM_TABLE, .doc = "added to vol, heston, local_vol or vol_grid", .table = &jumps_schema,
      .flags = SIM_OPTIONAL},
     {SIM_FIELD(option_asset, local_vol), .type = SIM_FUNCTION, .signature = &local_signature,
      .doc = "in place of vol: of the price and of time, at the beginning of each step"},

@@ -25,6 +25,7 @@ typedef struct integral {
   double least, size[2];  /* least value that may be; what 1 is of the integrals of it and of its square */
   double bad, bad_at;     /* a value that may not be */
   bool found_bad, failed; /* failed: halving did not end */
+  bool missed;            /* places where it jumps may be */
   double *sums[2];        /* [steps] each; the second may be NULL */
   int64_t panels;
 } integral;
@@ -95,11 +96,7 @@ static bool finish(integral *f, panel *list, int count) {
   return !f->failed;
 }
 
-static int compare(const void *a, const void *b) {
-  return *(const double *)a < *(const double *)b ? -1 : *(const double *)a > *(const double *)b;
-}
-
-/* Panels end at steps and at the times that the function compares t with. */
+/* Panels end at steps and where the function may jump. */
 static bool sweep(integral *f, int steps, double dt, const double *breaks, int count) {
   panel list[TOGETHER * (2 * DEPTH + 4)];
   const double most = steps * dt / PANELS;
@@ -136,16 +133,15 @@ static void look_around(integral *f, double maturity) {
 }
 
 static sim_status integrate(integral *f, const sim_expr *expr, int steps, double dt, bool *done) {
-  double *breaks = calloc((size_t)3 * SIM_EXPR_NODES_MAX, sizeof *breaks);
+  double *breaks = NULL;
+  int count = 0;
   sim_expr_program *program = NULL;
   sim_status status = sim_expr_program_create(expr, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &program);
   f->scratch = status == SIM_OK ? aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64) : NULL;
-  if (status == SIM_OK && (f->scratch == NULL || breaks == NULL))
-    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+  if (status == SIM_OK && f->scratch == NULL) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+  if (status == SIM_OK) status = option_breaks(expr, 0, 0, steps * dt, &breaks, &count, &f->missed);
   if (status == SIM_OK) {
     f->program = program;
-    const int count = sim_expr_breaks(expr, 0, breaks);
-    qsort(breaks, (size_t)count, sizeof *breaks, compare);
     look_around(f, steps * dt);
     *done = sweep(f, steps, dt, breaks, count);
   }
@@ -181,6 +177,7 @@ sim_status option_integrate(const char *name, const sim_expr *expr, double least
                     "%s: its integrals over the steps are not found to 1e-10, for it changes too often: expected a "
                     "smoother function of time, or sim.curve { {t, value}, ... }",
                     name);
+  if (f.missed) option_tell_missed(name);
   return SIM_OK;
 }
 
@@ -225,9 +222,11 @@ static sim_status tell_jumps(const option_parameters *p, int asset) {
   const double dt = p->maturity / p->steps, spot = option_asset_at(p, asset)->spot;
   const int input = expr != NULL ? sim_expr_input_find(expr, "t") : -1;
   if (input < 0) return SIM_OK;
-  double *breaks = calloc((size_t)3 * SIM_EXPR_NODES_MAX, sizeof *breaks);
-  if (breaks == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
-  const int count = sim_expr_breaks(expr, input, breaks);
+  double *breaks;
+  int count;
+  bool missed;
+  SIM_TRY(option_breaks(expr, input, spot, p->maturity, &breaks, &count, &missed));
+  if (missed) option_tell_missed("local_vol");
   sim_status status = SIM_OK;
   for (int i = 0; i < count && status == SIM_OK; i++) {
     const double t = breaks[i], near = 1e-6 * dt, steps = t / dt;

@@ -159,6 +159,12 @@ typedef struct option_market {
 } option_market;
 /* SIM_ERR_SCENARIO where a volatility is negative or a term structure not finite. */
 sim_status option_market_create(const option_parameters *p, const option_bump *bump, option_market *out) SIM_MUST_CHECK;
+/* Times in [0, maturity], and others, at which a function may jump or have a kink as its `input`, the time, moves while
+ * the one beside it is `other`: sorted, *out[*count], the caller's to free. Comparisons that are linear in t are
+ * solved; the others are searched: *missed where half of the search finds another number of them. */
+sim_status option_breaks(const sim_expr *expr, int input, double other, double maturity, double **out, int *count,
+                         bool *missed) SIM_MUST_CHECK;
+void option_tell_missed(const char *name); /* a warning that begins with the name */
 /* Integrals of a function of t over each step to 1e-10 of the whole, of its square too where that is not NULL:
  * [steps] each. Times that it compares t with are ends of pieces, so that curves and functions that jump there are
  * exact; what is between is halved until it holds. SIM_ERR_SCENARIO where a value is not finite or below `least`, or

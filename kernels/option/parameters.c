@@ -26,7 +26,7 @@ static const char *const monitorings[] = {"steps", "continuous", NULL};
   }
 #define STRIKE                                                                                                         \
   {                                                                                                                    \
-    SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "strike", .flags = SIM_REQUIRED | SIM_RANGE, .min = 0,  \
+    SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "price that is agreed on", .flags = SIM_REQUIRED | SIM_RANGE, .min = 0,  \
                                       .max = INFINITY                                                                  \
   }
 #define MONITORING                                                                                                     \

@@ -35,11 +35,16 @@ static double bare_spread(const option_run *run, double n, int q) {
   return n > 0 ? sqrt(squares / (run->groups - 1) / run->groups) : NAN;
 }
 
+static bool only_zeros(const option_run *run, double n, int q) {
+  return option_mean(run, q) == 0 && !(bare_spread(run, n, q) > 0);
+}
+
+/* A Greek of a payoff that no path has paid is as unknown as the price: bumped paths or a tie may show anything. */
 bool option_unpaid(const option_run *run, double n, int q) {
   const option_quantity *of = &run->quantity[q];
   const bool other = of->greek >= 0 && of->greek <= OPTION_VEGA &&
                      !option_payoff_sees(run->parameters, of->payoff, of->asset); /* its Greek is 0 */
-  return !run->certain && !other && n > 0 && option_mean(run, q) == 0 && !(bare_spread(run, n, q) > 0);
+  return !run->certain && !other && n > 0 && (only_zeros(run, n, q) || only_zeros(run, n, of->payoff));
 }
 
 double option_spread(const option_run *run, double n, int q) {
@@ -66,13 +71,20 @@ double option_error(const option_run *run, double n, int q) {
   return isnan(error) ? error : fmax(error, rounding(run, q));
 }
 
+/* What rounding may leave of the difference between two prices in fp64: each may be off by 2^-40. */
+static double shift_rounding(const option_run *run, int payoff) { return 0x1p-39 * fabs(option_mean(run, payoff)); }
+
 double option_shift(const option_run *run, int payoff) {
-  return run->bias_chunks > 0 && run->bias_squares[payoff] >= 0 ? run->bias_mean[payoff] : NAN;
+  if (!(run->bias_chunks > 0 && run->bias_squares[payoff] >= 0)) return NAN;
+  const double shift = run->bias_mean[payoff];
+  return fabs(shift) > shift_rounding(run, payoff) ? shift : 0;
 }
 
 double option_shift_error(const option_run *run, int payoff) {
-  const double n = run->bias_chunks;
-  return n > 1 && run->bias_squares[payoff] >= 0 ? sqrt(run->bias_squares[payoff] / (n - 1) / n) : NAN;
+  const double n = run->bias_chunks, squares = run->bias_squares[payoff];
+  if (!(n > 1 && squares >= 0)) return NAN;
+  if (run->bias_mean[payoff] == 0 && squares == 0) return NAN; /* no path of the sample has shown a difference */
+  return fmax(sqrt(squares / (n - 1) / n), shift_rounding(run, payoff));
 }
 
 /* ---- lines for the end ---- */
@@ -82,6 +94,8 @@ static void cell_text(double value, double error, char *out, size_t capacity) {
   const int digits = error > 0 && isfinite(error) ? 1 - (int)floor(log10(error)) : 6;
   if (isnan(error))
     snprintf(out, capacity, "%.6g +- ?", value);
+  else if (error == 0)
+    snprintf(out, capacity, "%.9g +- 0", value);
   else if (digits < 0 || digits > 9 || fabs(value) >= 1e9)
     snprintf(out, capacity, "%.10g +- %.1e", value, error);
   else
@@ -131,7 +145,9 @@ static void report_bias(const option_run *run, sim_bytes *out) {
   char name[128] = "", cell[64];
   for (int k = 0; k < payoffs && run->bias != NULL; k++) {
     if (payoffs > 1) row_name(run->parameters, k, name, sizeof name);
-    cell_text(option_shift(run, k), option_shift_error(run, k), cell, sizeof cell);
+    const double shift = option_shift(run, k), error = option_shift_error(run, k);
+    cell_text(shift, error, cell, sizeof cell);
+    if (shift == 0 && error <= shift_rounding(run, k)) snprintf(cell, sizeof cell, "0 but for rounding");
     sim_bytes_format(out, "bias %s of the time steps, in no error%s%s\n", cell, payoffs > 1 ? ": " : "", name);
   }
 }

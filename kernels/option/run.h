@@ -34,7 +34,8 @@ double option_mean(const option_run *run, int quantity);
 double option_spread(const option_run *run, double n, int quantity);
 /* As it is told: no less than what rounding leaves. */
 double option_error(const option_run *run, double n, int quantity);
-/* What the steps shift a price by, about, and the standard error of that; NaN while it is not known. */
+/* What the steps shift a price by, about: 0 where only rounding is left of it. And the standard error of that, no less
+ * than rounding. NaN: not known (yet), or no path has shown a difference. */
 double option_shift(const option_run *run, int payoff);
 double option_shift_error(const option_run *run, int payoff);
 /* Whether samples have shown nothing but 0, of what is not 0 for sure. */

@@ -4,6 +4,37 @@
 
 expect 0 "sim check" "$SIM" --help
 grep -q resume output || fail "help does not name resume"
+# Each command has its own help: every option that it takes, and an example that it takes itself.
+every=$("$SIM" --help | sed -n 's/^  \(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' | sort -u)
+for command in run check resume sweep batch status list describe new info bench; do
+  expect 0 "usage: sim $command" "$SIM" "$command" --help
+  cp output own
+  grep -q "^  sim $command" own || fail "sim $command --help has no example"
+  "$SIM" help "$command" | cmp -s - own || fail "sim help $command is not sim $command --help"
+  while read -r option; do
+    case $option in --help | --version) continue ;; esac
+    value=$("$SIM" --help | grep -oE -- "^  (-., )?$option[ =][^ ]+ " | grep -oE '[^ ]+ $' || true)
+    case $option in
+      --set) given=(a=1) ;;
+      --device) given=(cpu) ;;
+      --precision) given=(single) ;;
+      --isa) given=(plain) ;;
+      --wall | --time) given=(00:10:00) ;;
+      *) given=(1) ;;
+    esac
+    [ "$value" ] || given=()
+    target=(x)
+    [ "$command" != list ] && [ "$command" != info ] || target=()
+    "$SIM" "$command" "${target[@]}" "$option" "${given[@]}" >output 2>&1 || true
+    if grep -qE 'does not take' output; then
+      ! grep -q -- "^  \(-., \)\?$option\b" own || fail "sim $command --help names $option, which it does not take"
+    else
+      grep -q -- "^  \(-., \)\?$option\b" own || fail "sim $command --help does not name $option"
+    fi
+  done <<<"$every"
+done
+"$SIM" batch --help | grep -q -- '--time HH:MM:SS' || fail "sim batch --help names no unit of --time"
+expect 64 "nearest is 'batch'" "$SIM" help bacth
 expect 0 "sim " "$SIM" --version
 grep -qE '^sim [0-9]+\.[0-9]+\.[0-9]+ \(.+\)$' output || fail "not 'sim X.Y.Z (revision)'"
 [ "$(wc -l <output)" = 1 ] || fail "--version says more than one line"

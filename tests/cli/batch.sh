@@ -95,9 +95,32 @@ expect 0 "2 done" "$SIM" "${long[@]}" -o killed
 "${run[@]}" --set n=700 --set steps=3000 --seed 2 -o calm >/dev/null
 same calm killed/run_0002 "a run of a sweep that was stopped"
 
+# --no-progress is for all; USR1 in a sweep of a job with a limit is left to its runs.
+expect 0 "6 done (some before)" "$SIM" "${grid[@]}" --no-progress -o grid
+SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 15)) "$SIM" "${long[@]/#steps=*/steps=100000000}" --wall auto -o warned >output 2>&1 &
+pid=$!
+until_true 30 test -e warned/run_0002/status.json
+kill -USR1 $pid
+code=0
+wait $pid || code=$?
+[ "$code" = 75 ] || fail "a sweep that was warned: exit $code"
+grep -q "the limit of [0-9]* s is near" warned/logs/run_0001.log || fail "a warned sweep stopped its runs: $(cat warned/logs/run_0001.log)"
+
 # sim status: a table of many runs, and a line for what is none.
 expect 66 "no run" "$SIM" status grid/run_000? fake
-[ "$(grep -c '^grid.* done ' output)" = 6 ] || fail "six runs are done"
+[ "$(grep -c '^grid.* done *100 % ' output)" = 6 ] || fail "six runs are done"
+
+# Where they stand: a run that ended early has done what its newest checkpoint holds, and no end to come.
+stand() { # stand STATE KEYS: the columns state, done and ends
+  mkdir -p stands
+  printf '{"state": "%s", "time": 9, "t_end": 10, "updated": "u"%s}\n' "$1" "$2" >stands/status.json
+  "$SIM" status stands | awk 'NR == 2 { $1 = ""; print }'
+}
+[ "$(stand failed ', "exit_code": 74')" = " failed 74 0 % u" ] || fail "a run that saved nothing: $(stand failed ', "exit_code": 74')"
+[ "$(stand running ', "checkpoint_step": 3, "checkpoint_time": 3, "expected_end": "e", "rate": 2')" = " lost 30 % u" ] || fail "a lost run"
+[ "$(stand stopped ', "exit_code": 75, "checkpoint_step": 9, "checkpoint_time": 9, "expected_end": "e"')" = " stopped 75 90 % u" ] ||
+  fail "a stopped run"
+[ "$(stand done ', "exit_code": 0, "stop_when": true')" = " done 100 % u" ] || fail "a run that is done"
 
 # A name, a state or a host with control characters: the terminal gets none of them.
 mkdir $'esc\e[31m' && printf '{"state": "done", "exit_code": 0, "host": "h\e]0;x\a", "job": "j\r7"}\n' >$'esc\e[31m/status.json'
@@ -156,6 +179,10 @@ expect 64 "the sweep has the runs 1 to 2" "$SIM" sweep s.lua --set n=20,30 --onl
 expect 64 "an array over nothing" "$SIM" batch s.lua --array 5-2
 expect 64 "--array '1-'" "$SIM" batch s.lua --array 1-
 expect 64 "--time 'soon'" "$SIM" batch s.lua --time soon
+expect 64 "a bare number is minutes to sbatch" "$SIM" batch s.lua --time 60
+expect 64 "--partition 'a b'" "$SIM" batch s.lua --partition "a b"
+expect 64 "--account" "$SIM" batch s.lua --account $'x\n#SBATCH --mem=0'
+expect 64 "--seed: a value is missing in ','" "$SIM" sweep s.lua --seed , -o none
 expect 64 "--scheduler 'cron'" "$SIM" batch s.lua --scheduler cron
 expect 64 "--wall 'later'" "${run[@]}" --wall later
 [ ! -e none ] || fail "a refused sweep left a folder"
@@ -167,6 +194,28 @@ for scheduler in slurm pbs; do
 done
 grep -qx '#SBATCH --time=02:00:00' slurm.sh && grep -qx '#SBATCH --gpus=1' slurm.sh || fail "$(cat slurm.sh)"
 grep -qx '#PBS -J 0-9' pbs.sh && grep -q 'ncpus=8:.*:ngpus=1' pbs.sh || fail "$(cat pbs.sh)"
+
+# Partition and account: as lines of the script, and kept by a chain of PBS jobs, whose next one is submitted by the job.
+"$SIM" batch s.lua --partition long --account ab123 >named.sh
+grep -qx '#SBATCH --partition=long' named.sh && grep -qx '#SBATCH --account=ab123' named.sh || fail "$(cat named.sh)"
+"$SIM" batch s.lua --partition long --account ab123 --scheduler pbs >named.sh
+grep -qx '#PBS -q long' named.sh && grep -qx '#PBS -A ab123' named.sh || fail "$(cat named.sh)"
+"$SIM" batch s.lua -o chained --scheduler pbs >chained.sh
+printf '#!/bin/sh\nmkdir -p chained && echo "{\\"checkpoint_step\\": 30}" >chained/status.json\nexit 75\n' >fake/stops
+printf '#!/bin/sh\nprintf "%%s\\n" "$@" >"%s/submitted"\n' "$PWD" >fake/qsub
+chmod +x fake/stops fake/qsub
+play qstat "Job Id: 7.host
+    Account_Name = project 9
+    queue = workq"
+sed "s|^sim=.*|sim=$PWD/fake/stops|" chained.sh >job.sh
+PBS_JOBID=7.host PBS_O_QUEUE=route PBS_QUEUE=workq PBS_O_WORKDIR=$PWD bash job.sh >job.log 2>&1 || fail "a chained job: $(cat job.log)"
+[ "$(tr '\n' ' ' <submitted)" = "-q route -A project 9 chained.job " ] || fail "the next job: $(cat submitted)"
+grep -q '^back into the queue; the next job goes on from step 30 in chained$' job.log || fail "the log of a job: $(cat job.log)"
+printf '#!/bin/sh\nexit 78\n' >fake/stops
+code=0
+PBS_JOBID=7.host PBS_O_WORKDIR=$PWD bash job.sh >job.log 2>&1 || code=$?
+[ "$code" = 78 ] || fail "a job whose run ends with 78: exit $code"
+grep -q '^exit 78: not put back into the queue' job.log || fail "the log of a job that failed: $(cat job.log)"
 
 # Every value stands there as one word, whatever its letters: the script is run with a sim that lists what it was given.
 hostile='a b$(touch pwned)`touch pwned`;touch pwned"q"'"'"''

@@ -82,7 +82,23 @@ expect 0 "the grid does not resolve u: at t = " "$SIM" run burgers.lua -o burger
 [ "$(grep -c warning output)" = 1 ] || fail "not one warning"
 expect 0 "" "$SIM" run burgers.lua -o fine.out --set D=5e-3
 [ "$(grep -c warning output)" = 0 ] || fail "a grid that resolves is warned of"
+# A wave of two cells is all of the fluctuations: 100 %, not 1e+02 %.
+cat >shortest.lua <<'LUA'
+return sim.diffusion { grid = { n = {64}, size = {64} }, fields = { { name = "u", D = 0, initial = function(x) return 1 + math.cos(math.pi*(x - 0.5)) end } },
+  rates = function(u) return -u^2 end, integrate = { scheme = "etdrk4", dt = 1e-6, t_end = 2e-6 } }
+LUA
+expect 0 "along x holds 100 % of the power" "$SIM" run shortest.lua -o shortest.out
 expect 0 "integrate.dt: 0.2 does not divide the run, to t_end = 0.3: 2 steps of 0.15" "$SIM" check burgers.lua --set dt=0.2
 expect 0 "integrate.dt: 0.5 is longer than the run, which ends at t_end = 0.3: one step of 0.3" "$SIM" check burgers.lua --set dt=0.5
 expect 0 "" "$SIM" run s.lua -o put-off --set t_end=0.7
 expect 0 "integrate.dt: 0.1 does not divide the run from t = 0.7 on, to t_end = 1.55: 9 steps of 0.0944444444" "$SIM" run s.lua -o put-off --resume --set t_end=1.55
+# A share of all is a number that people read.
+cat >rough.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {256}, size = {1} },
+  fields    = { { name = "u", D = 1e-9, initial = function(x) return math.sin(2 * math.pi * 120 * x) end } },
+  rates     = function(u) return 0 * u end,
+  integrate = { scheme = "etdrk4", dt = 0.01, t_end = 0.1 },
+}
+LUA
+expect 0 "along x holds 100 % of the power" "$SIM" run rough.lua

@@ -1,25 +1,165 @@
 #!/usr/bin/env bash
-# Scenarios that stand in the documents are scenarios, and documents name files that are there.
-. "${BASH_SOURCE[0]%/*}/lib.sh"
+# What stands in the documents works: every block of Lua and of shell (docs.sh), and every block of Python, with the
+# blocks of shell that draw (docs.sh python). Documents name files that are there.
+#
+# Before a block may stand a comment: "<!-- in: TEXT -->" is the rest of a scenario, in which the block stands for BLOCK;
+# "<!-- not run: REASON -->" leaves a block of shell out. Blocks see what earlier ones of all pages left behind. Bodies
+# are a sixtieth of what they are in the documents, and at least 16.
+here=$(cd -- "${BASH_SOURCE[0]%/*}" && pwd)
+. "$here/lib.sh"
 : "${ROOT:?the source tree}"
+kind=${1:-}
+pages=("$ROOT/README.md" "$ROOT/CONTRIBUTING.md" "$ROOT"/docs/*.md)
 
-# Each block of Lua that returns something becomes a file of its own.
-awk '/^```lua$/ { inside = 1; name = sprintf("block%02d.lua", ++count); next }
-     /^```$/ { inside = 0 }
-     inside { print > name }' "$ROOT/README.md" "$ROOT/docs/scenario.md"
-checked=0
-for file in block*.lua; do
-  grep -q '^return sim\.' "$file" || continue
-  expect 0 "" "$SIM" check "$file"
-  checked=$((checked + 1))
+# Each block becomes a file PAGE_LINE.KIND; what the comment before it says, PAGE_LINE.about.
+mkdir blocks
+awk '
+  FNR == 1 { name = FILENAME; sub(/.*\//, "", name); sub(/\.md$/, "", name); about = "" }
+  /^<!-- (in|not run): .* -->$/ { about = $0; sub(/^<!-- /, "", about); sub(/ -->$/, "", about); next }
+  /^```/ && !inside { inside = 1; kind = substr($0, 4); file = sprintf("blocks/%s_%04d.%s", name, FNR, kind == "" ? "sh" : kind)
+                      if (about != "") print about > substr(file, 1, length(file) - length(kind == "" ? "sh" : kind)) "about"
+                      next }
+  /^```$/ { inside = 0; about = ""; close(file); next }
+  inside { print > file; next }
+  NF { about = "" }' "${pages[@]}"
+unknown=$(find blocks -type f ! -name '*.lua' ! -name '*.sh' ! -name '*.python' ! -name '*.about')
+[ -z "$unknown" ] || fail "blocks of a language that is not known here: $unknown"
+
+# A folder as a user has it: the sources, and `sim` and `dev` on the path. What installs or needs a cluster does nothing.
+smaller='function small(n) { n = int(n / 60); return n < 16 ? 16 : n }'
+mkdir bin scenarios
+for file in "$ROOT"/scenarios/*.lua; do
+  awk "$smaller"' match($0, /sim\.param\("n", [0-9]+/) {
+      $0 = substr($0, 1, RSTART + 14) small(substr($0, RSTART + 15, RLENGTH - 15)) substr($0, RSTART + RLENGTH) }
+    { print }' "$file" >"scenarios/${file##*/}"
 done
-((checked >= 2)) || fail "only $checked scenarios found in the documents"
+cp -r -- "$ROOT/data" .
+cp scenarios/galaxy.lua .
+cat >bin/sim <<SH
+#!/usr/bin/env bash
+words=() code=0
+for word in "\$@"; do
+  if [[ \$word =~ ^n=[0-9,]+\$ ]]; then
+    word=n=\$(awk -F, '$smaller { for (i = 1; i <= NF; i++) printf "%s%d", (i > 1 ? "," : ""), small(\$i) }' <<<"\${word#n=}")
+  fi
+  words+=("\$word")
+done
+case "\$1 \$*" in
+  *" --resume"*) ;;
+  run* | *.lua*.lua*) [ "\$1" = batch ] || [ "\$1" = sweep ] || [ "\$1" = check ] || words+=(--force) ;;
+esac
+"$SIM" "\${words[@]}" || code=\$?
+case " \$* " in *" --device cuda "*) [ \$code != 69 ] || code=0 ;; esac # no GPU here
+exit \$code
+SH
+cat >dev <<'SH'
+#!/usr/bin/env bash
+case $1 in
+  run) exec sim "$@" ;;
+  sim) shift && exec sim "$@" ;;
+  plot) exec simview "$@" ;;
+  build) ;;
+  *) exit 64 ;;
+esac
+SH
+cat >bin/git <<'SH'
+#!/usr/bin/env bash
+[ "$1" = clone ] && mkdir "$3" && cp -r scenarios data dev "$3"
+SH
+for name in sbatch module cmake pip; do printf '#!/bin/sh\n' >"bin/$name"; done
+chmod +x bin/* dev
+export PATH=$PWD/bin:$PATH HOME=$PWD/home
 
-for file in README CONTRIBUTING CHANGELOG docs/scenario docs/outputs docs/performance docs/gpu; do
+shell_block() {
+  local page=$1
+  rm -rf sim
+  timeout -k 5 400 bash -euo pipefail "$page" >output 2>&1 || fail "exit $?: the block $page: $(cat "$page")"
+}
+draws() { grep -qE 'simview|dev plot' "$1"; }
+ran=0
+
+if [ "$kind" != python ]; then
+  # A picture of 16 by 16 points, and a run with a field v: what a block of scenario.md reads.
+  base64 -d >cat.png <<'PNG'
+iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAHUlEQVR42mNkYGgQYGAgHrEwCDCQBEY1jGoYOhoAHgoCnoxpJwYAAAAASUVORK5CYII=
+PNG
+  cat >old.lua <<'LUA'
+return sim.diffusion { grid = { n = {16, 16}, size = {1, 1} }, fields = { { name = "v", D = 1, noise = 1 } },
+  integrate = { dt = 0.1, t_end = 50 }, output = { snapshots = "every 500 steps", checkpoint = "never" } }
+LUA
+  expect 0 "" "$SIM" run old.lua -o old.out
+  for file in blocks/*.lua; do
+    about=${file%.lua}.about
+    if [ -f "$about" ]; then
+      text=$(sed -n 's/^in: //p' "$about")
+      [[ $text == *BLOCK* ]] || fail "no place for the block $file in: $text"
+      printf '%s\n%s\n%s\n' "${text%%BLOCK*}" "$(<"$file")" "${text#*BLOCK}" >whole.lua
+    else
+      grep -q '^return sim\.' "$file" || fail "neither a scenario nor told what it is a part of (<!-- in: ... -->): $file"
+      cp "$file" whole.lua
+    fi
+    expect 0 "no faults" "$SIM" check whole.lua
+    code=0
+    timeout 120 "$SIM" run whole.lua -o whole.out --force --wall 00:00:02 >output 2>&1 || code=$?
+    [ "$code" = 0 ] || [ "$code" = 75 ] || fail "exit $code: a run of $file"
+    ran=$((ran + 1))
+  done
+fi
+
+# The scenario that README says to save.
+two=$(grep -l '^-- A small cluster falls into a large one' blocks/README_*.lua)
+awk "$smaller"' match($0, /sim\.param\("n", [0-9]+/) {
+    $0 = substr($0, 1, RSTART + 14) small(substr($0, RSTART + 15, RLENGTH - 15)) substr($0, RSTART + RLENGTH) }
+  { print }' "$two" >two.lua
+
+if [ "$kind" != python ]; then
+  for file in blocks/README_*.sh blocks/[!R]*.sh; do
+    if draws "$file"; then continue; fi
+    if [ -f "${file%.sh}.about" ]; then continue; fi
+    shell_block "$file"
+    ran=$((ran + 1))
+  done
+  ((ran >= 15)) || fail "only $ran blocks found in the documents"
+else
+  . "$here/../tools/python.sh"
+  modules=numpy,h5py,pandas,xarray,matplotlib,PIL,openpmd_viewer,tables
+  python=$(python_with "$modules" -r "$ROOT/viz/requirements.txt" openpmd-viewer==1.11.0 tables==3.10.1) ||
+    skip "no Python with $modules, and none could be installed (see $BUILD/python.log)"
+  # PyVista and VTK are some hundred megabytes: with `long` alone.
+  [ "${2:-}" != long ] || python=$(python_with "$modules,pyvista" pyvista==0.49.1 vtk==9.7.2) || skip "no PyVista"
+  export PYTHONPATH=$ROOT/viz MPLBACKEND=agg MPLCONFIGDIR=$scratch PYTHONDONTWRITEBYTECODE=1
+  printf '#!/bin/sh\nexec "%s" -m simview "$@"\n' "$python" >bin/simview
+  chmod +x bin/simview
+  expect 0 "" sim run galaxy.lua
+  cp -r galaxy.out other.out
+  expect 0 "" sim run two.lua
+  expect 0 "" sim run scenarios/scroll_ring.lua
+  expect 0 "" sim sweep scenarios/gray_scott.lua --set F=0.03,0.04 --set k=0.06 -o gray_scott.sweep
+  for file in blocks/*.python; do
+    if grep -q 'import pyvista' "$file" && [ "${2:-}" != long ]; then continue; fi
+    timeout -k 5 120 "$python" "$file" >output 2>&1 || fail "exit $?: the block $file: $(cat "$file")"
+    ran=$((ran + 1))
+  done
+  for file in blocks/*.sh; do
+    if ! draws "$file"; then continue; fi
+    shell_block "$file"
+    ran=$((ran + 1))
+  done
+  ((ran >= 6)) || fail "only $ran blocks found in the documents"
+  exit
+fi
+
+for file in README CONTRIBUTING CHANGELOG docs/{functions,gpu,hpc,outputs,performance,scenario,viewing}; do
   while IFS= read -r link; do
     link=${link%%#*}
     [ -z "$link" ] || [ -e "$ROOT/$(dirname "$file")/$link" ] || fail "$file.md points to $link, which is not there"
   done < <(grep -oE '\]\([^)]*\)' "$ROOT/$file.md" | sed 's/^](//; s/)$//' | grep -vE '^https?:' || true)
+done
+
+# A parameter's description says more than its name: else "strike: missing: strike".
+for model in $("$SIM" list | awk '{ print $1 }'); do
+  "$SIM" describe "$model" | awk -v model="$model" '$1 == $2 && NF == 2 { print model ": " $1; bad = 1 } END { exit bad }' ||
+    fail "a description repeats its name"
 done
 
 # Every exit code that the help names is documented, and the other way round.

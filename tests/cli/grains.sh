@@ -57,3 +57,19 @@ if command -v h5dump >/dev/null; then
     [ "$before" = "$(values /data/0 "$first" $name)" ] || fail "$name is not that of the snapshot"
   done
 fi
+
+# A grain that is thrown out of all bounds is named.
+cat >wild.lua <<'LUA'
+return sim.collision {
+  box       = { size = {2, 2, 4}, boundary = "wall" },
+  grains    = { sim.random_spheres { n = 20, radii = {0.08, 0.12}, low = {0, 0, 0}, high = {2, 2, 4} } },
+  external  = function(x, y, z, t) return 0, 0, sim.where(sim.lt(t, 0.005), 0, 1e308 * t * 1e20) end,
+  contact   = { law = "hertz", young = 2e5, restitution = 0.5, friction = 0.4 },
+  precision = sim.param("kind", "double"),
+  integrate = { dt = 1e-4, t_end = 1 },
+  output    = { snapshots = "never", tables = "every 1000 steps", checkpoint = "never" },
+}
+LUA
+for kind in single double; do
+  expect 80 "of the particle with id 0 is not finite at step 5" "$SIM" run wild.lua --set kind=$kind --device cpu --force
+done

@@ -85,3 +85,34 @@ same stopped before "a run that was killed before its last checkpoint"
 sed 's/sim.all(sim.gt(o.time, 0.5), sim.lt(o.spread, limit))/sim.ge(o.step, 0)/' laws.lua >first.lua
 expect 0 "stop_when holds at step 0" "$SIM" run first.lua -o first
 expect 0 "nothing was left to do" "$SIM" resume first
+
+# What people see of functions: whose they are, plain numbers, a formula by print, and values with derivatives at a point.
+cat >point.lua <<'LUA'
+return sim.nbody {
+  external  = function(x, y, t) local r = x^2 + 100*y print("r is", r, x) return 0.5*r end,
+  observe   = { far = function(body) return sim.step(body.x - 1) end },
+  bodies    = { sim.plummer { n = 10, mass = 1, radius = 1 } },
+  integrate = { dt = 1/64, t_end = 1 },
+}
+LUA
+expect 0 "r is  x * x + 100 * y  x" "$SIM" check point.lua -v
+[ "$(grep -c 'r is' output)" = 1 ] || fail "print was not heard once"
+expect 0 "functions at x=3,y=0.5" "$SIM" check point.lua --at x=3,y=0.5
+cat >expected <<'END'
+external
+  result       29.5
+    d/dx       3
+    d/dy       50
+END
+grep -q -F -x -f expected output && [ "$(grep -c -F -x -f expected output)" = 4 ] || fail "value and derivatives"
+grep -A 2 '^observe.far' output | grep -q 'result *1$' || fail "the value of sim.step"
+cat >fields.lua <<'LUA'
+return sim.diffusion {
+  grid = { n = {8}, size = {1} },
+  fields = { { name = "u", D = 1, initial = 0 }, { name = "v", D = 1, initial = function(x) return 100*x end } },
+  integrate = { dt = 1/64, t_end = 1/64 },
+}
+LUA
+expect 0 "fields[2] v.initial: result = 100 * x" "$SIM" check fields.lua -v
+sed -i 's/100\*x/math.log(x)/' fields.lua
+expect 0 "result       NaN" "$SIM" check fields.lua --at x=-1

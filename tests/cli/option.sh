@@ -120,6 +120,15 @@ at_time 7.5770821 'vol = 0.2, dividend = sim.curve { { 0, 0 }, { 0.5, 0.05*365 }
 at_time 7.5770821 'vol = 0.2, dividend = sim.curve { { 0, 0 }, { 0.5, 0.05*31536000 }, { 0.5 + 1/31536000, 0 }, between = "flat" }'
 at_time 7.5770821 'vol = 0.2, dividend = function(t) return sim.where(sim.lt(math.abs(t - 0.5), 0.5/365), 0.05*365, 0) end'
 
+# Comparisons that are not linear in t, once around a second, which no step of a grid of times shows; a jump just after
+# the middle of a piece, beside which the integral over the whole piece and over its halves agree.
+at_time 7.5770821 'vol = 0.2, dividend = function(t) return sim.where(sim.lt((t - 0.5)^2, (0.5/31536000)^2), 0.05*31536000, 0) end'
+at_time 7.5770822 'vol = 0.2, dividend = function(t) local a = sim.exp(t) return sim.where(sim.all(sim.ge(a, math.exp(0.5 - 0.5/31536000)), sim.lt(a, math.exp(0.5 + 0.5/31536000))), 0.05*31536000, 0) end'
+at_time 11.338773 'vol = function(t) return sim.where(sim.lt(sim.sin(t), math.sin(0.5 + 0.005/2048)), 0.1, 0.3) end'
+at_time 11.338789 'vol = function(t) return 0.1 + 0.2*(sim.floor(100*t) % 2) end'
+price 'assets = { { spot = 100, vol = function(t) return 0.2 + 1e-15*(sim.floor(50000*t) % 2) end } }, '"$call" 'control = "black_scholes", paths = 2^10'
+has 'assets[1].vol jumps or bends too often to find every place'
+
 # A curve is a function of numbers too, and of what a function computes; constant outside of its points.
 cat >c.lua <<'END'
 local c, f = sim.curve { { 0, 1 }, { 0.5, 2 } }, sim.curve { { 0, 1 }, { 0.5, 2 }, between = "flat" }
@@ -130,6 +139,18 @@ return sim.option { assets = { { spot = 100, vol = function(t) return c(t)/10 + 
   payoffs = { sim.european { strike = 100 } }, sampling = { control = "black_scholes", paths = 64 } }
 END
 expect 0 'price 13.269511 +-' "$SIM" c.lua --force --device cpu
+# A time that is none gives none, as a number and in a function: no point of the curve, nor the last value.
+cat >nan.lua <<'END'
+local c, f, one = sim.curve { { 0, 1 }, { 0.5, 2 } }, sim.curve { { 0, 1 }, { 0.5, 2 }, between = "flat" }, sim.curve { { 0, 1 } }
+for _, curve in ipairs { c, f, one } do
+  local value = curve(0/0)
+  if value == value then error("a curve of NaN is " .. value) end
+end
+local which = ({ c, f, one })[sim.param("which", 1)]
+return sim.option { assets = { { spot = 100, vol = 0.2 } }, maturity = 1, sampling = { paths = 64 },
+  payoff = function(path) return which(math.sqrt(path.last[1] - 1000)) end }
+END
+for which in 1 2 3; do expect 80 'payoff is NaN on path 0' "$SIM" nan.lua --force --device cpu --set which=$which; done
 
 # Sobol's points of a digital whose strike all scrambles count alike: the error bar is the worth of a point, exp(-0.05)/2^16 = 1.45e-5, and
 # holds the price, exp(-0.05) N(0.149905) = 0.53230, of which the counts are off by less than a point a scramble, 32 of them.
@@ -168,6 +189,28 @@ grep -Eq '^  bias -?[0-9.]+ \+- [0-9.]+ of the time steps, in no error' output |
 in_tables bias_error
 price "$call" 'paths = 2^12'
 has_not bias
+# A constant local volatility is stepped exactly: what is left is rounding, 0 in the tables. Of a digital every path pays
+# the same with both steps, and of what never pays nothing is known.
+price 'assets = { { spot = 100, local_vol = function(S) return 0.2 end } }, steps = 4, payoffs = { sim.european { strike = 100 },
+  sim.digital { strike = 100 }, sim.european { strike = 1000 } }' 'paths = 2^21' \
+  'output = { tables = "every 1 steps" }, stop_when = function(o) return sim.all(sim.eq(o.biases.payoff_1, 0), sim.gt(o.bias_errors.payoff_1, 0),
+  sim.lt(o.bias_errors.payoff_1, 1e-10)) end'
+has 'stop_when holds at step 1'
+has 'bias 0 but for rounding of the time steps, in no error: 1 european call 100'
+has 'bias 0 +- ? of the time steps, in no error: 2 digital'
+has 'bias 0 +- ? of the time steps, in no error: 3 european call 1000'
+
+# A local volatility that jumps inside a step is told, once an asset; one that jumps at a step's end or does not depend on time
+# is not, nor one that jumps by less than a hundredth.
+local_vol() { price "assets = { { spot = 100, local_vol = function(S, t) return $1 end } }, steps = 4, $call" 'paths = 2^10'; }
+local_vol 'sim.where(sim.lt(t, 0.3), 0.2, 0.3)'
+has 'warning: assets[1].local_vol jumps at t = 0.3, inside a step of 0.25'
+local_vol 'sim.where(sim.lt(2*t - 0.5, 0.1), 0.2, 0.3) + sim.where(sim.lt(t, 0.7), 0.1, 0)'
+[ "$(grep -c 'local_vol jumps at t' output)" = 1 ] || fail "not one warning of a local volatility that jumps twice"
+for calm in 'sim.where(sim.lt(t, 0.5), 0.2, 0.3)' 'sim.where(sim.lt(t, 0.3), 0.2, 0.201)' 'sim.where(sim.lt(S, 100), 0.2, 0.3)' '0.2 + 0.1*t'; do
+  local_vol "$calm"
+  has_not 'local_vol jumps'
+done
 price 'assets = { { spot = 100, heston = { v = 0.04, kappa = 0.5, theta = 0.04, sigma = 1, rho = -0.9 } } }, payoffs = { sim.european { strike = 100 }, sim.european { strike = 120 } }, steps = 1' \
   'paths = 2^20, standard_error = 0.02'
 has 'warning: the time steps shift the price of payoffs['
@@ -176,6 +219,19 @@ has 'warning: the time steps shift the price of payoffs['
 # Assets of correlation 1 are one: the best of two equal ones is either.
 price 'assets = { { spot = 100, vol = 0.2 }, { spot = 100, vol = 0.2 } }, correlation = { { 1, 1 }, { 1, 1 } }, payoffs = { sim.european { strike = 100 }, sim.best_of { strike = 100 } }' 'paths = 2^14'
 [ "$(grep -Eo ' call 100 .*' output | grep -Eo '[0-9.]+ \+- [0-9.]+' | sort -u | wc -l)" = 1 ] || fail "the best of one asset and itself is not that asset"
+
+# Nearly one, 1 - 1e-14: the spread of the two has Margrabe's price, 100 erf(0.2 sqrt(2e-14)/sqrt(8)) = 1.128e-6, and its error
+# bar holds it, with 1 % of the pivot for the rounding of 1 - c^2. Nearer than rounding it is 1: a spread of nothing.
+spread() { price "assets = { { spot = 100, vol = 0.2 }, { spot = 100, vol = 0.2 } }, correlation = { { 1, $1 }, { $1, 1 } }, payoffs = { sim.spread { strike = 0 } }" \
+  'paths = 2^18' 'greeks = { delta = true }'; }
+spread '1 - 1e-14'
+awk '$1 == "price" { off = $2 - 1.128e-6; found = $4 > 1e-9 && $4 < 1e-8 && off^2 < (4 * $4 + 1.1e-8)^2 } END { exit !found }' output ||
+  fail "not the spread of two assets of correlation 1 - 1e-14"
+for one in 1 '1 - 1e-15'; do
+  spread "$one"
+  has 'price            0 +- ?'
+  [ "$(grep -c '^  delta of asset [12] .* +- ?$' output)" = 2 ] || fail "an error of the Greeks of what never pays"
+done
 
 # The other generator: another sample of the same price, and cuRAND is named.
 price "$call" 'paths = 2^16, generator = "mrg32k3a"'

@@ -34,6 +34,11 @@ cp "${ROOT:?the source tree}/scenarios/hopper.lua" .
 "$SIM" run hopper.lua --set filled=1500 --threads 1 -o slow >log 2>&1 &
 pid=$!
 until_true 30 grep -q "starting: placing grains, [0-9]* %, [0-9]* s" log
+until_true 10 test -s slow/status.json
+"$SIM" status slow >table
+awk 'NR == 2 && $1 == "slow" && $2 == "starting" && $3 == "0" { found = 1 } END { exit !found }' table ||
+  fail "status of a start: $(cat table)"
+[ "$(key phase slow)" = "placing grains" ] || fail "phase of a start: $(cat slow/status.json)"
 kill -s TERM "$pid"
 code=0
 begun=$SECONDS
@@ -42,3 +47,9 @@ wait "$pid" || code=$?
 [ "$code" = 75 ] || fail "exit $code by SIGTERM"
 grep -q "stopped before the first step, while placing grains: nothing was saved" log || fail "$(cat log)"
 [ ! -e slow ] || fail "a start that was stopped left its folder"
+
+# The same over an earlier run, whose status.json is then as it was; in a job, the start ends before the job's limit does.
+cp -r grains.out earlier
+SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 6)) expect 75 "as the limit of the job is near: nothing was saved" \
+  "$SIM" run hopper.lua --set filled=1500 --threads 1 -o earlier --force --wall auto
+cmp -s earlier/status.json grains.out/status.json || fail "a start that was stopped left its status in an earlier run"

@@ -100,9 +100,31 @@ expect 0 "is of another run than the one in host" "$SIM" resume host
 grep -q "goes on from checkpoint ck_000000000030.h5" output || fail "went on from another run's checkpoint"
 same whole host "a checkpoint of another run beside"
 expect 78 "is of another run than the one in host" "$SIM" run s.lua -o host --resume=guest/ckpt/ck_000000000020.h5
-rm host/run.id # a folder that lost it takes that of its newest checkpoint
-expect 0 "" "$SIM" resume host
+# A folder that lost it takes that of its newest checkpoint, and says so once; so where it is damaged.
+rm host/run.id
+expect 0 "host/run.id: is missing" "$SIM" resume host
 cmp -s host/run.id named/run.id || fail "the name of a run is not kept"
+printf abc >host/run.id
+expect 0 "host/run.id: is not the name of a run" "$SIM" resume host
+[ "$(grep -c 'run\.id' output)" = 1 ] || fail "a damaged run.id is told more than once"
+cmp -s host/run.id named/run.id || fail "the name of a run is not kept"
+expect 0 "" "$SIM" resume host
+! grep -q 'run\.id' output || fail "a warning about a good run.id"
+
+# What stands in the way of the lock is named.
+cp -r named locked
+rm locked/.lock && mkfifo locked/.lock
+expect 73 "locked/.lock: is not a regular file" "$SIM" resume locked
+rm locked/.lock && mkdir locked/.lock
+expect 73 "locked/.lock: is not a regular file" "$SIM" resume locked
+expect 73 "locked/.lock: is not a regular file" "$SIM" run s.lua -o locked --force
+[ -d locked/.lock ] || fail "a folder named .lock was removed"
+mkdir begun && mkfifo begun/.lock
+expect 73 "begun/.lock: is not a regular file" "$SIM" run s.lua -o begun
+
+# Exit 78 says what to do.
+expect 78 "sim resume goes on with the scenario that the run began with; --force, or another -o, starts this one" \
+  "$SIM" run s.lua -o named --resume --set n=151
 
 # A folder may move, and the scenario may be gone.
 cp -r named moved && rm -- moved/ckpt/ck_000000000040.h5

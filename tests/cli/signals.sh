@@ -95,6 +95,29 @@ expect 75 "" "$SIM" run s.lua -o wall --set n=2000 --set steps=1000000 --wall 00
 ((SECONDS - started <= 10)) || fail "--wall 00:00:02 took $((SECONDS - started)) s"
 [ "$(key state wall)" = stopped ] || fail "--wall: state"
 
+# In a job whose limit is known USR1 within its last minutes, as Slurm's --signal sends it, stops nothing: the run's own
+# margin does. Before that, or where no limit is known, it stops the run.
+warned() { # warned DIR SECONDS OPTION...: USR1 to a run of a job that ends in so many seconds; $code and $took
+  local folder=$1 seconds=$2
+  shift 2
+  SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + seconds)) "${run[@]}" --set steps=100000000 -o "$folder" --wall auto "$@" \
+    >output 2>&1 &
+  pid=$!
+  until_true 60 has_checkpoint "$folder"
+  took=$SECONDS
+  kill -s USR1 "$pid"
+  finish
+  took=$((SECONDS - took))
+  [ "$code" = 75 ] || fail "USR1 in a job of $seconds s: exit $code"
+}
+warned near 12
+grep -q "warned of the limit, which is [0-9]* s away: goes on" output || fail "USR1 near the limit: $(cat output)"
+grep -q "the limit of [0-9]* s is near" output || fail "USR1 near the limit stopped the run"
+((took >= 5)) || fail "USR1 near the limit: stopped after $took s"
+warned far 1000
+! grep -q "goes on, and stops in time" output || fail "USR1 far from the limit: $(cat output)"
+((took <= 5)) || fail "USR1 far from the limit took $took s"
+
 # A second run in the same folder.
 begin busy
 expect 73 busy "${run[@]}" -o busy --force
@@ -102,17 +125,22 @@ expect 73 busy "$SIM" resume busy
 kill -s TERM "$pid"
 finish
 [ "$code" = 75 ] || fail "the first run was disturbed: exit $code"
-# A lock that a dead run left behind is no lock.
+# A lock that a dead run left behind is no lock. What its newest checkpoint holds is what is done.
 begin dead
+until_true 20 grep -q '"checkpoint_step": [1-9]' dead/status.json
 kill -s KILL "$pid"
 finish
+"$SIM" status dead >table
+share=$(awk 'NR == 2 && $2 == "lost" { print $3 }' table)
+((${share:-0} > 0 && share < 100)) || fail "status of a lost run: $(cat table)"
+awk 'NR == 2 { exit !($3 != "" && NF == 6) }' table || fail "a lost run has a rate or an end: $(cat table)"
 expect 0 "" "$SIM" resume dead
 same whole dead "kill -9, then resume"
 
 # A holder that was away for so long that another run took its lock over stops, and writes nothing more.
 begin lost
 far='host far, process 1, since 2026-01-01 00:00:00 +0000, machine elsewhere, tick 5'
-printf '%s\n' "$far" >lost/.lock
+printf '%s\n' "$far" >far && mv far lost/.lock # at once: no reader sees an empty one
 before=$(cat lost/status.json)
 finish
 [ "$code" = 73 ] || fail "a holder that lost its lock: exit $code"

@@ -199,13 +199,13 @@ static inline void fixture_seal(const char *path) {
 /* The latest line of the log, kept by a writer that a test adds. */
 typedef struct fixture_log {
   int warnings;
-  char last[1024];
+  char first[1024], last[1024];
 } fixture_log;
 
 static inline void fixture_log_writer(void *context, sim_log_level level, const char *message) {
   fixture_log *log = context;
   if (level != SIM_LOG_WARN) return;
-  log->warnings++;
+  if (log->warnings++ == 0) snprintf(log->first, sizeof log->first, "%s", message);
   snprintf(log->last, sizeof log->last, "%s", message);
 }
 

@@ -99,6 +99,8 @@ static void write_changing(fixture *self, io_folder_mode mode, int first, int la
     self->species[1].count = counts[step];
     fixture_array(self, 0, SIM_F64, 2, (const int64_t[]){3, n}, self->position);
     fixture_array(self, 1, SIM_F32, 2, (const int64_t[]){3, n}, self->velocity);
+    /* The mass of all halo bodies is 2 at steps 0 and 1, 3 at step 3, and differs at step 2. */
+    for (int i = 4; i < 7; i++) self->mass[i] = step == 3 ? 3 : step == 2 ? i : 2;
     fixture_array(self, 2, SIM_F64, 1, &n, self->mass);
     fixture_array(self, 3, SIM_U64, 1, &n, self->id);
     for (int i = 0; i < n; i++) ((double *)self->position)[i] = 1000 * step + i;
@@ -110,7 +112,7 @@ static void write_changing(fixture *self, io_folder_mode mode, int first, int la
 
 static void test_particles_come_and_go(void **state) {
   fixture *self = *state;
-  double points[6][3];
+  double points[6][3], mass[16];
   int64_t counts[4], begins[4];
   write_changing(self, IO_FOLDER_NEW, 0, 1);
   write_changing(self, IO_FOLDER_RESUME, 2, 3);
@@ -122,8 +124,13 @@ static void test_particles_come_and_go(void **state) {
   read_whole(file, "/VTKHDF/Points", 2, (hsize_t[]){6, 3}, H5T_NATIVE_DOUBLE, points);
   const double expected[] = {4, 5, 6, 2004, 2005, 3004};
   for (int i = 0; i < 6; i++) assert_true(points[i][0] == expected[i]);
+  read_whole(file, "/VTKHDF/PointData/mass", 1, (hsize_t[]){6}, H5T_NATIVE_DOUBLE, mass);
+  assert_memory_equal(mass, ((double[]){2, 2, 2, 4, 5, 3}), 6 * sizeof *mass);
   H5Fclose(file);
   file = open_index(self, "stars.hdf");
+  read_whole(file, "/VTKHDF/PointData/mass", 1, (hsize_t[]){16}, H5T_NATIVE_DOUBLE,
+             mass); /* one constant of all steps */
+  for (int i = 0; i < 16; i++) assert_true(mass[i] == 0.25);
   read_whole(file, "/VTKHDF/NumberOfPoints", 1, (hsize_t[]){4}, H5T_NATIVE_INT64, counts);
   for (int i = 0; i < 4; i++) assert_int_equal(counts[i], 4);
   H5Fclose(file);

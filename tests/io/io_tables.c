@@ -1,5 +1,6 @@
 #include "fixture.h"
 #include "io/sys.h"
+#include "io/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,10 +49,16 @@ static void add_rows(outputs *it, fixture *self, int64_t first, int64_t last) {
   }
 }
 
+static void finish(outputs *it) {
+  assert_ok(it->tables.finish(it->tables.self));
+  assert_ok(it->tables.flush(it->tables.self));
+}
+
 static void checkpoint(outputs *it, fixture *self, int64_t step) {
   assert_ok(it->tables.flush(it->tables.self));
   self->frame.clock.step = step;
   assert_ok(it->checkpoints.write(it->checkpoints.self, &self->frame));
+  assert_ok(it->checkpoints.flush(it->checkpoints.self));
 }
 
 /* Rows of "energy" in the file: exactly those of steps 0 .. last. */
@@ -84,10 +91,10 @@ static void test_roundtrip(void **state) {
   outputs out;
   open_outputs(self, IO_FOLDER_NEW, &out);
   add_rows(&out, self, 0, 9);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   assert_energy(self, 9);
   add_rows(&out, self, 10, 5000); /* several chunks */
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   assert_energy(self, 5000);
   close_outputs(&out);
 }
@@ -99,7 +106,7 @@ static void test_texts(void **state) {
   self->units = (sim_units){true, 1000, 2, 4};
   open_outputs(self, IO_FOLDER_NEW, &out);
   add_rows(&out, self, 0, 0);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   close_outputs(&out);
   snprintf(path, sizeof path, "%s/tables.h5", self->run);
   hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -124,7 +131,7 @@ static void test_resume_cuts(void **state) {
   add_rows(&out, self, 0, 10);
   checkpoint(&out, self, 10);
   add_rows(&out, self, 11, 20);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   close_outputs(&out);
   assert_energy(self, 20);
 
@@ -137,7 +144,7 @@ static void test_resume_cuts(void **state) {
   assert_ok(io_table_resume(&out.tables, &loaded));
   io_checkpoint_free(&loaded);
   add_rows(&out, self, 11, 15);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   close_outputs(&out);
   assert_energy(self, 15);
 }
@@ -152,11 +159,11 @@ static void resume_after(fixture *self, int accident, int expected_warnings, con
   snprintf(bad, sizeof bad, "%s.bad", path);
   open_outputs(self, IO_FOLDER_NEW, &out);
   add_rows(&out, self, 0, 4);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   add_rows(&out, self, 5, 10);
   snprintf(older, sizeof older, "%s.older", path);
   assert_int_equal(link(path, older), 0);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   self->frame.clock.step = 10;
   assert_ok(out.checkpoints.write(out.checkpoints.self, &self->frame));
   close_outputs(&out);
@@ -174,7 +181,7 @@ static void resume_after(fixture *self, int accident, int expected_warnings, con
   if (expected) assert_non_null(strstr(log.last, expected));
   assert_int_equal(access(bad, F_OK) == 0, accident == 2);
   add_rows(&out, self, 11, 11);
-  assert_ok(out.tables.finish(out.tables.self));
+  finish(&out);
   close_outputs(&out);
   fixture_remove(self->run);
 }
@@ -184,6 +191,48 @@ static void test_resume_after_accidents(void **state) {
   resume_after(*state, 1, 1, "No such file");
   resume_after(*state, 2, 1, "damaged");
   resume_after(*state, 3, 2, "the rest is lost"); /* both tables are short */
+}
+
+/* A run that was killed leaves its journal, of which a byte of row 6 is changed; `file`: tables.h5 is there too. */
+static void resume_damaged_journal(fixture *self, bool file, int64_t energy_rows, int warnings, const char *first) {
+  outputs out;
+  io_checkpoint loaded;
+  fixture_log log = {0};
+  char path[160], kept[176], h5[160];
+  snprintf(path, sizeof path, "%s/tables.rows", self->run);
+  snprintf(kept, sizeof kept, "%s.kept", path);
+  snprintf(h5, sizeof h5, "%s/tables.h5", self->run);
+  open_outputs(self, IO_FOLDER_NEW, &out);
+  add_rows(&out, self, 0, 10);
+  checkpoint(&out, self, 10);
+  assert_int_equal(link(path, kept), 0);
+  close_outputs(&out);
+  assert_int_equal(rename(kept, path), 0);
+  if (!file) assert_int_equal(unlink(h5), 0);
+  int fd = open(path, O_WRONLY); /* rows 0 .. 5 of energy, 3 of other: 6 x 48 + 3 x 40 bytes behind 16 */
+  assert_int_equal(pwrite(fd, "x", 1, 16 + 6 * 48 + 3 * 40 + 20), 1);
+  close(fd);
+
+  open_outputs(self, IO_FOLDER_RESUME, &out);
+  assert_ok(io_checkpoint_newest(self->run, &loaded));
+  assert_true(sim_log_add(fixture_log_writer, &log));
+  assert_ok(io_table_resume(&out.tables, &loaded));
+  sim_log_remove(fixture_log_writer, &log);
+  io_checkpoint_free(&loaded);
+  assert_int_equal(log.warnings, warnings);
+  assert_non_null(strstr(log.first, first));
+  assert_int_equal(io_table_rows(&out.tables, 0), energy_rows);
+  snprintf(kept, sizeof kept, "%s.bad", path);
+  assert_int_equal(access(kept, F_OK) == 0, file);
+  assert_ok(out.tables.finish(out.tables.self));
+  close_outputs(&out);
+  assert_energy(self, energy_rows - 1);
+  fixture_remove(self->run);
+}
+
+static void test_damaged_journal(void **state) {
+  resume_damaged_journal(*state, true, 11, 1, "damaged: kept as tables.rows.bad; tables go on from tables.h5");
+  resume_damaged_journal(*state, false, 6, 3, "damaged behind 9 rows: tables go on from these"); /* and both are short */
 }
 
 /* Opens the folder again, at its newest checkpoint, without a word about lost rows. */
@@ -215,7 +264,7 @@ static void test_rows_that_were_not_durable(void **state) {
   for (int flushed = 0; flushed < 2; flushed++) {
     open_outputs(self, IO_FOLDER_NEW, &out);
     add_rows(&out, self, 0, 4);
-    if (flushed) assert_ok(out.tables.finish(out.tables.self));
+    if (flushed) finish(&out);
     add_rows(&out, self, 5, 10);
     fail_flush(&out);
     self->frame.clock.step = 10;
@@ -229,12 +278,12 @@ static void test_rows_that_were_not_durable(void **state) {
     self->frame.clock.step = 14;
     assert_ok(out.checkpoints.write(out.checkpoints.self, &self->frame));
     add_rows(&out, self, 15, 16);
-    assert_ok(out.tables.finish(out.tables.self)); /* behind the checkpoint: cut again */
+    finish(&out); /* behind the checkpoint: cut again */
     close_outputs(&out);
 
     resume(self, &out, 14);
     add_rows(&out, self, 15, 15);
-    assert_ok(out.tables.finish(out.tables.self));
+    finish(&out);
     assert_energy(self, 15);
     checkpoint(&out, self, 15); /* all are durable: none in the checkpoint */
     close_outputs(&out);
@@ -254,6 +303,7 @@ int main(void) {
       TEST(test_texts),
       TEST(test_resume_cuts),
       TEST(test_resume_after_accidents),
+      TEST(test_damaged_journal),
       TEST(test_rows_that_were_not_durable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "tests/physics/diffusion_driver.h"
 
 #include "engine/log.h"
+#include "engine/stage.h"
 #include "kernels/diffusion/modes.cuh"
 
 #include <math.h>
@@ -152,6 +153,41 @@ static void test_steps(void **state) {
       void *p = s.p;
       sim_model_parameters_free(&diffusion_model, &p);
     }
+}
+
+/* ---- memory ---- */
+
+/* A whole state on its way to a checkpoint holds the transformed fields and those of snapshots: the plan has both. Each
+ * array begins at 64 bytes, and an adaptive scheme keeps a few numbers more. */
+static void test_stage(void **state) {
+  static const char *const more[] = {"precision = 'single', integrate = { dt = 0.1, t_end = 1 }",
+                                     "integrate = { dt = 0.1, t_end = 1 }",
+                                     "rates = function(u, v) return -u, -v end, "
+                                     "integrate = { scheme = 'etdrk4', dt = 'auto', rtol = 1e-4, t_end = 1 }"};
+  (void)state;
+  for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+    char text[512];
+    system_run s;
+    sim_plan plan = {0}, stages = {0};
+    sim_stage stage;
+    snprintf(text, sizeof text,
+             "return sim.diffusion { grid = { n = {96, 64}, size = {1, 1} }, "
+             "fields = {{ name = 'u', D = 0.1 }, { name = 'v', D = 0.1 }}, %s }",
+             more[i]);
+    open_with(&s, text, sim_isa_best(), 1, NULL);
+    must(diffusion_model.plan(s.p, &s.setup, &plan), "plan");
+    stages.checkpoint_bytes = plan.checkpoint_bytes;
+    stages.snapshot_bytes = plan.snapshot_bytes;
+    stages.unsaved_bytes = plan.unsaved_bytes;
+    sim_stage_plan(&sim_backend_cpu, false, true, &stages);
+    look(&s);
+    must(sim_stage_create(&sim_backend_cpu, &s.frame, true, 0, &stage), "stage");
+    const double planned = sim_plan_bytes(&stages, SIM_SPACE_HOST);
+    if (fabs((double)stage.host_bytes - planned) > 64.0 * (double)s.frame.array_count + 1024)
+      fail_msg("%s: a stage of %zu bytes, planned %g", more[i], stage.host_bytes, planned);
+    sim_stage_destroy(&stage);
+    shut(&s);
+  }
 }
 
 /* ---- dealias ---- */
@@ -368,8 +404,9 @@ static void test_bits(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_burgers), cmocka_unit_test(test_layers),   cmocka_unit_test(test_nothing_to_resolve),
-      cmocka_unit_test(test_steps),   cmocka_unit_test(test_cut),      cmocka_unit_test(test_products),
-      cmocka_unit_test(test_bits),    cmocka_unit_test(test_spectrum), cmocka_unit_test(test_weights)};
+      cmocka_unit_test(test_burgers),  cmocka_unit_test(test_layers), cmocka_unit_test(test_nothing_to_resolve),
+      cmocka_unit_test(test_steps),    cmocka_unit_test(test_stage),  cmocka_unit_test(test_cut),
+      cmocka_unit_test(test_products), cmocka_unit_test(test_bits),   cmocka_unit_test(test_spectrum),
+      cmocka_unit_test(test_weights)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,8 @@ args=(--set n=700 --set "steps=$steps" --set "every=every 2 s")
 # SLURM_JOB_END_TIME, some seconds ahead; in the long one from the queue, whose limits are whole minutes.
 "$SIM" batch s.lua "${args[@]}" -o chain --cpus 1 --time 00:01:00 >chain.sh
 expect 0 "" sbatch --test-only chain.sh
+# What a job has left of its limit when its run has ended.
+sed -i 's/^code=\$?$/&\necho "exit $code, left $(squeue -h -j "$SLURM_JOB_ID" -o %L)"/' chain.sh
 if [ "$form" = short ]; then
   sed -i 's/^set -u$/set -u\nexport SLURM_JOB_END_TIME=$(($(date +%s) + 3))/' chain.sh
 fi
@@ -24,7 +26,14 @@ finish_job "$(submit chain.sh)" 840
 same whole chain "a chain of $((requeues + 1)) jobs"
 grep -q 'a checkpoint takes' chain/run.log || fail "the time of a checkpoint is not said"
 ! LC_ALL=C grep -q $'[\001-\010\013-\037]' s.*.log || fail "control characters in a log"
-[ "$form" = short ] || exit 0
+grep -q "^back into the queue; the next job goes on from step [1-9][0-9]* in chain$" s.*.log || fail "the log of a requeued job"
+if [ "$form" != short ]; then # USR1 comes at any time of the last two minutes: a job of one minute gets it at once
+  lost=$(sed -n 's/^exit 75, left \(.*\)$/\1/p' s.*.log | awk -F: '{ s = 0; for (i = 1; i <= NF; i++) s = 60 * s + $i; print s }' |
+    sort -n | tail -n 1)
+  echo "lost at most $lost s a job, over $requeues requeues"
+  ((lost <= 15)) || fail "a job lost $lost s: $(grep -E '^(exit|sim:)' s.*.log)"
+  exit 0
+fi
 
 # A job script of our own, which requeues nothing.
 job() {

@@ -161,4 +161,35 @@ function Case:sure(what, a, ea, b, eb, bias)
   end
 end
 
+-- ---- twins that models share ----
+
+-- Any number of threads, and the plain instruction set where plain(scenario) allows it, give the same bits.
+function M.threads_twin(plain)
+  return { name = "threads", weight = 2,
+    prepare = function(_, R) return { threads = R.int(2, 3), isa = R.chance(0.5) } end,
+    check = function(T, s, a)
+      local words = a.isa and plain(s) and { "--isa", "plain" } or {}
+      T:same("digests of 1 and more threads", T:ask(s).digest, T:ask(s, { threads = a.threads, words = words }).digest)
+    end }
+end
+
+-- A run with many outputs, one with few, and one that goes on from a checkpoint every every(R) steps: same digests and tables.
+function M.resumed_twin(every, cadence)
+  return { name = "resumed", weight = 2,
+    prepare = function(_, R) return { every = every(R) } end,
+    check = function(T, s, a)
+      local straight = T:ask(s)
+      local c = scenario.copy(s)
+      c.keys.output = { snapshots = cadence.snapshots, tables = cadence.tables, checkpoint = ("every %d steps"):format(a.every) }
+      local r = T:ask(c, { fresh = "resume" })
+      local digest, tables = r.digest, r.tables
+      T:same("digests with few and many outputs", straight.digest, digest)
+      local again = T:again(r, 2)
+      T:same("digests of a run and one that went on", digest, again.digest)
+      for name, columns in pairs(tables) do
+        for column, values in pairs(columns) do T:near(("table %s, %s"):format(name, column), values, again.tables[name][column], 0) end
+      end
+    end }
+end
+
 return M

@@ -1,5 +1,5 @@
 -- Numbers that stand in the headers of option scenarios, in README and in pages of docs/ that belong to no model, against the
--- programs and formulas that they speak of: twins_host claims.lua --sim PROGRAM --root SOURCES --scratch FOLDER.
+-- programs and formulas that they speak of, and what the headers of particle scenarios say happens (claims_particles.lua): twins_host claims.lua --sim PROGRAM --root SOURCES --scratch FOLDER.
 local folder = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$")
 package.path = folder .. "/?.lua;" .. package.path
 local ask, F = require "ask", require "formulas"
@@ -179,6 +179,8 @@ function checks.language()
   end)() }, 20)
   if code ~= 65 or not out:find(("more than %d values"):format(values), 1, true) then T:disagree("docs/scenario.md: values", "exit %d: %s", code, out:sub(1, 200)) end
 end
+
+require "claims_particles"(checks, T, changed)
 
 local names, failed = {}, 0
 for name in pairs(checks) do names[#names + 1] = name end

@@ -1,5 +1,5 @@
 -- The ways to ask for beds and gases of few grains.
-local scenario, draw = require "scenario", require "collision_draw"
+local scenario, ask, draw = require "scenario", require "ask", require "collision_draw"
 local call, fn, text, copy = scenario.call, scenario.fn, scenario.text, scenario.copy
 local M = { name = "collision", draw = draw.draw }
 local axes = { "x", "y", "z" }
@@ -472,29 +472,8 @@ M.twins = {
       T:near("restitution of a head-on collision", after / a.v, a.e, a.law == "hertz" and 0.02 or 0.01)
     end },
 
-  { name = "threads", weight = 2,
-    prepare = function(_, R) return { threads = R.int(2, 3), isa = R.chance(0.5) } end,
-    check = function(T, s, a)
-      local r = T:ask(s)
-      local words = a.isa and s.keys.precision ~= "single" and { "--isa", "plain" } or {}
-      T:same("digests of 1 and more threads", r.digest, T:ask(s, { threads = a.threads, words = words }).digest)
-    end },
-
-  { name = "resumed", weight = 2,
-    prepare = function(_, R) return { every = R.pick(37, 100, 150) } end,
-    check = function(T, s, a)
-      local straight = T:ask(s)
-      local c = copy(s)
-      c.keys.output = { snapshots = "every 0.1", tables = "every 50 steps", checkpoint = ("every %d steps"):format(a.every) }
-      local r = T:ask(c, { fresh = "resume" })
-      local digest, tables = r.digest, r.tables
-      T:same("digests with few and many outputs", straight.digest, digest)
-      local again = T:again(r, 2)
-      T:same("digests of a run and one that went on", digest, again.digest)
-      for name, columns in pairs(tables) do
-        for column, values in pairs(columns) do T:near(("table %s, %s"):format(name, column), values, again.tables[name][column], 0) end
-      end
-    end },
+  ask.threads_twin(function(s) return s.keys.precision ~= "single" end),
+  ask.resumed_twin(function(R) return R.pick(37, 100, 150) end, { snapshots = "every 0.1", tables = "every 50 steps" }),
 
   { name = "device", weight = 16, applies = function(_, options) return options.device == "cuda" end,
     check = function(T, s)

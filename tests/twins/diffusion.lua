@@ -1,5 +1,5 @@
 -- The ways to ask for fields on grids.
-local scenario, draw = require "scenario", require "diffusion_draw"
+local scenario, ask, draw = require "scenario", require "ask", require "diffusion_draw"
 local call, fn, text, copy = scenario.call, scenario.fn, scenario.text, scenario.copy
 local M = { name = "diffusion", draw = draw.draw }
 local axes = { "x", "y", "z" }
@@ -473,28 +473,8 @@ M.twins = {
       end
     end },
 
-  { name = "threads", weight = 2,
-    prepare = function(_, R) return { threads = R.int(2, 3), isa = R.chance(0.5) } end,
-    check = function(T, s, a)
-      local r = T:ask(s)
-      local words = a.isa and s.keys.precision ~= "single" and { "--isa", "plain" } or {}
-      local q = T:ask(s, { threads = a.threads, words = words })
-      T:same("digests of 1 and more threads", r.digest, q.digest)
-    end },
-
-  { name = "resumed", weight = 2,
-    prepare = function(_, R) return { every = R.int(1, 3) } end,
-    check = function(T, s, a)
-      local straight = T:ask(s)
-      local c = copy(s)
-      c.keys.output = { snapshots = "every 2 steps", tables = "every 1 steps", checkpoint = ("every %d steps"):format(a.every) }
-      local r = T:ask(c, { fresh = "resume" })
-      local digest, tables = r.digest, r.tables.fields
-      T:same("digests with few and many outputs", straight.digest, digest)
-      local again = T:again(r, 2)
-      T:same("digests of a run and one that went on", digest, again.digest)
-      for column, values in pairs(tables) do T:near("table fields, " .. column, values, again.tables.fields[column], 0) end
-    end },
+  ask.threads_twin(function(s) return s.keys.precision ~= "single" end),
+  ask.resumed_twin(function(R) return R.int(1, 3) end, { snapshots = "every 2 steps", tables = "every 1 steps" }),
 
   { name = "device", weight = 14, applies = function(_, options) return options.device == "cuda" end,
     check = function(T, s)

@@ -1,5 +1,5 @@
 -- Random systems of few bodies, and the ways to ask for their motion.
-local scenario = require "scenario"
+local scenario, ask = require "scenario", require "ask"
 local call, fn, text, copy = scenario.call, scenario.fn, scenario.text, scenario.copy
 local M = { name = "nbody" }
 local axes = { "x", "y", "z" }
@@ -367,29 +367,8 @@ M.twins = {
       end
     end },
 
-  { name = "threads", weight = 2,
-    prepare = function(_, R) return { threads = R.int(2, 3), isa = R.chance(0.5) } end,
-    check = function(T, s, a)
-      local r = T:ask(s)
-      local words = a.isa and not s.keys.precision and { "--isa", "plain" } or {}
-      T:same("digests of 1 and more threads", r.digest, T:ask(s, { threads = a.threads, words = words }).digest)
-    end },
-
-  { name = "resumed", weight = 2,
-    prepare = function(_, R) return { every = R.pick(3, 5, 10) } end,
-    check = function(T, s, a)
-      local straight = T:ask(s)
-      local c = copy(s)
-      c.keys.output = { snapshots = "every 5 steps", tables = "every 1 steps", checkpoint = ("every %d steps"):format(a.every) }
-      local r = T:ask(c, { fresh = "resume" })
-      local digest, tables = r.digest, r.tables
-      T:same("digests with few and many outputs", straight.digest, digest)
-      local again = T:again(r, 2)
-      T:same("digests of a run and one that went on", digest, again.digest)
-      for name, columns in pairs(tables) do
-        for column, values in pairs(columns) do T:near(("table %s, %s"):format(name, column), values, again.tables[name][column], 0) end
-      end
-    end },
+  ask.threads_twin(function(s) return not s.keys.precision end),
+  ask.resumed_twin(function(R) return R.pick(3, 5, 10) end, { snapshots = "every 5 steps", tables = "every 1 steps" }),
 
   { name = "device", weight = 16, applies = function(_, options) return options.device == "cuda" end,
     check = function(T, s) same_bodies(T, "on GPU and CPU", T:ask(s), T:ask(s, { device = "cpu" }), identity, bound(s, 4)) end },

@@ -97,6 +97,64 @@ static void composites(void **state) {
   assert_true(value_at(F("log", a, number(2)), 8, 0, 0) == 3 && value_at(F("log", a, number(10)), 1000, 0, 0) == 3);
   assert_true(value_at(F("deg", F("atan", a, b)), 1, -1, 0) == 135 && value_at(F("rad", a), 180, 0, 0) == acos(-1));
   assert_int_equal(F("atan", a, b), F("atan2", a, b));
+  /* A NaN is no place inside or outside; numbers compared with infinities are. */
+  sim_expr_ref open = F("box", a, number(-INFINITY), b);
+  assert_true(isnan(value_at(F("step", a), NAN, 0, 0)) && isnan(constant(F("step", number(NAN)))));
+  assert_true(isnan(value_at(box, NAN, 1.5, 0)) && isnan(value_at(box, 1.5, NAN, 0)) &&
+              isnan(value_at(box, 9, NAN, 0)));
+  assert_true(value_at(open, -INFINITY, 1, 0) == 1 && value_at(open, INFINITY, 1, 0) == 0);
+  assert_true(isnan(value_at(open, 0, NAN, 0)) && value_at(F("step", a), -INFINITY, 0, 0) == 0);
+}
+
+/* Where linear functions of the input meet, in pieces, products and sizes; and the graph of what else switches. */
+static void breaks(void **state) {
+  (void)state;
+  sim_expr_ref half = F("sub", F("mul", number(2), a), number(1)), sum, size = F("abs", F("sub", a, number(3)));
+  const struct {
+    sim_expr_ref condition;
+    int count;
+    double at[4];
+    bool switches;
+  } rows[] = {
+      {F("lt", a, number(0.3)), 1, {0.3}, false},
+      {F("le", number(7), F("div", a, number(4))), 1, {28}, false},
+      {F("lt", half, F("unm", a)), 1, {1.0 / 3}, false},
+      {F("eq", half, F("add", half, number(1))), 0, {0}, false}, /* parallel */
+      {F("lt", size, number(1)), 3, {2, 3, 4}, false},           /* 3: the kink of |a - 3| */
+      {F("lt", b, number(1)), 0, {0}, false},                    /* of another input */
+      {F("lt", a, b), 0, {0}, false},
+      {F("lt", F("mul", a, a), number(4)), 0, {0}, true},
+      {F("lt", F("mod", a, number(2)), number(1)), 0, {0}, true},
+      {F("lt", F("floor", half), b), 0, {0}, true},
+  };
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    double *found;
+    int count;
+    sum = F("where", rows[i].condition, a, b);
+    sim_expr *expr = finish(sum), *switches;
+    assert_ok(sim_expr_breaks(expr, 0, &found, &count));
+    assert_int_equal(count, rows[i].count);
+    for (int k = 0; k < count; k++) {
+      bool there = false;
+      for (int j = 0; j < count; j++) there |= fabs(found[k] - rows[i].at[j]) <= 0x1p-52 * fabs(found[k]);
+      assert_true(there);
+    }
+    free(found);
+    assert_ok(sim_expr_switches(expr, 0, 0, 16, &switches));
+    if ((switches != NULL) != rows[i].switches) fail_msg("row %zu: switches", i);
+    sim_expr_free(&switches);
+    assert_ok(sim_expr_switches(expr, 0, 16, 16, &switches)); /* none after so many */
+    assert_null(switches);
+    sim_expr_free(&expr);
+  }
+  /* a^2 - 4 changes its sign at -2 and 2, a's rest by 2 at even numbers */
+  sim_expr *expr = finish(F("where", F("lt", F("mul", a, a), number(4)), F("mod", a, number(2)), b)), *switches;
+  assert_ok(sim_expr_switches(expr, 0, 0, 16, &switches));
+  assert_int_equal(sim_expr_output_count(switches), 2);
+  assert_true(at(switches, 0, 1.9, 0, 0) * at(switches, 0, 2.1, 0, 0) < 0);
+  assert_true(at(switches, 1, 1.9, 0, 0) * at(switches, 1, 2.1, 0, 0) < 0);
+  sim_expr_free(&switches);
+  sim_expr_free(&expr);
 }
 
 static void messages(void **state) {
@@ -150,8 +208,12 @@ static void limits(void **state) {
   /* The largest graph is differentiated or refused, written, read and run. */
   sim_expr *expr = finish(x), *derivative, *read;
   assert_int_equal(sim_expr_derivative(expr, 0, &derivative), SIM_ERR_SCENARIO);
+  assert_string_equal(sim_error_last()->message,
+                      "the derivative by a has more than 16384 operations: the function itself has 16383, expected a "
+                      "shorter one");
   assert_null(derivative);
   assert_int_equal(sim_expr_gradient(expr, 0, &derivative), SIM_ERR_SCENARIO);
+  assert_non_null(strstr(sim_error_last()->message, "the gradient has more than 16384 operations"));
   assert_true(at(expr, 0, 2, 1, 0) == 2);
   sim_bytes bytes = {0}, text = {0};
   assert_ok(sim_expr_write(expr, &bytes));
@@ -358,6 +420,7 @@ int main(void) {
                                      TEST(rewritings),
                                      TEST(powers),
                                      TEST(composites),
+                                     TEST(breaks),
                                      TEST(messages),
                                      TEST(limits),
                                      TEST(queries),

@@ -13,9 +13,11 @@
 #include "tests/unit/fake_model.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- sinks that remember ---- */
@@ -34,7 +36,8 @@ typedef struct probe {
   int which;
   int64_t waits_for; /* a write waits, 20 s at most, until the model has made this many steps; then sleeps */
   unsigned sleep_us;
-  int64_t fails_at; /* step at which a write fails; -1: none */
+  int64_t fails_at;          /* step at which a write fails; -1: none */
+  bool onwards, flush_fails; /* and every later one; so does each flush */
   sim_status failure;
   int64_t steps_ahead; /* the most that the model was ahead of a write when it ended */
 } probe;
@@ -44,6 +47,9 @@ typedef struct memory {
   record records[RECORDS];
   size_t count;
   int flushes;
+  int64_t written, durable; /* checkpoints behind the run */
+  bool lost;                /* these never become durable */
+  bool failed_behind;       /* the last one did */
   probe sinks[SINKS];
 } memory;
 
@@ -59,7 +65,9 @@ static sim_status remember(void *opaque, const sim_frame *frame) {
   (void)usleep(self->sleep_us);
   const int64_t ahead = m->model->steps - frame->clock.step;
   if (ahead > self->steps_ahead) self->steps_ahead = ahead;
-  if (frame->clock.step == self->fails_at) return sim_fail(self->failure, "planted");
+  if (frame->clock.step == self->fails_at ||
+      (self->onwards && self->fails_at >= 0 && frame->clock.step > self->fails_at))
+    return sim_fail(self->failure, "planted");
   uint64_t hash = hash_bytes(UINT64_C(14695981039346656037), &frame->clock.t, sizeof frame->clock.t);
   if (self->which == TABLE)
     hash = hash_bytes(hash, frame->rows[0].values, 2 * sizeof(double));
@@ -73,8 +81,9 @@ static sim_status remember(void *opaque, const sim_frame *frame) {
 }
 
 static sim_status count_flush(void *opaque) {
-  ((probe *)opaque)->all->flushes++;
-  return SIM_OK;
+  const probe *self = opaque;
+  self->all->flushes++;
+  return self->flush_fails ? sim_fail(SIM_ERR_IO, "planted") : SIM_OK;
 }
 
 /* ---- a run of both ---- */
@@ -215,14 +224,16 @@ static void steps_go_on_while_a_sink_sleeps(void **state) {
   free(t);
 }
 
-/* With a snapshot a step the loop is ahead by as many states as there are stages for, and waits with the next one. */
+/* With a snapshot a step the loop is ahead by as many states as there are stages for, and waits with the next one. The
+ * first one is not over before the loop is ahead by more than it had stages for at the start. */
 static void states_wait_for_a_stage(void **state) {
   (void)state;
-  trial *cpu = trial_run(trial_make(30, 0, 1, 0), NULL), *t = trial_make(30, 0, 1, 0);
-  t->memory.sinks[SNAPSHOT].sleep_us = 5000;
+  trial *cpu = trial_run(trial_make(90, 0, 1, 0), NULL), *t = trial_make(90, 0, 1, 0);
+  t->memory.sinks[SNAPSHOT].waits_for = SIM_STAGES_MAX - 1;
+  t->memory.sinks[SNAPSHOT].sleep_us = 2000;
   trial_run(t, &(fake_options){.step_us = 10, .leave_us = 10});
   assert_same(t, cpu);
-  assert_in_range(t->memory.sinks[SNAPSHOT].steps_ahead, 2, SIM_STAGES_MAX - 1);
+  assert_int_equal(t->memory.sinks[SNAPSHOT].steps_ahead, SIM_STAGES_MAX - 1);
   free(cpu);
   free(t);
 }
@@ -290,6 +301,74 @@ static void a_failed_sink_is_tried_again(void **state) {
   assert_string_equal(t->message, "at step 60: the last checkpoint could not be written: planted");
   assert_int_equal(t->run.checkpoint_step, 40);
   free(t);
+}
+
+/* A run of which nothing can be saved any more does not go on: one checkpoint that fails is made up for, two are not.
+ */
+static void two_failed_checkpoints_end_the_run(void **state) {
+  (void)state;
+  trial *t = trial_make(60, 3, 10, 10);
+  t->memory.sinks[CHECKPOINT].fails_at = 20;
+  t->memory.sinks[CHECKPOINT].failure = SIM_ERR_IO;
+  t->memory.sinks[CHECKPOINT].onwards = true;
+  trial_run(t, NULL);
+  assert_int_equal(t->status, SIM_ERR_IO);
+  assert_string_equal(t->message, "two checkpoints in a row could not be written (planted)");
+  assert_int_equal(t->run.checkpoint_step, 10);
+  assert_true(t->run.checkpoint_t == 10);
+  assert_true(t->run.clock.step < 60);
+  free(t);
+}
+
+/* Tables that cannot be made durable are said once, not at each checkpoint. */
+static void a_warning_is_said_once(void **state) {
+  (void)state;
+  trial *t = trial_make(60, 3, 0, 10);
+  t->memory.sinks[TABLE].flush_fails = true;
+  log_lines = 0;
+  assert_true(sim_log_add(keep_log, NULL));
+  trial_run(t, NULL);
+  sim_log_remove(keep_log, NULL);
+  assert_int_equal(t->status, SIM_ERR_IO); /* at the end: the last flush failed */
+  assert_true(t->memory.flushes > 6);
+  assert_int_equal(log_lines, 1);
+  free(t);
+}
+
+/* The thread that gives up the computing of a run, in a process of its own: the loop then stands still. */
+static void *give_up(void *context) {
+  trial *t = context;
+  while (t->model.steps < 20) (void)usleep(100);
+  while (!sim_run_give_up(&t->run, 20)) continue;
+  const size_t checkpoints = (size_t)t->run.checkpoint_step / 10 + 1;
+  size_t written = 0;
+  for (size_t i = 0; i < t->memory.count; i++) written += t->memory.records[i].sink == CHECKPOINT;
+  const int64_t steps = t->model.steps;
+  (void)usleep(50000);
+  const bool good = t->run.checkpoint_step >= 0 && t->run.checkpoint_step % 10 == 0 && written == checkpoints &&
+                    t->run.checkpoint_t == (double)t->run.checkpoint_step && t->model.steps <= steps + 1;
+  _exit(good ? 0 : 1);
+}
+
+/* Outputs that were handed over are written before it returns, and no step is made after. */
+static void a_step_is_given_up(void **state) {
+  (void)state;
+  fflush(NULL);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    pthread_t thread;
+    (void)alarm(60);
+    trial *t = trial_make(INT64_C(1) << 40, 3, 0, 10);
+    t->memory.sinks[CHECKPOINT].sleep_us = 2000;
+    if (pthread_create(&thread, NULL, give_up, t) != 0) _exit(2);
+    trial_run(t, NULL);
+    _exit(3);
+  }
+  int end;
+  assert_int_equal(waitpid(child, &end, 0), child);
+  assert_true(WIFEXITED(end));
+  assert_int_equal(WEXITSTATUS(end), 0);
 }
 
 static void lack_of_memory_ends_the_run(void **state) {
@@ -360,6 +439,86 @@ static void a_stop_drains_and_saves(void **state) {
   assert_same(both[1], both[0]);
   free(both[0]);
   free(both[1]);
+}
+
+/* Nothing is made durable for a checkpoint: its sink sees to the order itself. */
+static void a_checkpoint_flushes_nothing(void **state) {
+  (void)state;
+  trial *t = trial_run(trial_make(60, 3, 7, 5), NULL);
+  assert_int_equal(t->status, SIM_OK);
+  assert_int_equal(count_of(t, CHECKPOINT, 60), 13);
+  assert_int_equal(t->memory.flushes, 1);
+  free(t);
+}
+
+/* ---- checkpoints that become durable behind the run ---- */
+
+static void saved_behind(void *opaque, sim_saved *out) {
+  const memory *m = ((probe *)opaque)->all;
+  *out = (sim_saved){.step = m->durable, .t = (double)m->durable, .seconds = 7, .failed = m->failed_behind};
+}
+
+/* The disk has what was written before the last state, until it is waited for. */
+static sim_status remember_behind(void *opaque, const sim_frame *frame) {
+  memory *m = ((probe *)opaque)->all;
+  m->durable = m->written;
+  m->written = frame->clock.step;
+  return remember(opaque, frame);
+}
+
+static sim_status flush_behind(void *opaque) {
+  memory *m = ((probe *)opaque)->all;
+  if (m->lost) return sim_fail(SIM_ERR_IO, "planted");
+  m->durable = m->written;
+  return SIM_OK;
+}
+
+static trial *trial_behind(double checkpoints, bool lost) {
+  trial *t = trial_make(60, 0, 0, checkpoints);
+  t->memory.durable = t->memory.written = -1;
+  t->memory.lost = lost;
+  t->sinks[CHECKPOINT].write = remember_behind;
+  t->sinks[CHECKPOINT].flush = flush_behind;
+  t->sinks[CHECKPOINT].saved = saved_behind;
+  return t;
+}
+
+static void a_checkpoint_behind_the_run(void **state) {
+  (void)state;
+  trial *t = trial_run(trial_behind(10, false), NULL); /* to the end */
+  assert_int_equal(t->status, SIM_OK);
+  assert_int_equal(t->run.checkpoint_step, 60);
+  assert_true(t->run.checkpoint_seconds == 7);
+  free(t);
+  t = trial_behind(10, true);
+  trial_run(t, NULL);
+  assert_int_equal(t->status, SIM_ERR_IO);
+  assert_string_equal(t->message, "at step 60: the last checkpoint could not be written: planted");
+  assert_int_equal(t->run.checkpoint_step, 50);
+  free(t);
+  for (int64_t at = 20; at <= 23; at += 3) { /* stopped: where one is under way none is made again */
+    t = trial_behind(10, false);
+    t->model.stop_step = at;
+    trial_run(t, NULL);
+    assert_int_equal(t->status, SIM_ERR_STOPPED);
+    assert_int_equal(t->run.checkpoint_step, at);
+    assert_true(t->run.checkpoint_t == (double)at);
+    assert_int_equal(count_of(t, CHECKPOINT, 60), at == 20 ? 3 : 4);
+    free(t);
+  }
+}
+
+/* One that failed behind the run is the first of two in a row. */
+static void two_checkpoints_that_fail(void **state) {
+  (void)state;
+  trial *t = trial_behind(10, false);
+  t->memory.failed_behind = true;
+  t->memory.sinks[CHECKPOINT].fails_at = 30;
+  t->memory.sinks[CHECKPOINT].failure = SIM_ERR_IO;
+  trial_run(t, NULL);
+  assert_int_equal(t->status, SIM_ERR_IO);
+  assert_string_equal(t->message, "two checkpoints in a row could not be written (planted)");
+  free(t);
 }
 
 static void ask_for_checkpoint(void *context, const sim_progress *progress) {
@@ -454,7 +613,12 @@ static void the_plan_knows_where(void **state) {
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500);
   sim_stage_plan(&sim_backend_cpu, true, true, &host); /* one for whole states and all that there are of snapshots */
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500 + 500 + (SIM_STAGES_MAX - 1) * 300);
+  sim_plan apart = {.snapshot_bytes = 300, .checkpoint_bytes = 200, .unsaved_bytes = 300}; /* no array is of both */
+  sim_stage_plan(&sim_backend_cpu, false, true, &apart);
+  assert_true(sim_plan_bytes(&apart, SIM_SPACE_HOST) == 500);
   assert_int_equal(sim_stage_count(100 << 20, true), 3);
+  assert_int_equal(sim_stage_count(10 << 20, true), SIM_STAGES_FIRST);
+  assert_int_equal(sim_stage_count(4 << 20, true), 17);
   assert_int_equal(sim_stage_count(1e12, true), 1);
 }
 
@@ -490,11 +654,17 @@ int main(void) {
       cmocka_unit_test(rows_wait_until_the_queue_is_full),
       cmocka_unit_test(the_host_is_not_far_ahead),
       cmocka_unit_test(a_failed_sink_is_tried_again),
+      cmocka_unit_test(two_failed_checkpoints_end_the_run),
+      cmocka_unit_test(a_warning_is_said_once),
+      cmocka_unit_test(a_step_is_given_up),
       cmocka_unit_test(lack_of_memory_ends_the_run),
       cmocka_unit_test(a_state_that_is_not_finite_ends_the_run),
       cmocka_unit_test(a_failed_device_ends_the_run),
       cmocka_unit_test(a_stop_drains_and_saves),
       cmocka_unit_test(a_checkpoint_on_request),
+      cmocka_unit_test(a_checkpoint_flushes_nothing),
+      cmocka_unit_test(a_checkpoint_behind_the_run),
+      cmocka_unit_test(two_checkpoints_that_fail),
       cmocka_unit_test(stop_when_ends_the_run),
       cmocka_unit_test(a_state_may_grow),
       cmocka_unit_test(the_plan_knows_where),

@@ -8,6 +8,7 @@
 #define UNSEEN_CONDITION                                                                                               \
   "if, and, or, not of Lua cannot see a condition of symbols: use sim.where, sim.all, sim.any, sim.none"
 #define KEY "a symbol cannot be a key of a table: its value is not known when the function is read; use sim.where"
+#define NO_LENGTH "a symbol has no length, its items are not known when the function is read: write for i = 1, n"
 #define WHOLE "whether a symbol is a whole number is not known when the function is read"
 #define SHARED                                                                                                         \
   "changes a variable or table outside of it, which other functions may read: use a local, and return what is to be "  \
@@ -85,8 +86,8 @@ static const struct {
     {"f = function(x)\nreturn rawget({ 1 }, x) or x end", "3: f: " KEY},
     {"f = function(x)\nif math.type(x) == 'integer' then return 1 end return x end", "3: f: " WHOLE},
     {"f = function(x)\nreturn math.tointeger(x) or 1 end", "3: f: " WHOLE},
-    {"f = function(x)\nlocal ok = pcall(math.modf, x) return ok and 1 or x end",
-     "3: f: pcall hides an error in a function that is compiled: bad argument #1 to 'math.modf' (number expected, got "
+    {"f = function(x)\nlocal ok = pcall(utf8.char, x) return ok and 1 or x end",
+     "3: f: pcall hides an error in a function that is compiled: bad argument #1 to 'utf8.char' (number expected, got "
      "symbol)"},
     {"f = function(x)\nlocal ok = pcall(function() error('no') end) return x end",
      "3: f: pcall hides an error in a function that is compiled: no"},
@@ -151,9 +152,7 @@ static const struct {
     {"f = function(x) return x(1) end", "2: f: a symbol cannot be called"},
     {"f = function(x) x.y = 1 return x end", "2: f: a member of a symbol cannot be assigned"},
     {"f = function(x) return x | 1 end", "2: f: a symbol has no bits: sim.all, sim.any and sim.none join conditions"},
-    {"f = function(x) for k in pairs(x) do end return x end",
-     "2: f: bad argument #1 to 'pairs' (table expected, got symbol)"},
-    {"f = function(x) for _, v in ipairs(x) do end return x end", "2: f: a symbol has no length: write for i = 1, n"},
+    {"f = function(x) for k in pairs(x) do end return x end", "2: f: " NO_LENGTH},
     {"f = function(x) for i = 1, x do end return x end", "2: f: bad 'for' limit (number expected, got symbol)"},
     {"f = function(x) return x + 'a' end", "2: f: '+': argument 2 is a string, expected a number"},
     {"f = function(x) return nil * x end", "2: f: '*': argument 1 is nil, expected a number"},
@@ -164,7 +163,7 @@ static const struct {
     {"f = function(x) return sim.max(x, {}) end", "2: f: sim.max: argument 2 is a table, expected a number"},
     {"f = function(x) return sim.clamp(x, 1) end", "2: f: sim.clamp: 2 arguments, expected 3"},
     {"f = function(x) return math.sin(x, 1) end", "2: f: math.sin: 2 arguments, expected 1"},
-    {"f = function(x) return math.modf(x) end", "2: f: bad argument #1 to 'modf' (number expected, got symbol)"},
+    {"f = function(x) return math.modf(x) end", "2: f: math.modf takes no symbol: write x % 1 and x - x % 1"},
     {"f = function(x) return math.sine(x) end", "2: f: undefined name 'math.sine', nearest is 'math.sin'"},
     {"f = function(x) return math.random() end",
      "2: f: 'math.random' is not available in a scenario; sim.uniform and sim.normal are"},
@@ -176,6 +175,26 @@ static const struct {
     {"f = function(x) error('no') end", "2: f: no"},
     {"f = function(x)\nlocal ok, e = pcall(function() return x < 1 end)\nerror(e) end",
      "4: f: line 3: a symbol cannot be compared"},
+    {"f = function(x) return math.sinh(x) end", "2: f: undefined name 'math.sinh': write sim.sinh"},
+    {"f = function(x) return math.pow(x, 2) end", "2: f: undefined name 'math.pow': write x^y"},
+    {"f = function(x) return math.hypot(x, 2) end", "2: f: undefined name 'math.hypot': write sim.hypot"},
+    {"f = function(x) return math.erf(x) end", "2: f: undefined name 'math.erf': write sim.erf"},
+    {"f = function(x) return sqrt(x) end", "2: f: undefined name 'sqrt': write math.sqrt"},
+    {"f = function(x) return sim.pi * x end", "2: f: undefined name 'sim.pi': write math.pi"},
+    {"f = function(x) return math.gamma(x) end",
+     "2: f: undefined name 'math.gamma': there is none: write a formula of your own"},
+    {"f = function(x) return gamma * x end", "2: f: undefined name 'gamma'\n"},
+    {"f = function(x) for _, v in ipairs(x) do end return x end", "2: f: " NO_LENGTH},
+    {"f = function(x) return #x end", "2: f: " NO_LENGTH},
+    {"f = (function()\nlocal function below(x)\nreturn x < 1 end\nlocal function less(x)\nlocal y = below(x) return y "
+     "end\nreturn function(x)\nlocal y = less(x)\nreturn y end end)()",
+     "4: f: a symbol cannot be compared by < or >: use sim.where with sim.lt or sim.gt (called from line 6, 8)\n"},
+    {"f = function(x) pcall(function() error({}) end) return x end",
+     "2: f: pcall hides an error in a function that is compiled: its error object is a table"},
+    {"f = function(x) pcall(error) return x end",
+     "2: f: pcall hides an error in a function that is compiled: its error object is nil"},
+    {"observe = { ['end'] = function(b) return b.x end }",
+     "2: observe.end: expected a name of letters, digits and _, at most 64, no digit first, and no word of Lua"},
     {"f = function(x) " BIG " end", "2: f: the function has more than 16384 operations"},
     {"f = (function() local n = 0; return function(x) n = n + 1 return n * x end end)()",
      "2: f: gives another formula when it is called again: its result may depend on its inputs alone"},

@@ -2,7 +2,8 @@
 # # A galaxy collision
 #
 # Reads the run of `scenarios/galaxy.lua`: when do the galaxies meet, how close, and what becomes of their stars?
-# The cells run one by one in an editor that knows `# %%`, or all at once: `python galaxy_collision.py galaxy.out`.
+# The cells run one by one in an editor that knows `# %%`, all at once by `python galaxy_collision.py galaxy.out`, or in
+# Jupyter: `pip install jupytext notebook`, then open this file as a notebook (or `jupytext --to ipynb galaxy_collision.py`).
 
 # %%
 import sys
@@ -12,7 +13,9 @@ import numpy as np
 
 import simview
 
-run = simview.open(sys.argv[1] if len(sys.argv) > 1 else "galaxy.out")
+# An argument of the script, or else this name. A Jupyter kernel has arguments of its own, which begin with a dash.
+folder = next((argument for argument in sys.argv[1:2] if argument[0] != "-"), "galaxy.out")
+run = simview.open(folder)
 print(run, "-", run.title)
 print("seed", run.provenance["seed"], "softening", run.parameters["gravity"]["softening"])
 

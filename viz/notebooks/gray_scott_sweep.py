@@ -2,8 +2,9 @@
 # # A sweep of the Gray-Scott model
 #
 # Two rates decide what becomes of a spot: F feeds u, and k takes v away. `sim sweep` runs a grid of both, and this reads
-# it: where does v die out, where does it spread? The cells run one by one in an editor that knows `# %%`, or all at
-# once: `python gray_scott_sweep.py gray_scott.sweep`, with what this makes:
+# it: where does v die out, where does it spread? The cells run one by one in an editor that knows `# %%`, all at once by
+# `python gray_scott_sweep.py gray_scott.sweep`, or in Jupyter: `pip install jupytext notebook`, then open this file as a
+# notebook (or `jupytext --to ipynb gray_scott_sweep.py`). The sweep is made by:
 #
 #     sim sweep scenarios/gray_scott.lua --set n=128 --set F=0.03,0.04,0.05 --set k=0.055,0.06,0.065
 
@@ -15,7 +16,9 @@ import numpy as np
 
 import simview
 
-sweep = simview.open_sweep(sys.argv[1] if len(sys.argv) > 1 else "gray_scott.sweep")
+# An argument of the script, or else this name. A Jupyter kernel has arguments of its own, which begin with a dash.
+folder = next((argument for argument in sys.argv[1:2] if argument[0] != "-"), "gray_scott.sweep")
+sweep = simview.open_sweep(folder)
 frame = sweep.frame
 print(sweep)
 print(frame[["F", "k", "state", "fields.v_mean", "fields.v_max"]].to_string())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from simview.errors import SimviewError, UsageError
+from simview.errors import DamagedError, NotFoundError, SimviewError, UsageError
+from simview.run import Run
 from simview.run import open as open_run
 from simview.style import MAPS, WIDTHS
 from simview.sweep import is_sweep, open_sweep
@@ -29,25 +31,39 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise ValueError(text)
+def _number(text: str, what: str, good: Callable[[float], bool]) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and good(value)):
+        raise argparse.ArgumentTypeError(f"wanted {what}, not '{text}'")
     return value
+
+
+def _when(text: str) -> float:
+    return _number(text, "a number", lambda value: True)
+
+
+def _positive(text: str) -> float:
+    return _number(text, "a number above 0", lambda value: value > 0)
+
+
+def _dots(text: str) -> float:
+    return _number(text, "a number from 10 to 2400", lambda value: 10 <= value <= 2400)
+
+
+def _integer(text: str, least: int, most: int) -> int:
+    span = f"{least} or more" if most == sys.maxsize else f"an integer from {least} to {most}"
+    return int(_number(text, span, lambda value: value == int(value) and least <= value <= most))
 
 
 def _pixels(text: str) -> int:
-    value = int(text)
-    if not 16 <= value <= 4096:
-        raise argparse.ArgumentTypeError("from 16 to 4096")
-    return value
+    return _integer(text, 16, 4096)
 
 
 def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("1 or more")
-    return value
+    return _integer(text, 1, sys.maxsize)
 
 
 def _look_options(parser: argparse.ArgumentParser, pixels: int) -> None:
@@ -69,9 +85,9 @@ def _parser() -> argparse.ArgumentParser:
     plot.add_argument("--only", type=_names, metavar="P,Q", help="these panels: picture, spectrum, energy, ...; of a sweep: pictures, or TABLE.COLUMN")
     which = plot.add_mutually_exclusive_group()
     which.add_argument("--step", type=int, help="the snapshot of this step (the last)")
-    which.add_argument("--time", type=float, help="the snapshot nearest to this time")
+    which.add_argument("--time", type=_when, help="the snapshot nearest to this time")
     plot.add_argument("--width", choices=list(WIDTHS), default="page", help="as wide as a column (86 mm) or a page")
-    plot.add_argument("--dpi", type=_positive, default=200, help="pixels an inch (200)")
+    plot.add_argument("--dpi", type=_dots, default=200, help="pixels an inch (200)")
     _look_options(plot, 800)
 
     movie = commands.add_parser("movie", help="make a film of a run", epilog=_CODES)
@@ -79,11 +95,12 @@ def _parser() -> argparse.ArgumentParser:
     movie.add_argument("-o", "--output", type=Path, help="film to write: .mp4 or .gif (NAME.mp4 where ffmpeg is)")
     movie.add_argument("--fps", type=_positive, default=24, help="frames a second (24)")
     movie.add_argument("--every", type=_count, default=1, metavar="N", help="take each N-th snapshot (1)")
-    movie.add_argument("--dpi", type=_positive, default=150, help="pixels an inch of 6 by 5 inches (150)")
+    movie.add_argument("--dpi", type=_dots, default=150, help="pixels an inch of 6 by 5 inches (150)")
     _look_options(movie, 500)
 
     summary = commands.add_parser("summary", help="a run or sweep in a few lines", epilog=_CODES)
     summary.add_argument("path", nargs="+", help="output folders")
+    summary.add_argument("--verify", action="store_true", help="read all files whole and hold them against their digests")
     return parser
 
 
@@ -106,14 +123,17 @@ def _plot(options: argparse.Namespace) -> None:
         print(output)
         return
     run = open_run(options.path)
-    snapshot = None
-    if options.step is not None:
-        snapshot = run.at_step(options.step)
-    elif options.time is not None:
-        snapshot = run.at_time(options.time)
     output = options.output or Path(f"{run.name}.png")
-    save(draw(run, snapshot=snapshot, only=options.only, look=look, width=options.width), output, options.dpi)
-    print(output)
+
+    def make() -> None:
+        snapshot = None
+        if options.step is not None:
+            snapshot = run.at_step(options.step)
+        elif options.time is not None:
+            snapshot = run.at_time(options.time)
+        save(draw(run, snapshot=snapshot, only=options.only, look=look, width=options.width), output, options.dpi)
+
+    _despite_damage(run, make, output)
 
 
 def _movie(options: argparse.Namespace) -> None:
@@ -122,20 +142,46 @@ def _movie(options: argparse.Namespace) -> None:
     run = open_run(options.path)
     look = _look(options)
     output = options.output or Path(f"{run.name}{default_suffix()}")
-    movie(run, output, fps=options.fps, look=look, every=options.every, dpi=int(options.dpi), progress=progress_bar())
+
+    def make() -> None:
+        movie(run, output, fps=options.fps, look=look, every=options.every, dpi=int(options.dpi), progress=progress_bar())
+
+    _despite_damage(run, make, output)
+
+
+def _despite_damage(run: Run, make: Callable[[], None], output: Path) -> None:
+    """Makes a picture or film; where that meets a damaged file, once more without all that are damaged."""
+    try:
+        make()
+    except DamagedError as error:
+        faults = run.leave_out_damaged()
+        if not faults:
+            raise
+        try:
+            make()
+        except NotFoundError:  # nothing of what was asked for is left
+            raise error from None
+        print(output)
+        more = f" (and {len(faults) - 1} more: simview summary names them)" if len(faults) > 1 else ""
+        raise DamagedError(f"left out of {output}: {faults[0]}{more}") from None
     print(output)
 
 
 def _summary(options: argparse.Namespace) -> None:
     from simview.summary import summary
 
+    damaged = 0
     for path in options.path:
         if is_sweep(path):
             from simview.sweep_figure import sweep_summary
 
             print(sweep_summary(open_sweep(path)))
         else:
-            print(summary(open_run(path)))
+            text, whole = summary(open_run(path), verify=options.verify)
+            print(text)
+            damaged += not whole
+    if damaged:
+        raise DamagedError("there are damaged files: the lines with !")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,12 +1,26 @@
-"""What can go wrong, each with the exit code of the command. A message is one line for the user."""
+"""What can go wrong, each with the exit code of the command. A message is one line for the user.
+
+Arguments of the package are checked here too: a wrong one is a `UsageError`.
+"""
 
 from __future__ import annotations
+
+import math
+import operator
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 
 class SimviewError(Exception):
     """Any fault that simview reports."""
 
     exit_code = 70
+    __str__ = Exception.__str__  # a KeyError would print its message in quotes
 
 
 class UsageError(SimviewError):
@@ -27,6 +41,18 @@ class NotFoundError(SimviewError):
     exit_code = 66
 
 
+class UnknownNameError(NotFoundError, KeyError):
+    """No such name in a mapping, such as ``run.tables``: also a `KeyError`, so that ``get`` works."""
+
+
+class UnknownAttributeError(NotFoundError, AttributeError):
+    """No table of that name: also an `AttributeError`, so that ``hasattr`` works."""
+
+
+class OutOfRangeError(NotFoundError, IndexError):
+    """No snapshot or run of that number: also an `IndexError`, as sequences have it."""
+
+
 class MissingToolError(SimviewError):
     """A program or package that is needed is not installed."""
 
@@ -37,3 +63,63 @@ class CannotWriteError(SimviewError):
     """A picture or film cannot be written."""
 
     exit_code = 73
+
+
+def _shown(value: object) -> str:
+    """A value as a message shows it: one short line."""
+    line = " ".join(repr(value).split())
+    return line if len(line) <= 60 else line[:57] + "..."
+
+
+def whole_number(value: Any, what: str, least: int | None = None) -> int:
+    """An integer of any type that is one; `least`: the smallest that makes sense."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise UsageError(f"{what}: wanted an integer, not {_shown(value)}") from None
+    if least is not None and number < least:
+        raise UsageError(f"{what}: wanted {least} or more, not {number}")
+    return number
+
+
+def finite_number(value: Any, what: str) -> float:
+    """A real number that is neither NaN nor infinite."""
+    try:
+        number = math.nan if isinstance(value, (str, bytes)) or np.ndim(value) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"{what}: wanted a number, not {_shown(value)}")
+    return number
+
+
+def one_name(value: Any, what: str) -> str:
+    """A name."""
+    if not isinstance(value, str):
+        raise UsageError(f"{what}: wanted a name, not {_shown(value)}")
+    return value
+
+
+def names_of(value: Any, what: str) -> list[str]:
+    """One name or several."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray)):
+        raise UsageError(f"{what}: wanted a name or a list of names, not {_shown(value)}")
+    return [one_name(name, what) for name in value]
+
+
+def folder_of(path: Any) -> Path:
+    """A folder that is there."""
+    try:
+        folder = Path(os.fsdecode(path))
+        found = folder.stat()
+    except TypeError:
+        raise UsageError(f"wanted the path of a folder, not {_shown(path)}") from None
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise NotFoundError(f"{path}: no such folder") from None
+    except OSError as error:
+        raise NotFoundError(f"{path}: {error.strerror}") from None
+    if not stat.S_ISDIR(found.st_mode):
+        raise NotFoundError(f"{folder}: not a folder; simview wants what sim wrote, such as galaxy.out")
+    return folder

@@ -11,7 +11,7 @@ import numpy as np
 
 from simview import options, panels
 from simview.errors import CannotWriteError, NotFoundError, UsageError
-from simview.pictures import FEW, Look, Picture, pictures
+from simview.pictures import FEW, Look, Map, Picture, pictures, stages
 from simview.run import Run
 from simview.snapshot import Snapshot
 from simview.style import SETTINGS, WIDTHS
@@ -38,7 +38,8 @@ def table_panels(run: Run) -> dict[str, Panel]:
             found["radii"] = partial(panels.lagrangian, run)
         elif name == "price" and {"paths", "price", "standard_error"} <= set(frame.columns):
             if frame["price"].notna().any():
-                found["price"] = partial(options.convergence, run)
+                found["price"] = partial(options.price, run)
+                found["convergence"] = partial(options.convergence, run)
                 found["estimates"] = partial(options.estimates, run)
         elif "temperature" in frame:
             found["temperature"] = partial(panels.temperature, run)
@@ -71,7 +72,7 @@ def _default(run: Run, names: Sequence[str], bodies: int) -> list[str]:
         price = run.tables["price"]
         alone = "prices" not in run.tables and not any(name.endswith("_error") for name in price.columns[6:])
         left_out.update(name for name in run.tables if name not in ("price", "observe"))  # `estimates` has them
-        left_out.add("price" if price["price"].notna().sum() < 3 else "estimates" if alone else "")
+        left_out.update(("price", "convergence") if price["price"].notna().sum() < 3 else ("estimates",) if alone else ("convergence",))
     if "walls" in run.tables:  # no gas
         left_out.add("temperature")
     box = run.parameters.get("box")
@@ -137,8 +138,17 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
     if wants_picture and snapshot is None and (only is not None or not tables):
         raise NotFoundError(f"{run.path}: no snapshot yet{run._why_none()}")
     shown: list[Picture] = []
+    moments: list[Snapshot] = []
+    in_row = 1  # pictures of the same field and colours
     if snapshot is not None and (only is None or "picture" in only):
         shown = pictures([snapshot], look, run[:] if len(run) <= 5000 else run[:: len(run) // 2500], over_time)
+        moments = [snapshot] * len(shown)
+        maps = [picture for picture in shown if isinstance(picture, Map)]
+        if over_time and width == "page" and len(maps) == len(shown) <= 2:  # a row of moments for each field
+            row = stages(run)
+            shown = [Map(row, look, picture.name) for picture in maps for _ in row]
+            moments = row * len(maps)
+            in_row = len(row)
     available: dict[str, Panel] = dict(tables)
     if snapshot is not None and wants_picture and snapshot.fields:
         fields = list(look.fields or snapshot.fields)
@@ -154,49 +164,74 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
             if not parts and name != "picture":
                 raise NotFoundError(f"{run.path}: no panel '{name}'; there are: {', '.join(['picture', *available])}")
     with matplotlib.rc_context(SETTINGS):
-        figure = Figure(figsize=_size(len(shown), len(names), width))
-        places = _places(figure, len(shown), len(names), width)
-        for picture, axes in zip(shown, places):
-            picture.draw(axes, "bottom" if width == "column" else "right")
-            if snapshot is not None:
-                picture.show(snapshot)
+        alone = names == ["estimates"]
+        shape = shown[0].shape if shown and isinstance(shown[0], Map) else 1.0
+        figure = Figure(figsize=options.size(run, WIDTHS[width]) if alone else _size(len(shown), len(names), width, shape))
+        places = _places(figure, len(shown), len(names), width, shape)
+        for i, (picture, moment, axes) in enumerate(zip(shown, moments, places)):
+            bar = "bottom" if width == "column" else "right"
+            picture.draw(axes, bar if (i + 1) % in_row == 0 else None)
+            picture.show(moment)
+            if i % in_row:
+                axes.set_ylabel("")
         for name, axes in zip(names, places[len(shown) :]):
             available[name](axes)
+            if run.slice_name is not None and name in tables:
+                axes.set_ylabel(f"{axes.get_ylabel()}\nof the whole box")
             if axes.get_xscale() == "linear":
                 axes.locator_params(axis="x", nbins=6)
         if only is None:
-            figure.suptitle(run.title, fontsize=9)
+            part = "" if run.slice_name is None else f", slice {run.slice_name}"
+            figure.suptitle(run.title + part, fontsize=9)
     return figure
 
 
-def _size(pictures_count: int, panels_count: int, width: str) -> tuple[float, float]:
+def _across(pictures_count: int) -> int:
+    """How many pictures stand beside each other."""
+    return 3 if pictures_count % 3 == 0 else 2
+
+
+def _rows(pictures_count: int, panels_count: int, shape: float) -> tuple[list[int], list[float]]:
+    """Of a page with several pictures or none: how many axes are in each row, and the heights of the rows in inches."""
+    rows, heights = [], []
+    across = _across(pictures_count)
+    for left in range(pictures_count, 0, -across):
+        rows.append(min(across, left))
+        heights.append(0.6 + (WIDTHS["page"] / across - (0.9 if across == 2 else 0.55)) * min(max(shape, 0.2), 1.6))
+    lines = -(-panels_count // 3) if pictures_count else (panels_count + 1) // 2
+    for line in range(lines):
+        rows.append(panels_count // lines + (line < panels_count % lines))
+        heights.append(2.0 if pictures_count else 2.5)
+    return rows, heights
+
+
+def _size(pictures_count: int, panels_count: int, width: str, shape: float = 1.0) -> tuple[float, float]:
+    """In inches; `shape`: height over width of the pictures."""
     wide = WIDTHS[width]
     if width == "column":
-        return wide, 0.25 + 3.6 * pictures_count + 1.7 * panels_count
+        return wide, 0.25 + (0.9 + 2.7 * min(max(shape, 0.2), 1.6)) * pictures_count + 1.7 * panels_count
     if pictures_count + panels_count == 1:
         return (4.6, 4.1) if pictures_count else (4.6, 3.0)
-    if pictures_count == 0:
-        return wide, 0.3 + 2.5 * ((panels_count + 1) // 2)
     if pictures_count == 1:
         return wide, max(3.6, 1.8 * panels_count + 0.3)
-    return wide, 0.3 + 2.8 * ((pictures_count + panels_count + 1) // 2)
+    return wide, 0.3 + sum(_rows(pictures_count, panels_count, shape)[1])
 
 
-def _places(figure: Any, pictures_count: int, panels_count: int, width: str) -> list[Any]:
+def _places(figure: Any, pictures_count: int, panels_count: int, width: str, shape: float = 1.0) -> list[Any]:
     """Axes for the pictures, then for the panels."""
     total = pictures_count + panels_count
     if width == "column":
-        grid = figure.add_gridspec(total, 1, height_ratios=[3.6] * pictures_count + [1.7] * panels_count)
+        high = 0.9 + 2.7 * min(max(shape, 0.2), 1.6)
+        grid = figure.add_gridspec(total, 1, height_ratios=[high] * pictures_count + [1.7] * panels_count)
         return [figure.add_subplot(grid[i, 0]) for i in range(total)]
     if pictures_count == 1 and panels_count:
         grid = figure.add_gridspec(panels_count, 2, width_ratios=(1.35, 1))
         return [figure.add_subplot(grid[:, 0]), *(figure.add_subplot(grid[i, 1]) for i in range(panels_count))]
     if total == 1:
         return [figure.add_subplot()]
-    grid = figure.add_gridspec((total + 1) // 2, 2)
-    if panels_count and total % 2:  # the last panel has a line of its own
-        return [figure.add_subplot(grid[i // 2, i % 2] if i < total - 1 else grid[i // 2, :]) for i in range(total)]
-    return [figure.add_subplot(grid[i // 2, i % 2]) for i in range(total)]
+    rows, heights = _rows(pictures_count, panels_count, shape)
+    lines = figure.add_gridspec(len(rows), 1, height_ratios=heights)
+    return [figure.add_subplot(part) for line, count in enumerate(rows) for part in lines[line].subgridspec(1, count)]
 
 
 def save(figure: Figure, path: Path, dpi: float = 200) -> None:

@@ -2,21 +2,73 @@
 
 from __future__ import annotations
 
+import builtins
 import errno
 import os
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from simview.errors import DamagedError, NotFoundError, SimviewError
+from simview.errors import DamagedError, MissingToolError, NotFoundError, SimviewError
 
 Array = NDArray[Any]
+
+
+# io/seal.h: magic, version (u32), 4 bytes, length (u64), XXH3-128 of the file with these 16 bytes zero.
+_SEAL = struct.Struct("<8sI4xQ16s")
+_SEAL_AT = 24  # the digest
+
+
+def _sealed(file: BinaryIO, path: Path) -> bool:
+    """Whether an open file carries a seal; its length is held against the one named there, whatever its size."""
+    head = file.read(_SEAL.size)
+    if len(head) < _SEAL.size or not head.startswith(b"SIMSEAL\n"):
+        return False
+    length, found = int(_SEAL.unpack(head)[2]), os.fstat(file.fileno()).st_size
+    if length != found:
+        raise DamagedError(f"{path}: cut short or damaged: {found} bytes long, not {length}")
+    return True
+
+
+def verify(path: Path) -> bool:
+    """Holds all bytes of a file against the digest in its first block; False where it carries none.
+
+    Raises
+    ------
+    DamagedError
+        They differ.
+    MissingToolError
+        The package xxhash is not installed.
+    """
+    try:
+        import xxhash
+    except ImportError:
+        raise MissingToolError("--verify needs the package xxhash: pip install xxhash") from None
+    try:
+        with builtins.open(path, "rb") as file:
+            if not _sealed(file, path):
+                return False
+            file.seek(0)
+            head = bytearray(file.read(512))
+            stored = bytes(head[_SEAL_AT : _SEAL_AT + 16])
+            head[_SEAL_AT : _SEAL_AT + 16] = bytes(16)
+            digest = xxhash.xxh3_128(bytes(head))
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except FileNotFoundError:
+        raise NotFoundError(f"{path}: no such file (a run that goes on may have replaced it)") from None
+    except OSError as error:
+        raise NotFoundError(f"{path}: {error.strerror or error}") from None
+    if digest.digest() != stored:
+        raise DamagedError(f"{path}: damaged: its digest does not match its content")
+    return True
 
 
 @contextmanager
@@ -33,6 +85,8 @@ def reading(path: Path) -> Iterator[Any]:
     h5py.File
     """
     try:
+        with builtins.open(path, "rb") as plain_file:
+            _sealed(plain_file, path)
         file = h5py.File(path, "r", locking=False)
     except FileNotFoundError:
         raise NotFoundError(f"{path}: no such file (a run that goes on may have replaced it)") from None
@@ -47,7 +101,7 @@ def reading(path: Path) -> Iterator[Any]:
         raise
     except KeyError as error:
         raise DamagedError(f"{path}: not as sim writes it: {str(error.args[0]).splitlines()[0]}") from None
-    except (OSError, RuntimeError, ValueError, TypeError, StopIteration) as error:
+    except (OSError, RuntimeError, ValueError, TypeError, StopIteration, AttributeError, IndexError, OverflowError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise DamagedError(f"{path}: cut short or damaged: {reason}") from None
 

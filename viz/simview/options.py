@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from math import erf, exp, log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from simview.hdf5 import Array
 from simview.run import Run
 from simview.style import COLOURS, legend
 
@@ -22,29 +24,24 @@ def number(value: Any) -> float | None:
     return float(match[1]) if match else None
 
 
-def reference(parameters: dict[str, Any], which: int = 0) -> float | None:
-    """The price of a European payoff after F. Black and M. Scholes (J. Pol. Econ. 81, 1973); None where it has none."""
-    payoffs, assets = parameters.get("payoffs"), parameters.get("assets")
-    if not isinstance(payoffs, list) or not isinstance(assets, list) or which >= len(payoffs):
+def _known(payoff: dict[str, Any], asset: dict[str, Any], parameters: dict[str, Any]) -> list[float] | None:
+    """Spot, strike, volatility, dividend, rate and maturity of a European payoff on one asset, where all are constant."""
+    if payoff.get("$type") != "european":
         return None
-    payoff = payoffs[which]
-    at = int(payoff.get("asset", 1)) - 1
-    if payoff.get("$type") != "european" or not 0 <= at < len(assets):
-        return None
-    asset = assets[at]
     # An asset of a model of its own (Heston, jumps, ...) has other keys, or these as tables.
     if any(value not in (None, "none") and value != {} for key, value in asset.items() if key not in ("spot", "vol", "dividend")):
         return None
     found = [number(v) for v in (asset.get("spot"), payoff.get("strike"), asset.get("vol"), asset.get("dividend", 0.0),
                                  parameters.get("rate"), parameters.get("maturity"))]  # fmt: skip
-    if any(value is None for value in found):
-        return None
-    spot, strike, vol, dividend, rate, maturity = (float(value or 0.0) for value in found)
-    if not (min(spot, strike, vol, maturity) > 0):
-        return None
+    kept = [value for value in found if value is not None]
+    return kept if len(kept) == len(found) and min(kept[0], kept[1], kept[2], kept[5]) > 0 else None
+
+
+def _black_scholes(sign: float, market: Sequence[float]) -> float:
+    """The price of a call (sign 1) or put (-1) in a market as of `_known`."""
+    spot, strike, vol, dividend, rate, maturity = market
     deviation = vol * sqrt(maturity)
     d1 = (log(spot / strike) + (rate - dividend) * maturity) / deviation + deviation / 2
-    sign = -1.0 if payoff.get("type") == "put" else 1.0
 
     def normal(x: float) -> float:
         return 0.5 * (1 + erf(x / sqrt(2)))
@@ -53,78 +50,291 @@ def reference(parameters: dict[str, Any], which: int = 0) -> float | None:
     return sign * (held * normal(sign * d1) - paid * normal(sign * (d1 - deviation)))
 
 
-def convergence(run: Run, axes: Any) -> None:
-    """The price against the number of paths, with a band of one standard error and the reference where there is one."""
+def reference(parameters: dict[str, Any], which: int = 0, greek: str = "") -> float | None:
+    """The price of a European payoff, or a Greek of it, after F. Black and M. Scholes (J. Pol. Econ. 81, 1973).
+
+    None where there is none. Greeks are differences of the formula: good to 1e-7.
+    """
+    payoffs, assets = parameters.get("payoffs"), parameters.get("assets")
+    if not isinstance(payoffs, list) or not isinstance(assets, list) or not 0 <= which < len(payoffs):
+        return None
+    payoff = payoffs[which]
+    at = int(payoff.get("asset", 1)) - 1
+    name, _, other = greek.partition("_")
+    market = _known(payoff, assets[at], parameters) if 0 <= at < len(assets) else None
+    if market is None or (other and int(other) - 1 != at):
+        return None
+    sign = -1.0 if payoff.get("type") == "put" else 1.0
+    place = {"delta": 0, "gamma": 0, "vega": 2, "rho": 4, "theta": 5}.get(name)
+    if place is None:
+        return None if greek else _black_scholes(sign, market)
+    size = max(abs(market[place]), 1e-2)  # a rate may be 0
+    step = (1e-3 if name == "gamma" else 1e-4) * size
+    above, below = (_black_scholes(sign, [*market[:place], market[place] + h, *market[place + 1 :]]) for h in (step, -step))
+    if name == "gamma":
+        return (above - 2 * _black_scholes(sign, market) + below) / step**2
+    return (above - below) / (2 * step) * (-1 if name == "theta" else 1)
+
+
+def _priced(run: Run) -> Any:
+    """The rows of the table `price` that have one."""
     frame = run.tables["price"]
-    frame = frame[frame["price"].notna()]
-    paths, value = frame["paths"].to_numpy(), frame["price"].to_numpy()
-    band = frame["standard_error"].to_numpy()
-    exact = reference(run.parameters)
+    return frame[frame["price"].notna()]
+
+
+def _exact(run: Run) -> float | None:
+    """The first price, where it is known: of the formula, or of a column `reference`."""
+    frame = run.tables["price"]
     if "reference" in frame and np.isfinite(frame["reference"].iloc[-1]):
-        exact = float(frame["reference"].iloc[-1])
-    if len(paths) > 1:
-        axes.fill_between(paths, value - band, value + band, color=COLOURS[4], alpha=0.4, lw=0, label="± standard error")
-        axes.plot(paths, value, color=COLOURS[0], marker="o", ms=2.5, label="price")
-    else:
-        axes.errorbar(paths, value, band, color=COLOURS[0], marker="o", ms=3, capsize=3, label="price ± standard error")
+        return float(frame["reference"].iloc[-1])
+    return reference(run.parameters)
+
+
+def price(run: Run, axes: Any) -> None:
+    """The price against the number of paths, with bars of one standard error and the exact price where there is one.
+
+    Rows whose error is more than ten times the last one would hide it: they are in `convergence`.
+    """
+    frame = _priced(run)
+    near = frame["standard_error"] <= 10 * frame["standard_error"].iloc[-1]
+    frame = frame[near] if near.any() else frame
+    axes.errorbar(frame["paths"], frame["price"], frame["standard_error"], color=COLOURS[0], marker="o", ms=3, lw=0.7, capsize=2.5,
+                  elinewidth=1.2, label="price")  # fmt: skip
+    exact = _exact(run)
     if exact is not None:
-        axes.axhline(exact, color=COLOURS[1], ls="--", label="reference")
+        axes.axhline(exact, color=COLOURS[1], ls="--", label="exact")
+        legend(axes)
     label = run.units.label("price", run.tables["price"].attrs["units"].get("price", "1"))
-    axes.set(xscale="log", xlabel="paths", ylabel=label)
-    # The first rows are wide of the mark: the limits follow the last three quarters.
-    kept = slice(len(paths) // 4, None)
-    low, high = (value - band)[kept].min(), (value + band)[kept].max()
-    if exact is not None:
-        low, high = min(low, exact), max(high, exact)
-    if np.isfinite([low, high]).all() and high > low:
-        axes.set_ylim(low - 0.2 * (high - low), high + 0.2 * (high - low))
+    axes.set(xscale="log", xlabel="paths", ylabel=f"{label} ± one standard error")
+    axes.margins(x=0.1, y=0.1)
     axes.ticklabel_format(axis="y", useOffset=False)
+
+
+def convergence(run: Run, axes: Any) -> None:
+    """The standard error against the number of paths, and how it falls for independent ones; the error itself where it is known."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    frame = _priced(run)
+    frame = frame[frame["standard_error"] > 0]
+    paths, error = frame["paths"].to_numpy(), frame["standard_error"].to_numpy()
+    axes.loglog(paths, error, color=COLOURS[0], marker="o", ms=3, label="standard error")
+    exact = _exact(run)
+    if exact is not None:
+        axes.loglog(paths, (frame["price"] - exact).abs(), color=COLOURS[1], marker="D", ms=3, ls="none", label="|price − exact|")
+    if len(paths) > 1:
+        axes.loglog(paths, error[-1] * np.sqrt(paths[-1] / paths), color="#888888", lw=0.8, ls="--", label=r"$\propto$ paths$^{-1/2}$")
+    axes.set(xlabel="paths", ylabel="standard error of the price")
+    low, high = axes.get_ylim()
+    if high < 100 * low:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
     legend(axes)
 
 
 def _name(payoff: dict[str, Any], number_of: int) -> str:
-    """Such as 'put 40, american'."""
-    kind = str(payoff.get("$type", f"payoff {number_of}")).replace("_", " ")
+    """Such as 'American put 40'."""
+    kind = str(payoff.get("$type", f"payoff {number_of}")).replace("_", "-")
     bermudan = kind == "american" and int(payoff.get("every", 1)) > 1
     kind = "bermudan" if bermudan else kind
+    if kind == "barrier":
+        kind = f"{payoff.get('direction', 'down')}-{payoff.get('knock', 'out')}"
+    kind = kind.capitalize() if kind in ("european", "american", "bermudan", "asian") else kind
     words = [str(payoff[key]) for key in ("type", "strike") if isinstance(payoff.get(key), (str, int, float))]
     more = [f"{key} {payoff[key]:g}" for key in ("level",) if isinstance(payoff.get(key), (int, float))]
     more += [str(payoff[key]) for key in ("monitoring",) if payoff.get(key) == "continuous"]
-    more += [f"each {payoff['every']} steps"] if bermudan else []
-    return ", ".join([f"{kind} {' '.join(words)}".strip(), *more])
+    more += [f"every {payoff['every']} steps"] if bermudan else []
+    return ",\n".join([f"{kind} {' '.join(words)}".strip(), *([", ".join(more)] if more else [])])
 
 
-def _rows(run: Run) -> list[tuple[str, float, float, float | None]]:
-    """What was estimated: name, value, standard error, reference. Payoffs first, then the Greeks of the first."""
-    found: list[tuple[str, float, float, float | None]] = []
+class Column(NamedTuple):
+    """One quantity of all payoffs, in their order: value and standard error, the exact value where it is known, else NaN."""
+
+    name: str
+    values: Array
+    errors: Array
+    exact: Array
+
+
+_ROWS, _COLUMNS = 12, 12  # at most, of the figure of estimates
+
+
+def swept(runs: Sequence[Run], column: str) -> tuple[str, list[float]]:
+    """Of a column of a sweep's table ('price.price', 'prices.payoff_2', 'price.delta', 'vegas.payoff_1_2'): what it is, such
+    as 'price of the European call', without what differs from run to run; and its exact value in each run, NaN where there is none."""
+    table, _, name = column.partition(".")
+    place, _, asset = name.removeprefix("payoff_").partition("_") if name.startswith("payoff_") else ("1", "", "")
+    greek = name if table == "price" and name != "price" else "" if table in ("price", "prices") else f"{table.removesuffix('s')}_{asset}".strip("_")
+    if not place.isdigit() or not runs:
+        return column, [np.nan] * len(runs)
+    count = len(_payoff_columns(runs[0]))
+    held = [payoffs if isinstance(payoffs := run.parameters.get("payoffs"), list) else [] for run in runs]
+    which = int(place) - 1 - max(0, count - len(held[0]))
+    exact = [reference(run.parameters, which, greek) for run in runs]
+    told = f"function {place}"
+    if 0 <= which < len(held[0]):
+        payoff = {key: value for key, value in held[0][which].items() if all(p[which].get(key) == value for p in held if which < len(p))}
+        told = _name(payoff, int(place)).replace("\n", " ")
+    of = greek.replace("_", ", asset ") or "price"
+    return f"{of} of the {told}", [np.nan if value is None else value for value in exact]
+
+
+def _names(run: Run) -> list[str]:
     payoffs = run.parameters.get("payoffs")
-    about = payoffs if isinstance(payoffs, list) else []
-    last = run.tables["price"].iloc[-1]
+    named = payoffs if isinstance(payoffs, list) else []
+    columns = _payoff_columns(run)
+    functions = max(0, len(columns) - len(named))  # which come first
+    return [f"function {i + 1}" if i < functions else _name(named[i - functions], i + 1) for i in range(len(columns))][:_ROWS]
+
+
+def _payoff_columns(run: Run) -> list[str]:
     several = {"prices", "errors"} <= set(run.tables)
-    columns = [name for name in run.tables["prices"].columns if name.startswith("payoff_")] if several else ["price"]
-    for i, column in enumerate(columns):
-        value = float((run.tables["prices"].iloc[-1] if several else last)[column])
-        error = float(run.tables["errors"].iloc[-1][column] if several else last["standard_error"])
-        name = _name(about[i], i + 1) if i < len(about) else (f"payoff {i + 1}" if several else "price")
-        found.append((name, value, error, reference(run.parameters, i)))
-    for column in last.index:
-        if f"{column}_error" in last.index and column not in ("relative", "bias"):
-            found.append((str(column).replace("_", " "), float(last[column]), float(last[f"{column}_error"]), None))
-    return found[:16]
+    return [name for name in run.tables["prices"].columns if name.startswith("payoff_")] if several else ["price"]
+
+
+def _last(run: Run, table: str, column: str) -> float:
+    frame = run.tables[table] if table in run.tables else None
+    return float(frame[column].iloc[-1]) if frame is not None and len(frame) and column in frame else np.nan
+
+
+def columns(run: Run) -> list[Column]:
+    """What was estimated: the price, then the Greeks; of each asset where there are several."""
+    payoffs = _payoff_columns(run)[:_ROWS]
+    named = run.parameters.get("payoffs")
+    functions = max(0, len(_payoff_columns(run)) - (len(named) if isinstance(named, list) else 0))
+    price_columns = run.tables["price"].columns
+    greeks = [name for name in price_columns if f"{name}_error" in price_columns and name not in ("relative", "bias")]
+    found = []
+    for greek in ["", *greeks]:
+        name, _, asset = greek.partition("_")
+        values, errors, exact = [], [], []
+        for i, payoff in enumerate(payoffs):
+            column = f"{payoff}_{asset}" if asset else payoff
+            if len(payoffs) == 1:
+                held = _last(run, "price", greek or "price"), _last(run, "price", f"{greek}_error" if greek else "standard_error")
+            elif greek:
+                held = _last(run, f"{name}s", column), _last(run, f"{name}_errors", column)
+            else:
+                held = _last(run, "prices", payoff), _last(run, "errors", payoff)
+            known = reference(run.parameters, i - functions, greek)
+            if i == 0 and not greek:
+                known = _exact(run)
+            values.append(held[0])
+            errors.append(held[1])
+            exact.append(np.nan if known is None else known)
+        found.append(Column(f"{name}, asset {asset}" if asset else name or "price", np.array(values), np.array(errors), np.array(exact)))
+    return found[:_COLUMNS]
+
+
+def _biases(run: Run) -> tuple[Array, Array]:
+    """What the steps shift the prices by, and the standard error of that; NaN where it is not estimated."""
+    payoffs = _payoff_columns(run)[:_ROWS]
+    tables = ("price", "price") if len(payoffs) == 1 else ("biases", "bias_errors")
+    names = [("bias", "bias_error")] if len(payoffs) == 1 else [(name, name) for name in payoffs]
+    held = [[_last(run, table, pair[k]) for pair in names] for k, table in enumerate(tables)]
+    return np.array(held[0]), np.array(held[1])
+
+
+def _digits(error: float) -> int:
+    """Decimals that two digits of the error take."""
+    return max(0, min(9, 1 - int(np.floor(np.log10(error))))) if error > 0 else 6
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "\u2212")
+
+
+def _draw_column(axes: Any, column: Column, wide: float) -> None:
+    """Points with bars of one standard error, one below the other, with their numbers; in axes so many inches wide."""
+    places = np.arange(len(column.values))[::-1]
+    bars = np.nan_to_num(column.errors)
+    axes.hlines(places, 0, 1, transform=axes.get_yaxis_transform(), color="#e4e4e4", lw=0.6, zorder=0)
+    axes.errorbar(column.values, places, xerr=bars, color=COLOURS[0], marker="o", ms=3, ls="none", capsize=2.5)
+    axes.plot(column.exact, places, color=COLOURS[1], marker="|", ms=9, mew=1.3, ls="none")
+    for at, value, error in zip(places, column.values, column.errors):
+        if not np.isfinite(value):
+            continue
+        known = bool(np.isfinite(error))
+        digits = _digits(error)
+        told = f"{value:.{digits}f}" if known and 0 < digits < 8 else "0" if known and abs(value) < error else f"{value:.6g}"
+        bar = "?" if not known else f"{error:.{digits}f}" if digits < 8 else f"{error:.1e}"
+        beside = {"textcoords": "offset points", "ha": "center", "fontsize": 6.5}
+        axes.annotate(_minus(told), (value, at), (0, 6), va="bottom", **beside)
+        axes.annotate(_minus(f"± {bar}"), (value, at), (0, -6), va="top", color="#555555", **beside)
+    ends = np.concatenate([column.values - bars, column.values + bars, column.exact])
+    ends = ends[np.isfinite(ends)]
+    low, high = (float(ends.min()), float(ends.max())) if ends.size else (0.0, 1.0)
+    middle, half = (low + high) / 2, (high - low) / 2 or 1e-3 * abs(high) or 1.0
+    reach = 0.5 * wide / max(0.5 * wide - 0.36, 0.11 * wide) * half  # the numbers of the outermost points lie inside
+    axes.set_xlim(middle - reach, middle + reach)
+    axes.set_title(column.name)
+
+
+def _draw_errors(axes: Any, prices: Column, bias: tuple[Array, Array]) -> None:
+    """The bias of the steps, and how far a price is from the exact one, beside the standard error of the price."""
+    places = np.arange(len(prices.values))[::-1].astype(float)
+    unit = np.where(prices.errors > 0, prices.errors, np.nan)
+    axes.axvspan(-1, 1, color=COLOURS[4], alpha=0.3, lw=0)
+    axes.axvline(0, color="#888888", lw=0.6)
+    axes.plot((prices.values - prices.exact) / unit, places, color=COLOURS[1], marker="D", ms=3.5, ls="none")
+    shift, error = bias
+    axes.errorbar(shift / unit, places - 0.12, xerr=np.nan_to_num(error / unit), color=COLOURS[2], marker="s", ms=3, ls="none", capsize=2.5)
+    held = np.concatenate([np.abs(prices.values - prices.exact) / unit, (np.abs(shift) + np.nan_to_num(error)) / unit])
+    most = max(2.5, 1.15 * float(np.nanmax(held, initial=0.0)))
+    axes.set_xlim(-most, most)
+    axes.set_title("off, in standard\nerrors of the price")
+
+
+def _has_errors(run: Run) -> bool:
+    return bool(np.isfinite(columns(run)[0].exact).any() or np.isfinite(_biases(run)[0]).any())
+
+
+def _lines(run: Run, width: float) -> list[int]:
+    """How many quantities stand beside each other, line by line."""
+    count, most = len(columns(run)) + _has_errors(run), 5 if width > 5 else 2
+    lines = -(-count // most)
+    return [count // lines + (i < count % lines) for i in range(lines)]
+
+
+def size(run: Run, width: float) -> tuple[float, float]:
+    """Of a figure of the estimates alone, in inches."""
+    return width, 0.55 + len(_lines(run, width)) * (0.75 + 0.48 * len(_names(run)))
 
 
 def estimates(run: Run, axes: Any) -> None:
-    """Each estimate by name and value with its standard error, as in the terminal, and how large its standard error is beside it."""
-    rows = [row for row in _rows(run) if row[1] != 0 and np.isfinite(row[1:3]).all()]
-    places = np.arange(len(rows))[::-1]
-    relative = np.array([max(abs(error / value), 1e-16) for _, value, error, _ in rows])
-    axes.hlines(places, relative.min() / 3, relative, color="#bbbbbb", lw=1)
-    axes.plot(relative, places, "o", ms=4, color=COLOURS[0])
-    axes.set(xscale="log", xlabel="standard error / value", xlim=(relative.min() / 3, relative.max() * 1e3))
-    for at, (_, value, error, exact), x in zip(places, rows, relative):
-        digits = max(0, min(8, 2 - int(np.floor(np.log10(max(error, 1e-12))))))
-        text = f"{value:.{digits}f} ± {error:.{digits}f}" + (f" (exact {exact:.{digits}f})" if exact is not None else "")
-        axes.annotate(text.replace("-", "\u2212"), (x, at), (6, 0), textcoords="offset points", va="center", fontsize=7)
-    axes.set_yticks(places, [row[0] for row in rows])
-    axes.set_ylim(-0.7, len(rows) - 0.3)
-    axes.set_title("values ± standard error" + (", and Black and Scholes" if any(row[3] is not None for row in rows) else ""))
+    """Prices and Greeks of all payoffs with one standard error, as in the terminal, and the bias of the steps beside it."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    names, found, bias = _names(run), columns(run), _biases(run)
+    wide = float(axes.figure.get_size_inches()[0])
+    lines = _lines(run, wide)
+    axes.set_axis_off()
+    drawn = 0
+    gap = 0.6 / (size(run, wide)[1] - 1)  # for ticks and titles between two lines
+    height = (1 + gap) / len(lines) - gap
+    for line, count in enumerate(lines):
+        for k in range(count):
+            share = 1 / count
+            part = axes.inset_axes((k * share, (len(lines) - 1 - line) * (height + gap), 0.9 * share, height))
+            if drawn < len(found):
+                _draw_column(part, found[drawn], 0.9 * share * (wide - 1.1))
+            else:
+                _draw_errors(part, found[0], bias)
+            drawn += 1
+            part.set_ylim(-0.65, len(names) - 0.35)
+            part.set_yticks(np.arange(len(names))[::-1], names if k == 0 else [""] * len(names))
+            part.tick_params(axis="y", length=0)
+            part.ticklabel_format(axis="x", useOffset=False)
+            part.locator_params(axis="x", nbins=3)
+            part.tick_params(axis="x", labelsize=6)
+    handles: list[Any] = [Line2D([], [], color=COLOURS[0], marker="o", ms=3, label="estimate ± one standard error")]
+    if any(np.isfinite(column.exact).any() for column in found):
+        handles.append(Line2D([], [], color=COLOURS[1], marker="|", ms=9, mew=1.3, ls="none", label="Black and Scholes"))
+        handles.append(Line2D([], [], color=COLOURS[1], marker="D", ms=3.5, ls="none", label="price \u2212 Black and Scholes"))
+    if np.isfinite(bias[0]).any():
+        handles.append(Line2D([], [], color=COLOURS[2], marker="s", ms=3, label="bias of the time steps ± one standard error"))
+    if _has_errors(run):
+        handles.append(Patch(color=COLOURS[4], alpha=0.3, lw=0, label="one standard error of the price"))
+    below = -0.35 / (size(run, wide)[1] - 1)
+    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.45, below), ncols=1 if wide < 5 else 3, columnspacing=1.2, handletextpad=0.5)

@@ -146,13 +146,15 @@ def power(values: Array) -> tuple[Array, Array]:
 
 def spectrum(snapshot: Snapshot, axes: Any, fields: list[str]) -> None:
     """Power spectra of fields."""
+    alone = len(fields) == 1
     for i, name in enumerate(fields):
         values = np.asarray(snapshot.field(name), dtype=float)
         k, p = power(values)
         kept = 2 * k < min(values.shape)  # beyond, a shell is not whole
-        axes.loglog(k[kept], np.maximum(p[kept], 1e-300), color=COLOURS[i % 7], ls=DASHES[i % 7], label=name)
+        axes.loglog(k[kept], np.maximum(p[kept], 1e-300), color=COLOURS[i % 7], ls=DASHES[i % 7],
+                    label=None if alone else name)  # fmt: skip
     low, high = axes.get_ylim()
-    axes.set(xlabel=r"wave number $k L / 2\pi$", ylabel="power", ylim=(max(low, high * 1e-16), high))
+    axes.set(xlabel=r"wave number $k L / 2\pi$", ylabel=f"power of {fields[0]}" if alone else "power", ylim=(max(low, high * 1e-16), high))
     legend(axes)
 
 
@@ -182,6 +184,15 @@ def fields(run: Run, axes: Any) -> None:
     """The mean of each field, between its least and its greatest value."""
     frame = run.tables["fields"]
     names = [name.removesuffix("_mean") for name in frame.columns if name.endswith("_mean")]
+    about = "mean, least, greatest"
+    if len(names) == 1:
+        least, greatest, mean = (frame[f"{names[0]}_{what}"].to_numpy() for what in ("min", "max", "mean"))
+        if max(np.ptp(least), np.ptp(greatest)) < 1e-2 * np.ptp(mean):  # a band that says nothing
+            axes.plot(frame["time"], mean, color=COLOURS[0], lw=1.5, marker=_marker(frame), ms=3)
+            unit = frame.attrs["units"].get(f"{names[0]}_mean", "1")
+            axes.set(xlabel=_label(run, frame, "time"), ylabel=run.units.label(f"mean of {names[0]}", unit))
+            return
+        about += f" of {names[0]}"
     for i, name in enumerate(names[: len(COLOURS)]):
         ends = frame[f"{name}_min"], frame[f"{name}_max"]
         if len(names) == 1:
@@ -189,9 +200,10 @@ def fields(run: Run, axes: Any) -> None:
         for end in ends:
             axes.plot(frame["time"], end, color=COLOURS[i], ls=DASHES[i], lw=0.5)
         mean = frame[f"{name}_mean"]
-        axes.plot(frame["time"], mean, color=COLOURS[i], ls=DASHES[i], lw=1.5, marker=_marker(frame), ms=3, label=name)
+        axes.plot(frame["time"], mean, color=COLOURS[i], ls=DASHES[i], lw=1.5, marker=_marker(frame), ms=3,
+                  label=name if len(names) > 1 else None)  # fmt: skip
     unit = frame.attrs["units"].get(f"{names[0]}_mean", "1")
-    axes.set(xlabel=_label(run, frame, "time"), ylabel=run.units.label("mean, least, greatest", unit))
+    axes.set(xlabel=_label(run, frame, "time"), ylabel=run.units.label(about, unit))
     legend(axes)
 
 

@@ -59,11 +59,27 @@ def _label(snapshot: Snapshot, axis: str) -> str:
     return snapshot.units.label(axis, snapshot.units.text((1,)))
 
 
+def _length(snapshot: Snapshot) -> str:
+    """The unit of length behind a number, where the scenario states one."""
+    return f" {snapshot.units.text((1,))}" if snapshot.units.names else ""
+
+
 def _colour_bar(axes: Any, artist: Any, label: str, side: str | None, **options: Any) -> None:
-    """As long as the picture's own side, however much room there is around it."""
+    """As long as the picture's own side, and as far from it and as wide however the picture is shaped."""
     if side:
-        place = (1.03, 0.03, 0.04, 0.94) if side == "right" else (0.03, -0.24, 0.94, 0.045)
-        axes.figure.colorbar(artist, cax=axes.inset_axes(place), orientation=_BARS[side], **options).set_label(label)
+        from matplotlib.transforms import Bbox
+
+        apart, wide = (0.09, 0.11) if side == "right" else (0.46, 0.1)  # inches
+
+        def place(*_: Any) -> Any:
+            box, (w, h) = axes.get_position(), axes.figure.get_size_inches()
+            if side == "right":
+                return Bbox.from_bounds(box.x1 + apart / w, box.y0 + 0.01 * box.height, wide / w, 0.98 * box.height)
+            return Bbox.from_bounds(box.x0 + 0.03 * box.width, box.y0 - (apart + wide) / h, 0.94 * box.width, wide / h)
+
+        inset = axes.inset_axes((0, 0, 1, 1))
+        inset.set_axes_locator(place)
+        axes.figure.colorbar(artist, cax=inset, orientation=_BARS[side], **options).set_label(label)
 
 
 def upright(snapshot: Snapshot) -> str:
@@ -319,12 +335,20 @@ class Map:
             self.high = max(-self.low, self.high)
             self.low = -self.high
 
+    @property
+    def shape(self) -> float:
+        """Height over width of what is shown; 1 for a line."""
+        field = self.first.field(self.name)
+        spans = [field.bounds[dim][1] - field.bounds[dim][0] for dim in field.dims[-2:]]
+        return spans[0] / spans[1] if len(spans) == 2 else 1.0
+
     def slice(self, field: Field) -> tuple[Array, str]:
         """The values, and of three axes which plane it is: the middle one across the first."""
+        unit = _length(field.snapshot)
         if len(field.shape) < 3:
-            return field[...], ""
+            return field[...], ", ".join(f"{axis} = {at:.4g}{unit}" for axis, at in sorted(field.cut.items()))
         middle = field.shape[0] // 2
-        return field[middle], f"{field.dims[0]} = {field.coords[field.dims[0]][middle]:.4g}"
+        return field[middle], f"{field.dims[0]} = {field.coords[field.dims[0]][middle]:.4g}{unit}"
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
         field = self.first.field(self.name)
@@ -373,7 +397,9 @@ class Strip:
             for line, at, shade in zip(values, times, shades):
                 axes.plot(field.coords[field.dims[0]], line, color=shade, label=f"{at:.4g}")
             axes.set(xlabel=_label(first, field.dims[0]), ylabel=label)
-            axes.legend(title=time, title_fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
+            axes.set_title(image.slice(field)[1])
+            side = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0.0, "handlelength": 1.4}
+            axes.legend(title=time, title_fontsize=7, **side)
             return
         ends = np.concatenate([times[:1], (times[1:] + times[:-1]) / 2, times[-1:]])  # between the snapshots
         walls = np.linspace(*field.bounds[field.dims[0]], field.shape[0] + 1)
@@ -382,10 +408,17 @@ class Strip:
             cmap=DIVERGING if image.signed else image.look.map,
         )  # fmt: skip
         _colour_bar(axes, shown, label, bar)
-        axes.set(xlabel=_label(first, field.dims[0]), ylabel=time, title=f"{len(self.series)} snapshots")
+        where = [image.slice(field)[1]] if field.cut else []
+        axes.set(xlabel=_label(first, field.dims[0]), ylabel=time, title=", ".join([*where, f"{len(self.series)} snapshots"]))
 
     def show(self, snapshot: Snapshot) -> None:
         """All times are there already."""
+
+
+def stages(series: Sequence[Snapshot]) -> list[Snapshot]:
+    """The first, an early and the last of several snapshots: how a field came to be what it is."""
+    last = len(series) - 1
+    return [series[i] for i in sorted({0, round(last**0.5), last})]
 
 
 def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot] = (),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import pickle
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -14,7 +17,19 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from simview.errors import DamagedError, NotFoundError
+from simview.errors import (
+    DamagedError,
+    NotFoundError,
+    OutOfRangeError,
+    SimviewError,
+    UnknownNameError,
+    UsageError,
+    finite_number,
+    folder_of,
+    names_of,
+    one_name,
+    whole_number,
+)
 from simview.hdf5 import plain, reading, text
 from simview.snapshot import Snapshot, parameters_in
 from simview.tables import Tables
@@ -50,15 +65,56 @@ def open(path: str | os.PathLike[str]) -> Run:  # noqa: A001
     NotFoundError
         There is no such folder, or no run has written it.
     """
-    folder = Path(path)
+    folder = folder_of(path)
     inside = folder.resolve()
-    if inside.is_dir() and inside.parent.name == "slices" and not _is_run(inside) and _is_run(inside.parent.parent):
+    if inside.parent.name == "slices" and not _is_run(inside) and _is_run(inside.parent.parent):
         return Run(inside.parent.parent, inside.name)
     return Run(folder)
 
 
 def _is_run(path: Path) -> bool:
     return any((path / name).exists() for name in ("status.json", "tables.h5", "snap", "ckpt"))
+
+
+def _time(snapshot: Snapshot) -> float:
+    try:
+        return snapshot.time
+    except SimviewError:  # damaged, or taken away by the run
+        return math.nan
+
+
+def _workers(count: int | None) -> int:
+    return cores() if count is None else whole_number(count, "workers", 1)
+
+
+_function: Any = None  # of `Run.map`, in a process of its own
+
+
+def _adopt(function: Any) -> None:
+    global _function
+    _function = function
+
+
+def _apply(snapshot: Snapshot) -> bytes:
+    result = _function(snapshot)
+    try:
+        return pickle.dumps(result)
+    except Exception as error:  # of any kind, from the result's own class
+        raise UsageError(f"map: what the function returns cannot leave its process: {error}") from None
+
+
+class Slices(dict[str, "Run"]):
+    """The slices of a run by name."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    def __getitem__(self, name: str) -> Run:
+        if one_name(name, "slice") in self:
+            return super().__getitem__(name)
+        has = f"there are: {', '.join(self)}" if self else "the run has none (output.slices of the scenario)"
+        raise UnknownNameError(f"{self._path}: no slice '{name}'; {has}")
 
 
 class Run(Sequence[Snapshot]):
@@ -69,16 +125,13 @@ class Run(Sequence[Snapshot]):
     """
 
     def __init__(self, path: Path, slice_name: str | None = None) -> None:
-        if not path.exists():
-            raise NotFoundError(f"{path}: no such folder")
-        if not path.is_dir():
-            raise NotFoundError(f"{path}: not a folder; simview wants what sim wrote, such as galaxy.out")
+        path = folder_of(path)
         if not _is_run(path):
             raise NotFoundError(f"{path}: no run of sim (no status.json, tables.h5 or snap in it)")
         self.path = path
         self.slice_name = slice_name
         self._folder = path / "snap" if slice_name is None else path / "slices" / slice_name
-        self._slices: dict[str, Run] = {}
+        self._slices = Slices(path)
         self._steps: list[tuple[int, str]] = []
         self._snapshots: dict[str, Snapshot] = {}
         self._provenance: dict[str, Any] | None = None
@@ -109,14 +162,17 @@ class Run(Sequence[Snapshot]):
         return name if self.slice_name is None else f"{name}_{self.slice_name}"
 
     @property
-    def slices(self) -> dict[str, Run]:
+    def slices(self) -> Slices:
         """Planes and thinned grids that the run writes beside its snapshots, by name."""
         folder = self.path / "slices"
-        if self.slice_name is None and folder.is_dir():
-            for name in sorted(entry.name for entry in folder.iterdir() if entry.is_dir()):
-                if name not in self._slices:
-                    self._slices[name] = Run(self.path, name)
-        return dict(self._slices)
+        try:
+            if self.slice_name is None and folder.is_dir():
+                for name in sorted(entry.name for entry in folder.iterdir() if entry.is_dir()):
+                    if name not in self._slices:
+                        self._slices[name] = Run(self.path, name)
+        except OSError as error:
+            raise NotFoundError(f"{folder}: {error.strerror}") from None
+        return self._slices
 
     @property
     def steps(self) -> NDArray[np.int64]:
@@ -125,8 +181,20 @@ class Run(Sequence[Snapshot]):
 
     @property
     def times(self) -> NDArray[np.float64]:
-        """Times of the snapshots. Opens each of them once (about 0.2 ms each)."""
-        return np.array([snapshot.time for snapshot in self], dtype=np.float64)
+        """Times of the snapshots; NaN for one that cannot be read. Opens each of them once (about 0.2 ms each)."""
+        return np.array([_time(snapshot) for snapshot in self], dtype=np.float64)
+
+    def leave_out_damaged(self) -> list[str]:
+        """Looks into all files, and drops from this run snapshots and tables that cannot be read, until `refresh`.
+
+        Returns
+        -------
+        list of str
+            A line for each of them.
+        """
+        faults = {name: fault for step, name in self._steps if (fault := self._snapshot(step, name).fault())}
+        self._steps = [entry for entry in self._steps if entry[1] not in faults]
+        return [*faults.values(), *self.tables.leave_out_damaged()]
 
     @property
     def tables(self) -> Tables:
@@ -140,16 +208,17 @@ class Run(Sequence[Snapshot]):
         """What ``status.json`` says now: state, step, time, t_end, digest, ...; empty where there is none."""
         path = self.path / "status.json"
         try:
-            found = json.loads(path.read_text("utf-8"))
+            found: Any = json.loads(path.read_text("utf-8"))
         except FileNotFoundError:
             return {}
         except OSError as error:
             raise NotFoundError(f"{path}: {error.strerror}") from None
         except ValueError:
             raise DamagedError(f"{path}: not JSON: cut short or damaged") from None
-        if not isinstance(found, dict):
+        numbers = [found.get(name, 0) for name in ("step", "time", "t_end")] if isinstance(found, dict) else [None]
+        if not all(isinstance(number, (int, float)) for number in numbers):
             raise DamagedError(f"{path}: not as sim writes it")
-        return found
+        return dict(found)
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -163,7 +232,10 @@ class Run(Sequence[Snapshot]):
             fault: DamagedError | None = None
             for path in candidates:
                 try:
-                    self._provenance = self._read_provenance(path)
+                    found = self._read_provenance(path)
+                    if not found and path != candidates[-1]:
+                        continue
+                    self._provenance = found
                     break
                 except DamagedError as error:
                     fault = error
@@ -221,11 +293,17 @@ class Run(Sequence[Snapshot]):
     def __getitem__(self, index: slice) -> list[Snapshot]: ...
     def __getitem__(self, index: int | slice) -> Snapshot | list[Snapshot]:
         if isinstance(index, slice):
-            return [self._snapshot(*entry) for entry in self._steps[index]]
+            try:
+                return [self._snapshot(*entry) for entry in self._steps[index]]
+            except (TypeError, ValueError) as error:
+                raise UsageError(f"{self.path}: no range of snapshots: {error}") from None
+        if isinstance(index, str):
+            raise UsageError(f"{self.path}: run[{index!r}]: snapshots go by number, run[-1]; slices by name, run.slices[{index!r}]")
+        index = whole_number(index, "number of a snapshot")
         if not self._steps:
-            raise NotFoundError(f"{self.path}: no snapshot yet{self._why_none()}")
+            raise OutOfRangeError(f"{self.path}: no snapshot yet{self._why_none()}")
         if not -len(self) <= index < len(self):
-            raise IndexError(f"{self.path}: snapshot {index} of {len(self)}")
+            raise OutOfRangeError(f"{self.path}: no snapshot {index}: there are {len(self)}")
         return self._snapshot(*self._steps[index])
 
     def __iter__(self) -> Iterator[Snapshot]:
@@ -242,6 +320,7 @@ class Run(Sequence[Snapshot]):
 
     def at_step(self, step: int) -> Snapshot:
         """The snapshot of a step."""
+        step = whole_number(step, "step")
         for entry in self._steps:
             if entry[0] == step:
                 return self._snapshot(*entry)
@@ -251,10 +330,21 @@ class Run(Sequence[Snapshot]):
         raise NotFoundError(f"{self.path}: no snapshot of step {step}; the nearest is {nearest}")
 
     def at_time(self, time: float) -> Snapshot:
-        """The snapshot nearest to a time; opens about log2(n) of them."""
-        if not self._steps:
-            return self[-1]
+        """The snapshot nearest to a time; opens about log2(n) of them.
+
+        Raises
+        ------
+        NotFoundError
+            The time lies before the first snapshot or behind the last one by more than half of their distance from
+            the next ones.
+        """
+        time = finite_number(time, "time")
         low, high = 0, len(self) - 1
+        first, last = self[0].time, self[-1].time
+        before, behind = (self[1].time - first) / 2 if high else 0.0, (last - self[-2].time) / 2 if high else 0.0
+        rounding = 1e-9 * max(abs(first), abs(last))
+        if not first - before - rounding <= time <= last + behind + rounding:
+            raise NotFoundError(f"{self.path}: no snapshot near t = {time:g}; they go from t = {first:g} to {last:g}")
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self[middle].time <= time else (low, middle)
@@ -282,7 +372,8 @@ class Run(Sequence[Snapshot]):
         """
         from simview.series import read_series
 
-        return read_series(self[::every], species, names, workers or cores())
+        snapshots = self[:: whole_number(every, "every", 1)]
+        return read_series(snapshots, species, names_of(names, "names"), _workers(workers))
 
     def map(self, function: Callable[[Snapshot], T], *, every: int = 1, workers: int | None = None) -> list[T]:
         """Applies a function to the snapshots, in processes of their own; the results in the order of time.
@@ -290,19 +381,25 @@ class Run(Sequence[Snapshot]):
         Parameters
         ----------
         function
-            Takes a `Snapshot`. A function of a module's top level, for it goes to other processes.
+            Takes a `Snapshot`; what it returns goes from one process to another by `pickle`.
         every
             Takes each n-th snapshot.
         workers
             Processes; None: one a core, 1: this process.
         """
-        snapshots = self[::every]
-        workers = min(workers or cores(), len(snapshots))
+        if not callable(function):
+            raise UsageError(f"map: wanted a function of a snapshot, not {function!r}")
+        snapshots = self[:: whole_number(every, "every", 1)]
+        workers = min(_workers(workers), len(snapshots))
         if workers < 2 or "fork" not in get_all_start_methods():
             return [function(snapshot) for snapshot in snapshots]
         chunk = max(1, len(snapshots) // (4 * workers))
-        with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
-            return list(pool.map(function, snapshots, chunksize=chunk))
+        # The processes are forked, so that they have the function by `_adopt`: a lambda will do.
+        with ProcessPoolExecutor(workers, get_context("fork"), _adopt, (function,)) as pool:
+            try:
+                return [pickle.loads(result) for result in pool.map(_apply, snapshots, chunksize=chunk)]
+            except BrokenProcessPool:
+                raise SimviewError("map: a process ended before its work was done (out of memory?)") from None
 
     def __repr__(self) -> str:
         part = "" if self.slice_name is None else f", slice {self.slice_name}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 
-from simview.errors import DamagedError, NotFoundError
+from simview.errors import DamagedError, NotFoundError, UsageError
 from simview.hdf5 import Array, extent_in_file, read_extent, reading
 from simview.snapshot import Snapshot
 
@@ -42,6 +42,9 @@ def read_series(snapshots: Sequence[Snapshot], species: str | Sequence[str] | No
     if not snapshots:
         raise NotFoundError("no snapshot yet: nothing to read")
     first = snapshots[0].particles(species)
+    for name in names:
+        if f"{name}/x" in first._members[0][1]:
+            raise UsageError(f"'{name}' is a vector: ask for {', '.join(f'{name}/{axis}' for axis in 'xyz')}")
     records = {name: first._record(name) for name in names}
     for _, held in first._members:
         if any(key.startswith("positionOffset") and record.values.constant != 0 for key, record in held.items()):

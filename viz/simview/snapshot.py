@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 
-from simview.errors import DamagedError, NotFoundError
+from simview.errors import (
+    DamagedError,
+    NotFoundError,
+    UnknownNameError,
+    UsageError,
+    names_of,
+    one_name,
+)
 from simview.hdf5 import Array, Values, reading, text
 from simview.units import Units
 
@@ -34,12 +41,13 @@ class Record:
 
 @dataclass(frozen=True)
 class Grid:
-    """Where the values of a mesh stand; one entry an axis, in the order of the array's axes."""
+    """Where the values of a mesh stand; one entry an axis, in the order of the array's axes. `cut`: of a slice, its place."""
 
     dims: tuple[str, ...]
     spacing: tuple[float, ...]
     offset: tuple[float, ...]
     unit_si: float
+    cut: tuple[tuple[str, float], ...] = ()
 
 
 _Parts = Mapping[str, tuple[Record, tuple[float, ...]]]  # of a mesh: component -> record, position in its cell
@@ -134,9 +142,25 @@ class Snapshot:
         """Names of the meshes; a vector's components are 'name/x', ..."""
         return tuple(name for mesh in self._header.meshes for name in self._mesh(mesh)[1])
 
+    def fault(self) -> str | None:
+        """What is wrong with the file; None: its length and all that says where values lie are good.
+
+        A changed value may go unseen: ``simview summary --verify`` holds files against their digests.
+        """
+        try:
+            for species in self.species:
+                self._species(species)
+            for mesh in self._header.meshes:
+                self._mesh(mesh)
+        except DamagedError as error:
+            return str(error)
+        except NotFoundError:  # the run has taken it away
+            return None
+        return None
+
     def count(self, species: str) -> int:
         """How many particles a species has."""
-        records = self._species(species)
+        records = self._species(one_name(species, "species"))
         return next(iter(records.values())).values.shape[0]
 
     def particles(self, species: str | Sequence[str] | None = None) -> Particles:
@@ -147,13 +171,14 @@ class Snapshot:
         NotFoundError
             No such species.
         """
-        names = [species] if isinstance(species, str) else list(species or self.species)
+        names = list(self.species) if species is None else names_of(species, "species")
         if not names:
             raise NotFoundError(f"{self.path}: no particles in it")
         return Particles(self, tuple((name, self._species(name)) for name in names))
 
     def field(self, name: str) -> Field:
         """A mesh by name; a component of a vector is 'E/x'. Nothing is read yet."""
+        name = one_name(name, "field")
         record = name.split("/")[0]
         if record in self._header.meshes:
             grid, parts = self._mesh(record)
@@ -216,6 +241,7 @@ class Snapshot:
             spacing=tuple(float(h) for h in item.attrs["gridSpacing"]),
             offset=tuple(float(o) for o in item.attrs["gridGlobalOffset"]),
             unit_si=float(item.attrs["gridUnitSI"]),
+            cut=tuple((text(axis), float(at)) for axis, at in zip(item.attrs.get("sliceAxes", ()), item.attrs.get("slicePosition", ()))),
         )
         unit = self.units.text(item.attrs.get("unitDimension", ()))
         scalar = isinstance(item, h5py.Dataset) or "value" in item.attrs
@@ -297,7 +323,7 @@ class Particles(Mapping[str, Array]):
 
     def unit_si(self, name: str) -> float:
         """What a value is to be multiplied by to be in SI units."""
-        return self._record(name).values.unit_si
+        return self._record(one_name(name, "record")).values.unit_si
 
     def to_frame(self) -> pd.DataFrame:
         """All records as a pandas frame, one row a particle; ``attrs["units"]`` holds the units."""
@@ -329,10 +355,11 @@ class Particles(Mapping[str, Array]):
         """For each species its name and the arrays of these names; a constant takes no memory."""
         with reading(self.snapshot.path) as file:
             for species, records in self._members:
-                yield species, [self._read(file, species, records, self._key(name)) for name in names]
+                keys = [self._key(one_name(name, "record")) for name in names]
+                yield species, [self._read(file, species, records, key) for key in keys]
 
     def __getitem__(self, name: str) -> Array:
-        key = self._key(name)
+        key = self._key(one_name(name, "record"))
         parts = [key] if self._has(key) else [f"{key}/{axis}" for axis in "xyz"]
         for part in parts:
             self._record(part, name)
@@ -370,13 +397,13 @@ class Particles(Mapping[str, Array]):
         key = self._key(name)
         key = key if self._has(key) else f"{key}/x"
         if not self._has(key):
-            raise NotFoundError(f"{self.snapshot.path}: no record '{asked or name}'; there are: {', '.join(self)}")
+            raise UnknownNameError(f"{self.snapshot.path}: no record '{asked or name}'; there are: {', '.join(self)}")
         return self._members[0][1][key]
 
     def _read(self, file: Any, species: str, records: Mapping[str, Record], key: str) -> Array:
         """One component of one species; `positionOffset` is added where it is not zero."""
         if key not in records:
-            raise NotFoundError(f"{self.snapshot.path}: no record '{key}' of '{species}'")
+            raise UnknownNameError(f"{self.snapshot.path}: no record '{key}' of '{species}'")
         group = file[f"data/{self.snapshot.step}/particles/{species}"]
         values = records[key].values.read(group[key])
         offset = records.get(f"positionOffset/{key[-1]}") if key.startswith("position/") else None
@@ -423,14 +450,28 @@ class Field:
         return {dim: offset + spacing * (np.arange(n) + at) for dim, n, offset, spacing, at in about}
 
     @property
+    def cut(self) -> dict[str, float]:
+        """Of a plane or line of a larger grid: where it lies, in the middle of its cells, by the axes across it."""
+        return dict(self.grid.cut)
+
+    @property
     def bounds(self) -> dict[str, tuple[float, float]]:
         """Where the grid begins and ends along each axis."""
         about = zip(self.dims, self.shape, self.grid.offset, self.grid.spacing)
         return {dim: (offset, offset + n * spacing) for dim, n, offset, spacing in about}
 
     def __getitem__(self, key: Any) -> Array:
+        try:
+            wanted = np.broadcast_to(np.zeros((), bool), self.shape)[key].shape
+        except (IndexError, TypeError, ValueError) as error:
+            raise UsageError(f"field '{self.name}' of shape {self.shape}: {error}") from None
         with reading(self.snapshot.path) as file:
-            return self._values.read(file[f"data/{self.snapshot.step}/meshes/{self.name}"], key)
+            item = file[f"data/{self.snapshot.step}/meshes/{self.name}"]
+            try:
+                values = self._values.read(item, key)
+            except (TypeError, ValueError, IndexError):  # HDF5 takes less: no negative steps, lists that fall, new axes
+                return np.asarray(self._values.read(item)[key])
+            return values if values.shape == wanted else np.asarray(self._values.read(item)[key])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.asarray(self[...], dtype=dtype)
@@ -442,7 +483,9 @@ class Field:
         length = self.snapshot.units.text((1,))
         coords: dict[str, Any] = {dim: (dim, at, {"units": length}) for dim, at in self.coords.items()}
         coords["time"] = ((), self.snapshot.time, {"units": self.snapshot.time_unit})
-        about = {"units": self.unit, "unitSI": self.unit_si, "step": self.snapshot.step}
+        about: dict[str, Any] = {"units": self.unit, "unitSI": self.unit_si, "step": self.snapshot.step}
+        if self.cut:
+            about["cut"] = self.cut
         return xr.DataArray(self[...], coords, self.dims, self.name, about)
 
     def __repr__(self) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from simview.errors import SimviewError
+from pathlib import Path
+
+from simview import hdf5
+from simview.errors import DamagedError, NotFoundError, SimviewError
 from simview.run import Run
 
 
@@ -20,8 +23,43 @@ def _size(run: Run) -> str:
     return ""
 
 
-def summary(run: Run) -> str:
-    """What a run is, how far it got, and what it wrote. A damaged part is named, and the rest still told."""
+def _digests(folder: Path, faults: list[str]) -> str:
+    """Holds all HDF5 files of a run against their digests."""
+    whole = without = damaged = 0
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in (".h5", ".hdf") and path.is_file()):
+        try:
+            if hdf5.verify(path):
+                whole += 1
+            else:
+                without += 1
+        except DamagedError as error:
+            damaged += 1
+            if str(error) not in faults:
+                faults.append(str(error))
+        except NotFoundError:  # the run has replaced it
+            continue
+    told = [f"{whole} files are as they were written", f"{damaged} damaged" if damaged else ""]
+    told.append(f"{without} carry no digest" if without else "")
+    return ", ".join(text for text in told if text)
+
+
+def summary(run: Run, *, verify: bool = False) -> tuple[str, bool]:
+    """What a run is, how far it got, and what it wrote. A damaged part is named, and the rest still told.
+
+    Parameters
+    ----------
+    run
+        The run.
+    verify
+        Reads all files of the run whole and holds them against their digests.
+
+    Returns
+    -------
+    str
+        Some lines.
+    bool
+        Whether nothing is damaged.
+    """
     lines: list[tuple[str, str]] = []
     faults: list[str] = []
 
@@ -45,9 +83,12 @@ def summary(run: Run) -> str:
     if status:
         share = ""
         if status.get("state") == "running" and status.get("t_end"):
-            share = f", {100 * float(status['time']) / float(status['t_end']):.0f} %"
-        tell("state", f"{status.get('state')}: step {status.get('step')}, t = {status.get('time'):g}{unit}"
-             f" of {status.get('t_end'):g}{share}")  # fmt: skip
+            share = f", {100 * float(status.get('time', 0)) / float(status['t_end']):.0f} %"
+        tell("state", f"{status.get('state')}: step {status.get('step')}, t = {status.get('time', 0):g}{unit}"
+             f" of {status.get('t_end', 0):g}{share}")  # fmt: skip
+    faults += [fault for fault in run.leave_out_damaged() if fault not in faults]
+    for part in run.slices.values():
+        faults += [fault for fault in part.leave_out_damaged() if fault not in faults]
     try:
         if len(run):
             last = run[-1]
@@ -76,6 +117,9 @@ def summary(run: Run) -> str:
              f"begun {about.get('start_time', '')}")  # fmt: skip
     tell("size", _size(run))
     tell("digest", str(status.get("digest") or ""))
+    if verify:
+        tell("verified", _digests(run.path, faults))
     wide = max((len(name) for name, _ in lines), default=0)
     head = f"{run.path}: {title}" + (f" ({model})" if model else "")
-    return "\n".join([head, *(f"  {name:<{wide}}  {text}" for name, text in lines), *(f"  ! {f}" for f in faults)])
+    text = "\n".join([head, *(f"  {name:<{wide}}  {text}" for name, text in lines), *(f"  ! {f}" for f in faults)])
+    return text, not faults

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from simview.errors import DamagedError, NotFoundError
+from simview.errors import DamagedError, NotFoundError, OutOfRangeError, UnknownNameError, UsageError, folder_of, whole_number
 from simview.run import Run
 
 if TYPE_CHECKING:
@@ -38,15 +38,14 @@ def open_sweep(path: str | os.PathLike[str]) -> Sweep:
     NotFoundError
         There is no such folder, or no sweep has written it.
     """
-    return Sweep(Path(path))
+    return Sweep(folder_of(path))
 
 
 class Sweep(Sequence[Run]):
     """The runs of a sweep in their order, and what came of them in one frame."""
 
     def __init__(self, path: Path) -> None:
-        if not path.exists():
-            raise NotFoundError(f"{path}: no such folder")
+        path = folder_of(path)
         if not is_sweep(path):
             raise NotFoundError(f"{path}: no sweep of sim (no sweep.csv in it)")
         self.path = path
@@ -62,10 +61,9 @@ class Sweep(Sequence[Run]):
 
     @property
     def title(self) -> str:
-        """The title of the scenario; the folder's name where no run tells it."""
-        for run in self:
-            return run.title
-        return self.name
+        """The title that the scenario gives all runs; else the folder's name."""
+        titles = {str(run.provenance.get("title", "")) for run in self[:: max(1, len(self) - 1)]}  # the first and the last
+        return titles.pop() or self.name if len(titles) == 1 else self.name
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -102,7 +100,10 @@ class Sweep(Sequence[Run]):
         for name, value in parameters.items():
             if name not in self.parameters:
                 raise NotFoundError(f"{self.path}: no parameter '{name}'; there are: {', '.join(self.parameters)}")
-            found = found[found[name] == value]
+            try:
+                found = found[found[name] == value]
+            except (TypeError, ValueError) as error:
+                raise UsageError(f"{self.path}: {name}: wanted one value: {error}") from None
         return [self[str(name)] for name in found.index if self._written(str(name))]
 
     def _written(self, name: str) -> bool:
@@ -118,14 +119,18 @@ class Sweep(Sequence[Run]):
     def __getitem__(self, index: int | str | slice) -> Run | list[Run]:
         names = [str(name) for name in self.frame.index if self._written(str(name))]
         if isinstance(index, slice):
-            return [self[name] for name in names[index]]
+            try:
+                return [self[name] for name in names[index]]
+            except (TypeError, ValueError) as error:
+                raise UsageError(f"{self.path}: no range of runs: {error}") from None
         if isinstance(index, str):
             if index not in names:
-                raise NotFoundError(f"{self.path}: no run '{index}'; there are {len(names)}, such as {', '.join(names[:1])}")
+                raise UnknownNameError(f"{self.path}: no run '{index}'; there are {len(names)}, such as {', '.join(names[:1])}")
             name = index
         else:
+            index = whole_number(index, "number of a run")
             if not -len(names) <= index < len(names):
-                raise IndexError(f"{self.path}: run {index} of {len(names)}")
+                raise OutOfRangeError(f"{self.path}: no run {index}: there are {len(names)}")
             name = names[index]
         if name not in self._runs:
             self._runs[name] = Run(self.path / name)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simview.errors import NotFoundError, SimviewError
+from simview.options import swept
 from simview.pictures import Look, Map, pictures
 from simview.snapshot import Snapshot
 from simview.style import COLOURS, DASHES, SETTINGS, WIDTHS, legend
@@ -89,6 +90,21 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, (int, float, np.number)) else str(value)
 
 
+def _heading(sweep: Sweep, varying: Sequence[str]) -> str:
+    """Such as 'Spots that divide, by F and k'."""
+    return f"{sweep.title}, by {' and '.join(filter(None, [', '.join(varying[:-1]), varying[-1]]))}" if varying else sweep.title
+
+
+def _error_of(name: str, columns: Sequence[str]) -> str | None:
+    """The column that holds the standard error of another one of an option's tables."""
+    table, _, column = name.partition(".")
+    other = {"price.price": "price.standard_error", f"prices.{column}": f"errors.{column}"}.get(name)
+    for candidate in (other, f"{table}.{column}_error", f"{table.removesuffix('s')}_errors.{column}"):
+        if candidate in columns and candidate != name:
+            return candidate
+    return None
+
+
 def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str], look: Look, width: str) -> Figure:
     """One parameter to the right, the other one up; all pictures with the same colours."""
     from matplotlib.figure import Figure
@@ -135,7 +151,8 @@ def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str]
     if isinstance(base, Map) and image is not None:
         label = first.units.label(base.name, first.field(base.name).unit)
         figure.colorbar(image, ax=figure.axes, shrink=0.6, pad=0.01, aspect=30).set_label(label)
-    figure.suptitle(f"{sweep.title}, t = {first.time:.6g}", fontsize=9)
+    unit = f" {first.time_unit}" if first.units.names else ""
+    figure.suptitle(f"{_heading(sweep, varying)}, t = {first.time:.6g}{unit}", fontsize=9)
     return figure
 
 
@@ -163,17 +180,26 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
             if along is None:
                 axes.plot(range(len(group)), group[name], ls="none", **style)
                 continue
-            axes.plot(group[along], group[name], **{**style, "label": None}, ls="none")
+            error = _error_of(name, list(frame.columns))
+            bars = group[error] if error else None
+            axes.errorbar(group[along], group[name], yerr=bars, **{**style, "label": None}, ls="none", capsize=2)
             mean = group.groupby(along)[name].mean()  # over seeds
             axes.plot(mean.index, mean, color=COLOURS[k % 7], ls=DASHES[k % 7], marker=_MARKERS[k % 7], ms=3, label=label or None)
             if along != "seed" and min(mean.index) > 0 and max(mean.index) > 30 * min(mean.index):
                 axes.set_xscale("log")
         if axes.get_xscale() == "linear":
             axes.locator_params(axis="x", nbins=5)
-        axes.set(xlabel=along or "run", ylabel=name.split(".", 1)[1] if name.startswith("fields.") else name)
-        if parts and i == 0:
+        shown = name.split(".", 1)[1] if name.startswith("fields.") else name
+        if _error_of(name, list(frame.columns)):
+            written = [str(row) for row in frame.index if sweep._written(str(row))]
+            about, exact = swept([sweep[row] for row in written], name)
+            shown = f"{about}\n± one standard error"
+            if along and not parts and np.isfinite(exact).any():
+                axes.plot(frame.loc[written, along], exact, color=COLOURS[1], ls="--", lw=1, label="Black and Scholes", zorder=3)
+        axes.set(xlabel=along or "run", ylabel=shown)
+        if i == 0:
             legend(axes)
-    figure.suptitle(sweep.title, fontsize=9)
+    figure.suptitle(_heading(sweep, varying), fontsize=9)
     return figure
 
 

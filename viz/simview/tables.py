@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 
-from simview.errors import DamagedError, NotFoundError
+from simview.errors import DamagedError, UnknownAttributeError, UnknownNameError
 from simview.hdf5 import reading, text
 from simview.units import Units, powers_of
 
@@ -62,7 +62,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         self._look()
         if name not in self._names:
             has = f"there are: {', '.join(self._names)}" if self._names else "there is none yet"
-            raise NotFoundError(f"{self._path}: no table '{name}'; {has}")
+            raise UnknownNameError(f"{self._path}: no table '{name}'; {has}")
         if name not in self._frames:
             self._frames[name] = self._read(name)
         return self._frames[name]
@@ -72,14 +72,31 @@ class Tables(Mapping[str, "pd.DataFrame"]):
             raise AttributeError(name)
         try:
             return self[name]
-        except NotFoundError as error:
-            raise AttributeError(str(error)) from None
+        except UnknownNameError as error:
+            raise UnknownAttributeError(str(error)) from None
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self]
 
     def __repr__(self) -> str:
         return f"<tables of {self._path}: {', '.join(self) or 'none yet'}>"
+
+    def leave_out_damaged(self) -> list[str]:
+        """Drops tables that cannot be read, until the file is another one; a line for each."""
+        faults: list[str] = []
+        try:
+            self._look()
+        except DamagedError as error:
+            about = self._path.stat()
+            self._names, self._frames, self._stamp = (), {}, (about.st_ino, about.st_mtime_ns, about.st_size)
+            return [str(error)]
+        for name in self._names:
+            try:
+                _ = self[name]
+            except DamagedError as error:
+                faults.append(str(error) if name in str(error) else f"{error} (table '{name}')")
+                self._names = tuple(other for other in self._names if other != name)
+        return faults
 
     def _read(self, name: str) -> pd.DataFrame:
         import pandas as pd

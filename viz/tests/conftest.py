@@ -159,6 +159,19 @@ def sweep(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def untitled(tmp_path_factory):
+    """Two runs of a scenario without a title."""
+    text = SPOTS.replace('  title     = "spots",\n', "")
+    return _sim(tmp_path_factory.mktemp("runs") / "untitled", text, "sweep", "--set", "F=0.03,0.04")
+
+
+@pytest.fixture(scope="session")
+def prices(tmp_path_factory):
+    """Two European payoffs at three strikes."""
+    return _sim(tmp_path_factory.mktemp("runs") / "prices", CALL, "sweep", "--set", "strike=90,100,110")
+
+
+@pytest.fixture(scope="session")
 def clusters(tmp_path_factory):
     """Two species with units, five snapshots."""
     return _sim(tmp_path_factory.mktemp("runs") / "clusters", SCENARIO)
@@ -182,6 +195,12 @@ def option(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "option.out"
     write.option(folder)
     return folder
+
+
+@pytest.fixture
+def simview_command(simview):
+    """The same, where a test needs the package's own name."""
+    return simview
 
 
 @pytest.fixture

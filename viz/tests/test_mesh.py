@@ -6,7 +6,7 @@ import pytest
 import simview
 from simview.figure import draw, table_panels
 from simview.grains import Grains, outlines
-from simview.options import reference
+from simview.options import Column, _draw_column, columns, reference
 from simview.panels import haff, power
 from simview.pictures import Look
 from simview.run import open as simview_open
@@ -72,8 +72,66 @@ def test_slices(plate, simview, tmp_path):
                 assert np.allclose(u.coords[axis], whole.coords[axis][::step], rtol=0, atol=1e-15)  # an ulp of 3
     inside = simview_open(f"{plate}/slices/line")
     assert inside.slice_name == "line" and inside[0].field("u").dims == ("x",)
+    assert inside[0].field("u").cut == {"y": 0.53125} and inside[0].field("u").to_xarray().attrs["cut"] == {"y": 0.53125}
+    assert run[0].field("u").cut == run.slices["thin"][0].field("u").cut == {}
     assert "slice thin" in simview("summary", plate)[1]
     assert simview("plot", f"{plate}/slices/thin", "--dpi", "60")[0] == 0 and (tmp_path / "s_thin.png").exists()
+
+
+def _drawn(figure):
+    """The figure as it is laid out; its pictures, and its other axes."""
+    figure.draw_without_rendering()
+    return [axes for axes in figure.axes if axes.images], [axes for axes in figure.axes if not axes.images]
+
+
+def test_moments(plate):
+    """The first, an early and the last snapshot of each field, with the same colours; one where a time is chosen."""
+    run = simview_open(plate)
+    maps, _ = _drawn(draw(run))
+    assert [axes.get_title() for axes in maps] == ["t = 0 s", "t = 0.5 s", "t = 1 s"] * 2
+    for row in maps[:3], maps[3:]:
+        assert len({axes.images[0].get_clim() for axes in row}) == 1 and [len(axes.child_axes) for axes in row] == [0, 0, 1]
+        for axes, snapshot in zip(row, (run[0], run[2], run[4])):
+            field = "u" if row is maps[:3] or axes in maps[:3] else "v"
+            assert np.array_equal(axes.images[0].get_array(), np.asarray(snapshot.field(field)))
+    maps, _ = _drawn(draw(run, snapshot=run[2]))
+    assert [axes.get_title() for axes in maps] == ["t = 0.5 s"] * 2
+
+
+def test_slices_say_where(block, plate):
+    """A plane says where it lies, in the middle of its cells, and panels of the whole box say so."""
+    run = simview_open(block)
+    for name, title in (("west", "x = 0.05"), ("floor", "z = 0.45"), ("thin", "z = 1.05")):
+        figure = draw(run.slices[name])
+        maps, _ = _drawn(figure)
+        assert maps and all(axes.get_title().endswith(title) for axes in maps), [axes.get_title() for axes in maps]
+        assert figure._suptitle.get_text() == f"slices of a block, slice {name}"
+    line = draw(run.slices["line"], only=["picture"]).axes[0]
+    assert line.get_title() == "x = 0.55, z = 1.95"
+    labels = [axes.get_ylabel() for axes in _drawn(draw(simview_open(f"{plate}/slices/thin")))[1]]
+    assert any(label.endswith("of the whole box") for label in labels), labels
+    assert not any("whole box" in axes.get_ylabel() for axes in draw(simview_open(plate)).axes)
+
+
+@pytest.mark.parametrize("width", ["page", "column"])
+def test_nothing_cut_or_covered(plate, block, width):
+    """Colour bars are whole, as long as their picture and clear of its labels, on long and square grids; legends lie on no curve."""
+    for run in (simview_open(plate), simview_open(block), simview_open(f"{plate}/slices/thin"), simview_open(f"{block}/slices/west")):
+        figure = draw(run, width=width)
+        maps, others = _drawn(figure)
+        bars = [(axes, bar) for axes in maps for bar in axes.child_axes]
+        assert bars
+        whole = figure.bbox.padded(1)  # a pixel for the rounding of the layout
+        for axes, bar in bars:
+            box, picture = bar.get_tightbbox(), axes.get_window_extent()
+            assert whole.x0 <= box.x0 and box.x1 <= whole.x1 and whole.y0 <= box.y0 and box.y1 <= whole.y1, (run, box, whole)
+            side = 1 if width == "page" else 0
+            length = (picture.width, picture.height)[side]
+            assert 0.9 * length < (bar.get_window_extent().width, bar.get_window_extent().height)[side] < 1.001 * length
+            assert not bar.get_tightbbox().overlaps(axes.xaxis.label.get_window_extent())
+        for axes in others:
+            if axes.get_legend():
+                assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1 - 1
 
 
 def test_run_on_a_grid(plate):
@@ -93,9 +151,9 @@ def test_panels(plate, grains, call, simview, tmp_path):
 
     names = {folder: set(table_panels(open(folder))) for folder in (plate, grains, call)}
     assert names[plate] == {"fields", "spectra"}
-    assert names[call] == {"price", "estimates", "prices", "errors", "deltas", "delta_errors"}
+    assert names[call] == {"price", "convergence", "estimates", "prices", "errors", "deltas", "delta_errors"}
     assert {"energy", "flow.inserted", "flow.inserted_mass", "temperature"} <= names[grains]
-    for folder, panels in ((plate, 2 + 2), (grains, 1 + 2), (call, 1)):
+    for folder, panels in ((plate, 2 * 3 + 2), (grains, 1 + 2), (call, 1)):  # of both fields three moments
         figure = draw(open(folder))  # a colour bar is an inset and does not count
         assert len(figure.axes) == panels, [axes.get_ylabel() for axes in figure.axes]
     assert simview("plot", call, "-o", "c.png", "--only", "price,estimates", "--dpi", "60")[0] == 0
@@ -139,12 +197,42 @@ def test_outlines():
     assert floor.tolist() == [[11, -9], [3, 3]]
 
 
+def test_estimates(call, option):
+    """The numbers of the terminal: values with bars of one standard error, the exact ones beside them, '?' where nobody knows."""
+    run = simview.open(call)
+    price, delta = columns(run)
+    assert (price.name, delta.name) == ("price", "delta")
+    assert price.values.tolist() == run.tables.prices.iloc[-1][["payoff_1", "payoff_2"]].tolist()
+    assert price.errors.tolist() == run.tables.errors.iloc[-1][["payoff_1", "payoff_2"]].tolist()
+    assert delta.errors.tolist() == run.tables.delta_errors.iloc[-1][["payoff_1", "payoff_2"]].tolist()
+    assert np.abs(price.exact - [10.4506, 5.5735]).max() < 5e-5 and np.abs(delta.exact - [0.6368, -0.3632]).max() < 5e-5
+    figure = draw(run)
+    parts = figure.axes[0].child_axes
+    assert [part.get_title() for part in parts] == ["price", "delta", "off, in standard\nerrors of the price"]
+    (bars,) = parts[0].collections[1].get_segments(), *()
+    ends = [[value - error, value + error] for value, error in zip(price.values, price.errors)]
+    assert np.allclose([segment[:, 0] for segment in bars], ends, rtol=1e-14)
+    off = next(line for line in parts[2].lines if line.get_marker() == "D").get_xdata()
+    assert np.allclose(off, (price.values - price.exact) / price.errors, rtol=1e-14)
+    unknown = Column("price", np.array([0.0, 1.5]), np.array([np.nan, 0.25]), np.full(2, np.nan))
+    axes = draw(run).axes[0]
+    _draw_column(axes, unknown, 2.0)
+    assert [note.get_text() for note in axes.texts] == ["0", "± ?", "1.50", "± 0.25"]
+    first, second = draw(simview.open(option)).axes  # converges: the price with bars, and how its error falls
+    assert first.get_ylabel() == "price ± one standard error" and second.get_ylabel() == "standard error of the price"
+    held = simview.open(option).tables.price
+    assert len(first.containers[0].lines[0].get_xdata()) == (held["standard_error"] <= 10 * held["standard_error"].iloc[-1]).sum()
+
+
 def test_reference(call):
     """Hull's textbook numbers to the four digits of its tables, and where there is no exact price none is given."""
     run = simview.open(call)
     assert abs(reference(run.parameters, 0) - 10.4506) < 5e-5 and abs(reference(run.parameters, 1) - 5.5735) < 5e-5
     price = run.tables.price.iloc[-1]
     assert abs(price["price"] - reference(run.parameters)) < 5 * price["standard_error"]
+    for greek, known in (("delta", 0.6368), ("gamma", 0.01876), ("vega", 37.524), ("rho", 53.2325), ("theta", -6.4140)):
+        assert abs(reference(run.parameters, 0, greek) - known) < 1e-4
+    assert reference(run.parameters, 0, "delta_2") is None and reference(run.parameters, 2) is None
     other = run.parameters | {"rate": "result = 0.02 + 0.01 * t"}
     assert reference(other) is None
     asset = run.parameters["assets"][0] | {"heston": {"v": 0.04}}

@@ -72,7 +72,7 @@ def test_vtk(clusters):
     from vtkmodules.util.numpy_support import vtk_to_numpy
 
     steps = [0, 4, 8, 12, 16]
-    for name, count in (("left", 3000), ("right", 40)):
+    for name, count, total in (("left", 3000, 1), ("right", 40, 2)):
         for step, grid in zip(steps, vtk_steps(clusters / f"{name}.hdf"), strict=True):
             path = clusters / "snap" / f"snap_{step:08d}.h5"
             points = vtk_to_numpy(grid.GetPoints().GetData())
@@ -81,9 +81,18 @@ def test_vtk(clusters):
             for k, axis in enumerate("xyz"):
                 assert np.array_equal(points[:, k], stored(path, step, f"particles/{name}/position/{axis}"))
                 assert np.array_equal(speeds[:, k], stored(path, step, f"particles/{name}/velocity/{axis}"))
+            # One value for all in the snapshots; 3000 bodies have mass 1, and 40 have mass 2.
+            mass = vtk_to_numpy(grid.GetPointData().GetArray("mass"))
+            assert np.array_equal(mass, np.full(count, total / count))
     pyvista = pytest.importorskip("pyvista")
-    mesh = pyvista.read(clusters / "right.hdf")
-    assert mesh.n_points == 40 and "velocity" in mesh.point_data
+    reader = pyvista.get_reader(clusters / "right.hdf")
+    assert reader.reader.GetNumberOfSteps() == 5
+    for i, step in enumerate(steps):
+        reader.reader.SetStep(i)
+        mesh = reader.read()
+        assert mesh.n_points == 40 and {"velocity", "mass", "id"} <= set(mesh.point_data) and mesh.field_data["Time"] == step / 64
+        path = clusters / "snap" / f"snap_{step:08d}.h5"
+        assert np.array_equal(mesh.points[:, 0], stored(path, step, "particles/right/position/x"))
 
 
 def test_meshes(plate):

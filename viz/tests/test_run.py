@@ -22,7 +22,10 @@ def test_sequence(clusters):
     assert len(run) == 5 and list(run.steps) == [0, 4, 8, 12, 16]
     assert np.array_equal(run.times, np.array([0, 4, 8, 12, 16]) / 64)  # all of them exact in binary
     assert run[-1].step == 16 and run[1:3][1].step == 8 and [s.step for s in run] == list(run.steps)
-    assert run.at_time(0.14).step == 8 and run.at_time(-1).step == 0 and run.at_time(99).step == 16
+    assert run.at_time(0.14).step == 8 and run.at_time(-0.03).step == 0 and run.at_time(0.28).step == 16
+    for time in (-1, -0.032, 0.282, 99):  # beyond half of 1/16
+        with pytest.raises(simview.NotFoundError, match="they go from t = 0 to 0.25"):
+            run.at_time(time)
     assert run.at_step(12).time == 12 / 64
     with pytest.raises(IndexError):
         run[5]
@@ -100,6 +103,9 @@ def test_map(clusters):
     run = simview.open(clusters)
     expected = [mean(snapshot) for snapshot in run]
     assert run.map(mean, workers=1) == expected and run.map(mean, workers=2) == expected
+    assert run.map(lambda snapshot: snapshot.step, workers=2) == list(run.steps)
+    with pytest.raises(simview.UsageError, match="what the function returns cannot leave its process"):
+        run.map(lambda snapshot: lambda: snapshot, workers=2)
 
 
 def test_series_follows_ids(clusters, tmp_path):

@@ -42,6 +42,25 @@ def test_figures(sweep, simview, tmp_path):
     assert code == 0 and "6: 6 done" in said and "0.05, 0.06, 0.07" in said
 
 
+def test_titles(sweep, untitled, prices):
+    """A sweep is headed by what it is and what it goes over; without a title by its folder, never by its first run."""
+    from simview import open_sweep
+
+    assert draw_sweep(open_sweep(sweep))._suptitle.get_text() == "spots, by F and k, t = 40"
+    assert draw_sweep(open_sweep(sweep), only=["fields.v_mean"])._suptitle.get_text() == "spots, by F and k"
+    assert open_sweep(untitled).title == "s" and draw_sweep(open_sweep(untitled))._suptitle.get_text() == "s, by F, t = 40"
+    found = open_sweep(prices)
+    figure = draw_sweep(found)
+    assert figure._suptitle.get_text() == "a call and a put, by strike"
+    first = figure.axes[0]
+    assert first.get_ylabel() == "price of the European call\n± one standard error"
+    (bars,) = [item for item in first.containers if item.has_yerr]
+    lengths = [segment[1, 1] - segment[0, 1] for segment in bars.lines[2][0].get_segments()]
+    assert lengths == pytest.approx(list(2 * found.frame["errors.payoff_1"]), rel=1e-9)
+    exact = next(line for line in first.lines if line.get_label() == "Black and Scholes").get_ydata()
+    assert abs(exact[1] - 10.4506) < 5e-5 and (abs(exact - found.frame["prices.payoff_1"]) < 5 * found.frame["errors.payoff_1"]).all()
+
+
 def test_bad(sweep, simview, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(sweep, copy)

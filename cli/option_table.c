@@ -1,0 +1,133 @@
+#include "cli/option_table.h"
+
+const cli_command_row cli_commands[CLI_COMMANDS] = {
+    {"run", CLI_RUN, true, "a scenario file", "SCENARIO.lua [options]", "run a scenario (also: sim SCENARIO.lua)",
+     "SIGTERM, SIGHUP: checkpoint, exit 75. SIGUSR1: the same; under --wall auto it is left to the run's own margin\n"
+     "where it comes within the last 150 s. SIGINT: checkpoint, then ends by the signal. SIGUSR2: checkpoint, go on.\n",
+     "sim run galaxy.lua --set n=20000 -o galaxy.out --threads 8 --wall 02:00:00\n"},
+    {"check", CLI_CHECK, true, "a scenario file", "SCENARIO.lua [options]",
+     "its faults, or memory, output and time estimates; runs nothing", NULL,
+     "sim check galaxy.lua --set n=20000 --precision single\n"},
+    {"resume", CLI_RESUME, true, "the output folder of a run", "DIR [options]",
+     "go on from the newest good checkpoint", "Needs no scenario: the checkpoint holds its parameters.\n",
+     "sim resume galaxy.out --wall 02:00:00\n"},
+    {"sweep", CLI_SWEEP, true, "a scenario file", "SCENARIO.lua [options]",
+     "the same for a grid of parameters, side by side",
+     "The same line goes on after a kill: what is done is not done again.\n",
+     "sim sweep galaxy.lua --set n=1200,3600 --seed 1..8 -o sweep\n"
+     "sim sweep galaxy.lua --set n=1200,3600 --seed 1..8 -o sweep --array --time 01:00:00 >sweep.sh\n"},
+    {"batch", CLI_BATCH, true, "a scenario file", "SCENARIO.lua [options]",
+     "print a job script that brings the run to its end on a cluster",
+     "The job is put back into the queue while the run ends with 75, and goes on from its checkpoint.\n",
+     "sim batch galaxy.lua --time 02:00:00 --cpus 8 --partition long --account ab123 >galaxy.sh\n"
+     "sbatch galaxy.sh\n"},
+    {"status", CLI_STATUS, true, "the output folders of runs", "DIR...", "how runs stand, a line each",
+     "Columns: state; done, of a run that ended early what its newest checkpoint holds; rate; ends, of a run that is\n"
+     "under way, UTC; updated, when the run last said so, UTC; job; host. A run is lost when its process died without\n"
+     "a word.\n",
+     "sim status */\n"},
+    {"list", CLI_LIST, false, "", "", "the models", NULL, "sim list\n"},
+    {"describe", CLI_DESCRIBE, true, "a model (see sim list)", "MODEL",
+     "a model's parameters, units, defaults and outputs", NULL, "sim describe nbody\n"},
+    {"new", CLI_NEW, true, "a model (see sim list)", "MODEL", "print a starter scenario", NULL,
+     "sim new nbody >first.lua\n"},
+    {"info", CLI_INFO, false, "", "", "this build, its devices and libraries", NULL, "sim info\n"},
+    {"bench", CLI_BENCH, false, "models", "[MODEL...] [options]",
+     "how fast this machine is, and what the models' kernels reach of it", NULL, "sim bench nbody --quick\n"},
+    {"help", CLI_HELP, false, "", "[COMMAND]", "this text, or that of a command", NULL, "sim help batch\n"},
+};
+
+static const cli_command kinds[CLI_KINDS - 1] = {CLI_RUN,   CLI_CHECK, CLI_RESUME,
+                                                 CLI_SWEEP, CLI_BATCH, CLI_BENCH}; /* then the others */
+
+int cli_kind(cli_command command) {
+  int kind = 0;
+  while (kind < CLI_KINDS - 1 && command != kinds[kind]) kind++;
+  return kind;
+}
+
+const cli_option_row cli_option_table[CLI_OPTIONS] = {
+    {"--set", NULL, OPTION_SET, 1, ON_SCENARIO},
+    {"--at", NULL, OPTION_AT, 1, ON_CHECK},
+    {"--output", "-o", OPTION_OUTPUT, 1, ON_SCENARIO},
+    {"--force", NULL, OPTION_FORCE, 0, ON_RUN},
+    {"--resume", NULL, OPTION_RESUME, 2, ON_RUN},
+    {"--device", NULL, OPTION_DEVICE, 1, ON_ALL | ON_BENCH},
+    {"--precision", NULL, OPTION_PRECISION, 1, ON_SCENARIO},
+    {"--threads", NULL, OPTION_THREADS, 1, ON_ALL | ON_BENCH},
+    {"--isa", NULL, OPTION_ISA, 1, ON_ALL | ON_BENCH},
+    {"--seed", NULL, OPTION_SEED, 1, ON_SCENARIO},
+    {"--wall", NULL, OPTION_WALL, 1, ON_RUN | ON_RESUME | ON_SWEEP},
+    {"--lua-seconds", NULL, OPTION_LUA_SECONDS, 1, ON_SCENARIO},
+    {"--jobs", NULL, OPTION_JOBS, 1, ON_SWEEP},
+    {"--only", NULL, OPTION_ONLY, 1, ON_SWEEP},
+    {"--yes", NULL, OPTION_YES, 0, ON_SWEEP},
+    {"--array", NULL, OPTION_ARRAY, 3, ON_SWEEP | ON_BATCH},
+    {"--time", NULL, OPTION_TIME, 1, ON_SWEEP | ON_BATCH},
+    {"--cpus", NULL, OPTION_CPUS, 1, ON_SWEEP | ON_BATCH},
+    {"--gpus", NULL, OPTION_GPUS, 1, ON_SWEEP | ON_BATCH},
+    {"--partition", NULL, OPTION_PARTITION, 1, ON_SWEEP | ON_BATCH},
+    {"--account", NULL, OPTION_ACCOUNT, 1, ON_SWEEP | ON_BATCH},
+    {"--scheduler", NULL, OPTION_SCHEDULER, 1, ON_SWEEP | ON_BATCH},
+    {"--profile", NULL, OPTION_PROFILE, 0, ON_RUN | ON_RESUME},
+    {"--quick", NULL, OPTION_QUICK, 0, ON_BENCH},
+    {"--json", NULL, OPTION_JSON, 0, ON_BENCH},
+    {"--scaling", NULL, OPTION_SCALING, 0, ON_BENCH},
+    {"--quiet", "-q", OPTION_QUIET, 0, ON_ALL | ON_BENCH},
+    {"--verbose", "-v", OPTION_VERBOSE, 0, ON_ALL | ON_BENCH},
+    {"--log-json", NULL, OPTION_LOG_JSON, 0, ON_RUN | ON_RESUME},
+    {"--no-progress", NULL, OPTION_NO_PROGRESS, 0, ON_RUN | ON_RESUME | ON_SWEEP},
+    {"--help", "-h", OPTION_HELP, 0, ~0},
+    {"--version", NULL, OPTION_VERSION, 0, ~0},
+};
+
+const cli_option_help cli_option_helps[] = {
+    {OPTION_SET, ON_RUN | ON_CHECK | ON_BATCH, "--set NAME=VALUE",
+     "value of a sim.param of the scenario; may be repeated"},
+    {OPTION_SET, ON_SWEEP, "--set NAME=A,B,1..8", "each of these values, a run for each combination; may be repeated"},
+    {OPTION_SEED, ON_RUN | ON_CHECK | ON_BATCH, "--seed N", "seed, in place of the scenario's"},
+    {OPTION_SEED, ON_SWEEP, "--seed 1..8", "each of these seeds"},
+    {OPTION_PRECISION, ON_SCENARIO, "--precision P", "single, mixed or double, in place of the scenario's"},
+    {OPTION_AT, ON_CHECK, "--at X=1,Y=2,...", "value and derivatives of every function of the scenario at this point"},
+    {OPTION_LUA_SECONDS, ON_SCENARIO, "--lua-seconds S",
+     "processor time that the scenario script may take, in seconds (default 1.5)"},
+    {OPTION_OUTPUT, ON_RUN | ON_CHECK | ON_BATCH, "-o, --output DIR",
+     "output folder (default: the scenario's name with .out)"},
+    {OPTION_OUTPUT, ON_SWEEP, "-o, --output DIR",
+     "folder of the sweep: a folder a run, sweep.csv (default: the scenario's name\nwith .sweep)"},
+    {OPTION_FORCE, ON_RUN, "--force", "replace an earlier run in the folder"},
+    {OPTION_RESUME, ON_RUN, "--resume[=auto|FILE]",
+     "go on from the folder's newest good checkpoint (auto: or start anew; FILE: from\nthis one)"},
+    {OPTION_DEVICE, ON_ALL | ON_BENCH, "--device D",
+     "auto, cpu, cuda, cuda:N or cuda:GPU-UUID (default auto; an explicit device never\nfalls back)"},
+    {OPTION_THREADS, ON_RUN | ON_CHECK | ON_RESUME | ON_BATCH | ON_BENCH, "--threads N",
+     "threads on the CPU (default: all that the system gives)"},
+    {OPTION_THREADS, ON_SWEEP, "--threads N", "threads of each run (default: the cores, shared out)"},
+    {OPTION_ISA, ON_ALL | ON_BENCH, "--isa I",
+     "auto, avx512, avx2 or plain: instruction set on the CPU (default auto)"},
+    {OPTION_WALL, ON_RUN | ON_RESUME | ON_SWEEP, "--wall TIME|auto",
+     "checkpoint and stop (exit 75) after HH:MM:SS, D-HH:MM:SS, MM:SS, or seconds;\n"
+     "auto: in time before the limit of the batch job"},
+    {OPTION_PROFILE, ON_RUN | ON_RESUME, "--profile",
+     "a table of where the time went, and trace.json for Perfetto; slower on a GPU"},
+    {OPTION_JOBS, ON_SWEEP, "--jobs N", "runs at once (default: by cores, memory and GPUs)"},
+    {OPTION_ONLY, ON_SWEEP, "--only N", "run N alone, from 1"},
+    {OPTION_YES, ON_SWEEP, "--yes", "more than 1000 runs are meant"},
+    {OPTION_ARRAY, ON_SWEEP, "--array", "print the job array (Slurm or PBS) that does the same; with the options below"},
+    {OPTION_ARRAY, ON_BATCH, "--array A-B", "a task for each number, which is its seed"},
+    {OPTION_TIME, ON_SWEEP | ON_BATCH, "--time HH:MM:SS",
+     "limit of one job; also D-HH:MM:SS and MM:SS (default: by the estimate)"},
+    {OPTION_CPUS, ON_SWEEP | ON_BATCH, "--cpus N", "cores of a job (default: by the estimate)"},
+    {OPTION_GPUS, ON_SWEEP | ON_BATCH, "--gpus N", "GPUs of a job (default: by the estimate)"},
+    {OPTION_PARTITION, ON_SWEEP | ON_BATCH, "--partition P", "Slurm's partition, or PBS's queue"},
+    {OPTION_ACCOUNT, ON_SWEEP | ON_BATCH, "--account A", "what the jobs are charged to"},
+    {OPTION_SCHEDULER, ON_SWEEP | ON_BATCH, "--scheduler S", "slurm or pbs (default slurm)"},
+    {OPTION_QUICK, ON_BENCH, "--quick", "in less than 20 seconds"},
+    {OPTION_JSON, ON_BENCH, "--json", "as one JSON object"},
+    {OPTION_SCALING, ON_BENCH, "--scaling", "time of a step over four decades of sizes, with the exponent"},
+    {OPTION_QUIET, ON_ALL | ON_BENCH, "-q, --quiet", "errors only"},
+    {OPTION_VERBOSE, ON_ALL | ON_BENCH, "-v, --verbose", "more messages"},
+    {OPTION_LOG_JSON, ON_RUN | ON_RESUME, "--log-json", "messages and progress as one JSON object a line"},
+    {OPTION_NO_PROGRESS, ON_RUN | ON_RESUME | ON_SWEEP, "--no-progress", "no progress bar"},
+};
+const size_t cli_option_help_count = sizeof cli_option_helps / sizeof *cli_option_helps;

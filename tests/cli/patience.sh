@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Steps that take minutes: a signal is waited for 15 s, the limit of the job not at all; then the run goes on from its
+# checkpoint.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+export CUDA_VISIBLE_DEVICES=
+cat >slow.lua <<'LUA'
+return sim.nbody {
+  bodies    = { sim.plummer { n = sim.param("n", 60000), mass = 1, radius = 1 } },
+  gravity   = { softening = 0.05 },
+  integrate = { scheme = "yoshida4", dt = 1/1024, t_end = 4/1024 },
+  output    = { snapshots = "never", tables = "every 10 steps", checkpoint = "every 1 step" },
+}
+LUA
+begun() { [ -n "$(checkpoints slow)" ]; }
+
+# The first force takes a third of a step: from there on the first step is under way.
+"$SIM" run slow.lua --threads 1 -o slow >log 2>&1 &
+pid=$!
+until_true 300 begun
+sleep 1
+! grep -q expected_end slow/status.json || fail "an end is expected before a step was made: $(cat slow/status.json)"
+started=$SECONDS
+kill -s TERM "$pid"
+code=0
+wait "$pid" || code=$?
+took=$((SECONDS - started))
+[ "$code" = 75 ] || fail "SIGTERM in a long step: exit $code: $(cat log)"
+((took >= 10 && took <= 30)) || fail "SIGTERM in a long step took $took s"
+grep -q "a step was given up, as it did not end in time: the run goes on from its checkpoint of step 0" log || fail "$(cat log)"
+[ "$(key state slow) $(key exit_code slow) $(key checkpoint_step slow)" = "stopped 75 0" ] || fail "$(cat slow/status.json)"
+grep -q ', ended ' slow/.lock || fail "the lock is not given back"
+! find slow -name '*.tmp' | grep -q . || fail "a temporary file is left"
+
+# The limit of the job, within the next try of the same step.
+SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 12)) \
+  expect 75 "a step was given up, as the limit of the job is near: the run goes on from its checkpoint of step 0" \
+  timeout 14 "$SIM" resume slow --threads 1 --wall auto

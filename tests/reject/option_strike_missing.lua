@@ -1,0 +1,5 @@
+-- expect: 65 payoffs[1].strike: missing: price that is agreed on
+return sim.option {
+  assets = { { spot = 100, vol = 0.2 } }, maturity = 1,
+  payoffs = { sim.european { } },
+}

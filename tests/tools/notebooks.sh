@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# The worked examples of viz/notebooks, as scripts and as notebooks in a Jupyter kernel: on a small run of the scenario
+# that one is about, and on a small sweep like the other one's.
+root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
+. "${BASH_SOURCE[0]%/*}/python.sh"
+. "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
+modules=numpy,h5py,pandas,xarray,matplotlib,PIL,jupytext,nbclient,nbconvert,ipykernel
+python=$(python_with "$modules" -r "$root/viz/requirements.txt" jupytext==1.19.6 nbclient==0.11.0 nbconvert==7.17.2 ipykernel==7.4.0) ||
+  skip "no Python with $modules, and none could be installed (see $BUILD/python.log)"
+export MPLCONFIGDIR=$scratch PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$root/viz
+unset MPLBACKEND # a kernel has its own
+export IPYTHONDIR=$scratch JUPYTER_CONFIG_DIR=$scratch JUPYTER_RUNTIME_DIR=$scratch/runtime
+cat >spot.lua <<'LUA'
+local F = sim.param("F", 0.03, "rate at which u is fed")
+local k = sim.param("k", 0.06, "rate at which v decays, beside F")
+local function spot(x, y) return math.exp(-200 * ((x - 0.6)^2 + (y - 0.6)^2)) end
+return sim.diffusion {
+  title     = "A spot that is fed",
+  grid      = { n = {48, 48}, size = {1.2, 1.2} },
+  fields    = { { name = "u", D = 2e-5, initial = function(x, y) return 1 - 0.5 * spot(x, y) end },
+                { name = "v", D = 1e-5, initial = function(x, y) return 0.3 * spot(x, y) end } },
+  rates     = function(u, v) return -u*v^2 + F*(1 - u), u*v^2 - (F + k)*v end,
+  integrate = { scheme = "strang", dt = 2, t_end = 1000 },
+  output    = { snapshots = "every 200", tables = "every 100", checkpoint = "never" },
+}
+LUA
+expect 0 "" "$SIM" run "$root/scenarios/galaxy.lua" --set n=60 -o galaxy.out
+expect 0 "" "$SIM" sweep spot.lua --set F=0.03,0.05 --set k=0.045,0.06,0.075 -o gray_scott.sweep
+
+# script NAME FOLDER TEXT, notebook NAME TEXT: what it says, and its picture.
+script() {
+  MPLBACKEND=agg expect 0 "$3" "$python" "$root/viz/notebooks/$1.py" "$2"
+}
+notebook() {
+  "$python" - "$root/viz/notebooks/$1.py" "$1.ipynb" <<'PY' || fail "not a notebook: $1"
+import sys, jupytext, nbformat
+nbformat.write(jupytext.read(sys.argv[1]), sys.argv[2])
+PY
+  expect 0 "" "$python" -m nbconvert --to notebook --execute --inplace "$1.ipynb"
+  grep -qF -- "$2" "$1.ipynb" || fail "the notebook $1 does not say '$2'"
+  grep -q 'image/png' "$1.ipynb" || fail "the notebook $1 shows no picture"
+}
+for way in script notebook; do
+  rm -f ./*.png
+  if [ "$way" = script ]; then
+    script galaxy_collision galaxy.out "first encounter at t ="
+    script gray_scott_sweep gray_scott.sweep "4 of 6 live"
+  else
+    notebook galaxy_collision "first encounter at t ="
+    notebook gray_scott_sweep "4 of 6 live"
+  fi
+  [ -s galaxy_encounter.png ] && [ -s gray_scott_sweep.png ] || fail "a worked example leaves no picture: $way"
+done

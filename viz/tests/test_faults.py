@@ -1,0 +1,268 @@
+"""Whatever is asked of the package: an answer or a `SimviewError` of one line. Wrong arguments go to every method that a
+class of the package offers, and every method is asked of folders whose files are damaged, empty, missing or of others."""
+
+import inspect
+import math
+import shutil
+from collections import abc
+
+import h5py
+import numpy as np
+import pytest
+from simview.hdf5 import verify
+
+import simview
+
+WRONG = (None, 3, -1, 10**30, 1.5, math.nan, math.inf, "nope", "", b"x", [], {}, [3], ("x", None), object, lambda: 0, 1j,
+         np.array(["x"]), slice("a", None), slice(None, None, 0), True)  # fmt: skip
+OPERATORS = ("__getitem__", "__contains__", "__iter__", "__len__", "__repr__", "__dir__")
+# What every sequence or mapping of Python has, with Python's own faults.
+INHERITED = {name for base in (abc.Sequence, abc.Mapping, dict) for name in dir(base)} - set(OPERATORS)
+
+
+def members(item):
+    """Names of what a user may ask of an object."""
+    return [name for name in dir(type(item)) if (name[0] != "_" and name not in INHERITED) or name in OPERATORS]
+
+
+def consume(value):
+    """Iterators are lazy; arrays are as they are."""
+    return list(value) if inspect.isgenerator(value) else value
+
+
+def ask(complaints, what, function, *arguments, **named):
+    try:
+        return consume(function(*arguments, **named))
+    except simview.SimviewError as error:
+        if "\n" in str(error) or not str(error).strip():
+            complaints.append(f"{what}: {error!r}")
+    except Exception as error:
+        if what.endswith("map") and callable(arguments[0]):
+            return None  # the function's own fault
+        complaints.append(f"{what} with {arguments} {named}: {error!r}")
+
+
+def parts(run):
+    """All kinds of objects that a run leads to; those that can be had."""
+    found = [run, run.tables, run.slices]
+    for snapshot in [*run][-1:]:
+        found.append(snapshot)
+        if snapshot.species:
+            found.append(snapshot.particles())
+        found += [snapshot.field(name) for name in snapshot.fields[:1]]
+    return found
+
+
+def ask_all(complaints, item):
+    """Everything without arguments, and everything with each wrong argument at each place."""
+    for name in members(item):
+        if isinstance(inspect.getattr_static(type(item), name, None), property):
+            ask(complaints, f"{type(item).__name__}.{name}", getattr, item, name)
+            continue
+        method = getattr(item, name)
+        what = f"{type(item).__name__}.{name}"
+        if not callable(method):
+            continue
+        if name in dict.__dict__ and name not in type(item).__dict__:
+            continue  # of `Slices`
+        known = [p for p in inspect.signature(method).parameters.values() if p.kind is not p.VAR_KEYWORD]
+        if all(p.default is not p.empty or p.kind is p.VAR_POSITIONAL for p in known):
+            ask(complaints, what, method)
+        for at, parameter in enumerate(known):
+            for wrong in WRONG:
+                if parameter.kind is parameter.KEYWORD_ONLY:
+                    first = [str] if name == "map" else []  # its function
+                    ask(complaints, what, method, *first, **{parameter.name: wrong})
+                else:
+                    ask(complaints, what, method, *["x"] * at, wrong)
+
+
+@pytest.mark.parametrize("name", ["clusters", "block", "call", "gray_scott"])
+def test_wrong_arguments(name, request):
+    complaints = []
+    for item in parts(simview.open(request.getfixturevalue(name))):
+        ask_all(complaints, item)
+    assert not complaints, "\n".join(complaints)
+
+
+def test_wrong_arguments_of_a_sweep(sweep):
+    complaints = []
+    found = simview.open_sweep(sweep)
+    ask_all(complaints, found)
+    for wrong in WRONG:
+        ask(complaints, "select", found.select, F=wrong)
+        ask(complaints, "select", found.select, nope=wrong)
+    assert not complaints, "\n".join(complaints)
+
+
+def test_wrong_paths(clusters, tmp_path):
+    (tmp_path / "empty").mkdir()
+    paths = [*WRONG, tmp_path / "empty", tmp_path / "absent", clusters / "run.log", "x" * 5000, "a\0b", clusters / "run.log" / "x"]
+    for function in (simview.open, simview.open_sweep):
+        for path in paths:
+            with pytest.raises(simview.SimviewError):
+                function(path)
+
+
+def test_messages(clusters):
+    """What a user reads; mappings and sequences keep Python's own kinds of faults too."""
+    run = simview.open(clusters)
+    cases = {
+        "run['x']: snapshots go by number, run[-1]; slices by name": lambda: run["x"],
+        "number of a snapshot: wanted an integer, not 1.5": lambda: run[1.5],
+        "no snapshot 99: there are 5": lambda: run[99],
+        "no slice 'x'; the run has none": lambda: run.slices["x"],
+        "time: wanted a number, not 'x'": lambda: run.at_time("x"),
+        "time: wanted a number, not nan": lambda: run.at_time(math.nan),
+        "step: wanted an integer, not 'x'": lambda: run.at_step("x"),
+        "every: wanted 1 or more, not 0": lambda: run.read(every=0),
+        "'position' is a vector: ask for position/x": lambda: run.read(names=["position"]),
+        "workers: wanted 1 or more, not -1": lambda: run.map(str, workers=-1),
+        "map: wanted a function of a snapshot": lambda: run.map(3),
+        "wanted the path of a folder, not None": lambda: simview.open(None),
+    }
+    for text, call in cases.items():
+        with pytest.raises(simview.SimviewError) as caught:
+            call()
+        assert text in str(caught.value)
+    assert run.tables.get("nope") is None and not hasattr(run.tables, "nope") and run[0].particles().get("charge") is None
+    with pytest.raises(IndexError):
+        run[99]
+    with pytest.raises(KeyError):
+        run.slices["x"]
+
+
+def test_field_by_any_index(plate):
+    """As numpy has it, also what HDF5 has not; a wrong index is the user's fault and no damage."""
+    field = simview.open(plate)[-1].field("u")
+    whole = np.asarray(field)
+    for key in (..., 3, -1, (2, 5), np.s_[10:20, :], np.s_[::-1, 3], np.s_[[5, 2, 2]], np.s_[[1, 3], [2, 4]], np.s_[None, 2],
+                np.s_[5:2], whole > 1, np.s_[::2, ::3]):  # fmt: skip
+        assert np.array_equal(field[key], whole[key])
+    for key in (99, "x", 1.5, (1, 2, 3), np.s_[:, 99]):
+        with pytest.raises(simview.UsageError, match="field 'u' of shape"):
+            field[key]
+
+
+def empty_hdf5(path):
+    h5py.File(path, "w").close()
+
+
+def of_another(path):
+    if path.suffix == ".json":
+        path.write_text('{"state": 3, "time": "x", "t_end": null, "step": [], "model": 7, "digest": {}}')
+        return
+    with h5py.File(path, "w") as file:
+        file["data"] = np.arange(3)
+        file["provenance"] = 7
+        file["energy"] = np.zeros(3, [("step", "S4")])
+
+
+def shifted(path):
+    content = path.read_bytes()
+    path.write_bytes(content[:512] + content[600:] + content[512:600])
+
+
+DAMAGE = {
+    "empty": lambda path: path.write_bytes(b""),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "short": lambda path: path.write_bytes(path.read_bytes()[:-1]),
+    "longer": lambda path: path.write_bytes(path.read_bytes() + b"x"),
+    "text": lambda path: path.write_text("no HDF5"),
+    "missing": lambda path: path.unlink(),
+    "folder": lambda path: (path.unlink(), path.mkdir()),
+    "dangling": lambda path: (path.unlink(), path.symlink_to("nowhere")),
+    "empty_hdf5": empty_hdf5,
+    "of_another": of_another,
+    "shifted": shifted,
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damaged_files(clusters, block, kind, simview_command, tmp_path):
+    complaints = []
+    for source, victims in ((clusters, ["snap/snap_00000008.h5", "snap/snap_00000016.h5", "tables.h5", "status.json"]),
+                            (block, ["snap/snap_00000002.h5", "slices/thin/snap_00000002.h5"])):  # fmt: skip
+        for victim in victims:
+            copy = tmp_path / "bad.out"
+            shutil.copytree(source, copy)
+            DAMAGE[kind](copy / victim)
+            run = simview.open(copy)
+            items = [run, run.tables, *run, *run.slices.values()]
+            for item in items:
+                for name in members(item):
+                    if isinstance(inspect.getattr_static(type(item), name, None), property):
+                        ask(complaints, f"{kind} {victim}: {name}", getattr, item, name)
+            for snapshot in run:
+                ask(complaints, f"{kind} {victim}: particles", lambda one: one.particles().to_xarray(), snapshot)
+                ask(complaints, f"{kind} {victim}: fields", lambda one: [one.field(f).to_xarray() for f in one.fields], snapshot)
+            ask(complaints, f"{kind} {victim}: read", run.read)
+            ask(complaints, f"{kind} {victim}: map", run.map, lambda one: one.time, workers=1)
+            ask(complaints, f"{kind} {victim}: times", lambda: simview.open(copy).times)
+            assert len(simview.open(copy).times) == len(run), (kind, victim)
+            code, said, fault = simview_command("summary", copy)
+            assert code in (0, 65) and (code == 65) == ("  ! " in said) and fault.count("\n") == (code == 65), (kind, victim, fault)
+            unseen = {"short": "status.json", "shifted": "status.json", "of_another": "tables.h5"}  # a newline; good tables
+            if kind not in ("missing", "dangling", "empty_hdf5") and unseen.get(kind) != victim:
+                assert code == 65 and victim.split("/")[-1] in said, (kind, victim, said)
+            shutil.rmtree(copy)
+    assert not complaints, "\n".join(complaints)
+
+
+@pytest.mark.parametrize("kind", sorted({*DAMAGE} - {"empty_hdf5", "of_another", "shifted"}))
+def test_damaged_sweep(sweep, kind, simview_command, tmp_path):
+    complaints = []
+    copy = tmp_path / "bad.sweep"
+    for victim in ("sweep.csv", "run_0001/tables.h5", "run_0001/status.json"):
+        shutil.copytree(sweep, copy, dirs_exist_ok=True)
+        DAMAGE[kind](copy / victim)
+        found = ask(complaints, kind, simview.open_sweep, copy)
+        for name in ("frame", "parameters", "title", "name"):
+            ask(complaints, f"{kind} {victim}: {name}", getattr, found, name) if found is not None else None
+        code, _, fault = simview_command("summary", copy)
+        assert code in (0, 65, 66) and fault.count("\n") == (code != 0), (kind, victim, code, fault)
+        shutil.rmtree(copy)
+    assert not complaints, "\n".join(complaints)
+
+
+def test_the_rest_is_drawn(pair, simview_command, tmp_path):
+    """One damaged file costs itself alone; the exit code tells."""
+    copy = tmp_path / "bad.out"
+    shutil.copytree(pair, copy)
+    victim = sorted((copy / "snap").iterdir())[3]
+    victim.write_bytes(victim.read_bytes()[:3000])
+    run = simview.open(copy)
+    whole = simview.open(pair).times
+    assert np.array_equal(np.delete(run.times, 3), np.delete(whole, 3)) and math.isnan(run.times[3])
+    (fault,) = run.leave_out_damaged()
+    assert str(victim) in fault and np.array_equal(run.times, np.delete(whole, 3))
+    assert len(run.map(lambda one: one.time)) == len(whole) - 1 and len(run.refresh()) == len(whole)
+    (copy / "tables.h5").write_bytes(b"")
+    for command in (("plot",), ("movie", "--dpi", "40", "-o", "bad.gif")):
+        code, said, fault = simview_command(*command[:1], copy, *command[1:])
+        assert code == 65 and said.startswith("bad.") and (tmp_path / said.strip()).stat().st_size > 1000
+        assert f"left out of {said.strip()}: {victim}: cut short" in fault and "and 1 more" in fault and fault.count("\n") == 1
+    code, _, fault = simview_command("plot", copy, "--only", "energy")
+    assert code == 65 and "tables.h5" in fault
+
+
+def test_verify(clusters, simview_command, tmp_path):
+    """A changed bit in the values of a snapshot: only its digest tells."""
+    pytest.importorskip("xxhash")
+    copy = tmp_path / "bad.out"
+    shutil.copytree(clusters, copy)
+    code, said, _ = simview_command("summary", "--verify", copy)
+    assert code == 0 and "8 files are as they were written\n" in said  # 5 snapshots, tables.h5, two indexes
+    victim = copy / "snap" / "snap_00000008.h5"
+    with h5py.File(victim) as file:
+        place = file["data/8/particles/left/position/x"].id.get_offset() + 8 * 100
+    content = bytearray(victim.read_bytes())
+    content[place] ^= 1
+    victim.write_bytes(content)
+    assert simview_command("summary", copy)[0] == 0
+    code, said, fault = simview_command("summary", "--verify", copy)
+    assert code == 65 and f"! {victim}: damaged: its digest does not match its content" in said and "1 damaged" in said
+    with pytest.raises(simview.DamagedError, match="digest"):
+        verify(victim)
+    empty_hdf5(victim)
+    assert "7 files are as they were written, 1 carry no digest" in simview_command("summary", "--verify", copy)[1]

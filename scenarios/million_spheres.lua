@@ -2,7 +2,7 @@
 
 local n       = sim.param("n", 1000000, "grains")
 local packing = sim.param("packing", 0.3, "share of the box that they fill")
-local time    = sim.param("time", 2.8, "end of the run; after 1 the lattice that they start from has melted")
+local time    = sim.param("time", 2.8, "end of the run; by 2.8 the lattice that they start from has melted")
 local r       = 0.5
 local L       = (4 * math.pi / 3 * r^3 * n / packing)^(1/3)
 

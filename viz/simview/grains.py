@@ -12,7 +12,7 @@ from simview.hdf5 import Array
 from simview.pictures import SEEN, Look, _colour_bar, _Particles, _title
 from simview.snapshot import Snapshot
 
-MOST = 2500  # disks in a picture
+MOST = 1200  # disks in a picture
 
 
 class Grains(_Particles):

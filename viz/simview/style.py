@@ -39,12 +39,17 @@ def legend(axes: Any, most: int = 4, **options: Any) -> None:
     _, labels = axes.get_legend_handles_labels()
     if not labels:
         return
-    inches = 1.25 * axes.get_position().width * axes.figure.get_figwidth()  # 1.25: as the layout stretches axes later
-    widths = [0.4 + 0.05 * len(label.replace("$", "").replace("\\", "")) for label in labels]  # of text in 7 pt
-    columns = min(most, len(labels))
-    while columns > 1 and sum(max(part) for part in _split(widths, columns)) > inches:
-        columns -= 1
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
     options = {"columnspacing": 1, "labelspacing": 0.3, "borderaxespad": 0.2, "handlelength": 2.2, **options}
+    room = 72 * 1.15 * axes.get_position().width * axes.figure.get_figwidth()  # points; the layout widens axes later
+    size = SETTINGS["legend.fontsize"]
+    measure, font = TextToPath().get_text_width_height_descent, FontProperties(size=size)
+    widths = [4 * size + float(measure(label, font, "$" in label)[0]) for label in labels]  # with handle and space
+    columns = min(most, len(labels))
+    while columns > 1 and sum(max(part) for part in _split(widths, columns)) > room:
+        columns -= 1
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, **options)
 
 

@@ -11,7 +11,7 @@ typedef struct io_index io_index;
 
 /* Where an index is, and what it is of; all borrowed. */
 typedef struct io_index_place {
-  int folder, snaps;                            /* of the index, of the snapshots */
+  int folder, snaps; /* of the index, of the snapshots */
   io_later *later;
   const char *folder_path, *snaps_path, *below; /* below: from the one to the other, "snap/" or "" */
   const sim_slice *slice;                       /* that the snapshots hold; NULL: whole fields */

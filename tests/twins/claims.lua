@@ -125,11 +125,11 @@ function checks.functions()
   if count < 30 then error({ text = ("docs/functions.md: only %d rows"):format(count) }) end
 end
 
--- "the last three are kept", "a digest in its first 512 bytes", "32 hex digits".
+-- "the last three are kept", "a digest in the first 512 bytes", "32 hex digits".
 function checks.outputs()
   said("docs/outputs.md", "(the last three are kept)")
   said("README.md", "(the last three are kept)")
-  local bytes = said("docs/outputs.md", "a digest in its first (%d+) bytes")
+  local bytes = said("docs/outputs.md", "A digest in the first (%d+) bytes covers the file")
   local digits = said("docs/outputs.md", "(%d+) hex digits over the whole state")
   local r = T:ask([[return sim.nbody { bodies = { { mass = 1, position = {1, 0, 0} }, { mass = 1, position = {-1, 0, 0} } },
     integrate = { dt = 1/8, t_end = 2 }, output = { checkpoint = "every 1 steps", tables = "ends" } }]])

@@ -53,7 +53,7 @@ return function(checks, T, changed)
   -- one of 100/n^2 does not.
   function checks.ring()
     local function widest(r)
-      local moons = positions(r, "stars", -1)
+      local moons = positions(r, "moons", -1)
       local planet = positions(r, "planet", -1)
       local most = 0
       for i = 1, #moons[1] do

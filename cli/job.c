@@ -439,6 +439,16 @@ static sim_status create_model(session *s, io_folder_mode mode) {
   return mode == IO_FOLDER_FORCE || mode == IO_FOLDER_AGAIN ? io_folder_clear(s->folder) : SIM_OK;
 }
 
+/* What is missing in the folder for good: said even with -q, and in the remark of status.json. */
+static void say_lost(session *s) {
+  if (s->run.lost == 0) return;
+  if (s->remark.size > 0) sim_bytes_text(&s->remark, "; ");
+  const size_t at = s->remark.size;
+  sim_bytes_format(&s->remark, "snapshots or slices could not be written: %lld; run.log names them",
+                   (long long)s->run.lost);
+  if (!s->remark.failed) sim_log(SIM_LOG_ERROR, "%s", s->remark.data + at);
+}
+
 static sim_status run_in_folder(session *s, io_folder_mode mode) {
   gethostname(s->host, sizeof s->host - 1);
   s->run.checkpoint_step = -1;
@@ -461,6 +471,7 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
   }
   if (status == SIM_OK || status == SIM_ERR_STOPPED) {
     if (status == SIM_OK) say_remark(s);
+    say_lost(s);
     say_summary(s, status);
     cli_terminal_event(status == SIM_OK ? "done" : "stopped", &s->run.clock, s->run.digest);
   } else {

@@ -107,6 +107,7 @@ static sim_status write_sink(sim_sink *sink, const sim_frame *frame) {
   if (!sink->write_failed) return SIM_OK;
   if (before && sink->kind == SIM_SINK_CHECKPOINT) /* what is computed from here on would be lost */
     return sim_fail(SIM_ERR_IO, "two checkpoints in a row could not be written (%s)", sim_error_last()->message);
+  if (sink->kind == SIM_SINK_SNAPSHOT) sink->lost++;
   report_failure(sink, before);
   return SIM_OK;
 }
@@ -445,7 +446,12 @@ sim_status sim_outputs_flush(sim_outputs *o) {
   }
   sim_profile_range_end();
   flush_all(o->run);
-  for (size_t i = 0; i < o->run->sink_count; i++) o->run->sinks[i].flush_failed |= failed[i];
+  o->run->lost = 0;
+  for (size_t i = 0; i < o->run->sink_count; i++) {
+    sim_sink *sink = &o->run->sinks[i];
+    sink->flush_failed |= failed[i];
+    o->run->lost += sink->lost + (sink->failures ? sink->failures(sink->self) : 0);
+  }
   return sim_outputs_look(o);
 }
 

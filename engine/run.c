@@ -264,6 +264,9 @@ static sim_status run_steps(loop *l, bool *stopped) {
   return written != SIM_OK ? written : status;
 }
 
+/* Seconds that a run that could not write waits for the checkpoints that are under way. */
+static const double settle_most = 10;
+
 sim_status sim_run_loop(sim_run *run) {
   loop l = {.run = run, .first_step = run->clock.step, .first_t = run->clock.t};
   run->last = (sim_progress){.clock = run->clock, .first_step = run->clock.step, .health = NAN, .eta = NAN};
@@ -282,6 +285,7 @@ sim_status sim_run_loop(sim_run *run) {
   if (status == SIM_OK) status = finish(&l, stopped);
   if (status != SIM_OK && status != SIM_ERR_STOPPED && status != SIM_ERR_IO && status != SIM_ERR_CANT_CREATE)
     keep_rows(&l);
+  if (status == SIM_ERR_IO) sim_outputs_settle(l.outputs, settle_most); /* the newest checkpoint is then known */
   sim_outputs_destroy(&l.outputs);
   return status;
 }

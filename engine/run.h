@@ -37,6 +37,7 @@ typedef struct sim_run {
   const sim_expr *stop_when;      /* of sim_common; NULL: none */
   void *self;
   sim_clock clock;
+  int64_t lost; /* snapshots and slices that could not be written; known at the end */
   bool ended;   /* stop_when holds: no more steps. Set by the loop, or before it for a state saved so */
   bool resumed; /* the state came from a checkpoint: no first outputs */
   double work_per_step;

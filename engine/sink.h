@@ -34,8 +34,11 @@ typedef struct sim_sink {
   sim_status (*finish)(void *self);
   /* Of checkpoints that become durable behind the run; from any thread. NULL: what was written is durable. */
   void (*saved)(void *self, sim_saved *out);
+  /* Of snapshots: files that failed behind the run, so far; called after flush. NULL: what failed was told by write. */
+  int64_t (*failures)(void *self);
   void (*destroy)(void **self);
   /* kept by the run loop */
+  int64_t lost;                    /* snapshots that write failed with */
   bool write_failed, flush_failed; /* the last one did */
   char why[256];                   /* and what was said then */
   double last_wall;                /* when it was last due */

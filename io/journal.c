@@ -14,7 +14,12 @@
 #include <unistd.h>
 
 #define NAME "tables.rows"
-enum { HEAD = 16, BLOCK = 1 << 20, RECORD_MAX = (SIM_COLUMNS_MAX + 4) * IO_WORD };
+enum {
+  HEAD = 16,
+  HEAD_BITS = 8 /* may be wrong in it */,
+  BLOCK = 1 << 20,
+  RECORD_MAX = (SIM_COLUMNS_MAX + 4) * IO_WORD
+};
 
 size_t io_journal_row(const io_journal_table *table) { return (table->columns + 2) * IO_WORD; }
 
@@ -75,7 +80,6 @@ static sim_status create(io_journal *self) {
   unsigned char head[HEAD];
   int fd;
   make_head(self, head);
-  (void)unlinkat(self->folder->root, NAME, 0);
   int error = io_sys_create(self->folder->root, NAME, &fd);
   if (error) return cannot(self, error);
   error = io_sys_write(fd, head, sizeof head, 0);
@@ -202,6 +206,14 @@ static sim_status rewrite(io_journal *self, kept *k, int64_t end) {
   return SIM_OK;
 }
 
+/* Whether a head is this one but for a few flipped bits: that of other tables differs in about half of its hash. */
+static bool same_head(const unsigned char *a, const unsigned char *b) {
+  int differ = 0;
+  for (int i = 0; i < HEAD; i++)
+    for (unsigned bits = a[i] ^ b[i]; bits; bits &= bits - 1) differ++;
+  return differ <= HEAD_BITS;
+}
+
 sim_status io_journal_resume(io_journal *self, const int64_t *wanted) {
   unsigned char head[HEAD], found[HEAD];
   char path[4200];
@@ -214,9 +226,14 @@ sim_status io_journal_resume(io_journal *self, const int64_t *wanted) {
   if (self->fd < 0) return cannot(self, errno);
   make_head(self, head);
   int error = io_sys_read(self->fd, found, sizeof found, 0, &got);
-  if (error || got < sizeof found || memcmp(head, found, sizeof head) != 0) {
+  if (error == 0 && (got < sizeof found || !same_head(head, found))) {
     io_journal_close(self, false);
-    return sim_fail(SIM_ERR_NO_INPUT, "%s: is of other tables, or damaged", path);
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is of other tables, or damaged", path);
+  }
+  if (error == 0 && memcmp(head, found, sizeof head) != 0) error = io_sys_write(self->fd, head, sizeof head, 0);
+  if (error) {
+    io_journal_close(self, false);
+    return cannot(self, error);
   }
   kept k = {.self = self, .wanted = wanted, .end = HEAD};
   int64_t end = HEAD;

@@ -85,6 +85,8 @@ static sim_status snapshot_flush(void *opaque) {
   return self->result.failed ? sim_fail(SIM_ERR_IO, "%s", self->result.why) : SIM_OK;
 }
 
+static int64_t snapshot_failures(void *opaque) { return ((const writer *)opaque)->result.failures; }
+
 static sim_status snapshot_finish(void *opaque) {
   writer *self = opaque;
   const sim_status status = io_index_write(self->index, true);
@@ -130,6 +132,7 @@ sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, 
                     .write = snapshot_write,
                     .flush = snapshot_flush,
                     .finish = snapshot_finish,
+                    .failures = snapshot_failures,
                     .destroy = snapshot_destroy};
   return SIM_OK;
 }
@@ -183,6 +186,7 @@ sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, con
                     .write = slice_write,
                     .flush = snapshot_flush,
                     .finish = snapshot_finish,
+                    .failures = snapshot_failures,
                     .destroy = slice_destroy};
   return SIM_OK;
 }

@@ -414,13 +414,19 @@ static sim_status read_again(io_tables *self, const int64_t *wanted) {
   return SIM_OK;
 }
 
-/* A killed run leaves its journal; one that ended made tables.h5 of it, which becomes a journal again. */
-static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, const char *path, bool any) {
+/* A killed run leaves its journal; one that ended made tables.h5 of it, which becomes a journal again. *failed: the
+ * journal is there and could not be read this time; nothing was changed. */
+static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, const char *path, bool any,
+                            bool *failed) {
   int64_t wanted[SIM_TABLES_MAX];
   bool all = true;
   for (size_t i = 0; i < self->journal.count; i++) wanted[i] = wanted_rows(checkpoint, &self->journal.tables[i]);
+  const int root = self->folder->root;
   sim_status status = io_journal_resume(&self->journal, wanted);
-  if (status == SIM_ERR_NO_MEMORY) return status;
+  *failed = status != SIM_OK && status != SIM_ERR_NO_INPUT && status != SIM_ERR_INCOMPATIBLE;
+  if (*failed) return status;
+  const bool strange = status == SIM_ERR_INCOMPATIBLE && renameat(root, "tables.rows", root, "tables.rows.bad") == 0;
+  if (strange) sim_log(SIM_LOG_WARN, "%s; kept as tables.rows.bad", sim_error_last()->message);
   for (size_t i = 0; i < self->journal.count; i++) {
     self->rows[i] = self->journal.tables[i].rows;
     if (self->rows[i] < wanted[i]) all = false;
@@ -430,7 +436,6 @@ static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, co
   int64_t found = 0;
   for (size_t i = 0; i < self->journal.count; i++) found += self->rows[i];
   /* What it has may be more than the other file has. */
-  const int root = self->folder->root;
   const bool some = found > 0 && renameat(root, "tables.rows", root, "tables.rows.bad") == 0;
   drop_rows(self);
   status = read_file(self, checkpoint, path);
@@ -451,8 +456,9 @@ sim_status io_table_resume(sim_sink *table_sink, const io_checkpoint *checkpoint
   bool wanted = false;
   for (size_t i = 0; i < self->journal.count; i++)
     if (wanted_rows(checkpoint, &self->journal.tables[i]) > 0) wanted = true;
-  sim_status status = read_rows(self, checkpoint, path, wanted);
-  if (status == SIM_ERR_NO_MEMORY) return status;
+  bool failed = false;
+  sim_status status = read_rows(self, checkpoint, path, wanted, &failed);
+  if (failed || status == SIM_ERR_NO_MEMORY) return status;
   self->changed = true; /* rows behind the checkpoint leave the file at the next flush */
   if (status != SIM_OK) {
     sim_log(SIM_LOG_WARN, "tables lost their earlier rows: %s", sim_error_last()->message);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <hdf5.h>
+#include <sys/resource.h>
 
 static const sim_field energy_columns[] = {{.name = "kinetic", .doc = "kinetic energy", .dimension = {2, 1, -2}},
                                            {.name = "error", .doc = "relative"},
@@ -236,6 +237,58 @@ static void test_damaged_journal(void **state) {
                          "damaged behind 9 rows: tables go on from these"); /* and both are short */
 }
 
+/* A killed run's journal without tables.h5, byte `at` of whose head has a flipped bit (-1: none) or that is cut to
+ * `size` bytes (-1: it is whole), is read; the first time it cannot be, which changes nothing. */
+static void resume_headless_journal(fixture *self, int at, int size, int64_t rows) {
+  outputs out;
+  io_checkpoint loaded;
+  char path[160], kept[176], h5[160];
+  snprintf(path, sizeof path, "%s/tables.rows", self->run);
+  snprintf(kept, sizeof kept, "%s.kept", path);
+  snprintf(h5, sizeof h5, "%s/tables.h5", self->run);
+  open_outputs(self, IO_FOLDER_NEW, &out);
+  add_rows(&out, self, 0, 10);
+  checkpoint(&out, self, 10);
+  assert_int_equal(link(path, kept), 0);
+  close_outputs(&out);
+  assert_int_equal(rename(kept, path), 0);
+  assert_int_equal(unlink(h5), 0);
+  unsigned char byte;
+  int fd = open(path, O_RDWR);
+  if (at >= 0) {
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte ^= 0x20;
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+  }
+  if (size >= 0) assert_int_equal(ftruncate(fd, size), 0);
+  close(fd);
+
+  open_outputs(self, IO_FOLDER_RESUME, &out);
+  assert_ok(io_checkpoint_newest(self->run, &loaded));
+  struct rlimit files;
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, files.rlim_max}), 0); /* nothing more can be opened */
+  assert_status(io_table_resume(&out.tables, &loaded), SIM_ERR_IO);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+  assert_int_equal(access(path, F_OK), 0);
+  assert_ok(io_table_resume(&out.tables, &loaded));
+  io_checkpoint_free(&loaded);
+  assert_int_equal(io_table_rows(&out.tables, 0), rows);
+  snprintf(kept, sizeof kept, "%s.bad", path);
+  assert_int_equal(access(kept, F_OK) == 0, rows == 0); /* of other tables, as far as one can tell: kept */
+  add_rows(&out, self, 11, 11);
+  finish(&out);
+  close_outputs(&out);
+  fixture_remove(self->run);
+}
+
+static void test_journal_head(void **state) {
+  resume_headless_journal(*state, -1, -1, 11);
+  for (int at = 0; at < 16; at++) resume_headless_journal(*state, at, -1, 11);
+  resume_headless_journal(*state, -1, 0, 0);
+  resume_headless_journal(*state, -1, 10, 0);
+}
+
 /* Opens the folder again, at its newest checkpoint, without a word about lost rows. */
 static void resume(fixture *self, outputs *out, int64_t step) {
   io_checkpoint loaded;
@@ -300,9 +353,13 @@ static void test_rows_that_were_not_durable(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_roundtrip),       TEST(test_texts),
-      TEST(test_resume_cuts),     TEST(test_resume_after_accidents),
-      TEST(test_damaged_journal), TEST(test_rows_that_were_not_durable),
+      TEST(test_roundtrip),
+      TEST(test_texts),
+      TEST(test_resume_cuts),
+      TEST(test_resume_after_accidents),
+      TEST(test_damaged_journal),
+      TEST(test_journal_head),
+      TEST(test_rows_that_were_not_durable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

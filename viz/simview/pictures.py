@@ -14,7 +14,7 @@ from simview.density import Image, limits, project, smooth
 from simview.errors import NotFoundError, UsageError
 from simview.hdf5 import Array
 from simview.snapshot import Field, Snapshot
-from simview.style import COLOURS, DIVERGING, legend
+from simview.style import COLOURS, DIVERGING, legend, set_title
 
 FEW, SOME = 16, 2000  # bodies that are drawn with their tracks; as points
 SEEN = 3000  # grains that are drawn one before the other; of more a cut through the middle is shown
@@ -191,7 +191,7 @@ class Density(_Particles):
     def show(self, snapshot: Snapshot) -> None:
         self.artist.set_data(self.image(snapshot))
         outside = snapshot.particles(self.species).count - self.inside
-        self.axes.set_title(_title(snapshot, self.numbers(snapshot) + _outside(outside)))
+        set_title(self.axes, _title(snapshot, self.numbers(snapshot) + _outside(outside)))
 
 
 class Bodies(_Particles):
@@ -256,7 +256,7 @@ class Bodies(_Particles):
             outside += int((np.abs(at - self.centre) > self.half).any(axis=1).sum())
         for line, track in zip(self.tails, self.tracks):
             line.set_data(*track.tail(int(np.abs(self.times - snapshot.time).argmin()), self.half / 3))
-        self.axes.set_title(_title(snapshot, self.numbers(snapshot) + _outside(outside)))
+        set_title(self.axes, _title(snapshot, self.numbers(snapshot) + _outside(outside)))
 
 
 @dataclass
@@ -393,7 +393,7 @@ class Map:
             self.line.set_ydata(values)
         else:
             self.image.set_data(values)
-        self.axes.set_title(_title(snapshot, where))
+        set_title(self.axes, _title(snapshot, where))
 
 
 def across(samples: Sequence[Snapshot], look: Look, names: Sequence[str]) -> int:

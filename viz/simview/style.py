@@ -55,6 +55,12 @@ def wrap(text: str, room: float, size: float) -> str:
     return "\n".join(lines)
 
 
+def set_title(axes: Any, text: str) -> None:
+    """A title over the axes, in lines that are about as long as these are wide."""
+    room = 1.1 * axes.get_position(original=True).width * axes.figure.get_figwidth()
+    axes.set_title(wrap(text, room, axes.title.get_fontsize()))
+
+
 def legend(axes: Any, most: int = 4, below: bool = False, **options: Any) -> None:
     """Names the curves above the axes, or below their label, where they hide none, in as many columns as fit (at most `most`).
 

@@ -60,6 +60,13 @@ def test_density_counts(tmp_path):
     picture.draw(axes)
     picture.show(run[0])
     assert axes.get_title() == "t = 0, 3000 bodies, 7 outside the frame"
+    run = snapshot(tmp_path, {"stars": (far, None), "stars_halo": (cube(6000), None)})
+    for width in ("page", "column"):
+        figure = draw(run, look=Look(size=2.0, pixels=64), width=width)
+        figure.draw_without_rendering()
+        title = figure.axes[0].title
+        assert title.get_text().replace("\n", " ") == "t = 0, 3000 of 9000 bodies (halos not drawn), 7 outside the frame"
+        assert 0 <= title.get_window_extent().x0 and title.get_window_extent().x1 <= figure.bbox.x1
 
 
 @pytest.mark.parametrize("width", ("page", "column"))

@@ -12,7 +12,7 @@ local function pays(path)
   return call, quiet, 100 * sim.max(cliquet, 0)
 end
 return sim.option {
-  title       = "Payoffs of your own",
+  title       = "Payoffs of your own: 1 basket call, 2 quiet call, 3 cliquet",
   precision   = "mixed",
   assets      = {
     { spot = 100, vol = function(t) return 0.25 - 0.1 * t end },

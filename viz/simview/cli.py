@@ -69,7 +69,7 @@ def _count(text: str) -> int:
 def _look_options(parser: argparse.ArgumentParser, pixels: int) -> None:
     parser.add_argument("--species", type=_names, metavar="A,B", help="particles of these alone")
     parser.add_argument("--field", type=_names, metavar="U,V", help="these fields alone")
-    parser.add_argument("--axes", help="two of x, y, z: what lies to the right and up (xy; xz where something pulls along z)")
+    parser.add_argument("--axes", help="two of x, y, z: what lies to the right and up (xy; xz where something pulls along z); of fields on three axes: the plane")
     parser.add_argument("--size", type=_positive, help="half the side of the picture, in the scenario's unit")
     parser.add_argument("--pixels", type=_pixels, default=pixels, help=f"pixels along a side of a density ({pixels})")
     parser.add_argument("--map", default="cividis", choices=MAPS, help="colour map (cividis)")

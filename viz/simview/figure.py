@@ -11,10 +11,10 @@ import numpy as np
 
 from simview import options, panels
 from simview.errors import CannotWriteError, NotFoundError, UsageError
-from simview.pictures import FEW, Look, Map, Picture, pictures, stages
+from simview.pictures import FEW, Bodies, Look, Map, Picture, across, pictures, stages
 from simview.run import Run
 from simview.snapshot import Snapshot
-from simview.style import SETTINGS, WIDTHS
+from simview.style import SETTINGS, WIDTHS, wrap
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,6 +103,11 @@ def _periodic(run: Run) -> bool:
     return all(kind == "periodic" or (kind == "as others" and grid.get("boundary") in (None, "periodic")) for kind in kinds)
 
 
+def heading(run: Run) -> str:
+    """The run's title, and of a slice its name."""
+    return run.title + ("" if run.slice_name is None else f", slice {run.slice_name}")
+
+
 def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | None = None, look: Look | None = None,
          width: str = "page") -> Figure:  # fmt: skip
     """Draws a run.
@@ -146,7 +151,8 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
         maps = [picture for picture in shown if isinstance(picture, Map)]
         if over_time and width == "page" and len(maps) == len(shown) <= 2:  # a row of moments for each field
             row = stages(run)
-            shown = [Map(row, look, picture.name) for picture in maps for _ in row]
+            cut = across(row, look, [picture.name for picture in maps])
+            shown = [Map(row, look, picture.name, cut) for picture in maps for _ in row]
             moments = row * len(maps)
             in_row = len(row)
     available: dict[str, Panel] = dict(tables)
@@ -180,9 +186,14 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
                 axes.set_ylabel(f"{axes.get_ylabel()}\nof the whole box")
             if axes.get_xscale() == "linear":
                 axes.locator_params(axis="x", nbins=6)
+            box = axes.get_position()
+            axes.set_ylabel(wrap(axes.get_ylabel(), box.height * figure.get_figheight(), 8))
+            axes.set_xlabel(wrap(axes.get_xlabel(), box.width * figure.get_figwidth(), 8))
         if only is None:
-            part = "" if run.slice_name is None else f", slice {run.slice_name}"
-            figure.suptitle(run.title + part, fontsize=9)
+            figure.suptitle(wrap(heading(run), 0.95 * figure.get_figwidth(), 9), fontsize=9)
+        if any(isinstance(picture, Bodies) and picture.named for picture in shown):
+            for _ in range(2):  # a legend below square axes moves as they shrink
+                figure.draw_without_rendering()
     return figure
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from simview.hdf5 import Array
 from simview.pictures import SEEN, Look, _colour_bar, _Particles, _title
 from simview.snapshot import Snapshot
+from simview.style import set_title
 
 MOST = 1200  # disks in a picture
 
@@ -116,7 +117,7 @@ class Grains(_Particles):
         if self.cut:
             low, high = sorted([self.level, self.level - self.sign * self.thickness])
             words = f"{len(radius)} of {words}, at {low:.3g} < {self.depth} < {high:.3g}"
-        self.axes.set_title(_title(snapshot, words))
+        set_title(self.axes, _title(snapshot, words))
 
 
 def outlines(walls: Sequence[Mapping[str, Any]], plane: str, far: float) -> Iterator[Array]:

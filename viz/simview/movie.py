@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simview.errors import CannotWriteError, MissingToolError, NotFoundError, SimviewError, UsageError
-from simview.figure import spread
-from simview.pictures import Look, Picture, pictures
+from simview.figure import heading, spread
+from simview.pictures import Look, Map, Picture, pictures
 from simview.run import Run, cores
 from simview.snapshot import Snapshot
-from simview.style import SETTINGS
+from simview.style import SETTINGS, wrap
 
 Frame = NDArray[np.uint8]
 FRAMES = 8  # of a process at least: as many as it draws while another one starts
@@ -42,11 +42,12 @@ class _Screen:
             rows = -(-len(shown) // columns)
             figure = Figure(figsize=(6.0 if columns == 1 else 8.0, 0.3 + (4.8 if columns == 1 else 3.6) * rows), dpi=dpi)
             self.canvas: Any = FigureCanvasAgg(figure)
-            figure.suptitle(title, fontsize=10)
+            figure.suptitle(wrap(title, 0.95 * figure.get_figwidth(), 10), fontsize=10)
             self.shown = shown
             for i, picture in enumerate(shown):
                 picture.draw(figure.add_subplot(rows, columns, i + 1))
-        self.frame(last)
+        for _ in range(2):  # a legend below square axes moves as they shrink
+            self.frame(last)
         figure.set_layout_engine("none")
 
     def frame(self, snapshot: Snapshot) -> Frame | None:
@@ -228,10 +229,13 @@ def movie(run: Run, path: Path, *, fps: float = 24, look: Look | None = None, ev
     if not snapshots:
         raise NotFoundError(f"{run.path}: no snapshot yet{run._why_none()}")
     shown = pictures(spread(run, 5), look or Look(), run[:] if len(run) <= 5000 else ())
+    for picture in shown:
+        if isinstance(picture, Map):
+            picture.span(snapshots)
     workers = min(workers or cores(), -(-len(snapshots) // FRAMES))
     film: _Mp4 | _Gif | None = None
     count = 0
-    frames = _frames((shown, run.title, dpi, snapshots[-1]), snapshots, workers)
+    frames = _frames((shown, heading(run), dpi, snapshots[-1]), snapshots, workers)
     try:
         for done, frame in enumerate(frames, 1):
             if frame is not None:

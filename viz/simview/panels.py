@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -128,17 +129,25 @@ def haff(time: Array, temperature: Array) -> float | None:
     return tau
 
 
-def power(values: Array) -> tuple[Array, Array]:
-    """The power of a periodic field over shells of whole wave numbers.
+def power(values: Array, sides: Sequence[float]) -> tuple[Array, Array]:
+    """The power of a periodic field over shells of wave numbers.
+
+    Parameters
+    ----------
+    values
+        The field.
+    sides
+        Lengths of the box, in the order of the array's axes.
 
     Returns
     -------
     k, p
-        Wave numbers 1, 2, ... in units of 2 pi over the box, and the mean of squares that each shell holds: over all
-        shells and the mean itself they sum to the mean of the squares (Parseval).
+        Wave numbers 1, 2, ... in units of 2 pi over the longest side, and the mean of squares that each shell holds: over
+        all shells and the mean itself they sum to the mean of the squares (Parseval).
     """
+    scales = max(sides) / np.array(sides)
     spectrum = np.abs(np.fft.fftn(values) / values.size) ** 2
-    squares = sum(k**2 for k in np.meshgrid(*(np.fft.fftfreq(n, 1 / n) for n in values.shape), indexing="ij"))
+    squares = sum(k**2 for k in np.meshgrid(*(s * np.fft.fftfreq(n, 1 / n) for s, n in zip(scales, values.shape)), indexing="ij"))
     shell = np.rint(np.sqrt(squares)).astype(int)
     total = np.bincount(shell.ravel(), spectrum.ravel())
     return np.arange(1, len(total)), total[1:]
@@ -146,15 +155,18 @@ def power(values: Array) -> tuple[Array, Array]:
 
 def spectrum(snapshot: Snapshot, axes: Any, fields: list[str]) -> None:
     """Power spectra of fields."""
-    alone = len(fields) == 1
+    alone, uneven = len(fields) == 1, False
     for i, name in enumerate(fields):
-        values = np.asarray(snapshot.field(name), dtype=float)
-        k, p = power(values)
-        kept = 2 * k < min(values.shape)  # beyond, a shell is not whole
+        field = snapshot.field(name)
+        sides = [high - low for low, high in (field.bounds[dim] for dim in field.dims)]
+        uneven = uneven or max(sides) > (1 + 1e-9) * min(sides)
+        k, p = power(np.asarray(field, dtype=float), sides)
+        kept = 2 * k < max(sides) / max(field.grid.spacing)  # beyond, a shell is not whole
         axes.loglog(k[kept], np.maximum(p[kept], 1e-300), color=COLOURS[i % 7], ls=DASHES[i % 7],
                     label=None if alone else name)  # fmt: skip
     low, high = axes.get_ylim()
-    axes.set(xlabel=r"wave number $k L / 2\pi$", ylabel=f"power of {fields[0]}" if alone else "power", ylim=(max(low, high * 1e-16), high))
+    which = ", L: longest side" if uneven else ""
+    axes.set(xlabel=rf"wave number $k L / 2\pi${which}", ylabel=f"power of {fields[0]}" if alone else "power", ylim=(max(low, high * 1e-16), high))
     legend(axes)
 
 
@@ -228,14 +240,22 @@ def profile(run: Run, axes: Any, table: str) -> None:
     axes.set(xlabel=label, ylabel=run.units.label(what, frame.attrs["units"].get(names[0], "1")))
 
 
+_GATE = re.compile(r"^gate(\d+)_(grains|mass)$")
+
+
 def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
     """Columns of one unit of any other table over time, without those too small to be seen beside the others."""
     frame = run.tables[table]
     sizes = {name: float(np.nan_to_num(frame[name].abs().max(), posinf=0.0)) for name in names}
     largest = max(sizes.values(), default=0.0)
     kept = [name for name in names if sizes[name] >= 5e-3 * largest] or list(names)
-    for i, name in enumerate(kept[: len(COLOURS)]):
-        axes.plot(frame["time"], frame[name], color=COLOURS[i], ls=DASHES[i], marker=_marker(frame), ms=3, label=name)
+    kept = kept[: len(COLOURS)]
+    for i, name in enumerate(kept):
+        # A curve that a later one covers stands out on both sides of it.
+        covered = any(float((frame[name] - frame[other]).abs().max()) < 1e-2 * largest for other in kept[i + 1 :])
+        axes.plot(frame["time"], frame[name], color=COLOURS[i], ls=DASHES[i], marker=_marker(frame), ms=3,
+                  **({"lw": 3.5, "alpha": 0.45} if covered else {}), label=_GATE.sub(r"through gate \1", name))  # fmt: skip
+    axes.ticklabel_format(axis="y", useOffset=False)
     alone = kept[0] if len(kept) == 1 else table
     axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, kept[0], alone))
     if len(kept) > 1:

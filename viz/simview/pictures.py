@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -13,7 +14,7 @@ from simview.density import Image, limits, project, smooth
 from simview.errors import NotFoundError, UsageError
 from simview.hdf5 import Array
 from simview.snapshot import Field, Snapshot
-from simview.style import COLOURS, DIVERGING
+from simview.style import COLOURS, DIVERGING, legend, set_title
 
 FEW, SOME = 16, 2000  # bodies that are drawn with their tracks; as points
 SEEN = 3000  # grains that are drawn one before the other; of more a cut through the middle is shown
@@ -53,6 +54,10 @@ def chosen_species(snapshot: Snapshot, look: Look) -> list[str]:
 def _title(snapshot: Snapshot, more: str) -> str:
     unit = f" {snapshot.time_unit}" if snapshot.units.names else ""
     return f"t = {snapshot.time:.6g}{unit}" + (f", {more}" if more else "")
+
+
+def _outside(count: int) -> str:
+    return f", {count} outside the frame" if count else ""
 
 
 def _label(snapshot: Snapshot, axis: str) -> str:
@@ -140,6 +145,7 @@ class Density(_Particles):
     def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
         super().__init__(samples, look)
         self.kept: tuple[Snapshot, Image] | None = None
+        self.inside = 0
         ranges = [bright_range(self.image(snapshot)) for snapshot in samples]
         if not max(high for _, high in ranges) > 0:
             raise NotFoundError(f"{self.first.path}: nothing within {self.half:g} of the middle")
@@ -163,6 +169,7 @@ class Density(_Particles):
             counts += number
             constant = len(weight) > 0 and weight.strides == (0,)
             mass += number * float(weight[0]) if constant else project(x, y, weight, self.centre, self.half, pixels)
+        self.inside = round(float(counts.sum()))
         return smooth(counts, mass) / (2 * self.half / pixels) ** 2
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
@@ -183,7 +190,8 @@ class Density(_Particles):
 
     def show(self, snapshot: Snapshot) -> None:
         self.artist.set_data(self.image(snapshot))
-        self.axes.set_title(_title(snapshot, self.numbers(snapshot)))
+        outside = snapshot.particles(self.species).count - self.inside
+        set_title(self.axes, _title(snapshot, self.numbers(snapshot) + _outside(outside)))
 
 
 class Bodies(_Particles):
@@ -237,8 +245,7 @@ class Bodies(_Particles):
             )  # fmt: skip
             self.artists.append(artist)
         if self.named:
-            place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.13)}
-            axes.legend(ncols=5, columnspacing=1, handletextpad=0.2, labelspacing=0.3, **place)
+            legend(axes, 5, below=True, handlelength=1.2, handletextpad=0.2)
         self.frame(axes)
 
     def show(self, snapshot: Snapshot) -> None:
@@ -249,8 +256,7 @@ class Bodies(_Particles):
             outside += int((np.abs(at - self.centre) > self.half).any(axis=1).sum())
         for line, track in zip(self.tails, self.tracks):
             line.set_data(*track.tail(int(np.abs(self.times - snapshot.time).argmin()), self.half / 3))
-        more = f", {outside} outside the frame" if outside else ""
-        self.axes.set_title(_title(snapshot, self.numbers(snapshot) + more))
+        set_title(self.axes, _title(snapshot, self.numbers(snapshot) + _outside(outside)))
 
 
 @dataclass
@@ -323,12 +329,21 @@ def tracks(snapshots: Sequence[Snapshot], species: Sequence[str], axes: str) -> 
 class Map:
     """A field on a plane, or along a line where there is one axis only."""
 
-    def __init__(self, samples: Sequence[Snapshot], look: Look, name: str) -> None:
-        self.name, self.look, self.first = name, look, samples[-1]
-        values = [self.slice(snapshot.field(name))[0] for snapshot in samples]
-        finite = [v[np.isfinite(v)] for v in values]
-        lows, highs = [v.min() for v in finite if v.size], [v.max() for v in finite if v.size]
-        self.low, self.high = (float(min(lows)), float(max(highs))) if lows else (0.0, 1.0)
+    def __init__(self, samples: Sequence[Snapshot], look: Look, name: str, across: int = 0) -> None:
+        self.name, self.look, self.first, self.across = name, look, samples[-1], across
+        self.span(samples)
+
+    def span(self, snapshots: Sequence[Snapshot]) -> None:
+        """Sets the limits to the least and the greatest value in these snapshots; one that the run has taken away is skipped."""
+        lows, highs = [], []
+        for snapshot in snapshots:
+            with suppress(NotFoundError):
+                values = self.slice(snapshot.field(self.name))[0]
+                finite = values[np.isfinite(values)]
+                if finite.size:
+                    lows.append(float(finite.min()))
+                    highs.append(float(finite.max()))
+        self.low, self.high = (min(lows), max(highs)) if lows else (0.0, 1.0)
         # A field of both signs is shown about zero.
         self.signed = self.low < 0 < self.high and min(-self.low, self.high) > 0.1 * max(-self.low, self.high)
         if self.signed:
@@ -339,22 +354,26 @@ class Map:
     def shape(self) -> float:
         """Height over width of what is shown; 1 for a line."""
         field = self.first.field(self.name)
-        spans = [field.bounds[dim][1] - field.bounds[dim][0] for dim in field.dims[-2:]]
+        spans = [field.bounds[dim][1] - field.bounds[dim][0] for dim in self.dims(field)]
         return spans[0] / spans[1] if len(spans) == 2 else 1.0
 
+    def dims(self, field: Field) -> list[str]:
+        """The axes that are shown, in the order of the array."""
+        return [dim for i, dim in enumerate(field.dims) if len(field.dims) < 3 or i != self.across]
+
     def slice(self, field: Field) -> tuple[Array, str]:
-        """The values, and of three axes which plane it is: the middle one across the first."""
+        """The values, and of three axes which plane it is: the middle one across one of them."""
         unit = _length(field.snapshot)
         if len(field.shape) < 3:
             return field[...], ", ".join(f"{axis} = {at:.4g}{unit}" for axis, at in sorted(field.cut.items()))
-        middle = field.shape[0] // 2
-        return field[middle], f"{field.dims[0]} = {field.coords[field.dims[0]][middle]:.4g}{unit}"
+        dim, middle = field.dims[self.across], field.shape[self.across] // 2
+        return field[(slice(None),) * self.across + (middle,)], f"{dim} = {field.coords[dim][middle]:.4g}{unit}"
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
         field = self.first.field(self.name)
         self.axes = axes
         label = self.first.units.label(self.name, field.unit)
-        dims = field.dims[-2:]
+        dims = self.dims(field)
         if len(field.shape) == 1:
             (self.line,) = axes.plot(field.coords[dims[0]], np.zeros(field.shape))
             margin = 0.05 * (self.high - self.low) or 0.5
@@ -362,7 +381,7 @@ class Map:
             return
         bounds = [*field.bounds[dims[1]], *field.bounds[dims[0]]]
         self.image = axes.imshow(
-            np.zeros(field.shape[-2:]), origin="lower", extent=bounds, vmin=self.low, vmax=self.high,
+            np.zeros(self.slice(field)[0].shape), origin="lower", extent=bounds, vmin=self.low, vmax=self.high,
             cmap=DIVERGING if self.signed else self.look.map, interpolation="nearest",
         )  # fmt: skip
         _colour_bar(axes, self.image, label, bar)
@@ -374,7 +393,35 @@ class Map:
             self.line.set_ydata(values)
         else:
             self.image.set_data(values)
-        self.axes.set_title(_title(snapshot, where))
+        set_title(self.axes, _title(snapshot, where))
+
+
+def across(samples: Sequence[Snapshot], look: Look, names: Sequence[str]) -> int:
+    """The axis that maps of fields on three axes are cut across: of the first one, unless it leaves a map emptier.
+
+    The contrast of a plane is the standard deviation of its values over that of the axis with the greatest one; the least
+    over all fields and snapshots counts. `look.axes` names the plane.
+    """
+    dims = samples[-1].field(names[0]).dims
+    if len(dims) < 3:
+        return 0
+    if look.axes:
+        left = [i for i, dim in enumerate(dims) if dim not in look.axes]
+        if len(left) != 1 or len(look.axes) != 2:
+            raise UsageError(f"axes '{look.axes}': wanted two of x, y and z, such as xz")
+        return left[0]
+    least = np.ones(3)
+    for snapshot in samples:
+        for name in names:
+            field = snapshot.field(name)
+            contrast = np.array([float(np.std(field[(slice(None),) * axis + (field.shape[axis] // 2,)])) for axis in range(3)])
+            if np.isfinite(contrast).all() and contrast.max() > 0:
+                least = np.minimum(least, contrast / contrast.max())
+    best = 0
+    for axis in (1, 2):
+        if least[axis] > 1.1 * least[best]:
+            best = axis
+    return best
 
 
 class Strip:
@@ -431,8 +478,9 @@ def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot]
     fields = list(look.fields or last.fields)
     if fields and not (look.species and not look.fields):
         over_time = strips and len(series) > 1
+        cut = across(samples, look, fields)
         return [
-            Strip(series, look, name) if over_time and len(last.field(name).shape) == 1 else Map(samples, look, name)
+            Strip(series, look, name) if over_time and len(last.field(name).shape) == 1 else Map(samples, look, name, cut)
             for name in fields
         ]
     if not last.species:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 # M. Okabe and K. Ito, "Color Universal Design" (2008), without their yellow, which is faint on white.
@@ -34,23 +35,58 @@ SETTINGS: Any = {
 }
 
 
-def legend(axes: Any, most: int = 4, **options: Any) -> None:
-    """Names the curves above the axes, where they hide none, in as many columns as fit (at most `most`)."""
-    _, labels = axes.get_legend_handles_labels()
-    if not labels:
-        return
+def _width(text: str, size: float) -> float:
+    """The width of a line of text, in points."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
 
+    return float(TextToPath().get_text_width_height_descent(text, FontProperties(size=size), "$" in text)[0])
+
+
+def wrap(text: str, room: float, size: float) -> str:
+    """The text in lines of at most `room` inches, in letters of `size` points; formulas stay whole."""
+    lines = []
+    for line in text.split("\n"):
+        wide = _width(line, size)
+        if wide > 72 * room:
+            most = max(8, int(len(line) * 72 * room / wide))
+            line = "\n".join(textwrap.wrap(line, most, break_long_words="$" not in line, break_on_hyphens=False))
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def set_title(axes: Any, text: str) -> None:
+    """A title over the axes, in lines that are about as long as these are wide."""
+    room = 1.1 * axes.get_position(original=True).width * axes.figure.get_figwidth()
+    axes.set_title(wrap(text, room, axes.title.get_fontsize()))
+
+
+def legend(axes: Any, most: int = 4, below: bool = False, **options: Any) -> None:
+    """Names the curves above the axes, or below their label, where they hide none, in as many columns as fit (at most `most`).
+
+    Below them the figure grows by all lines but the first.
+    """
+    from matplotlib.transforms import ScaledTranslation
+
+    handles, labels = axes.get_legend_handles_labels()
+    if not labels:
+        return
     options = {"columnspacing": 1, "labelspacing": 0.3, "borderaxespad": 0.2, "handlelength": 2.2, **options}
     room = 72 * 1.15 * axes.get_position().width * axes.figure.get_figwidth()  # points; the layout widens axes later
     size = SETTINGS["legend.fontsize"]
-    measure, font = TextToPath().get_text_width_height_descent, FontProperties(size=size)
-    widths = [4 * size + float(measure(label, font, "$" in label)[0]) for label in labels]  # with handle and space
+    labels = [wrap(label, (room - 4 * size) / 72, size) for label in labels]
+    widths = [4 * size + max(_width(line, size) for line in label.split("\n")) for label in labels]  # with handle and space
     columns = min(most, len(labels))
     while columns > 1 and sum(max(part) for part in _split(widths, columns)) > room:
         columns -= 1
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, **options)
+    if below:
+        lines = max(sum(part) for part in _split([label.count("\n") + 1.0 for label in labels], columns))
+        axes.figure.set_figheight(axes.figure.get_figheight() + 1.4 * size / 72 * max(0, lines - 1))
+        under = axes.transAxes + ScaledTranslation(0, -28 / 72, axes.figure.dpi_scale_trans)  # ticks and label
+        options |= {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": under}
+    else:
+        options |= {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    axes.legend(handles, labels, ncols=columns, **options)
 
 
 def _split(values: list[float], columns: int) -> list[list[float]]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from simview.errors import NotFoundError, SimviewError
 from simview.options import swept
-from simview.pictures import Look, Map, pictures
+from simview.pictures import Bodies, Look, Map, pictures
 from simview.snapshot import Snapshot
-from simview.style import COLOURS, DASHES, SETTINGS, WIDTHS, legend
+from simview.style import COLOURS, DASHES, SETTINGS, WIDTHS, legend, wrap
 from simview.sweep import Sweep
 
 if TYPE_CHECKING:
@@ -126,8 +126,10 @@ def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str]
         look = copy(look)
         look.fields = first.fields[-1:]
     base = pictures(held, look)[0]
+    unit = f" {first.time_unit}" if first.units.names else ""
+    times = {f"t = {snapshot.time:.6g}{unit}" for snapshot in held}
     wide = WIDTHS[width]
-    figure = Figure(figsize=(wide, min(9.0, 0.5 + (wide - 0.9) / shape[1] * shape[0] + 0.12 * shape[0])))
+    figure = Figure(figsize=(wide, min(9.0, 0.5 + (wide - 0.9) / shape[1] * shape[0] + (0.12 if len(times) == 1 else 0.25) * shape[0])))
     grid = figure.add_gridspec(*shape)
     drawn: Any = None
     for snapshot, (_, row) in zip(last, frame.iterrows()):
@@ -139,10 +141,14 @@ def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str]
             axes.text(0.5, 0.5, str(row["state"]), ha="center", va="center", transform=axes.transAxes)
         else:
             picture = copy(base)
+            if isinstance(picture, Bodies):
+                picture.named = False  # no room for a legend in each
             picture.draw(axes, None)
             picture.show(snapshot)
             drawn = picture
         axes.set(title="", xlabel="", ylabel="", xticks=[], yticks=[])
+        if snapshot is not None and len(times) > 1:
+            axes.set_title(f"t = {snapshot.time:.6g}{unit}", fontsize=7, pad=2)
         if wrapped or place[0] == shape[0] - 1:
             axes.set_xlabel(f"{across} = {_text(row[across])}", labelpad=2)
         if down and place[1] == 0:
@@ -151,8 +157,8 @@ def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str]
     if isinstance(base, Map) and image is not None:
         label = first.units.label(base.name, first.field(base.name).unit)
         figure.colorbar(image, ax=figure.axes, shrink=0.6, pad=0.01, aspect=30).set_label(label)
-    unit = f" {first.time_unit}" if first.units.names else ""
-    figure.suptitle(f"{_heading(sweep, varying)}, t = {first.time:.6g}{unit}", fontsize=9)
+    when = f", {times.pop()}" if len(times) == 1 else ""
+    figure.suptitle(wrap(_heading(sweep, varying) + when, 0.95 * figure.get_figwidth(), 9), fontsize=9)
     return figure
 
 
@@ -199,7 +205,7 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
         axes.set(xlabel=along or "run", ylabel=shown)
         if i == 0:
             legend(axes)
-    figure.suptitle(_heading(sweep, varying), fontsize=9)
+    figure.suptitle(wrap(_heading(sweep, varying), 0.95 * figure.get_figwidth(), 9), fontsize=9)
     return figure
 
 

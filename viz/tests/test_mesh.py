@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+import write
 
 import simview
 from simview.figure import draw, table_panels
 from simview.grains import Grains, outlines
 from simview.options import Column, _draw_column, columns, reference
-from simview.panels import haff, power
+from simview.panels import haff, power, spectrum
 from simview.pictures import Look
 from simview.run import open as simview_open
 
@@ -35,9 +36,84 @@ def test_field(gray_scott):
 
 def test_power(gray_scott):
     """A cosine of three periods holds all of its power, 1/2, in shell 3."""
-    k, p = power(np.asarray(simview.open(gray_scott)[0].field("u")))
+    k, p = power(np.asarray(simview.open(gray_scott)[0].field("u")), (1, 1))
     # An FFT of N = 768 values is good to a few eps log2(N) of the largest amplitude, which is 1.
     assert k[2] == 3 and abs(p[2] - 0.5) < 1e-13 and p.sum() - p[2] < 1e-13
+
+
+@pytest.mark.parametrize("n, h", (((16, 64), (1.0, 1.0)), ((32, 32), (0.5, 2.0))))
+def test_power_of_a_long_box(tmp_path, n, h):
+    """On a box of 16 x 64 waves of length 8 along either side share a shell, 8; the label says of which side, as far as all are resolved."""
+    from matplotlib.figure import Figure
+
+    y, x = np.meshgrid(*(step * np.arange(count) for count, step in zip(n, h)), indexing="ij")
+    for along in (x, y):
+        k, p = power(np.cos(2 * np.pi * along / 8), (16, 64))
+        # As in test_power: eps log2(1024) of amplitudes of 1.
+        assert k[7] == 8 and abs(p[7] - 0.5) < 1e-13 and p.sum() - p[7] < 1e-13
+    (tmp_path / "snap").mkdir()
+    file, group = write.begin(tmp_path / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
+    with file:
+        write.mesh(group, "u", np.cos(2 * np.pi * y / 8), h)
+    axes = Figure().add_subplot()
+    spectrum(simview.open(tmp_path)[0], axes, ["u"])
+    shells = axes.lines[0].get_xdata()
+    assert axes.get_xlabel().endswith("L: longest side") and shells[-1] == np.ceil(32 / h[1]) - 1  # the coarser side's Nyquist
+
+
+def test_film_limits(tmp_path, monkeypatch):
+    """No frame of a film leaves its limits, which are those of all its frames, and a slice's film says which slice."""
+    import simview.movie as movie
+
+    (tmp_path / "snap").mkdir()
+    for i in range(31):
+        file, group = write.begin(tmp_path / "snap" / f"snap_{i:08d}.h5", i, i, meshes=True)
+        with file:
+            values = np.linspace(0, 1, 8) * {13: 5, 17: -3}.get(i, 1)
+            write.mesh(group, "u", values, (1.0,))
+            write.mesh(group, "w", values + 10 * np.ones((8, 8)), (1.0, 1.0))
+    made = []
+
+    def frames(screen, snapshots, workers):
+        made.extend(screen[0])
+        yield from ()
+
+    monkeypatch.setattr(movie, "_frames", frames)
+    movie.movie(simview_open(tmp_path), tmp_path / "u.gif")
+    assert [(picture.low, picture.high) for picture in made] == [(-5.0, 5.0), (7.0, 15.0)]  # of both signs: about zero
+    made.clear()
+    movie.movie(simview_open(tmp_path), tmp_path / "u.gif", every=5)  # neither 13 nor 17 is in it
+    assert [(picture.low, picture.high) for picture in made] == [(0.0, 1.0), (10.0, 11.0)]
+
+
+def test_film_of_a_slice(plate, tmp_path, monkeypatch):
+    import simview.movie as movie
+
+    titles = []
+    monkeypatch.setattr(movie, "_frames", lambda screen, *_: titles.append(screen[1]) or (None for _ in ()))
+    movie.movie(simview_open(f"{plate}/slices/thin"), tmp_path / "u.gif")
+    movie.movie(simview_open(plate), tmp_path / "u.gif")
+    assert titles == ["two fields on a plate, slice thin", "two fields on a plate"]
+
+
+def test_cut_with_contrast(tmp_path):
+    """A grid on three axes is cut where its fields differ from place to place; where all planes tell as much, across z."""
+    (tmp_path / "snap").mkdir()
+    z, y, x = np.meshgrid(*(np.arange(8.0),) * 3, indexing="ij")
+    file, group = write.begin(tmp_path / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
+    with file:
+        write.mesh(group, "u", x + y + 0.5 * z, (1.0,) * 3)
+        write.mesh(group, "v", 1.0 * (z > 3), (1.0,) * 3)
+        write.mesh(group, "w", x + y + z, (1.0,) * 3)
+    run = simview.open(tmp_path)
+    maps, _ = _drawn(draw(run, look=Look(fields=["u", "v"]), only=["picture"]))
+    assert all("y = 4.5" in axes.get_title() and axes.get_ylabel() == "z" for axes in maps) and len(maps) == 2
+    assert np.array_equal(maps[1].images[0].get_array(), np.asarray(run[0].field("v"))[:, 4, :])
+    for look, title in ((Look(fields=["w"]), "z = 4.5"), (Look(axes="yz"), "x = 4.5"), (Look(axes="xy"), "z = 4.5")):
+        maps, _ = _drawn(draw(run, look=look, only=["picture"]))
+        assert maps and all(title in axes.get_title() for axes in maps)
+    with pytest.raises(simview.UsageError, match="axes 'xx'"):
+        draw(run, look=Look(axes="xx"))
 
 
 def test_haff():

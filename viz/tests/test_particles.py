@@ -48,6 +48,45 @@ def test_frame(tmp_path):
     assert Bodies(simview.open(tmp_path)[:], Look()).half > 40
 
 
+def test_density_counts(tmp_path):
+    """The title of a density counts the bodies outside its frame."""
+    from matplotlib.figure import Figure
+
+    far = cube(3000)
+    far[0, :7] = 40
+    run = snapshot(tmp_path, {"stars": (far, None)})
+    picture = Density(run[:], Look(size=2.0, pixels=64))
+    axes = Figure().add_subplot()
+    picture.draw(axes)
+    picture.show(run[0])
+    assert axes.get_title() == "t = 0, 3000 bodies, 7 outside the frame"
+    run = snapshot(tmp_path, {"stars": (far, None), "stars_halo": (cube(6000), None)})
+    for width in ("page", "column"):
+        figure = draw(run, look=Look(size=2.0, pixels=64), width=width)
+        figure.draw_without_rendering()
+        title = figure.axes[0].title
+        assert title.get_text().replace("\n", " ") == "t = 0, 3000 of 9000 bodies (halos not drawn), 7 outside the frame"
+        assert 0 <= title.get_window_extent().x0 and title.get_window_extent().x1 <= figure.bbox.x1
+
+
+@pytest.mark.parametrize("width", ("page", "column"))
+@pytest.mark.parametrize("name", ("globular cluster number {} of the outer halo", "unbroken" * 15 + "{}", "s{}"))
+def test_many_species(tmp_path, width, name, recwarn):
+    """The legend of many species with long names, and a long title, lie inside the figure and over nothing."""
+    run = snapshot(tmp_path, {name.format(i): (cube(4, i), None) for i in range(14)})
+    (tmp_path / "status.json").write_text("{}")
+    run.provenance["title"] = "A title that tells at length what this run of many clusters is about " * 3
+    figure = draw(run, width=width)
+    figure.draw_without_rendering()
+    assert not [str(warning.message) for warning in recwarn if "layout" in str(warning.message)]
+    (axes,) = figure.axes
+    at, label = axes.get_legend().get_window_extent(), axes.xaxis.label.get_window_extent()
+    assert 0 <= at.x0 and at.x1 <= figure.bbox.x1 and 0 <= at.y0 and at.y1 <= label.y0
+    title = figure._suptitle.get_window_extent()
+    assert 0 <= title.x0 and title.x1 <= figure.bbox.x1 and title.y0 >= axes.title.get_window_extent().y1
+    assert axes.get_window_extent().height > 0.25 * figure.bbox.height
+
+
 def test_halos(tmp_path):
     """A title says how many bodies are drawn, of how many, and why not all."""
     parts = {"disk": (cube(3000), None), "disk_halo": (cube(6000), None)}
@@ -113,6 +152,37 @@ def test_columns(clusters, tmp_path):
     assert [axes.get_ylabel() for axes in draw(run, only=["observe", "flow"]).axes] == ["length", "heat", "grains", "mass"]
 
 
+def test_long_names(tmp_path):
+    """The label of an axis is no longer than the axis."""
+    time = np.arange(5.0)
+    (tmp_path / "snap").mkdir()
+    long = "concentration_of_the_activator_in_the_outer_layer"
+    columns = {f"{long}_{what}": time * factor for what, factor in (("min", 1), ("mean", 2), ("max", 3))}
+    write.table(tmp_path / "tables.h5", "fields", {"step": np.arange(5), "time": time, **columns})
+    figure = draw(simview.open(tmp_path))
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    label = axes.yaxis.label.get_window_extent()
+    assert 0 <= label.y0 and label.y1 <= figure.bbox.y1 and long in axes.get_ylabel().replace("\n", "")
+
+
+def test_columns_told_apart(tmp_path):
+    """A curve under another one stands out beside it; ticks of numbers close to each other are whole numbers of one string."""
+    time = np.arange(5.0)
+    (tmp_path / "snap").mkdir()
+    kinetic = 5 + time
+    columns = {"step": np.arange(5), "time": time, "kinetic": kinetic, "total": 1.001 * kinetic}
+    write.table(tmp_path / "tables.h5", "energy", columns | {"gate1_grains": time})
+    write.table(tmp_path / "tables.h5", "observe", {"step": np.arange(5), "time": time, "jacobi": -1.5009 + 1e-6 * time})
+    figure = draw(simview.open(tmp_path), only=["energy", "observe"])
+    figure.draw_without_rendering()
+    energy, observe = figure.axes
+    kinetic, total, gate = energy.lines
+    assert kinetic.get_linewidth() > 2 * total.get_linewidth() == 2 * gate.get_linewidth()
+    assert [text.get_text() for text in energy.get_legend().get_texts()] == ["kinetic", "total", "through gate 1"]
+    assert observe.yaxis.get_offset_text().get_text() == "" and "1.50089" in observe.get_yticklabels()[-2].get_text()
+
+
 def test_legends(grains, plate, call, sweep):
     """No legend lies in its axes, where curves are."""
     from simview.sweep_figure import draw_sweep
@@ -123,7 +193,7 @@ def test_legends(grains, plate, call, sweep):
     figures.append(draw_sweep(simview.open_sweep(sweep), only=["fields.v_mean"]))
     found = 0
     for figure in figures:
-        figure.canvas.draw()
+        figure.draw_without_rendering()
         for axes in figure.axes:
             if legend := axes.get_legend():
                 at, inside = legend.get_window_extent(), axes.get_window_extent()

@@ -42,6 +42,18 @@ def test_figures(sweep, simview, tmp_path):
     assert code == 0 and "6: 6 done" in said and "0.05, 0.06, 0.07" in said
 
 
+def test_times(sweep, monkeypatch):
+    """A sheet states one time only where all runs are there; else each picture states its own."""
+    import simview.sweep_figure as sweep_figure
+    from simview import open_sweep
+
+    found = open_sweep(sweep)
+    monkeypatch.setattr(sweep_figure, "_last", lambda sweep, name: sweep[name][0 if name == "run_0002" else -1])
+    figure = draw_sweep(found)
+    assert figure._suptitle.get_text() == "spots, by F and k"
+    assert [axes.get_title() for axes in figure.axes if axes.images] == ["t = 40", "t = 0", *["t = 40"] * 4]
+
+
 def test_titles(sweep, untitled, prices):
     """A sweep is headed by what it is and what it goes over; without a title by its folder, never by its first run."""
     from simview import open_sweep

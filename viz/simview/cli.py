@@ -14,7 +14,7 @@ from simview.errors import DamagedError, NotFoundError, SimviewError, UsageError
 from simview.run import Run
 from simview.run import open as open_run
 from simview.style import MAPS, WIDTHS
-from simview.sweep import is_sweep, open_sweep
+from simview.sweep import Sweep, is_sweep, open_sweep
 
 if TYPE_CHECKING:
     from simview.pictures import Look
@@ -119,8 +119,11 @@ def _plot(options: argparse.Namespace) -> None:
 
         sweep = open_sweep(options.path)
         output = options.output or Path(f"{sweep.name}.png")
-        save(draw_sweep(sweep, only=options.only, look=look, width=options.width), output, options.dpi)
-        print(output)
+
+        def make_sheet() -> None:
+            save(draw_sweep(sweep, only=options.only, look=look, width=options.width), output, options.dpi)
+
+        _despite_damage(sweep, make_sheet, output)
         return
     run = open_run(options.path)
     output = options.output or Path(f"{run.name}.png")
@@ -149,7 +152,7 @@ def _movie(options: argparse.Namespace) -> None:
     _despite_damage(run, make, output)
 
 
-def _despite_damage(run: Run, make: Callable[[], None], output: Path) -> None:
+def _despite_damage(run: Run | Sweep, make: Callable[[], None], output: Path) -> None:
     """Makes a picture or film; where that meets a damaged file, once more without all that are damaged."""
     try:
         make()
@@ -175,11 +178,11 @@ def _summary(options: argparse.Namespace) -> None:
         if is_sweep(path):
             from simview.sweep_figure import sweep_summary
 
-            print(sweep_summary(open_sweep(path)))
+            text, whole = sweep_summary(open_sweep(path), verify=options.verify)
         else:
             text, whole = summary(open_run(path), verify=options.verify)
-            print(text)
-            damaged += not whole
+        print(text)
+        damaged += not whole
     if damaged:
         raise DamagedError("there are damaged files: the lines with !")
 

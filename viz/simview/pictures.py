@@ -297,7 +297,10 @@ def tracks(snapshots: Sequence[Snapshot], species: Sequence[str], axes: str) -> 
     from simview.series import read_series
 
     names = ["x", "y", "z", "vx", "vy", "vz"]
-    series = read_series(snapshots, species, names, 1)
+    try:
+        series = read_series(snapshots, species, names, 1)
+    except UsageError:  # bodies come and go
+        return []
     at, speed = (np.stack([series[name].to_numpy() for name in part]).astype(float) for part in (names[:3], names[3:]))
     step = np.diff(series["time"].to_numpy())[None, :, None]  # of [axis, time, body]
     begin, end = speed[:, :-1], speed[:, 1:]

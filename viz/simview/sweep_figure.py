@@ -14,6 +14,7 @@ from simview.options import swept
 from simview.pictures import Look, Map, pictures
 from simview.snapshot import Snapshot
 from simview.style import COLOURS, DASHES, SETTINGS, WIDTHS, legend
+from simview.summary import digests
 from simview.sweep import Sweep
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def draw_sweep(sweep: Sweep, *, only: Sequence[str] | None = None, look: Look | 
 
 
 def _last(sweep: Sweep, name: str) -> Snapshot | None:
+    if name in sweep._damaged:
+        return None
     try:
         run = sweep[name]
         return run[-1] if len(run) else None
@@ -130,13 +133,14 @@ def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str]
     figure = Figure(figsize=(wide, min(9.0, 0.5 + (wide - 0.9) / shape[1] * shape[0] + 0.12 * shape[0])))
     grid = figure.add_gridspec(*shape)
     drawn: Any = None
-    for snapshot, (_, row) in zip(last, frame.iterrows()):
+    for snapshot, (name, row) in zip(last, frame.iterrows()):
         number = columns.index(row[across])
         place = divmod(number, shape[1]) if wrapped else (rows.index(row[down]) if down else 0, number)
         axes = figure.add_subplot(grid[place])
         axes.set_box_aspect(1)
         if snapshot is None:
-            axes.text(0.5, 0.5, str(row["state"]), ha="center", va="center", transform=axes.transAxes)
+            said = "damaged" if str(name) in sweep._damaged else str(row["state"])
+            axes.text(0.5, 0.5, said, ha="center", va="center", transform=axes.transAxes)
         else:
             picture = copy(base)
             picture.draw(axes, None)
@@ -203,8 +207,8 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
     return figure
 
 
-def sweep_summary(sweep: Sweep) -> str:
-    """A sweep in a few lines of text."""
+def sweep_summary(sweep: Sweep, *, verify: bool = False) -> tuple[str, bool]:
+    """A sweep in a few lines of text, with the faults of its runs' files; and whether nothing is damaged. As `summary`."""
     frame = sweep.frame
     states = ", ".join(f"{count} {state}" for state, count in frame["state"].value_counts().items())
     try:
@@ -215,4 +219,7 @@ def sweep_summary(sweep: Sweep) -> str:
     for name in sweep.parameters:
         values = list(dict.fromkeys(_text(value) for value in frame[name]))
         lines.append(f"  {name:<10}  {', '.join(values[:12])}{', ...' if len(values) > 12 else ''}")
-    return "\n".join(lines)
+    faults = sweep.leave_out_damaged()
+    if verify:
+        lines.append(f"  {'verified':<10}  {digests(sweep.path, faults)}")
+    return "\n".join([*lines, *(f"  ! {fault}" for fault in faults)]), not faults

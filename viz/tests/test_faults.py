@@ -266,3 +266,109 @@ def test_verify(clusters, simview_command, tmp_path):
         verify(victim)
     empty_hdf5(victim)
     assert "7 files are as they were written, 1 carry no digest" in simview_command("summary", "--verify", copy)[1]
+
+
+def test_particles_that_come_and_go(clusters, tmp_path, simview_command):
+    """Values never go to another particle: a series wants the same ids in all snapshots, and a good file is no damage."""
+    copy = tmp_path / "bad.out"
+
+    def other_ids(group):
+        group["right/id"][3] = 10**6
+
+    def fewer(group):
+        for name, item in list(group["right"].items()):
+            for path in [name, *(f"{name}/{axis}" for axis in (item if isinstance(item, h5py.Group) else ()))]:
+                part = group["right"][path]
+                if isinstance(part, h5py.Dataset):
+                    values, about = part[:-1], dict(part.attrs)
+                    del group["right"][path]
+                    group["right"][path] = values
+                    group["right"][path].attrs.update(about)
+                elif "shape" in part.attrs:
+                    part.attrs["shape"] = np.array([39], "u8")
+
+    def none(group):
+        del group["right"]
+
+    def more(group):
+        group.copy("right", "new")
+
+    for change in (other_ids, fewer, none, more):
+        shutil.copytree(clusters, copy)
+        victim = copy / "snap" / "snap_00000008.h5"
+        content = tmp_path / "new.h5"
+        with h5py.File(victim) as old, h5py.File(content, "w") as new:  # without the seal
+            for name in old:
+                old.copy(name, new)
+            new.attrs.update(old.attrs)
+            change(new["data/8/particles"])
+        content.replace(victim)
+        run = simview.open(copy)
+        assert run[2].fault() is None, change
+        with pytest.raises(simview.UsageError, match="particles come and go between .*00000000.h5 and .*00000008.h5: read them snapshot"):
+            run.read()
+        shutil.rmtree(copy)
+    with pytest.raises(simview.UsageError, match="'id' as a coordinate already"):
+        simview.open(clusters).read(names=["id"])
+
+
+@pytest.mark.parametrize("name", ["time", "dt"])
+def test_times_that_are_no_numbers(gray_scott, tmp_path, simview_command, name):
+    """at_time found a wrong snapshot, silently."""
+    copy = tmp_path / "bad.out"
+    shutil.copytree(gray_scott, copy)
+    victim = copy / "snap" / "snap_00000100.h5"
+    for value in (math.nan, math.inf):
+        with h5py.File(victim, "r+") as file:
+            file["data/100"].attrs[name] = value
+        run = simview.open(copy)
+        assert math.isnan(run.times[1]) and f"its {name} is {value:g}" in run[1].fault()
+        with pytest.raises(simview.DamagedError, match=victim.name):
+            run.at_time(50)
+        for command in (("plot", copy, "--field", "u", "-o", "a.png", "--dpi", "50"), ("summary", copy)):
+            code, said, fault = simview_command(*command)
+            assert code == 65 and victim.name in said + fault
+
+
+def test_a_file_that_is_open(gray_scott, tmp_path):
+    """What the user has open with h5py is no damage; HDF5's own reason stands in the message of what is."""
+    copy = tmp_path / "s.out"
+    shutil.copytree(gray_scott, copy)
+    with h5py.File(copy / "snap" / "snap_00000100.h5", "r"):
+        run = simview.open(copy)
+        assert run[1].time == 50 and run.leave_out_damaged() == [] and len(run) == 3
+    (copy / "snap" / "snap_00000100.h5").write_bytes(b"nothing")
+    assert "(HDF5 cannot open it: " in simview.open(copy)[1].fault()
+    assert "file signature not found" in simview.open(copy)[1].fault()
+
+
+def test_a_sweep_without_one_snapshot(sweep, tmp_path, simview_command):
+    """The rest is drawn, the cell says why it is empty, the file is named, the exit code tells."""
+    from simview.sweep_figure import draw_sweep
+
+    copy = tmp_path / "bad.sweep"
+    shutil.copytree(sweep, copy)
+    victim = sorted((copy / "run_0002" / "snap").iterdir())[-1]
+    victim.write_bytes(victim.read_bytes()[:3000])
+    code, said, fault = simview_command("plot", copy, "-o", "a.png", "--dpi", "60")
+    assert code == 65 and said == "a.png\n" and f"left out of a.png: {victim}: cut short" in fault and fault.count("\n") == 1
+    code, said, fault = simview_command("summary", copy)
+    assert code == 65 and f"  ! {victim}: cut short" in said and fault.count("\n") == 1
+    found = simview.open_sweep(copy)
+    (line,) = found.leave_out_damaged()
+    assert str(victim) in line
+    figure = draw_sweep(found)
+    assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["damaged"]
+    assert len([axes for axes in figure.axes if axes.images]) == 5
+    assert simview_command("summary", sweep)[0] == 0
+
+
+def test_a_caller_may_change_what_it_gets(clusters, sweep):
+    run, found = simview.open(clusters), simview.open_sweep(sweep)
+    frame, table = run.tables.energy, found.frame
+    frame["error"], table["F"] = 99.0, 99.0
+    run.tables.energy.attrs["units"]["time"] = "h"
+    assert (run.tables.energy["error"] < 1).all() and run.tables.energy.attrs["units"]["time"] == "Myr"
+    run.provenance["parameters"].clear()
+    run.parameters["integrate"]["dt"] = 99
+    assert list(found.frame["F"]) == [0.03] * 3 + [0.04] * 3 and run.parameters["integrate"]["dt"] == 1 / 64

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simview.errors import NotFoundError, SimviewError
+from simview.errors import NotFoundError, SimviewError, UsageError
+from simview.figure import checked
 from simview.options import swept
-from simview.pictures import Look, Map, pictures
+from simview.pictures import Look, Map, pictures, refuse_unused
 from simview.snapshot import Snapshot
 from simview.style import COLOURS, DASHES, SETTINGS, WIDTHS, legend
 from simview.summary import digests
@@ -47,6 +48,7 @@ def draw_sweep(sweep: Sweep, *, only: Sequence[str] | None = None, look: Look | 
     """
     import matplotlib
 
+    only, look = checked(sweep, Sweep, only, look, width)
     frame = sweep.frame
     varying = [name for name in sweep.parameters if frame[name].nunique() > 1] or list(sweep.parameters[:1])
     results = [name for name in frame.columns if "." in name and name not in sweep.parameters]
@@ -54,7 +56,7 @@ def draw_sweep(sweep: Sweep, *, only: Sequence[str] | None = None, look: Look | 
         if only == ["pictures"] or (only is None and len(varying) <= 2 and 1 < len(frame) <= MOST):
             last = [_last(sweep, str(name)) for name in frame.index]
             if any(snapshot is not None for snapshot in last) and (only or any(s is not None and s.fields for s in last)):
-                return _sheet(sweep, last, varying, look or Look(), width)
+                return _sheet(sweep, last, varying, look, width)
             if only:
                 raise NotFoundError(f"{sweep.path}: no snapshots in its runs")
         for name in only or ():
@@ -63,6 +65,7 @@ def draw_sweep(sweep: Sweep, *, only: Sequence[str] | None = None, look: Look | 
         chosen = list(only) if only else _telling(sweep, results)
         if not chosen:
             raise NotFoundError(f"{sweep.path}: nothing to draw: no run has written a table yet")
+        refuse_unused(look, [])
         return _curves(sweep, chosen, varying, width)
 
 
@@ -128,7 +131,10 @@ def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str]
     if look.fields is None and first.fields:
         look = copy(look)
         look.fields = first.fields[-1:]
+    if look.fields is not None and len(look.fields) > 1:
+        raise UsageError(f"{sweep.path}: a sheet shows one field, not {', '.join(look.fields)}")
     base = pictures(held, look)[0]
+    refuse_unused(look, [base])
     wide = WIDTHS[width]
     figure = Figure(figsize=(wide, min(9.0, 0.5 + (wide - 0.9) / shape[1] * shape[0] + 0.12 * shape[0])))
     grid = figure.add_gridspec(*shape)

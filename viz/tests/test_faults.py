@@ -372,3 +372,69 @@ def test_a_caller_may_change_what_it_gets(clusters, sweep):
     run.provenance["parameters"].clear()
     run.parameters["integrate"]["dt"] = 99
     assert list(found.frame["F"]) == [0.03] * 3 + [0.04] * 3 and run.parameters["integrate"]["dt"] == 1 / 64
+
+
+def test_arguments_of_figures_and_films(clusters, plate, sweep, tmp_path):
+    """Paths as text or as `Path`, one name as text; whatever makes no sense is one line."""
+    from simview.figure import draw, save
+    from simview.movie import movie
+    from simview.pictures import Look
+    from simview.sweep_figure import draw_sweep
+
+    run, found = simview.open(plate), simview.open_sweep(sweep)
+    out = str(tmp_path / "a.gif")
+    assert movie(run, out, dpi=40, fps=50, workers=1) == len(run)
+    figure = draw(run, only="fields", look=Look(fields="u", species=None))
+    save(figure, str(tmp_path / "a.png"), 40)
+    assert len(figure.axes) == 1 and len(draw_sweep(found, only="fields.v_mean").axes) == 1
+    complaints = []
+    for name in ("fps", "dpi", "workers", "progress", "look", "every"):
+        for wrong in (*WRONG, 0):
+            if (wrong is None and name in ("workers", "progress", "look")) or (name == "progress" and callable(wrong)):
+                continue
+            if wrong is True or (name == "fps" and wrong in (3, 1.5)) or (name in ("workers", "every") and wrong in (3, 10**30)):
+                continue
+            ask(complaints, f"movie {name}", movie, run, out, **{"workers": 1, name: wrong})
+            with pytest.raises(simview.SimviewError):
+                movie(run, out, **{"workers": 1, name: wrong})
+    for name in ("species", "axes", "size", "pixels", "map", "fields"):
+        for wrong in (-1, math.nan, 10**400, [3], b"x", object, {3: 3}, np.array([1, 2])):
+            with pytest.raises(simview.UsageError, match="wanted"):
+                Look(**{name: wrong})
+    for function, item in ((draw, run), (draw_sweep, found)):
+        for name in ("snapshot", "only", "look", "width"):
+            for wrong in (3, "x", [3], b"x", [], object):
+                if name != "snapshot" or function is draw:
+                    ask(complaints, f"{function.__name__} {name}", function, item, **{name: wrong})
+                    with pytest.raises(simview.SimviewError):
+                        function(item, **{name: wrong})
+        ask(complaints, function.__name__, function, 3)
+    for wrong in (3, None, object, "a", "a.bmp", "a\0.png"):
+        ask(complaints, "save", save, figure, wrong)
+        ask(complaints, "movie", movie, run, wrong)
+    for wrong in (math.nan, -1, "x", 1e9):
+        with pytest.raises(simview.UsageError, match="dpi: wanted a number"):
+            save(figure, tmp_path / "a.png", wrong)
+    assert not complaints, "\n".join(complaints)
+    with pytest.raises(simview.UsageError, match="no run of|too small|no 'x'"):
+        draw(run, width="x")
+
+
+def test_limits_of_films_and_sizes(pair, clusters, simview_command, tmp_path):
+    """A GIF holds pauses of up to 655 s, and browsers show none below 0.02 s; lengths that fit no number are refused."""
+    for fps in ("0.001", "51", "1e300"):
+        code, _, fault = simview_command("movie", pair, "-o", "k.gif", "--fps", fps)
+        assert code == 64 and "a .gif film holds 0.002 to 50 frames a second" in fault and fault.count("\n") == 1
+    from PIL import Image
+
+    for fps, pause in (("0.002", 500_000), ("50", 20)):
+        assert simview_command("movie", pair, "-o", "k.gif", "--fps", fps, "--dpi", "40", "--every", "5")[0] == 0
+        with Image.open(tmp_path / "k.gif") as film:
+            assert film.info["duration"] == pause
+    for size in ("1e300", "1e-300", "1e31"):
+        code, _, fault = simview_command("plot", pair, "--size", size)
+        assert code == 64 and "--size: wanted a number above 0 (1e-30 to 1e30)" in fault and fault.count("\n") == 1
+    for run in (pair, clusters):
+        assert simview_command("plot", run, "--size", "1e30", "--only", "picture", "--dpi", "40")[0] == 0
+    code, _, fault = simview_command("plot", clusters, "--species", "right", "--size", "1e-20", "--only", "picture")
+    assert code == 64 and "is too small for a picture about" in fault

@@ -184,7 +184,8 @@ class Density(_Particles):
             counts += number
             constant = len(weight) > 0 and weight.strides == (0,)
             mass += number * float(weight[0]) if constant else project(x, y, weight, self.centre, self.half, pixels)
-        return smooth(counts, mass) / np.float64(2 * self.half / pixels) ** 2  # in double: single ends at 3e38
+        surface: Image = smooth(counts, mass) / np.float64(2 * self.half / pixels) ** 2  # in double: single ends at 3e38
+        return surface
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
         from matplotlib.colors import LogNorm
@@ -486,5 +487,5 @@ def refuse_unused(look: Look, shown: Sequence[Picture], others: Sequence[str] = 
     known = {*others, *(option for picture in shown for option in picture.options)}
     for option in look.given:
         if option not in known:
-            here = ", ".join(f"--{name}" for name in OPTIONS if name in known) or "none of the options that choose a picture"
-            raise UsageError(f"--{option} has no meaning for what is drawn; these have: {here}")
+            here = ", ".join(f"--{name}" for name in OPTIONS if name in known)
+            raise UsageError(f"--{option} has no meaning for what is drawn" + (f"; these have: {here}" if here else ""))

@@ -45,9 +45,9 @@ def _counts(group: Any, species: Sequence[str], every: bool) -> tuple[int, ...]:
         item = records.get("id", next(iter(records.values()), None))
         while item is not None and not isinstance(item, h5py.Dataset) and "shape" not in item.attrs:  # a vector
             item = next(iter(item.values()), None)
-        shape = () if item is None else item.shape if isinstance(item, h5py.Dataset) else np.atleast_1d(item.attrs["shape"])
+        shape: tuple[Any, ...] = () if item is None else item.shape if isinstance(item, h5py.Dataset) else tuple(np.atleast_1d(item.attrs["shape"]))
         counts.append(int(shape[0]) if len(shape) else 0)
-    return tuple(counts[: len(species)]) if not any(counts[len(species) :]) else tuple(counts)
+    return tuple(counts if any(counts[len(species) :]) else counts[: len(species)])
 
 
 def _changing(first: Snapshot, other: Snapshot) -> UsageError:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -120,18 +120,23 @@ class Sweep(Sequence[Run]):
         """
         faults: list[str] = []
         for name in map(str, self.frame.index):
+            found: list[str] = []
+            whole = False  # whether its parameters and its last snapshot can be read
             try:
                 run = self[name]
                 last = list(run.steps[-1:])
-                for part in (run, *run.slices.values()):
-                    faults += [fault for fault in part.leave_out_damaged() if fault not in faults]
-                if last != list(run.steps[-1:]):
-                    self._damaged.add(name)
-                _ = run.status
+                with _noting(found):
+                    _ = run.status
+                with _noting(found):
+                    _ = run.provenance
+                    for part in (run, *run.slices.values()):
+                        found += part.leave_out_damaged()
+                    whole = last == list(run.steps[-1:])
             except NotFoundError:  # not written yet
-                continue
-            except DamagedError as error:
-                faults.append(str(error))
+                whole = True
+            if not whole:
+                self._damaged.add(name)
+            faults += [fault for fault in dict.fromkeys(found) if fault not in faults]
         return faults
 
     def _written(self, name: str) -> bool:
@@ -166,6 +171,14 @@ class Sweep(Sequence[Run]):
 
     def __repr__(self) -> str:
         return f"<sweep {self.path}: {len(self)} runs over {', '.join(self.parameters)}>"
+
+
+@contextmanager
+def _noting(faults: list[str]) -> Iterator[None]:
+    try:
+        yield
+    except DamagedError as error:
+        faults.append(str(error))
 
 
 def _number(value: str) -> float:

@@ -201,7 +201,7 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
             axes.locator_params(axis="x", nbins=5)
         shown = name.split(".", 1)[1] if name.startswith("fields.") else name
         if _error_of(name, list(frame.columns)):
-            written = [str(row) for row in frame.index if sweep._written(str(row))]
+            written = [str(row) for row in frame.index if sweep._written(str(row)) and str(row) not in sweep._damaged]
             about, exact = swept([sweep[row] for row in written], name)
             shown = f"{about}\n± one standard error"
             if along and not parts and np.isfinite(exact).any():

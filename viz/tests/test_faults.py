@@ -361,6 +361,24 @@ def test_a_sweep_without_one_snapshot(sweep, tmp_path, simview_command):
     assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["damaged"]
     assert len([axes for axes in figure.axes if axes.images]) == 5
     assert simview_command("summary", sweep)[0] == 0
+    assert found.leave_out_damaged() == [] and [text.get_text() for axes in draw_sweep(found).axes for text in axes.texts] == ["damaged"]
+
+
+def test_a_sweep_of_prices_without_one_table(prices, tmp_path, simview_command):
+    """The prices are in sweep.csv: only the exact one of that run is left out."""
+    from simview.sweep_figure import draw_sweep
+
+    copy = tmp_path / "bad.sweep"
+    shutil.copytree(prices, copy)
+    (copy / "run_0001" / "tables.h5").write_bytes(b"")
+    shutil.rmtree(copy / "run_0001" / "ckpt", ignore_errors=True)
+    code, said, fault = simview_command("plot", copy, "-o", "a.png", "--dpi", "60")
+    assert code == 65 and said == "a.png\n" and "run_0001/tables.h5: cut short" in fault and fault.count("\n") == 1
+    found = simview.open_sweep(copy)
+    assert len(found.leave_out_damaged()) == 1
+    first = draw_sweep(found).axes[0]
+    exact = next(line for line in first.lines if line.get_label() == "Black and Scholes")
+    assert list(exact.get_xdata()) == [100, 110] and first.get_ylabel().startswith("price of the European call")
 
 
 def test_a_caller_may_change_what_it_gets(clusters, sweep):

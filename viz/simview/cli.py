@@ -14,11 +14,12 @@ from simview.errors import DamagedError, NotFoundError, SimviewError, UsageError
 from simview.run import Run
 from simview.run import open as open_run
 from simview.style import MAPS, WIDTHS
-from simview.sweep import is_sweep, open_sweep
+from simview.sweep import Sweep, is_sweep, open_sweep
 
 if TYPE_CHECKING:
     from simview.pictures import Look
 
+_PIXELS = {"plot": 800, "movie": 500}
 _CODES = "Exit codes: 64 usage, 65 damaged file, 66 no such run or snapshot, 69 program missing, 73 cannot write."
 
 
@@ -49,6 +50,10 @@ def _positive(text: str) -> float:
     return _number(text, "a number above 0", lambda value: value > 0)
 
 
+def _size(text: str) -> float:
+    return _number(text, "a number above 0 (1e-30 to 1e30)", lambda value: 1e-30 <= value <= 1e30)
+
+
 def _dots(text: str) -> float:
     return _number(text, "a number from 10 to 2400", lambda value: 10 <= value <= 2400)
 
@@ -70,9 +75,9 @@ def _look_options(parser: argparse.ArgumentParser, pixels: int) -> None:
     parser.add_argument("--species", type=_names, metavar="A,B", help="particles of these alone")
     parser.add_argument("--field", type=_names, metavar="U,V", help="these fields alone")
     parser.add_argument("--axes", help="two of x, y, z: what lies to the right and up (xy; xz where something pulls along z); of fields on three axes: the plane")
-    parser.add_argument("--size", type=_positive, help="half the side of the picture, in the scenario's unit")
-    parser.add_argument("--pixels", type=_pixels, default=pixels, help=f"pixels along a side of a density ({pixels})")
-    parser.add_argument("--map", default="cividis", choices=MAPS, help="colour map (cividis)")
+    parser.add_argument("--size", type=_size, help="half the side of the picture, in the scenario's unit")
+    parser.add_argument("--pixels", type=_pixels, help=f"pixels along a side of a density ({pixels})")
+    parser.add_argument("--map", choices=MAPS, help="colour map (cividis)")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -88,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--time", type=_when, help="the snapshot nearest to this time")
     plot.add_argument("--width", choices=list(WIDTHS), default="page", help="as wide as a column (86 mm) or a page")
     plot.add_argument("--dpi", type=_dots, default=200, help="pixels an inch (200)")
-    _look_options(plot, 800)
+    _look_options(plot, _PIXELS["plot"])
 
     movie = commands.add_parser("movie", help="make a film of a run", epilog=_CODES)
     movie.add_argument("path", help="an output folder, or one of its slices")
@@ -96,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     movie.add_argument("--fps", type=_positive, default=24, help="frames a second (24)")
     movie.add_argument("--every", type=_count, default=1, metavar="N", help="take each N-th snapshot (1)")
     movie.add_argument("--dpi", type=_dots, default=150, help="pixels an inch of 6 by 5 inches (150)")
-    _look_options(movie, 500)
+    _look_options(movie, _PIXELS["movie"])
 
     summary = commands.add_parser("summary", help="a run or sweep in a few lines", epilog=_CODES)
     summary.add_argument("path", nargs="+", help="output folders")
@@ -105,9 +110,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _look(options: argparse.Namespace) -> Look:
-    from simview.pictures import Look
+    from simview.pictures import OPTIONS, Look
 
-    return Look(options.species, options.axes, options.size, options.pixels, options.map, options.field)
+    given = [name for name in OPTIONS if getattr(options, name, None) is not None]
+    pixels = options.pixels or _PIXELS[options.command]
+    return Look(options.species, options.axes, options.size, pixels, options.map or MAPS[0], options.field, given)
 
 
 def _plot(options: argparse.Namespace) -> None:
@@ -119,8 +126,11 @@ def _plot(options: argparse.Namespace) -> None:
 
         sweep = open_sweep(options.path)
         output = options.output or Path(f"{sweep.name}.png")
-        save(draw_sweep(sweep, only=options.only, look=look, width=options.width), output, options.dpi)
-        print(output)
+
+        def make_sheet() -> None:
+            save(draw_sweep(sweep, only=options.only, look=look, width=options.width), output, options.dpi)
+
+        _despite_damage(sweep, make_sheet, output)
         return
     run = open_run(options.path)
     output = options.output or Path(f"{run.name}.png")
@@ -149,7 +159,7 @@ def _movie(options: argparse.Namespace) -> None:
     _despite_damage(run, make, output)
 
 
-def _despite_damage(run: Run, make: Callable[[], None], output: Path) -> None:
+def _despite_damage(run: Run | Sweep, make: Callable[[], None], output: Path) -> None:
     """Makes a picture or film; where that meets a damaged file, once more without all that are damaged."""
     try:
         make()
@@ -175,11 +185,11 @@ def _summary(options: argparse.Namespace) -> None:
         if is_sweep(path):
             from simview.sweep_figure import sweep_summary
 
-            print(sweep_summary(open_sweep(path)))
+            text, whole = sweep_summary(open_sweep(path), verify=options.verify)
         else:
             text, whole = summary(open_run(path), verify=options.verify)
-            print(text)
-            damaged += not whole
+        print(text)
+        damaged += not whole
     if damaged:
         raise DamagedError("there are damaged files: the lines with !")
 

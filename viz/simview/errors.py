@@ -71,25 +71,29 @@ def _shown(value: object) -> str:
     return line if len(line) <= 60 else line[:57] + "..."
 
 
-def whole_number(value: Any, what: str, least: int | None = None) -> int:
-    """An integer of any type that is one; `least`: the smallest that makes sense."""
+def whole_number(value: Any, what: str, least: int | None = None, most: int | None = None) -> int:
+    """An integer of any type that is one; `least`, `most`: the smallest and the largest that make sense."""
     try:
         number = operator.index(value)
     except TypeError:
         raise UsageError(f"{what}: wanted an integer, not {_shown(value)}") from None
     if least is not None and number < least:
         raise UsageError(f"{what}: wanted {least} or more, not {number}")
+    if most is not None and number > most:
+        raise UsageError(f"{what}: wanted {most} or less, not {number}")
     return number
 
 
-def finite_number(value: Any, what: str) -> float:
-    """A real number that is neither NaN nor infinite."""
+def finite_number(value: Any, what: str, least: float = -math.inf, most: float = math.inf) -> float:
+    """A real number that is neither NaN nor infinite, from `least` to `most`."""
     try:
         number = math.nan if isinstance(value, (str, bytes)) or np.ndim(value) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
         raise UsageError(f"{what}: wanted a number, not {_shown(value)}")
+    if not least <= number <= most:
+        raise UsageError(f"{what}: wanted a number from {least:g} to {most:g}, not {_shown(value)}")
     return number
 
 
@@ -107,6 +111,30 @@ def names_of(value: Any, what: str) -> list[str]:
     if not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray)):
         raise UsageError(f"{what}: wanted a name or a list of names, not {_shown(value)}")
     return [one_name(name, what) for name in value]
+
+
+def one_of(value: Any, what: str, known: Iterable[str]) -> str:
+    """One of several names."""
+    if one_name(value, what) not in known:
+        raise UsageError(f"{what}: no '{value}'; there are: {', '.join(known)}")
+    return str(value)
+
+
+def instance_of(value: Any, what: str, kind: type) -> None:
+    """Refuses an object of another class."""
+    if not isinstance(value, kind):
+        raise UsageError(f"{what}: wanted a {kind.__name__}, not {_shown(value)}")
+
+
+def file_of(path: Any) -> Path:
+    """The path of a file to write."""
+    try:
+        name = os.fsdecode(path)
+        if not name or "\0" in name:
+            raise TypeError
+        return Path(name)
+    except TypeError:
+        raise UsageError(f"wanted the path of a file, not {_shown(path)}") from None
 
 
 def folder_of(path: Any) -> Path:

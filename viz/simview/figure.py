@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simview import options, panels
-from simview.errors import CannotWriteError, NotFoundError, UsageError
-from simview.pictures import FEW, Bodies, Look, Map, Picture, across, pictures, stages
+from simview.errors import CannotWriteError, NotFoundError, UsageError, file_of, finite_number, instance_of, names_of, one_of
+from simview.pictures import FEW, Bodies, Look, Map, Picture, across, pictures, refuse_unused, stages
 from simview.run import Run
 from simview.snapshot import Snapshot
 from simview.style import SETTINGS, WIDTHS, wrap
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Panel = Callable[[Any], None]
+DOTS = 10, 2400  # an inch
 FORMATS = ("png", "pdf", "svg", "eps", "jpg")
 
 
@@ -108,6 +109,18 @@ def heading(run: Run) -> str:
     return run.title + ("" if run.slice_name is None else f", slice {run.slice_name}")
 
 
+def checked(item: Any, kind: type, only: Any, look: Any, width: Any) -> tuple[list[str] | None, Look]:
+    """Refuses arguments of `draw` or `draw_sweep` that make no sense; returns the panels' names and the look."""
+    instance_of(item, "what to draw", kind)
+    if look is not None:
+        instance_of(look, "look", Look)
+    one_of(width, "width", WIDTHS)
+    names = None if only is None else names_of(only, "only")
+    if names is not None and not names:
+        raise UsageError("no panel named")
+    return names, look or Look()
+
+
 def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | None = None, look: Look | None = None,
          width: str = "page") -> Figure:  # fmt: skip
     """Draws a run.
@@ -132,9 +145,9 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
     import matplotlib
     from matplotlib.figure import Figure
 
-    look = look or Look()
-    if only is not None and not only:
-        raise UsageError("no panel named")
+    only, look = checked(run, Run, only, look, width)
+    if snapshot is not None:
+        instance_of(snapshot, "snapshot", Snapshot)
     tables = table_panels(run) if only is None or set(only) - {"picture", "spectrum"} else {}
     over_time = snapshot is None
     if snapshot is None and len(run):
@@ -169,6 +182,7 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
             names += parts
             if not parts and name != "picture":
                 raise NotFoundError(f"{run.path}: no panel '{name}'; there are: {', '.join(['picture', *available])}")
+    refuse_unused(look, shown, [*(("time", "step") if shown else ()), *(("time", "step", "field") if "spectrum" in names else ())])
     with matplotlib.rc_context(SETTINGS):
         alone = names == ["estimates"]
         shape = shown[0].shape if shown and isinstance(shown[0], Map) else 1.0
@@ -245,10 +259,11 @@ def _places(figure: Any, pictures_count: int, panels_count: int, width: str, sha
     return [figure.add_subplot(part) for line, count in enumerate(rows) for part in lines[line].subgridspec(1, count)]
 
 
-def save(figure: Figure, path: Path, dpi: float = 200) -> None:
+def save(figure: Figure, path: str | os.PathLike[str], dpi: float = 200) -> None:
     """Writes a figure; the suffix chooses the format. The date is left out, so that equal figures are equal files."""
     import matplotlib
 
+    path, dpi = file_of(path), finite_number(dpi, "dpi", *DOTS)
     kind = path.suffix.lower().lstrip(".")
     if kind not in FORMATS:
         raise UsageError(f"{path}: no picture format '{kind}': {', '.join(FORMATS)}")

@@ -22,6 +22,8 @@ class Grains(_Particles):
     Of many grains, and of a gas that fills its box, those just behind the plane through the middle, as of a heap cut open.
     """
 
+    options = (*_Particles.options, "map")
+
     def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
         super().__init__(samples, replace(look, size=look.size or 1.0))
         (self.depth,) = set("xyz") - set(self.plane)

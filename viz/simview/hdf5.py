@@ -71,6 +71,20 @@ def verify(path: Path) -> bool:
     return True
 
 
+def _reason(error: Exception) -> str:
+    """What Python or HDF5 says of a fault, as one line."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _open(path: Path) -> Any:
+    try:
+        return h5py.File(path, "r", locking=False)
+    except OSError as error:
+        if "file locking" not in str(error):
+            raise
+    return h5py.File(path, "r")  # this process has the file open with a lock; HDF5 wants all of its readers alike
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[Any]:
     """Opens a file without a lock; whatever HDF5 complains about becomes a `SimviewError`.
@@ -87,13 +101,13 @@ def reading(path: Path) -> Iterator[Any]:
     try:
         with builtins.open(path, "rb") as plain_file:
             _sealed(plain_file, path)
-        file = h5py.File(path, "r", locking=False)
+        file = _open(path)
     except FileNotFoundError:
         raise NotFoundError(f"{path}: no such file (a run that goes on may have replaced it)") from None
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM):
             raise NotFoundError(f"{path}: no permission to read it") from None
-        raise DamagedError(f"{path}: cut short or damaged (HDF5 cannot open it)") from None
+        raise DamagedError(f"{path}: cut short or damaged (HDF5 cannot open it: {_reason(error)})") from None
     try:
         with file:
             yield file
@@ -102,8 +116,7 @@ def reading(path: Path) -> Iterator[Any]:
     except KeyError as error:
         raise DamagedError(f"{path}: not as sim writes it: {str(error.args[0]).splitlines()[0]}") from None
     except (OSError, RuntimeError, ValueError, TypeError, StopIteration, AttributeError, IndexError, OverflowError) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise DamagedError(f"{path}: cut short or damaged: {reason}") from None
+        raise DamagedError(f"{path}: cut short or damaged: {_reason(error)}") from None
 
 
 def text(value: Any) -> str:

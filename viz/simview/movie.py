@@ -18,14 +18,26 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simview.errors import CannotWriteError, MissingToolError, NotFoundError, SimviewError, UsageError
-from simview.figure import heading, spread
-from simview.pictures import Look, Map, Picture, pictures
+from simview.errors import (
+    CannotWriteError,
+    MissingToolError,
+    NotFoundError,
+    SimviewError,
+    UsageError,
+    file_of,
+    finite_number,
+    instance_of,
+    whole_number,
+)
+from simview.figure import DOTS, heading, spread
+from simview.pictures import Look, Map, Picture, pictures, refuse_unused
 from simview.run import Run, cores
 from simview.snapshot import Snapshot
 from simview.style import SETTINGS, wrap
 
 Frame = NDArray[np.uint8]
+# A GIF holds pauses of up to 65535 hundredths of a second; browsers show none below two.
+FPS = {".gif": (0.002, 50.0), ".mp4": (0.001, 1000.0)}
 FRAMES = 8  # of a process at least: as many as it draws while another one starts
 
 
@@ -176,7 +188,7 @@ class _Gif:
     def __init__(self, path: Path, fps: float, first: Frame) -> None:
         from PIL import Image
 
-        self.path, self.pause, self.frames = path, max(20, round(1000 / fps)), []  # a browser shows no shorter pause
+        self.path, self.pause, self.frames = path, round(1000 / fps), []
         self.palette = Image.fromarray(first).quantize(256)
 
     frames: list[Any]
@@ -194,7 +206,7 @@ class _Gif:
             raise CannotWriteError(f"{self.path}: {error.strerror or error}") from None
 
 
-def movie(run: Run, path: Path, *, fps: float = 24, look: Look | None = None, every: int = 1, dpi: int = 150,
+def movie(run: Run, path: str | os.PathLike[str], *, fps: float = 24, look: Look | None = None, every: int = 1, dpi: int = 150,
           workers: int | None = None, progress: Callable[[int, int], None] | None = None) -> int:  # fmt: skip
     """Makes a film of a run's snapshots. Limits and colours are the same in all frames.
 
@@ -220,15 +232,29 @@ def movie(run: Run, path: Path, *, fps: float = 24, look: Look | None = None, ev
     int
         How many frames it has.
     """
+    path = file_of(path)
+    instance_of(run, "what to film", Run)
+    if look is not None:
+        instance_of(look, "look", Look)
+    fps = finite_number(fps, "fps")
+    dpi, every = whole_number(dpi, "dpi", DOTS[0], DOTS[1]), whole_number(every, "every", 1)
+    if workers is not None:
+        workers = whole_number(workers, "workers", 1)
+    if progress is not None and not callable(progress):
+        raise UsageError("progress: wanted a function of the frames done and the frames in all")
     kind = path.suffix.lower()
     if kind not in (".mp4", ".gif"):
         raise UsageError(f"{path}: a film ends in .mp4 or .gif")
+    low, high = FPS[kind]
+    if not low <= fps <= high:
+        raise UsageError(f"{path}: fps: a {kind} film holds {low:g} to {high:g} frames a second, not {fps:g}")
     if kind == ".mp4" and not shutil.which("ffmpeg"):
         raise MissingToolError(f"{path}: no ffmpeg here; install it, or name a .gif")
     snapshots = run[::every]
     if not snapshots:
         raise NotFoundError(f"{run.path}: no snapshot yet{run._why_none()}")
     shown = pictures(spread(run, 5), look or Look(), run[:] if len(run) <= 5000 else ())
+    refuse_unused(look or Look(), shown)
     for picture in shown:
         if isinstance(picture, Map):
             picture.span(snapshots)

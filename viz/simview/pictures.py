@@ -11,14 +11,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from simview.density import Image, limits, project, smooth
-from simview.errors import NotFoundError, UsageError
+from simview.errors import NotFoundError, UsageError, finite_number, names_of, one_name, one_of, whole_number
 from simview.hdf5 import Array
 from simview.snapshot import Field, Snapshot
-from simview.style import COLOURS, DIVERGING, legend, set_title
+from simview.style import COLOURS, DIVERGING, MAPS, legend, set_title
 
 FEW, SOME = 16, 2000  # bodies that are drawn with their tracks; as points
 SEEN = 3000  # grains that are drawn one before the other; of more a cut through the middle is shown
 STRIP = 13  # snapshots from which on a field along a line is a map of line and time
+SIZES = 1e-30, 1e30  # half the side of a picture; matplotlib's own arithmetic is good for these
+PIXELS = 16, 4096
+OPTIONS = ("time", "step", "species", "field", "axes", "size", "pixels", "map")  # of the command
 _BARS = {"right": "vertical", "bottom": "horizontal"}
 
 
@@ -32,10 +35,24 @@ class Look:
     pixels: int = 800  # along a side of a density
     map: str = "cividis"
     fields: Sequence[str] | None = None
+    given: Sequence[str] = ()  # options of the command that are refused where they change nothing
+
+    def __post_init__(self) -> None:
+        self.species = None if self.species is None else names_of(self.species, "species")
+        self.fields = None if self.fields is None else names_of(self.fields, "fields")
+        if self.axes is not None and (len(one_name(self.axes, "axes")) != 2 or len({*self.axes} & {*"xyz"}) != 2):
+            raise UsageError(f"axes '{self.axes}': wanted two of x, y and z, such as xz")
+        if self.size is not None:
+            self.size = finite_number(self.size, "size", *SIZES)
+        self.pixels = whole_number(self.pixels, "pixels", PIXELS[0], PIXELS[1])
+        self.map = one_of(self.map, "map", MAPS)
 
 
 class Picture(Protocol):
     """Draws itself into axes once, with the colour bar at one side or none; then shows one snapshot after another."""
+
+    @property
+    def options(self) -> tuple[str, ...]: ...  # what of a `Look` changes the picture, as the command names it
 
     def draw(self, axes: Any, bar: str | None = "right") -> None: ...
 
@@ -97,11 +114,11 @@ def upright(snapshot: Snapshot) -> str:
 class _Particles:
     """What pictures of particles share: species, limits, axes."""
 
+    options: tuple[str, ...] = ("species", "axes", "size")
+
     def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
         self.first = samples[-1]
         self.plane = look.axes or upright(self.first)
-        if len(self.plane) != 2 or not set(self.plane) <= set("xyz") or self.plane[0] == self.plane[1]:
-            raise UsageError(f"axes '{look.axes}': wanted two of x, y and z, such as xz")
         self.look = replace(look, axes=self.plane)
         self.species = chosen_species(self.first, look)
         positions: list[tuple[Array, Array]] = []
@@ -124,6 +141,8 @@ class _Particles:
 
     def frame(self, axes: Any) -> None:
         (cx, cy), half = self.centre, self.half
+        if half < 1e-9 * max(abs(cx), abs(cy)):
+            raise UsageError(f"size: {half:g} is too small for a picture about {self.plane} = ({cx:.6g}, {cy:.6g})")
         axes.set(xlim=(cx - half, cx + half), ylim=(cy - half, cy + half), aspect="equal")
         axes.set(xlabel=_label(self.first, self.plane[0]), ylabel=_label(self.first, self.plane[1]))
         axes.locator_params(nbins=6)
@@ -141,6 +160,8 @@ def bright_range(image: Image) -> tuple[float, float]:
 
 class Density(_Particles):
     """Mass in a column, on a logarithmic scale."""
+
+    options = (*_Particles.options, "map", "pixels")
 
     def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
         super().__init__(samples, look)
@@ -170,7 +191,8 @@ class Density(_Particles):
             constant = len(weight) > 0 and weight.strides == (0,)
             mass += number * float(weight[0]) if constant else project(x, y, weight, self.centre, self.half, pixels)
         self.inside = round(float(counts.sum()))
-        return smooth(counts, mass) / (2 * self.half / pixels) ** 2
+        surface: Image = smooth(counts, mass) / np.float64(2 * self.half / pixels) ** 2  # in double: single ends at 3e38
+        return surface
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
         from matplotlib.colors import LogNorm
@@ -303,7 +325,10 @@ def tracks(snapshots: Sequence[Snapshot], species: Sequence[str], axes: str) -> 
     from simview.series import read_series
 
     names = ["x", "y", "z", "vx", "vy", "vz"]
-    series = read_series(snapshots, species, names, 1)
+    try:
+        series = read_series(snapshots, species, names, 1)
+    except UsageError:  # bodies come and go
+        return []
     at, speed = (np.stack([series[name].to_numpy() for name in part]).astype(float) for part in (names[:3], names[3:]))
     step = np.diff(series["time"].to_numpy())[None, :, None]  # of [axis, time, body]
     begin, end = speed[:, :-1], speed[:, 1:]
@@ -349,6 +374,11 @@ class Map:
         if self.signed:
             self.high = max(-self.low, self.high)
             self.low = -self.high
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        rank = len(self.first.field(self.name).shape)
+        return ("field", *(("axes",) if rank == 3 else ()), *(("map",) if rank > 1 and not self.signed else ()))
 
     @property
     def shape(self) -> float:
@@ -431,6 +461,10 @@ class Strip:
         kept = series[:: -(-len(series) // 2000)]
         self.map, self.series = Map(kept, look, name), kept
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        return ("field",) if self.map.signed and len(self.series) >= STRIP else ("field", "map")
+
     def draw(self, axes: Any, bar: str | None = "right") -> None:
         first, image = self.series[-1], self.map
         field = first.field(image.name)
@@ -483,7 +517,7 @@ def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot]
             Strip(series, look, name) if over_time and len(last.field(name).shape) == 1 else Map(samples, look, name, cut)
             for name in fields
         ]
-    if not last.species:
+    if not last.species and not look.species:
         raise NotFoundError(f"{last.path}: neither particles nor fields in it")
     particles = last.particles(chosen_species(last, look))
     if "radius" in particles:
@@ -495,3 +529,12 @@ def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot]
     bodies = Bodies(samples, look, series)
     inner = bodies.inner()
     return [bodies, inner] if inner else [bodies]
+
+
+def refuse_unused(look: Look, shown: Sequence[Picture], others: Sequence[str] = ()) -> None:
+    """Refuses options of the command that change nothing in the pictures; `others`: what changes the rest of the figure."""
+    known = {*others, *(option for picture in shown for option in picture.options)}
+    for option in look.given:
+        if option not in known:
+            here = ", ".join(f"--{name}" for name in OPTIONS if name in known)
+            raise UsageError(f"--{option} has no meaning for what is drawn" + (f"; these have: {here}" if here else ""))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from copy import deepcopy
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -245,7 +246,7 @@ class Run(Sequence[Snapshot]):
                 if fault:
                     raise fault
                 return {}  # nothing is written yet
-        return self._provenance
+        return deepcopy(self._provenance)  # the caller may change it
 
     @staticmethod
     def _read_provenance(path: Path) -> dict[str, Any]:

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 def _submit(pool: ThreadPoolExecutor, file: Any, group: str, name: str, out: Array, path: Path) -> Future[None] | None:
     """Fills a part of a row with one component of one species; None where that is done already."""
     item = file[f"{group}/{name}"]
+    shape = item.shape if isinstance(item, h5py.Dataset) else tuple(np.atleast_1d(item.attrs["shape"]))
+    if shape != out.shape:
+        raise DamagedError(f"{path}: {shape} values in {item.name}, not {out.shape} as its number of particles says")
     if isinstance(item, h5py.Dataset):
-        if item.shape != out.shape:
-            raise DamagedError(f"{path}: {item.size} values in {item.name}, not {out.size} as in the first snapshot")
         # Below a quarter of a megabyte handing it over costs more than it gains.
         extent = extent_in_file(item) if item.dtype == out.dtype and out.nbytes > 1 << 18 else None
         if extent:
@@ -34,6 +35,25 @@ def _submit(pool: ThreadPoolExecutor, file: Any, group: str, name: str, out: Arr
     return None
 
 
+def _counts(group: Any, species: Sequence[str], every: bool) -> tuple[int, ...]:
+    """Number of particles of each species at one step; `every`: other species that the step has are counted too."""
+    held = group.get("particles", {})
+    others = [name for name in held if name not in species] if every else []
+    counts = []
+    for name in [*species, *others]:
+        records = held[name] if name in held else {}
+        item = records.get("id", next(iter(records.values()), None))
+        while item is not None and not isinstance(item, h5py.Dataset) and "shape" not in item.attrs:  # a vector
+            item = next(iter(item.values()), None)
+        shape: tuple[Any, ...] = () if item is None else item.shape if isinstance(item, h5py.Dataset) else tuple(np.atleast_1d(item.attrs["shape"]))
+        counts.append(int(shape[0]) if len(shape) else 0)
+    return tuple(counts if any(counts[len(species) :]) else counts[: len(species)])
+
+
+def _changing(first: Snapshot, other: Snapshot) -> UsageError:
+    return UsageError(f"particles come and go between {first.path} and {other.path}: read them snapshot by snapshot")
+
+
 def read_series(snapshots: Sequence[Snapshot], species: str | Sequence[str] | None, names: Sequence[str],
                 workers: int) -> xr.Dataset:  # fmt: skip
     """See `Run.read`."""
@@ -42,6 +62,8 @@ def read_series(snapshots: Sequence[Snapshot], species: str | Sequence[str] | No
     if not snapshots:
         raise NotFoundError("no snapshot yet: nothing to read")
     first = snapshots[0].particles(species)
+    if "id" in names:
+        raise UsageError("names: the result has 'id' as a coordinate already: leave it out")
     for name in names:
         if f"{name}/x" in first._members[0][1]:
             raise UsageError(f"'{name}' is a vector: ask for {', '.join(f'{name}/{axis}' for axis in 'xyz')}")
@@ -56,6 +78,8 @@ def read_series(snapshots: Sequence[Snapshot], species: str | Sequence[str] | No
     with ThreadPoolExecutor(workers) as pool:
         for i, snapshot in enumerate(snapshots):
             with reading(snapshot.path) as file:
+                if _counts(file[f"data/{snapshot.step}"], first.species, species is None) != first.counts:
+                    raise _changing(snapshots[0], snapshot)
                 begin = 0
                 for name, count in zip(first.species, first.counts):
                     part = slice(begin, begin + count)
@@ -78,9 +102,15 @@ def read_series(snapshots: Sequence[Snapshot], species: str | Sequence[str] | No
         "species": ("particle", np.repeat(first.species, first.counts)),
     }
     if ids is not None:
+        ends = np.cumsum([0, *first.counts])
         for i in map(int, np.flatnonzero((ids != ids[0]).any(axis=1))):
             place = np.empty(first.count, np.intp)
-            place[np.argsort(ids[0])] = np.argsort(ids[i])
+            for begin, end in zip(ends, ends[1:]):
+                before, now = ids[0, begin:end], ids[i, begin:end]
+                old, new = np.argsort(before), np.argsort(now)
+                if not np.array_equal(before[old], now[new]):
+                    raise _changing(snapshots[0], snapshots[i])
+                place[begin + old] = begin + new
             for values in rows.values():
                 values[i] = values[i, place]
         coords["id"] = ("particle", ids[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -193,9 +194,13 @@ class Snapshot:
         if self._known is None:
             with reading(self.path) as file:
                 group = file["data"][str(self._step)] if self._step is not None else next(iter(file["data"].values()))
+                time, dt = float(group.attrs["time"]), float(group.attrs["dt"])
+                for name, value in (("time", time), ("dt", dt)):
+                    if not math.isfinite(value):
+                        raise DamagedError(f"{self.path}: damaged: its {name} is {value:g}")
                 self._known = _Header(
-                    time=float(group.attrs["time"]),
-                    dt=float(group.attrs["dt"]),
+                    time=time,
+                    dt=dt,
                     species=tuple(group.get("particles", ())),
                     meshes=tuple(group.get("meshes", ())),
                 )

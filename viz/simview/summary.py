@@ -23,7 +23,7 @@ def _size(run: Run) -> str:
     return ""
 
 
-def _digests(folder: Path, faults: list[str]) -> str:
+def digests(folder: Path, faults: list[str]) -> str:
     """Holds all HDF5 files of a run against their digests."""
     whole = without = damaged = 0
     for path in sorted(path for path in folder.rglob("*") if path.suffix in (".h5", ".hdf") and path.is_file()):
@@ -118,7 +118,7 @@ def summary(run: Run, *, verify: bool = False) -> tuple[str, bool]:
     tell("size", _size(run))
     tell("digest", str(status.get("digest") or ""))
     if verify:
-        tell("verified", _digests(run.path, faults))
+        tell("verified", digests(run.path, faults))
     wide = max((len(name) for name, _ in lines), default=0)
     head = f"{run.path}: {title}" + (f" ({model})" if model else "")
     text = "\n".join([head, *(f"  {name:<{wide}}  {text}" for name, text in lines), *(f"  ! {f}" for f in faults)])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -53,6 +53,7 @@ class Sweep(Sequence[Run]):
         self._stamp: tuple[int, int] | None = None
         self._parameters: tuple[str, ...] = ()
         self._runs: dict[str, Run] = {}
+        self._damaged: set[str] = set()
 
     @property
     def name(self) -> str:
@@ -62,7 +63,10 @@ class Sweep(Sequence[Run]):
     @property
     def title(self) -> str:
         """The title that the scenario gives all runs; else the folder's name."""
-        titles = {str(run.provenance.get("title", "")) for run in self[:: max(1, len(self) - 1)]}  # the first and the last
+        titles = set()
+        for run in self[:: max(1, len(self) - 1)]:  # the first and the last
+            with suppress(DamagedError):
+                titles.add(str(run.provenance.get("title", "")))
         return titles.pop() or self.name if len(titles) == 1 else self.name
 
     @property
@@ -80,7 +84,7 @@ class Sweep(Sequence[Run]):
         if self._frame is None or stamp != self._stamp:
             self._frame, self._parameters = _read(path)
             self._stamp = stamp
-        return self._frame
+        return self._frame.copy()  # the caller may change it
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -105,6 +109,35 @@ class Sweep(Sequence[Run]):
             except (TypeError, ValueError) as error:
                 raise UsageError(f"{self.path}: {name}: wanted one value: {error}") from None
         return [self[str(name)] for name in found.index if self._written(str(name))]
+
+    def leave_out_damaged(self) -> list[str]:
+        """Looks into the files of all runs, and drops from the runs snapshots and tables that cannot be read.
+
+        Returns
+        -------
+        list of str
+            A line for each of them.
+        """
+        faults: list[str] = []
+        for name in map(str, self.frame.index):
+            found: list[str] = []
+            whole = False  # whether its parameters and its last snapshot can be read
+            try:
+                run = self[name]
+                last = list(run.steps[-1:])
+                with _noting(found):
+                    _ = run.status
+                with _noting(found):
+                    _ = run.provenance
+                    for part in (run, *run.slices.values()):
+                        found += part.leave_out_damaged()
+                    whole = last == list(run.steps[-1:])
+            except NotFoundError:  # not written yet
+                whole = True
+            if not whole:
+                self._damaged.add(name)
+            faults += [fault for fault in dict.fromkeys(found) if fault not in faults]
+        return faults
 
     def _written(self, name: str) -> bool:
         return (self.path / name).is_dir()
@@ -138,6 +171,14 @@ class Sweep(Sequence[Run]):
 
     def __repr__(self) -> str:
         return f"<sweep {self.path}: {len(self)} runs over {', '.join(self.parameters)}>"
+
+
+@contextmanager
+def _noting(faults: list[str]) -> Iterator[None]:
+    try:
+        yield
+    except DamagedError as error:
+        faults.append(str(error))
 
 
 def _number(value: str) -> float:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simview.errors import NotFoundError, SimviewError
+from simview.errors import NotFoundError, SimviewError, UsageError
+from simview.figure import checked
 from simview.options import swept
-from simview.pictures import Bodies, Look, Map, pictures
+from simview.pictures import Bodies, Look, Map, pictures, refuse_unused
 from simview.snapshot import Snapshot
 from simview.style import COLOURS, DASHES, SETTINGS, WIDTHS, legend, wrap
+from simview.summary import digests
 from simview.sweep import Sweep
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def draw_sweep(sweep: Sweep, *, only: Sequence[str] | None = None, look: Look | 
     """
     import matplotlib
 
+    only, look = checked(sweep, Sweep, only, look, width)
     frame = sweep.frame
     varying = [name for name in sweep.parameters if frame[name].nunique() > 1] or list(sweep.parameters[:1])
     results = [name for name in frame.columns if "." in name and name not in sweep.parameters]
@@ -53,7 +56,7 @@ def draw_sweep(sweep: Sweep, *, only: Sequence[str] | None = None, look: Look | 
         if only == ["pictures"] or (only is None and len(varying) <= 2 and 1 < len(frame) <= MOST):
             last = [_last(sweep, str(name)) for name in frame.index]
             if any(snapshot is not None for snapshot in last) and (only or any(s is not None and s.fields for s in last)):
-                return _sheet(sweep, last, varying, look or Look(), width)
+                return _sheet(sweep, last, varying, look, width)
             if only:
                 raise NotFoundError(f"{sweep.path}: no snapshots in its runs")
         for name in only or ():
@@ -62,10 +65,13 @@ def draw_sweep(sweep: Sweep, *, only: Sequence[str] | None = None, look: Look | 
         chosen = list(only) if only else _telling(sweep, results)
         if not chosen:
             raise NotFoundError(f"{sweep.path}: nothing to draw: no run has written a table yet")
+        refuse_unused(look, [])
         return _curves(sweep, chosen, varying, width)
 
 
 def _last(sweep: Sweep, name: str) -> Snapshot | None:
+    if name in sweep._damaged:
+        return None
     try:
         run = sweep[name]
         return run[-1] if len(run) else None
@@ -125,20 +131,24 @@ def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str]
     if look.fields is None and first.fields:
         look = copy(look)
         look.fields = first.fields[-1:]
+    if look.fields is not None and len(look.fields) > 1:
+        raise UsageError(f"{sweep.path}: a sheet shows one field, not {', '.join(look.fields)}")
     base = pictures(held, look)[0]
+    refuse_unused(look, [base])
     unit = f" {first.time_unit}" if first.units.names else ""
     times = {f"t = {snapshot.time:.6g}{unit}" for snapshot in held}
     wide = WIDTHS[width]
     figure = Figure(figsize=(wide, min(9.0, 0.5 + (wide - 0.9) / shape[1] * shape[0] + (0.12 if len(times) == 1 else 0.25) * shape[0])))
     grid = figure.add_gridspec(*shape)
     drawn: Any = None
-    for snapshot, (_, row) in zip(last, frame.iterrows()):
+    for snapshot, (name, row) in zip(last, frame.iterrows()):
         number = columns.index(row[across])
         place = divmod(number, shape[1]) if wrapped else (rows.index(row[down]) if down else 0, number)
         axes = figure.add_subplot(grid[place])
         axes.set_box_aspect(1)
         if snapshot is None:
-            axes.text(0.5, 0.5, str(row["state"]), ha="center", va="center", transform=axes.transAxes)
+            said = "damaged" if str(name) in sweep._damaged else str(row["state"])
+            axes.text(0.5, 0.5, said, ha="center", va="center", transform=axes.transAxes)
         else:
             picture = copy(base)
             if isinstance(picture, Bodies):
@@ -197,7 +207,7 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
             axes.locator_params(axis="x", nbins=5)
         shown = name.split(".", 1)[1] if name.startswith("fields.") else name
         if _error_of(name, list(frame.columns)):
-            written = [str(row) for row in frame.index if sweep._written(str(row))]
+            written = [str(row) for row in frame.index if sweep._written(str(row)) and str(row) not in sweep._damaged]
             about, exact = swept([sweep[row] for row in written], name)
             shown = f"{about}\n± one standard error"
             if along and not parts and np.isfinite(exact).any():
@@ -209,8 +219,8 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
     return figure
 
 
-def sweep_summary(sweep: Sweep) -> str:
-    """A sweep in a few lines of text."""
+def sweep_summary(sweep: Sweep, *, verify: bool = False) -> tuple[str, bool]:
+    """A sweep in a few lines of text, with the faults of its runs' files; and whether nothing is damaged. As `summary`."""
     frame = sweep.frame
     states = ", ".join(f"{count} {state}" for state, count in frame["state"].value_counts().items())
     try:
@@ -221,4 +231,7 @@ def sweep_summary(sweep: Sweep) -> str:
     for name in sweep.parameters:
         values = list(dict.fromkeys(_text(value) for value in frame[name]))
         lines.append(f"  {name:<10}  {', '.join(values[:12])}{', ...' if len(values) > 12 else ''}")
-    return "\n".join(lines)
+    faults = sweep.leave_out_damaged()
+    if verify:
+        lines.append(f"  {'verified':<10}  {digests(sweep.path, faults)}")
+    return "\n".join([*lines, *(f"  ! {fault}" for fault in faults)]), not faults

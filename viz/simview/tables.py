@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 
     Each is a frame with one row an output. ``frame.attrs`` holds ``units`` and ``description`` (text a column) and
     ``unitSI`` (number a column). A table is read when it is asked for, and read again once the run has replaced the
-    file.
+    file; each time the caller gets a copy.
     """
 
     def __init__(self, path: Path, units: Units) -> None:
@@ -65,7 +66,9 @@ class Tables(Mapping[str, "pd.DataFrame"]):
             raise UnknownNameError(f"{self._path}: no table '{name}'; {has}")
         if name not in self._frames:
             self._frames[name] = self._read(name)
-        return self._frames[name]
+        frame = self._frames[name].copy()  # the caller may change it
+        frame.attrs = deepcopy(self._frames[name].attrs)
+        return frame
 
     def __getattr__(self, name: str) -> pd.DataFrame:
         if name.startswith("_"):

@@ -151,7 +151,7 @@ def test_usage(clusters, simview):
         ("plot", clusters, "-o", "no/such/a.png"): (73, "no/such/a.png"),
         ("movie", clusters, "-o", "a.avi"): (64, ".mp4 or .gif"),
         ("plot",): (64, "required"),
-        ("plot", clusters, "--size", "-1"): (64, "--size: wanted a number above 0, not '-1'"),
+        ("plot", clusters, "--size", "-1"): (64, "--size: wanted a number above 0 (1e-30 to 1e30), not '-1'"),
         ("plot", clusters, "--time", "nan"): (64, "--time: wanted a number, not 'nan'"),
         ("plot", clusters, "--time", "1e9"): (66, "no snapshot near t = 1e+09; they go from t = 0 to 0.25"),
         ("plot", clusters, "--time", "-1"): (66, "no snapshot near t = -1"),
@@ -163,3 +163,31 @@ def test_usage(clusters, simview):
         got, _, fault = simview(*arguments)
         assert got == code and text in fault, (arguments, got, fault)
         assert fault.count("\n") == 1
+
+
+def test_options_without_meaning(clusters, pair, plate, grains, sweep, simview):
+    """An option that changes nothing in what is drawn is refused, and one that does is not."""
+    refused = [
+        ("plot", sweep, "--time", "1"), ("plot", sweep, "--step", "1"), ("plot", sweep, "--axes", "xz"),
+        ("plot", sweep, "--only", "fields.v_mean", "--field", "u"), ("plot", plate, "--axes", "xz"), ("plot", plate, "--size", "3"),
+        ("plot", plate, "--field", "v", "--map", "magma"), ("plot", plate, "--only", "fields", "--field", "u"),
+        ("plot", plate, "--only", "fields", "--time", "1"), ("plot", plate, "--only", "fields", "--step", "0"),
+        ("plot", pair, "--map", "magma"), ("plot", pair, "--pixels", "100"), ("plot", pair, "--only", "energy", "--species", "stars"),
+        ("plot", grains, "--pixels", "100"), ("movie", plate, "-o", "a.gif", "--axes", "xz"),
+    ]  # fmt: skip
+    for arguments in refused:
+        code, said, fault = simview(*arguments)
+        option = [str(part) for part in arguments if str(part).startswith("--") and part != "--only"][-1]
+        assert (code, said) == (64, "") and f"{option} has no meaning for what is drawn" in fault and fault.count("\n") == 1, fault
+    taken = [
+        ("plot", sweep, "--field", "u", "--map", "magma"), ("plot", plate, "--field", "u", "--map", "magma", "--time", "0.5"),
+        ("plot", plate, "--only", "spectrum", "--field", "u", "--step", "0"), ("plot", pair, "--axes", "xz", "--size", "1"),
+        ("plot", grains, "--map", "magma", "--axes", "xz"), ("plot", clusters, "--pixels", "100", "--map", "magma", "--step", "4"),
+    ]  # fmt: skip
+    for arguments in taken:
+        code, said, fault = simview(*arguments, "-o", "a.png", "--dpi", "50")
+        assert (code, said, fault) == (0, "a.png\n", ""), (arguments, fault)
+    code, _, fault = simview("plot", plate, "--species", "foo")
+    assert code == 66 and "no species 'foo'; there are no particles" in fault
+    code, _, fault = simview("plot", sweep, "--field", "u,v")
+    assert code == 64 and "a sheet shows one field, not u, v" in fault

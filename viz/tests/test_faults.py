@@ -266,3 +266,193 @@ def test_verify(clusters, simview_command, tmp_path):
         verify(victim)
     empty_hdf5(victim)
     assert "7 files are as they were written, 1 carry no digest" in simview_command("summary", "--verify", copy)[1]
+
+
+def test_particles_that_come_and_go(clusters, tmp_path, simview_command):
+    """Values never go to another particle: a series wants the same ids in all snapshots, and a good file is no damage."""
+    copy = tmp_path / "bad.out"
+
+    def other_ids(group):
+        group["right/id"][3] = 10**6
+
+    def fewer(group):
+        for name, item in list(group["right"].items()):
+            for path in [name, *(f"{name}/{axis}" for axis in (item if isinstance(item, h5py.Group) else ()))]:
+                part = group["right"][path]
+                if isinstance(part, h5py.Dataset):
+                    values, about = part[:-1], dict(part.attrs)
+                    del group["right"][path]
+                    group["right"][path] = values
+                    group["right"][path].attrs.update(about)
+                elif "shape" in part.attrs:
+                    part.attrs["shape"] = np.array([39], "u8")
+
+    def none(group):
+        del group["right"]
+
+    def more(group):
+        group.copy("right", "new")
+
+    for change in (other_ids, fewer, none, more):
+        shutil.copytree(clusters, copy)
+        victim = copy / "snap" / "snap_00000008.h5"
+        content = tmp_path / "new.h5"
+        with h5py.File(victim) as old, h5py.File(content, "w") as new:  # without the seal
+            for name in old:
+                old.copy(name, new)
+            new.attrs.update(old.attrs)
+            change(new["data/8/particles"])
+        content.replace(victim)
+        run = simview.open(copy)
+        assert run[2].fault() is None, change
+        with pytest.raises(simview.UsageError, match="particles come and go between .*00000000.h5 and .*00000008.h5: read them snapshot"):
+            run.read()
+        shutil.rmtree(copy)
+    with pytest.raises(simview.UsageError, match="'id' as a coordinate already"):
+        simview.open(clusters).read(names=["id"])
+
+
+@pytest.mark.parametrize("name", ["time", "dt"])
+def test_times_that_are_no_numbers(gray_scott, tmp_path, simview_command, name):
+    """at_time found a wrong snapshot, silently."""
+    copy = tmp_path / "bad.out"
+    shutil.copytree(gray_scott, copy)
+    victim = copy / "snap" / "snap_00000100.h5"
+    for value in (math.nan, math.inf):
+        with h5py.File(victim, "r+") as file:
+            file["data/100"].attrs[name] = value
+        run = simview.open(copy)
+        assert math.isnan(run.times[1]) and f"its {name} is {value:g}" in run[1].fault()
+        with pytest.raises(simview.DamagedError, match=victim.name):
+            run.at_time(50)
+        for command in (("plot", copy, "--field", "u", "-o", "a.png", "--dpi", "50"), ("summary", copy)):
+            code, said, fault = simview_command(*command)
+            assert code == 65 and victim.name in said + fault
+
+
+def test_a_file_that_is_open(gray_scott, tmp_path):
+    """What the user has open with h5py is no damage; HDF5's own reason stands in the message of what is."""
+    copy = tmp_path / "s.out"
+    shutil.copytree(gray_scott, copy)
+    with h5py.File(copy / "snap" / "snap_00000100.h5", "r"):
+        run = simview.open(copy)
+        assert run[1].time == 50 and run.leave_out_damaged() == [] and len(run) == 3
+    (copy / "snap" / "snap_00000100.h5").write_bytes(b"nothing")
+    assert "(HDF5 cannot open it: " in simview.open(copy)[1].fault()
+    assert "file signature not found" in simview.open(copy)[1].fault()
+
+
+def test_a_sweep_without_one_snapshot(sweep, tmp_path, simview_command):
+    """The rest is drawn, the cell says why it is empty, the file is named, the exit code tells."""
+    from simview.sweep_figure import draw_sweep
+
+    copy = tmp_path / "bad.sweep"
+    shutil.copytree(sweep, copy)
+    victim = sorted((copy / "run_0002" / "snap").iterdir())[-1]
+    victim.write_bytes(victim.read_bytes()[:3000])
+    code, said, fault = simview_command("plot", copy, "-o", "a.png", "--dpi", "60")
+    assert code == 65 and said == "a.png\n" and f"left out of a.png: {victim}: cut short" in fault and fault.count("\n") == 1
+    code, said, fault = simview_command("summary", copy)
+    assert code == 65 and f"  ! {victim}: cut short" in said and fault.count("\n") == 1
+    found = simview.open_sweep(copy)
+    (line,) = found.leave_out_damaged()
+    assert str(victim) in line
+    figure = draw_sweep(found)
+    assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["damaged"]
+    assert len([axes for axes in figure.axes if axes.images]) == 5
+    assert simview_command("summary", sweep)[0] == 0
+    assert found.leave_out_damaged() == [] and [text.get_text() for axes in draw_sweep(found).axes for text in axes.texts] == ["damaged"]
+
+
+def test_a_sweep_of_prices_without_one_table(prices, tmp_path, simview_command):
+    """The prices are in sweep.csv: only the exact one of that run is left out."""
+    from simview.sweep_figure import draw_sweep
+
+    copy = tmp_path / "bad.sweep"
+    shutil.copytree(prices, copy)
+    (copy / "run_0001" / "tables.h5").write_bytes(b"")
+    shutil.rmtree(copy / "run_0001" / "ckpt", ignore_errors=True)
+    code, said, fault = simview_command("plot", copy, "-o", "a.png", "--dpi", "60")
+    assert code == 65 and said == "a.png\n" and "run_0001/tables.h5: cut short" in fault and fault.count("\n") == 1
+    found = simview.open_sweep(copy)
+    assert len(found.leave_out_damaged()) == 1
+    first = draw_sweep(found).axes[0]
+    exact = next(line for line in first.lines if line.get_label() == "Black and Scholes")
+    assert list(exact.get_xdata()) == [100, 110] and first.get_ylabel().startswith("price of the European call")
+
+
+def test_a_caller_may_change_what_it_gets(clusters, sweep):
+    run, found = simview.open(clusters), simview.open_sweep(sweep)
+    frame, table = run.tables.energy, found.frame
+    frame["error"], table["F"] = 99.0, 99.0
+    run.tables.energy.attrs["units"]["time"] = "h"
+    assert (run.tables.energy["error"] < 1).all() and run.tables.energy.attrs["units"]["time"] == "Myr"
+    run.provenance["parameters"].clear()
+    run.parameters["integrate"]["dt"] = 99
+    assert list(found.frame["F"]) == [0.03] * 3 + [0.04] * 3 and run.parameters["integrate"]["dt"] == 1 / 64
+
+
+def test_arguments_of_figures_and_films(clusters, plate, sweep, tmp_path):
+    """Paths as text or as `Path`, one name as text; whatever makes no sense is one line."""
+    from simview.figure import draw, save
+    from simview.movie import movie
+    from simview.pictures import Look
+    from simview.sweep_figure import draw_sweep
+
+    run, found = simview.open(plate), simview.open_sweep(sweep)
+    out = str(tmp_path / "a.gif")
+    assert movie(run, out, dpi=40, fps=50, workers=1) == len(run)
+    figure = draw(run, only="fields", look=Look(fields="u", species=None))
+    save(figure, str(tmp_path / "a.png"), 40)
+    assert len(figure.axes) == 1 and len(draw_sweep(found, only="fields.v_mean").axes) == 1
+    complaints = []
+    for name in ("fps", "dpi", "workers", "progress", "look", "every"):
+        for wrong in (*WRONG, 0):
+            if (wrong is None and name in ("workers", "progress", "look")) or (name == "progress" and callable(wrong)):
+                continue
+            if wrong is True or (name == "fps" and wrong in (3, 1.5)) or (name in ("workers", "every") and wrong in (3, 10**30)):
+                continue
+            ask(complaints, f"movie {name}", movie, run, out, **{"workers": 1, name: wrong})
+            with pytest.raises(simview.SimviewError):
+                movie(run, out, **{"workers": 1, name: wrong})
+    for name in ("species", "axes", "size", "pixels", "map", "fields"):
+        for wrong in (-1, math.nan, 10**400, [3], b"x", object, {3: 3}, np.array([1, 2])):
+            with pytest.raises(simview.UsageError, match="wanted"):
+                Look(**{name: wrong})
+    for function, item in ((draw, run), (draw_sweep, found)):
+        for name in ("snapshot", "only", "look", "width"):
+            for wrong in (3, "x", [3], b"x", [], object):
+                if name != "snapshot" or function is draw:
+                    ask(complaints, f"{function.__name__} {name}", function, item, **{name: wrong})
+                    with pytest.raises(simview.SimviewError):
+                        function(item, **{name: wrong})
+        ask(complaints, function.__name__, function, 3)
+    for wrong in (3, None, object, "a", "a.bmp", "a\0.png"):
+        ask(complaints, "save", save, figure, wrong)
+        ask(complaints, "movie", movie, run, wrong)
+    for wrong in (math.nan, -1, "x", 1e9):
+        with pytest.raises(simview.UsageError, match="dpi: wanted a number"):
+            save(figure, tmp_path / "a.png", wrong)
+    assert not complaints, "\n".join(complaints)
+    with pytest.raises(simview.UsageError, match="no run of|too small|no 'x'"):
+        draw(run, width="x")
+
+
+def test_limits_of_films_and_sizes(pair, clusters, simview_command, tmp_path):
+    """A GIF holds pauses of up to 655 s, and browsers show none below 0.02 s; lengths that fit no number are refused."""
+    for fps in ("0.001", "51", "1e300"):
+        code, _, fault = simview_command("movie", pair, "-o", "k.gif", "--fps", fps)
+        assert code == 64 and "a .gif film holds 0.002 to 50 frames a second" in fault and fault.count("\n") == 1
+    from PIL import Image
+
+    for fps, pause in (("0.002", 500_000), ("50", 20)):
+        assert simview_command("movie", pair, "-o", "k.gif", "--fps", fps, "--dpi", "40", "--every", "5")[0] == 0
+        with Image.open(tmp_path / "k.gif") as film:
+            assert film.info["duration"] == pause
+    for size in ("1e300", "1e-300", "1e31"):
+        code, _, fault = simview_command("plot", pair, "--size", size)
+        assert code == 64 and "--size: wanted a number above 0 (1e-30 to 1e30)" in fault and fault.count("\n") == 1
+    for run in (pair, clusters):
+        assert simview_command("plot", run, "--size", "1e30", "--only", "picture", "--dpi", "40")[0] == 0
+    code, _, fault = simview_command("plot", clusters, "--species", "right", "--size", "1e-20", "--only", "picture")
+    assert code == 64 and "is too small for a picture about" in fault

@@ -217,7 +217,7 @@ def movie(run: Run, path: str | os.PathLike[str], *, fps: float = 24, look: Look
     path
         Ends in ``.mp4`` (needs ffmpeg) or ``.gif``.
     fps
-        Frames a second.
+        Frames a second: 0.002 to 50 in a GIF, 0.001 to 1000 in an MP4.
     look
         Species, limits and colours.
     every

@@ -370,6 +370,11 @@ class Run(Sequence[Snapshot]):
         -------
         xarray.Dataset
             Arrays ``[time, particle]``; a particle keeps its place by its ``id``.
+
+        Raises
+        ------
+        UsageError
+            Particles come and go between the snapshots.
         """
         from simview.series import read_series
 

@@ -38,8 +38,9 @@ SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 4)) \
 ((SECONDS - started <= 5)) || fail "stopped after the limit: $((SECONDS - started)) s"
 # A limit that is over: one checkpoint, no more.
 SLURM_JOB_ID=7 SLURM_JOB_END_TIME=1000000000 expect 0 "" "${run[@]}" --wall auto -o over || true
-SLURM_JOB_ID=7 SLURM_JOB_END_TIME=1000000000 \
-  expect 75 "the limit of the job is over" "${run[@]}" --set n=700 --set steps=100000000 --wall auto -o past
+play squeue 0:00
+SLURM_JOB_ID=7 expect 75 "the limit of the job is over" "${run[@]}" --set n=700 --set steps=100000000 --wall auto -o past
+play squeue 1-00:59:30
 
 # Cores: those that the job was given, unless more are asked for.
 SLURM_JOB_ID=7 SLURM_CPUS_PER_TASK=1 expect 0 ", 1 thread," "$SIM" run s.lua -o one

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REQUEUES_WITHOUT_PROGRESS = 3 };
+enum { REQUEUES_WITHOUT_PROGRESS = 3, TASK_MAX = 4000000 /* the most that MaxArraySize of Slurm allows */ };
 
 typedef struct script {
   const cli_job *job;
@@ -37,6 +37,9 @@ static sim_status check_array(const char *text) {
     }
     if (last < first)
       return sim_fail(SIM_ERR_USAGE, "--array '%s': %lu-%lu is an array over nothing", text, first, last);
+    if (last > TASK_MAX)
+      return sim_fail(SIM_ERR_USAGE, "--array '%s': task %lu, the last that a cluster can take is %d", text, last,
+                      TASK_MAX);
     more = *at == ',';
     if (!more && *at == '%' && isdigit((unsigned char)at[1])) at += 1 + strspn(at + 1, "0123456789");
     if (!more && *at) goto bad;
@@ -95,7 +98,7 @@ static void fill(const cli_job *job, size_t sweep, script *s) {
   snprintf(s->time, sizeof s->time, "%02lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
   const bool device = job->setup.backend->space == SIM_SPACE_DEVICE;
   s->gpus = options->gpus >= 0 ? options->gpus : device ? 1 : 0;
-  s->cpus = options->cpus > 0 ? options->cpus : s->gpus > 0 ? 2 : job->setup.threads;
+  s->cpus = options->cpus > 0 ? options->cpus : s->gpus > 0 && options->threads == 0 ? 2 : job->setup.threads;
   /* A quarter more than the plan, and a quarter of a gigabyte for what no plan knows. */
   double bytes = 1.25 * (sim_plan_bytes(&job->plan, SIM_SPACE_HOST) + job->resident) + 0x1p28;
   snprintf(s->memory, sizeof s->memory, "%.0f", ceil(bytes / 0x1p20)); /* MiB */
@@ -249,6 +252,9 @@ sim_status cli_script_print(const cli_job *job, size_t sweep) {
   if (o->array) SIM_TRY(check_array(o->array));
   if (o->array && strlen(o->array) >= sizeof s.array)
     return sim_fail(SIM_ERR_USAGE, "--array: longer than %zu letters", sizeof s.array - 1);
+  if (sweep > TASK_MAX)
+    return sim_fail(SIM_ERR_USAGE, "--array: a sweep of %zu runs, the last task that a cluster can take is %d", sweep,
+                    TASK_MAX);
   SIM_TRY(check_lines(job));
   if (o->array && o->seed_given)
     return sim_fail(SIM_ERR_USAGE, "--array gives each task its number as the seed: it does not go with --seed");

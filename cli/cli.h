@@ -56,6 +56,7 @@ typedef struct cli_options {
   const char *array, *scheduler;     /* of batch; NULL: none, slurm */
   const char *partition, *account;   /* of batch; NULL: the cluster's default */
   double time;                       /* of batch: seconds of the job; NaN: chosen */
+  const char *for_script;            /* name of an option that is for the job script alone; NULL: none was given */
   int cpus, gpus, jobs, only;        /* 0 (gpus: -1): chosen; only: run of a sweep from 1, 0: all */
   bool script, yes;                  /* of sweep: print the job array; many runs are meant */
   double lua_seconds;                /* processor time of the scenario script */

@@ -314,6 +314,7 @@ static sim_status loop(session *s) {
   run->requests = &cli_requests;
   run->checkpoint_seconds = 0.1 + job->plan.checkpoint_bytes / guess_rate;
   run->wall_limit = wall_limit(s);
+  run->wall_asked = job->options->wall;
   run->progress = on_progress;
   run->progress_context = s;
   run->progress_interval = 0.2;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { THREADS_MAX = 1024, JOBS_MAX = 4096 };
+static const double longest_job = 366.0 * 86400; /* seconds */
 
 /* ---- values ---- */
 
@@ -41,6 +42,7 @@ static sim_status parse_job_time(const char *text, double *out) {
                     "--time %s: a bare number is minutes to sbatch and seconds to qsub; expected HH:MM:SS, "
                     "as in 01:00:00",
                     text);
+  if (*out > longest_job) return sim_fail(SIM_ERR_USAGE, "--time %s: longer than a year", text);
   if (*out > 0) return SIM_OK;
   return sim_fail(SIM_ERR_USAGE, "--time '%s': expected a time above 0 as HH:MM:SS or D-HH:MM:SS", text);
 }
@@ -185,6 +187,8 @@ static sim_status parse_option(int argc, char **argv, int *at, cli_options *out,
       return sim_fail(SIM_ERR_USAGE, "%s needs a value that is not empty", cli_option_table[i].name);
     for (int c = 0; c < CLI_KINDS; c++)
       if (!(cli_option_table[i].where & 1 << c)) refused[c] = cli_option_table[i].name;
+    if (cli_option_table[i].where == (ON_SWEEP | ON_BATCH) && cli_option_table[i].id != OPTION_ARRAY)
+      out->for_script = cli_option_table[i].name;
     return apply(cli_option_table[i].id, value, out);
   }
   return unknown_option(text, length);
@@ -218,6 +222,14 @@ static const char *nearest_command(const char *word) {
   return sim_nearest(word, names, CLI_COMMANDS);
 }
 
+/* Refuses the name of a scenario that looks like the name of a command. */
+static sim_status check_scenario_name(const char *name) {
+  const char *nearest = strchr(name, '.') || strchr(name, '/') ? NULL : nearest_command(name);
+  if (!nearest) return SIM_OK;
+  return sim_fail(SIM_ERR_USAGE, "'%s' is no command, nearest is '%s'; a scenario file is given as ./%s", name, nearest,
+                  name);
+}
+
 /* The first word that is no option is a command or a scenario, the next one its target. */
 static sim_status parse_words(int argc, char **argv, cli_options *out, const char *refused[CLI_KINDS], int *command) {
   bool only_words = false;
@@ -245,6 +257,7 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
       *to = word;
       out->target_count++;
     } else {
+      if (cli_commands[*command].command == CLI_RUN) SIM_TRY(check_scenario_name(out->target));
       return sim_fail(SIM_ERR_USAGE, "one argument too many: '%s' (see sim --help)", argv[i]);
     }
   }
@@ -261,6 +274,29 @@ static sim_status find_topic(cli_options *out) {
   const char *nearest = nearest_command(out->target);
   return sim_fail(SIM_ERR_USAGE, "'%s' is no command%s%s%s (see sim --help)", out->target,
                   nearest ? ", nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "");
+}
+
+/* Of sim sweep and sim batch: each option has an effect, and no two contradict each other. */
+static sim_status check_job_options(const cli_options *o) {
+  if (o->command == CLI_SWEEP && !o->script) {
+    if (!o->for_script) return SIM_OK;
+    return sim_fail(SIM_ERR_USAGE, "%s is for the job script: add --array", o->for_script);
+  }
+  const char *here = o->only > 0 ? "--only" : o->jobs > 0 ? "--jobs" : o->wall_text ? "--wall" : NULL;
+  if (here)
+    return sim_fail(SIM_ERR_USAGE, "%s does not go with --array: each task is one run, and stops by the job's limit",
+                    here);
+  if (o->threads > 0 && o->cpus > 0 && o->threads != o->cpus)
+    return sim_fail(SIM_ERR_USAGE,
+                    "--threads %d and --cpus %d: a run has a thread on each core of its job; give --cpus", o->threads,
+                    o->cpus);
+  const bool cuda = strncmp(o->device, "cuda", 4) == 0;
+  if (o->gpus > 0 && strcmp(o->device, "cpu") == 0)
+    return sim_fail(SIM_ERR_USAGE,
+                    "--gpus %d and --device cpu: the run would leave the job's GPU idle; give one of them", o->gpus);
+  if (o->gpus == 0 && cuda)
+    return sim_fail(SIM_ERR_USAGE, "--gpus 0 and --device %s: the job would have no GPU; give one of them", o->device);
+  return SIM_OK;
 }
 
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
@@ -288,6 +324,7 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
     return sim_fail(SIM_ERR_USAGE, "sim %s needs %s", cli_commands[command].name, cli_commands[command].target);
   if (!cli_commands[command].needs_target && out->target && out->command != CLI_BENCH)
     return sim_fail(SIM_ERR_USAGE, "sim %s takes no argument: '%s'", cli_commands[command].name, out->target);
+  if (out->command == CLI_RUN) SIM_TRY(check_scenario_name(out->target));
   const int kind = cli_kind(out->command);
   if (refused[kind])
     return sim_fail(SIM_ERR_USAGE, "sim %s does not take %s (see sim %s --help)", cli_commands[command].name,
@@ -299,11 +336,6 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
     return sim_fail(SIM_ERR_USAGE, "--array of sim sweep takes no numbers: the runs are its tasks");
   if (out->force && out->resume != CLI_RESUME_NO)
     return sim_fail(SIM_ERR_USAGE, "--force starts anew and --resume goes on: give one of them");
-  if (out->command == CLI_RUN && !strchr(out->target, '.') && !strchr(out->target, '/')) {
-    const char *nearest = nearest_command(out->target);
-    if (nearest)
-      return sim_fail(SIM_ERR_USAGE, "'%s' is no command, nearest is '%s'; a scenario file is given as ./%s",
-                      out->target, nearest, out->target);
-  }
+  if (out->command == CLI_SWEEP || out->command == CLI_BATCH) return check_job_options(out);
   return SIM_OK;
 }

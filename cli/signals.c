@@ -1,10 +1,11 @@
 #include "cli/cli.h"
 
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 sim_requests cli_requests;
-static volatile sig_atomic_t which;
+static atomic_int which; /* read by the thread that watches */
 
 static void on_stop(int n) {
   which = n;

@@ -183,7 +183,7 @@ static sim_status share(sweep *s) {
     cli_bytes(each, text, sizeof text);
     return sim_fail(SIM_ERR_NO_MEMORY, "--jobs %d: a run takes %s, and memory holds %.0f of them", o->jobs, text, fit);
   }
-  s->jobs = (size_t)fmin(jobs, (double)s->runs);
+  s->jobs = o->only > 0 ? 1 : (size_t)fmin(jobs, (double)s->runs); /* a run that is alone has all cores */
   s->threads = o->threads > 0 ? o->threads : cores / (int)s->jobs > 1 ? cores / (int)s->jobs : 1;
   return SIM_OK;
 }
@@ -375,7 +375,6 @@ sim_status cli_sweep_run(cli_job *job) {
     status = cli_script_print(job, s.runs);
   } else if (status == SIM_OK) {
     const size_t first = o->only > 0 ? (size_t)o->only - 1 : 0, last = o->only > 0 ? (size_t)o->only : s.runs;
-    if (o->only > 0) s.jobs = 1;
     status = cli_sweep_open(&s);
     if (status == SIM_OK)
       cli_say("%zu run%s, %zu at once with %d thread%s each, in %s", last - first, last - first == 1 ? "" : "s", s.jobs,

@@ -89,6 +89,13 @@ static void check_outputs(const sim_expr *expr, const sim_signature *signature, 
   }
 }
 
+static bool is_known(const sim_signature *signature, const char *name) {
+  const size_t count = name_count(signature->inputs);
+  for (size_t k = 0; k < count; k++)
+    if (strcmp(name, signature->inputs[k]) == 0) return true;
+  return false;
+}
+
 /* An unused parameter may be named _ or begin with it, and a record's as one likes: no member of one is. */
 static bool may_be_unknown(const sim_expr *expr, const sim_signature *signature, int input) {
   const bool free = signature->record ? !signature->members : *sim_expr_input_name(expr, input) == '_';
@@ -100,9 +107,7 @@ static void check_inputs(const sim_expr *expr, const sim_signature *signature, s
   size_t count = name_count(signature->inputs);
   for (int i = 0; i < sim_expr_input_count(expr); i++) {
     const char *name = sim_expr_input_name(expr, i);
-    bool known = false;
-    for (size_t k = 0; k < count && !known; k++) known = strcmp(name, signature->inputs[k]) == 0;
-    if (known || may_be_unknown(expr, signature, i)) continue;
+    if (is_known(signature, name) || may_be_unknown(expr, signature, i)) continue;
     char names[300];
     list_names(signature->inputs, "", names, sizeof names);
     const char *nearest = sim_nearest(name, signature->inputs, count);
@@ -197,6 +202,13 @@ static sim_status copy(const sim_expr *expr, sim_expr **out) {
   return status;
 }
 
+/* Name of the first input that the signature lacks; NULL: none. */
+static const char *unknown_input(const sim_expr *expr, const sim_signature *signature) {
+  for (int i = 0; i < sim_expr_input_count(expr); i++)
+    if (used(expr, i) && !is_known(signature, sim_expr_input_name(expr, i))) return sim_expr_input_name(expr, i);
+  return NULL;
+}
+
 /* Whether the script's parameters are of the signature's form. */
 static bool form_fits(sim_decoder *d, const sim_signature *signature, const sim_place *at, int line,
                       const sim_value_function *function) {
@@ -204,9 +216,12 @@ static bool form_fits(sim_decoder *d, const sim_signature *signature, const sim_
   head_text(signature, head, sizeof head);
   bool takes = false;
   for (int i = 0; i < sim_expr_input_count(function->expr); i++) takes |= used(function->expr, i);
-  if (!signature->record && function->members)
-    sim_decode_fault(d, at, line, "takes members of its parameter, expected %s", head);
-  else if (signature->record && function->parameters > 1)
+  if (!signature->record && function->members) {
+    const char *member = unknown_input(function->expr, signature);
+    sim_decode_fault(d, at, function->member_line ? function->member_line : line,
+                     "takes %s%s%s of its parameter, expected %s", member ? "the member '" : "members",
+                     member ? member : "", member ? "'" : "", head);
+  } else if (signature->record && function->parameters > 1)
     sim_decode_fault(d, at, line, "takes %d parameters, expected %s", function->parameters, head);
   else if (signature->record && takes && !function->members)
     sim_decode_fault(d, at, line, "takes its parameter as a number, expected members of it: %s.%s",

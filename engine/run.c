@@ -211,8 +211,13 @@ static sim_status step_until_done(loop *l, bool *stopped) {
       progress(l, now);
     }
     if (!is_over(run) && now - l->begin >= run->wall_limit - reserve(run, &p)) {
-      sim_log(SIM_LOG_INFO, run->wall_reserve ? "the limit of %.0f s is near" : "the wall limit of %.0f s is reached",
-              run->wall_limit);
+      const double left = run->wall_limit - (now - l->begin);
+      if (!run->wall_reserve)
+        sim_log(SIM_LOG_INFO, "the wall limit of %.10g s is reached", run->wall_asked);
+      else if (left > 0)
+        sim_log(SIM_LOG_INFO, "the limit of the job is near: %.0f s are left", left);
+      else
+        sim_log(SIM_LOG_INFO, "the limit of the job is over");
       *stopped = true;
       return SIM_OK;
     }

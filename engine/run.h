@@ -5,15 +5,15 @@
 #include "engine/model.h"
 #include "engine/sink.h"
 
-#include <signal.h>
 #include <stdatomic.h>
 
-/* Set by signal handlers, looked at between steps. */
+/* Set by signal handlers, read between steps, and by a thread that watches: atomic for both, without a lock. */
 typedef struct sim_requests {
-  volatile sig_atomic_t stop;       /* finish the step, checkpoint, SIM_ERR_STOPPED */
-  volatile sig_atomic_t warning;    /* the same, unless the run knows that its limit is near and will stop in time */
-  volatile sig_atomic_t checkpoint; /* checkpoint and go on */
+  atomic_int stop;       /* finish the step, checkpoint, SIM_ERR_STOPPED */
+  atomic_int warning;    /* the same, unless the run knows that its limit is near and will stop in time */
+  atomic_int checkpoint; /* checkpoint and go on */
 } sim_requests;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "signal handlers set them");
 
 /* What progress shows; all at the time of the call. */
 typedef struct sim_progress {
@@ -45,6 +45,7 @@ typedef struct sim_run {
   size_t sink_count;
   sim_requests *requests; /* `checkpoint` is reset when it is looked at; NULL: none can come */
   double wall_limit;      /* seconds from now; INFINITY: none */
+  double wall_asked;      /* the same as a user gave it, before a start that took time: for the message */
   bool wall_reserve;      /* stop earlier than that, by what the end takes: two checkpoints, a step, and a margin */
   void (*progress)(void *context, const sim_progress *progress);
   void *progress_context;

@@ -188,10 +188,11 @@ static uint64_t real_bits(double real) {
   return bits;
 }
 
-/* parameters u64, members u64, which u64: the graph's bytes, or the fault's line u64 and text. */
+/* parameters u64, members u64 (0: none, else 1 + the line of the first), which u64: the graph's bytes, or the fault's
+ * line u64 and text. */
 static void put_function(const sim_value_function *function, sim_bytes *out) {
   put_u64(out, (uint64_t)function->parameters);
-  put_u64(out, function->members);
+  put_u64(out, function->members ? 1 + (uint64_t)function->member_line : 0);
   put_u64(out, function->expr != NULL);
   if (!function->expr) {
     put_u64(out, (uint64_t)function->fault_line);
@@ -309,11 +310,12 @@ static bool get_function(reader *in, sim_value_function *out) {
   uint64_t parameters, members, traced, line;
   const char *data;
   size_t size;
-  if (!get_u64(in, &parameters) || parameters > INT_MAX || !get_u64(in, &members) || members > 1 ||
+  if (!get_u64(in, &parameters) || parameters > INT_MAX || !get_u64(in, &members) || members > INT_MAX ||
       !get_u64(in, &traced) || traced > 1)
     return false;
   out->parameters = (int)parameters;
   out->members = members != 0;
+  out->member_line = members != 0 ? (int)(members - 1) : 0;
   if (traced) return get_text(in, &data, &size) && sim_expr_read(data, size, &out->expr) == SIM_OK;
   if (!get_u64(in, &line) || line > INT_MAX || !get_text(in, &data, &size) || memchr(data, 0, size)) return false;
   out->fault_line = (int)line;

@@ -27,11 +27,12 @@ typedef struct sim_value sim_value;
 
 /* A function of the script as a graph; its inputs have the names that the script uses. */
 typedef struct sim_value_function {
-  sim_expr *expr; /* owned; NULL where there is none, and then `fault` says why */
-  char *fault;    /* owned; NULL where there is none */
-  int fault_line; /* in the scenario file; 0 where unknown */
-  int parameters; /* that it declares */
-  bool members;   /* an input is a member of a parameter: function(body) return body.mass end */
+  sim_expr *expr;  /* owned; NULL where there is none, and then `fault` says why */
+  char *fault;     /* owned; NULL where there is none */
+  int fault_line;  /* in the scenario file; 0 where unknown */
+  int parameters;  /* that it declares */
+  bool members;    /* an input is a member of a parameter: function(body) return body.mass end */
+  int member_line; /* of the first member that is used; 0 where unknown */
 } sim_value_function;
 
 typedef struct sim_entry {

@@ -121,19 +121,29 @@ static int panic(lua_State *L) {
 }
 
 /* Adds the lines from which the function that failed was called to the text on the top: "... (called from line
- * 12, 30)". */
+ * 12, 30)". A tail call, return h(x), has removed its caller's frame: of the compiled function only its place is known.
+ */
 static void add_calls(lua_State *L) {
   enum { LINES_MOST = 3, LEVELS_MOST = 64 };
   lua_Debug at;
   int lines[LINES_MOST], count = 0, last = scenario_child_line(L);
-  for (int level = 0; level < LEVELS_MOST && count < LINES_MOST && lua_getstack(L, level, &at); level++)
-    if (lua_getinfo(L, "l", &at) && at.currentline > 0 && at.currentline != last)
-      last = lines[count++] = at.currentline;
+  bool lost = false; /* the outermost function is the one that a tail call has entered */
+  for (int level = 0; level < LEVELS_MOST && count < LINES_MOST && lua_getstack(L, level, &at); level++) {
+    if (!lua_getinfo(L, "lt", &at) || at.currentline <= 0) continue;
+    lost = at.istailcall;
+    if (at.currentline != last) last = lines[count++] = at.currentline;
+  }
+  const scenario_trace *trace = scenario_child_of(L)->trace;
+  lost = lost && trace && trace->line > 0;
   for (int i = 0; i < count; i++) {
     lua_pushfstring(L, i == 0 ? " (called from line %d" : ", %d", lines[i]);
     lua_concat(L, 2);
   }
-  if (count > 0) {
+  if (lost) {
+    lua_pushfstring(L, "%s the function at line %d", count > 0 ? "," : " (called from", trace->line);
+    lua_concat(L, 2);
+  }
+  if (count > 0 || lost) {
     lua_pushliteral(L, ")");
     lua_concat(L, 2);
   }

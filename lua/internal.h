@@ -46,7 +46,9 @@ typedef struct scenario_trace {
   sim_expr_builder *builder;
   scenario_trace_input inputs[SIM_EXPR_INPUTS_MAX];
   int input_count;
+  int line;        /* where the function begins; 0: unknown */
   bool members;    /* a parameter was indexed */
+  int member_line; /* where that was done first */
   int *conditions; /* owned: line of each condition that nothing was computed of, else 0 */
   size_t condition_count, condition_capacity;
   char asked[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1]; /* members that were compared with nil */

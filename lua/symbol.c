@@ -188,6 +188,7 @@ static int get_member(lua_State *L) {
   }
   snprintf(name, sizeof name, "%s%s%s", self->member ? self->name : "", self->member ? "_" : "", shown);
   if (strlen(name) > SIM_EXPR_NAME_MAX) return luaL_error(L, "a symbol has no member '%s'", shown);
+  if (!trace->members) trace->member_line = scenario_child_line(L);
   self->indexed = trace->members = true;
   push(L, name, -1)->member = true;
   return 1;

@@ -118,13 +118,15 @@ static bool call(scenario_child *child, int index, int parameters, fault *out, s
 }
 
 /* The same with a builder of its own. */
-static bool trace(scenario_child *child, int index, int parameters, fault *out, sim_expr **expr, bool *members) {
-  scenario_trace trace = {.id = ++child->traces};
+static bool trace(scenario_child *child, int index, const lua_Debug *about, fault *out, sim_expr **expr,
+                  sim_value_function *function) {
+  scenario_trace trace = {.id = ++child->traces, .line = about->linedefined};
   int top = lua_gettop(child->L);
   if (sim_expr_builder_create(&trace.builder) != SIM_OK) return fail(out, sim_error_last()->message);
   child->trace = &trace;
-  bool good = call(child, index, parameters, out, expr);
-  *members = trace.members;
+  bool good = call(child, index, about->nparams, out, expr);
+  function->members = trace.members;
+  function->member_line = trace.member_line;
   child->trace = NULL;
   lua_settop(child->L, top);
   free(trace.conditions);
@@ -142,12 +144,13 @@ static bool same(const sim_expr *a, const sim_expr *b) {
 }
 
 /* Traces it twice: one that keeps something between its calls is no function of its inputs. */
-static bool trace_twice(scenario_child *child, int index, const lua_Debug *about, fault *out, sim_expr **expr,
-                        bool *members) {
+static bool trace_twice(scenario_child *child, int index, const lua_Debug *about, fault *out,
+                        sim_value_function *function) {
+  sim_expr **expr = &function->expr;
   sim_expr *again = NULL;
-  if (!trace(child, index, about->nparams, out, expr, members)) return false;
+  if (!trace(child, index, about, out, expr, function)) return false;
   child->quiet = true;
-  bool good = trace(child, index, about->nparams, out, &again, members);
+  bool good = trace(child, index, about, out, &again, function);
   child->quiet = false;
   if (good && !same(*expr, again))
     good = fail(out, "gives another formula when it is called again: its result may depend on its inputs alone");
@@ -175,7 +178,7 @@ static void fill(scenario_child *child, sim_value *value) {
   else if (about.isvararg && !curve)
     good = fail(&found, "takes any number of arguments (...), its inputs need names");
   else
-    good = trace_twice(child, index, &about, &found, &function->expr, &function->members);
+    good = trace_twice(child, index, &about, &found, function);
   if (!good) {
     free(function->fault);
     function->fault = strdup(found.text);

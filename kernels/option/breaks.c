@@ -7,7 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INTERVALS = 1 << 15, TOGETHER = 16, LOOKS_MOST = 64, INPUTS_MOST = 2 };
+enum {
+  INTERVALS = 1 << 15,
+  TOGETHER = 16,
+  LOOKS_MOST = 64,
+  INPUTS_MOST = 2,
+  PARTS = 32,
+  DEPTH = 2,
+  REFINED_MOST = 1 << 16
+};
 
 typedef struct search {
   const sim_expr *switches; /* of at most TOGETHER outputs */
@@ -18,6 +26,8 @@ typedef struct search {
   double *t, *values[TOGETHER];
   double *found; /* owned */
   int count, capacity;
+  int refined; /* cells with a finer grid */
+  bool unsure; /* some crossing may have others beside it that were not searched for */
   bool failed; /* no memory */
 } search;
 
@@ -60,9 +70,11 @@ static void bisect(search *s, int which, double low, double high) {
   add(s, high);
 }
 
+static void refine(search *s, int which, double low, double high, double inside, int depth);
+
 /* [low, high] has a least magnitude inside and one sign at both ends: golden sections towards it, until it is found or
  * the sign differs. */
-static void look_inside(search *s, int which, double low, double high) {
+static void look_inside(search *s, int which, double low, double high, int depth) {
   static const double golden = 0.38196601125010515;
   const double from = low, to = high;
   const bool below = value_at(s, which, low) < 0;
@@ -71,8 +83,7 @@ static void look_inside(search *s, int which, double low, double high) {
   for (int i = 0; i < LOOKS_MOST && left < right; i++) {
     const bool crossed_left = (at_left < 0) != below, crossed_right = (at_right < 0) != below;
     if (crossed_left || crossed_right) {
-      bisect(s, which, from, crossed_left ? left : right);
-      bisect(s, which, crossed_right ? right : left, to);
+      refine(s, which, from, to, crossed_left ? left : right, depth);
       return;
     }
     if (fabs(at_left) < fabs(at_right)) {
@@ -91,18 +102,40 @@ static void look_inside(search *s, int which, double low, double high) {
   }
 }
 
-/* On a grid of every `stride`-th time. */
-static void search_grid(search *s, int which, int stride) {
-  const double *t = s->t, *v = s->values[which];
-  for (int i = stride; i <= INTERVALS; i += stride) {
+/* On every `stride`-th of the times t[0 ... last] with the values v. */
+static void search_grid(search *s, int which, const double *t, const double *v, int last, int stride, int depth) {
+  for (int i = stride; i <= last; i += stride) {
     if ((v[i - stride] < 0) != (v[i] < 0)) {
-      bisect(s, which, t[i - stride], t[i]);
-    } else if (i + stride <= INTERVALS && (v[i] < 0) == (v[i + stride] < 0)) {
+      refine(s, which, t[i - stride], t[i], t[i], depth);
+    } else if (i + stride <= last && (v[i] < 0) == (v[i + stride] < 0)) {
       const double before = fabs(v[i - stride]), here = fabs(v[i]), after = fabs(v[i + stride]);
       if ((here < before && here <= after) || (here <= before && here < after))
-        look_inside(s, which, t[i - stride], t[i + stride]);
+        look_inside(s, which, t[i - stride], t[i + stride], depth);
     }
   }
+}
+
+/* A crossing lies in [low, high], where the sign of `inside` differs from that at `low`. Others may lie beside it: all
+ * are searched for on a finer grid, and once more where that shows a crossing; then each side is taken to have one. */
+static void refine(search *s, int which, double low, double high, double inside, int depth) {
+  double t[PARTS + 1], v[PARTS + 1];
+  const int before = s->count;
+  const bool fine = !(low + (high - low) / PARTS > low), shown = inside == high;
+  if (!fine && depth < DEPTH && s->refined < REFINED_MOST) {
+    bool shows = false;
+    s->refined++;
+    for (int i = 0; i <= PARTS; i++) {
+      t[i] = i == PARTS ? high : low + (high - low) * i / PARTS;
+      v[i] = value_at(s, which, t[i]);
+      shows |= (v[i] < 0) != (v[0] < 0);
+    }
+    search_grid(s, which, t, v, PARTS, 1, depth + shows);
+  } else if (!fine && (depth < DEPTH || !shown)) {
+    s->unsure = true;
+  }
+  if (s->count > before) return;
+  bisect(s, which, low, inside);
+  if (!shown) bisect(s, which, inside, high);
 }
 
 /* All switches of a graph. *coarse: places that half of the grid shows. */
@@ -123,10 +156,12 @@ static sim_status search_all(search *s, double maturity, int *coarse) {
     sim_expr_program_run(program, INTERVALS + 1, inputs, (void *const *)s->values, s->scratch);
     for (int k = 0; k < outputs; k++) {
       const int before = s->count;
-      search_grid(s, k, 2);
+      s->refined = 0;
+      search_grid(s, k, s->t, s->values[k], INTERVALS, 2, 0);
       *coarse += s->count - before;
       s->count = before;
-      search_grid(s, k, 1);
+      s->refined = 0;
+      search_grid(s, k, s->t, s->values[k], INTERVALS, 1, 0);
     }
   }
   const bool good = s->scratch != NULL && room != NULL && !s->failed;
@@ -161,7 +196,7 @@ sim_status option_breaks(const sim_expr *expr, int input, double other, double m
     status = search_all(&s, maturity, &coarse);
     sim_expr_free(&switches);
   }
-  *missed = coarse != s.count - linear;
+  *missed = coarse != s.count - linear || s.unsure;
   if (status == SIM_OK)
     qsort(s.found, (size_t)s.count, sizeof *s.found, compare);
   else

@@ -38,6 +38,9 @@ SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 4)) \
 ((SECONDS - started <= 5)) || fail "stopped after the limit: $((SECONDS - started)) s"
 # A limit that is over: one checkpoint, no more.
 SLURM_JOB_ID=7 SLURM_JOB_END_TIME=1000000000 expect 0 "" "${run[@]}" --wall auto -o over || true
+play squeue 0:00
+SLURM_JOB_ID=7 expect 75 "the limit of the job is over" "${run[@]}" --set n=700 --set steps=100000000 --wall auto -o past
+play squeue 1-00:59:30
 
 # Cores: those that the job was given, unless more are asked for.
 SLURM_JOB_ID=7 SLURM_CPUS_PER_TASK=1 expect 0 ", 1 thread," "$SIM" run s.lua -o one
@@ -104,7 +107,7 @@ kill -USR1 $pid
 code=0
 wait $pid || code=$?
 [ "$code" = 75 ] || fail "a sweep that was warned: exit $code"
-grep -q "the limit of [0-9]* s is near" warned/logs/run_0001.log || fail "a warned sweep stopped its runs: $(cat warned/logs/run_0001.log)"
+grep -q "the limit of the job is near: [0-9]* s are left" warned/logs/run_0001.log || fail "a warned sweep stopped its runs: $(cat warned/logs/run_0001.log)"
 
 # sim status: a table of many runs, and a line for what is none.
 expect 66 "no run" "$SIM" status grid/run_000? fake
@@ -180,6 +183,34 @@ expect 64 "an array over nothing" "$SIM" batch s.lua --array 5-2
 expect 64 "--array '1-'" "$SIM" batch s.lua --array 1-
 expect 64 "--time 'soon'" "$SIM" batch s.lua --time soon
 expect 64 "a bare number is minutes to sbatch" "$SIM" batch s.lua --time 60
+expect 64 "--time 99999999:00:00: longer than a year" "$SIM" batch s.lua --time 99999999:00:00
+expect 64 "task 100000000, the last that a cluster can take is 4000000" "$SIM" batch s.lua --array 0-100000000
+expect 64 "a sweep of 4000001 runs" "$SIM" sweep s.lua --seed 1..4000001 --yes --array -o none
+
+# An option without an effect, and two that contradict each other, are refused; without --array nothing runs here.
+pair=(sweep s.lua --seed 1..2 -o none)
+for words in "--time 01:00:00" "--partition long" "--account ab1" "--gpus 1" "--cpus 2" "--scheduler pbs"; do
+  read -ra given <<<"$words"
+  expect 64 "${given[0]} is for the job script: add --array" "$SIM" "${pair[@]}" "${given[@]}"
+  expect 0 "" "$SIM" "${pair[@]}" "${given[@]}" --array
+done
+for words in "--only 1" "--jobs 2" "--wall 60" "--wall auto"; do
+  read -ra given <<<"$words"
+  expect 64 "${given[0]} does not go with --array" "$SIM" "${pair[@]}" "${given[@]}" --array
+done
+for command in "batch s.lua" "sweep s.lua --seed 1..2 --array"; do
+  read -ra given <<<"$command"
+  expect 64 "--threads 4 and --cpus 2" "$SIM" "${given[@]}" --threads 4 --cpus 2
+  expect 64 "--gpus 1 and --device cpu" "$SIM" "${given[@]}" --gpus 1 --device cpu
+  expect 64 "--gpus 0 and --device cuda:0" "$SIM" "${given[@]}" --gpus 0 --device cuda:0
+done
+expect 0 "#SBATCH --cpus-per-task=4" "$SIM" batch s.lua --threads 4 --gpus 1
+expect 0 "#SBATCH --cpus-per-task=2" "$SIM" batch s.lua --threads 2 --cpus 2
+[ ! -e none ] || fail "a sweep ran in silence"
+# A run that is alone has all cores, also where the sweep has as many runs as there are cores.
+expect 0 "1 run, 1 at once" "$SIM" sweep s.lua --seed 1 --set steps=10 -o alone
+alone=$(grep -o 'with [0-9]* threads\{0,1\} each' output)
+expect 0 "1 at once $alone" "$SIM" sweep s.lua --seed 1..64 --set steps=10 --only 2 -o task
 expect 64 "--partition 'a b'" "$SIM" batch s.lua --partition "a b"
 expect 64 "--account" "$SIM" batch s.lua --account $'x\n#SBATCH --mem=0'
 expect 64 "--seed: a value is missing in ','" "$SIM" sweep s.lua --seed , -o none

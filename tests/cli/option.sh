@@ -124,6 +124,11 @@ at_time 7.5770821 'vol = 0.2, dividend = function(t) return sim.where(sim.lt(mat
 # the middle of a piece, beside which the integral over the whole piece and over its halves agree.
 at_time 7.5770821 'vol = 0.2, dividend = function(t) return sim.where(sim.lt((t - 0.5)^2, (0.5/31536000)^2), 0.05*31536000, 0) end'
 at_time 7.5770822 'vol = 0.2, dividend = function(t) local a = sim.exp(t) return sim.where(sim.all(sim.ge(a, math.exp(0.5 - 0.5/31536000)), sim.lt(a, math.exp(0.5 + 0.5/31536000))), 0.05*31536000, 0) end'
+# Two short dividends between two times of that grid, apart and close; and one beside a jump that the grid shows.
+at_time 7.5770821 'vol = 0.2, dividend = function(t) return sim.where(sim.lt(((t-0.3)^2 - 1e-12)*((t-0.30002)^2 - 1e-12), 0), 12500, 0) end'
+at_time 7.5770821 'vol = 0.2, dividend = function(t) return sim.where(sim.lt(((t-0.3)^2 - 1e-12)*((t-0.300003)^2 - 1e-12), 0), 12500, 0) end'
+at_time 7.5770821 'vol = 0.2, dividend = function(t) return sim.where(sim.lt((t-0.4)*((t-0.400005)^2 - 1e-12), 0), 1, 0)*sim.where(sim.gt(t, 0.400001), 25000, 0) end'
+has_not 'too often'
 at_time 11.338773 'vol = function(t) return sim.where(sim.lt(sim.sin(t), math.sin(0.5 + 0.005/2048)), 0.1, 0.3) end'
 at_time 11.338789 'vol = function(t) return 0.1 + 0.2*(sim.floor(100*t) % 2) end'
 price 'assets = { { spot = 100, vol = function(t) return 0.2 + 1e-15*(sim.floor(50000*t) % 2) end } }, '"$call" 'control = "black_scholes", paths = 2^10'

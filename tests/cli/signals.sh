@@ -94,6 +94,11 @@ started=$SECONDS
 expect 75 "" "$SIM" run s.lua -o wall --set n=2000 --set steps=1000000 --wall 00:00:02
 ((SECONDS - started <= 10)) || fail "--wall 00:00:02 took $((SECONDS - started)) s"
 [ "$(key state wall)" = stopped ] || fail "--wall: state"
+grep -q "the wall limit of 2 s is reached" output || fail "--wall: the message"
+# A start that takes time counts; the message names the limit that was given all the same.
+{ echo 'local s = 0 for i = 1, 1.2e8 do s = s + i end' && cat s.lua; } >late.lua
+expect 75 "the wall limit of 6 s is reached" \
+  "$SIM" run late.lua -o walllate --lua-seconds 60 --set n=2000 --set steps=1000000 --wall 00:00:06
 
 # In a job whose limit is known USR1 within its last minutes, as Slurm's --signal sends it, stops nothing: the run's own
 # margin does. Before that, or where no limit is known, it stops the run.
@@ -112,7 +117,7 @@ warned() { # warned DIR SECONDS OPTION...: USR1 to a run of a job that ends in s
 }
 warned near 20
 grep -q "warned of the limit, which is [0-9]* s away: goes on" output || fail "USR1 near the limit: $(cat output)"
-grep -q "the limit of [0-9]* s is near" output || fail "USR1 near the limit stopped the run"
+grep -q "the limit of the job is near: [0-9]* s are left" output || fail "USR1 near the limit stopped the run"
 warned far 1000
 ! grep -q "goes on, and stops in time" output || fail "USR1 far from the limit: $(cat output)"
 ((took <= 60)) || fail "USR1 far from the limit took $took s"

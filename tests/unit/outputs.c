@@ -439,23 +439,31 @@ static void a_checkpoint_flushes_nothing(void **state) {
 
 /* ---- checkpoints that become durable behind the run ---- */
 
+static pthread_mutex_t behind = PTHREAD_MUTEX_INITIALIZER; /* of memory.written and .durable: the run's thread asks */
+
 static void saved_behind(void *opaque, sim_saved *out) {
   const memory *m = ((probe *)opaque)->all;
+  pthread_mutex_lock(&behind);
   *out = (sim_saved){.step = m->durable, .t = (double)m->durable, .seconds = 7, .failed = m->failed_behind};
+  pthread_mutex_unlock(&behind);
 }
 
 /* The disk has what was written before the last state, until it is waited for. */
 static sim_status remember_behind(void *opaque, const sim_frame *frame) {
   memory *m = ((probe *)opaque)->all;
+  pthread_mutex_lock(&behind);
   m->durable = m->written;
   m->written = frame->clock.step;
+  pthread_mutex_unlock(&behind);
   return remember(opaque, frame);
 }
 
 static sim_status flush_behind(void *opaque) {
   memory *m = ((probe *)opaque)->all;
   if (m->lost) return sim_fail(SIM_ERR_IO, "planted");
+  pthread_mutex_lock(&behind);
   m->durable = m->written;
+  pthread_mutex_unlock(&behind);
   return SIM_OK;
 }
 

@@ -189,6 +189,17 @@ static const struct {
     {"f = (function()\nlocal function below(x)\nreturn x < 1 end\nlocal function less(x)\nlocal y = below(x) return y "
      "end\nreturn function(x)\nlocal y = less(x)\nreturn y end end)()",
      "4: f: a symbol cannot be compared by < or >: use sim.where with sim.lt or sim.gt (called from line 6, 8)\n"},
+    {"f = (function()\nlocal function less(x)\nreturn x < 1 end\nreturn function(x)\nreturn less(x) end end)()",
+     "4: f: a symbol cannot be compared by < or >: use sim.where with sim.lt or sim.gt (called from the function at "
+     "line "
+     "5)\n"},
+    {"f = (function()\nlocal function below(x)\nlocal y = x < 1 return y end\nlocal function less(x)\nlocal y = "
+     "below(x)\nreturn y end\nreturn function(x)\nreturn less(x) end end)()",
+     "4: f: a symbol cannot be compared by < or >: use sim.where with sim.lt or sim.gt (called from line 6, the "
+     "function "
+     "at line 8)\n"},
+    {"f = (function()\nlocal function other(a)\nreturn a.foo end\nreturn function(x)\nreturn other(x) end end)()",
+     "4: f: takes the member 'foo' of its parameter, expected function(x, y, z, t)\n"},
     {"f = function(x) pcall(function() error({}) end) return x end",
      "2: f: pcall hides an error in a function that is compiled: its error object is a table"},
     {"f = function(x) pcall(error) return x end",
@@ -201,7 +212,8 @@ static const struct {
     {"f = (function() local kept; return function(x) if kept == nil then kept = x end return kept * x end end)()",
      "2: f: a symbol of another function, kept in a variable outside of it"},
     {"f = (function() local function g(x) return 1 + g(x) end return g end)()", "2: f: stack overflow"},
-    {"f = function(x) return x.mass end", "2: f: takes members of its parameter, expected function(x, y, z, t)"},
+    {"f = function(x) return x.mass end",
+     "2: f: takes the member 'mass' of its parameter, expected function(x, y, z, t)"},
     {"body = function(mass) return mass end",
      "2: body: takes its parameter as a number, expected members of it: body.mass"},
     {"body = function(b, t) return b.mass * t end", "2: body: takes 2 parameters, expected function(body)"},

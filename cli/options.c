@@ -225,7 +225,7 @@ static const char *nearest_command(const char *word) {
 /* Refuses the name of a scenario that looks like the name of a command. */
 static sim_status check_scenario_name(const char *name) {
   const char *nearest = strchr(name, '.') || strchr(name, '/') ? NULL : nearest_command(name);
-  if (!nearest) return SIM_OK;
+  if (!nearest || strcmp(nearest, name) == 0) return SIM_OK;
   return sim_fail(SIM_ERR_USAGE, "'%s' is no command, nearest is '%s'; a scenario file is given as ./%s", name, nearest,
                   name);
 }

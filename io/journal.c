@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NAME "tables.rows"
@@ -214,33 +215,38 @@ static bool same_head(const unsigned char *a, const unsigned char *b) {
   return differ <= HEAD_BITS;
 }
 
-sim_status io_journal_resume(io_journal *self, const int64_t *wanted) {
+static sim_status go_on(io_journal *self, const int64_t *wanted) {
   unsigned char head[HEAD], found[HEAD];
   char path[4200];
   off_t size;
   size_t got;
   snprintf(path, sizeof path, "%s/" NAME, self->folder->path);
-  SIM_TRY(io_file_open(self->folder->root, NAME, path, &self->fd, &size));
+  struct stat about;
+  const sim_status opened = io_file_open(self->folder->root, NAME, path, &self->fd, &size);
+  if (opened == SIM_ERR_NO_INPUT && fstatat(self->folder->root, NAME, &about, AT_SYMLINK_NOFOLLOW) == 0)
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is no regular file", path);
+  SIM_TRY(opened);
   (void)close(self->fd);
   self->fd = openat(self->folder->root, NAME, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (self->fd < 0) return cannot(self, errno);
   make_head(self, head);
   int error = io_sys_read(self->fd, found, sizeof found, 0, &got);
-  if (error == 0 && (got < sizeof found || !same_head(head, found))) {
-    io_journal_close(self, false);
+  if (error == 0 && (got < sizeof found || !same_head(head, found)))
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is of other tables, or damaged", path);
-  }
   if (error == 0 && memcmp(head, found, sizeof head) != 0) error = io_sys_write(self->fd, head, sizeof head, 0);
-  if (error) {
-    io_journal_close(self, false);
-    return cannot(self, error);
-  }
+  if (error) return cannot(self, error);
   kept k = {.self = self, .wanted = wanted, .end = HEAD};
   int64_t end = HEAD;
   SIM_TRY(scan(self, &end, size, keep, &k));
   if (k.scattered) return rewrite(self, &k, end);
   self->size = k.end;
   return ftruncate(self->fd, (off_t)k.end) == 0 ? SIM_OK : cannot(self, errno);
+}
+
+sim_status io_journal_resume(io_journal *self, const int64_t *wanted) {
+  const sim_status status = go_on(self, wanted);
+  if (status != SIM_OK) io_journal_close(self, false);
+  return status;
 }
 
 void io_journal_close(io_journal *self, bool remove) {

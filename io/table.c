@@ -377,11 +377,14 @@ static sim_status add_tail(io_tables *self, size_t table, const io_checkpoint *c
   return SIM_OK;
 }
 
-static sim_status read_file(io_tables *self, const io_checkpoint *checkpoint, const char *path) {
+/* *failed: the file is there and could not be opened this time. */
+static sim_status read_file(io_tables *self, const io_checkpoint *checkpoint, const char *path, bool *failed) {
   const io_h5_source source = {path, SIM_ERR_INCOMPATIBLE};
   int fd;
   off_t size;
-  SIM_TRY(io_file_open(self->folder->root, FILE_NAME, path, &fd, &size));
+  const sim_status opened = io_file_open(self->folder->root, FILE_NAME, path, &fd, &size);
+  *failed = opened == SIM_ERR_IO || opened == SIM_ERR_PERMISSION;
+  SIM_TRY(opened);
   sim_status status = io_seal_check(fd, size, path);
   io_vfd *vfd = NULL;
   hid_t root = status == SIM_OK ? io_vfd_open(fd, path, &vfd) : -1;
@@ -414,8 +417,13 @@ static sim_status read_again(io_tables *self, const int64_t *wanted) {
   return SIM_OK;
 }
 
-/* A killed run leaves its journal; one that ended made tables.h5 of it, which becomes a journal again. *failed: the
- * journal is there and could not be read this time; nothing was changed. */
+static sim_status cannot_keep(const io_tables *self, int error) {
+  return sim_fail(SIM_ERR_IO, "%s/tables.rows: cannot be kept as tables.rows.bad: %s", self->folder->path,
+                  strerror(error));
+}
+
+/* A killed run leaves its journal; one that ended made tables.h5 of it, which becomes a journal again. *failed: one
+ * of them is there and could not be read this time; nothing was changed. */
 static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, const char *path, bool any,
                             bool *failed) {
   int64_t wanted[SIM_TABLES_MAX];
@@ -425,8 +433,11 @@ static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, co
   sim_status status = io_journal_resume(&self->journal, wanted);
   *failed = status != SIM_OK && status != SIM_ERR_NO_INPUT && status != SIM_ERR_INCOMPATIBLE;
   if (*failed) return status;
-  const bool strange = status == SIM_ERR_INCOMPATIBLE && renameat(root, "tables.rows", root, "tables.rows.bad") == 0;
-  if (strange) sim_log(SIM_LOG_WARN, "%s; kept as tables.rows.bad", sim_error_last()->message);
+  if (status == SIM_ERR_INCOMPATIBLE && renameat(root, "tables.rows", root, "tables.rows.bad") != 0) {
+    *failed = true;
+    return cannot_keep(self, errno);
+  }
+  if (status == SIM_ERR_INCOMPATIBLE) sim_log(SIM_LOG_WARN, "%s; kept as tables.rows.bad", sim_error_last()->message);
   for (size_t i = 0; i < self->journal.count; i++) {
     self->rows[i] = self->journal.tables[i].rows;
     if (self->rows[i] < wanted[i]) all = false;
@@ -436,12 +447,26 @@ static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, co
   int64_t found = 0;
   for (size_t i = 0; i < self->journal.count; i++) found += self->rows[i];
   /* What it has may be more than the other file has. */
-  const bool some = found > 0 && renameat(root, "tables.rows", root, "tables.rows.bad") == 0;
+  const bool some = found > 0;
+  if (some && renameat(root, "tables.rows", root, "tables.rows.bad") != 0) {
+    *failed = true;
+    status = cannot_keep(self, errno);
+    io_journal_close(&self->journal, false);
+    return status;
+  }
   drop_rows(self);
-  status = read_file(self, checkpoint, path);
+  status = read_file(self, checkpoint, path, failed);
+  if (*failed) {
+    if (some) (void)renameat(root, "tables.rows.bad", root, "tables.rows");
+    return status;
+  }
   for (size_t i = 0; i < self->journal.count; i++) found -= self->rows[i];
   const bool more = status == SIM_OK ? found > 0 : status != SIM_ERR_NO_MEMORY;
-  if (some && more) return read_again(self, wanted);
+  if (some && more) {
+    status = read_again(self, wanted);
+    *failed = status != SIM_OK;
+    return status;
+  }
   if (some)
     sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged: kept as tables.rows.bad; tables go on from tables.h5",
             self->folder->path);

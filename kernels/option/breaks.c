@@ -121,7 +121,7 @@ static void refine(search *s, int which, double low, double high, double inside,
   double t[PARTS + 1], v[PARTS + 1];
   const int before = s->count;
   const bool fine = !(low + (high - low) / PARTS > low), shown = inside == high;
-  if (!fine && depth < DEPTH && s->refined < REFINED_MOST) {
+  if (!fine && depth < DEPTH && s->refined < REFINED_MOST && !s->unsure) {
     bool shows = false;
     s->refined++;
     for (int i = 0; i <= PARTS; i++) {
@@ -133,9 +133,13 @@ static void refine(search *s, int which, double low, double high, double inside,
   } else if (!fine && (depth < DEPTH || !shown)) {
     s->unsure = true;
   }
-  if (s->count > before) return;
-  bisect(s, which, low, inside);
-  if (!shown) bisect(s, which, inside, high);
+  bool left = shown && s->count > before, right = shown; /* a place is known on each side of `inside` */
+  for (int k = before; k < s->count; k++) {
+    left |= s->found[k] <= inside;
+    right |= s->found[k] > inside;
+  }
+  if (!left) bisect(s, which, low, inside);
+  if (!right) bisect(s, which, inside, high);
 }
 
 /* All switches of a graph. *coarse: places that half of the grid shows. */
@@ -156,10 +160,12 @@ static sim_status search_all(search *s, double maturity, int *coarse) {
     sim_expr_program_run(program, INTERVALS + 1, inputs, (void *const *)s->values, s->scratch);
     for (int k = 0; k < outputs; k++) {
       const int before = s->count;
+      const bool unsure = s->unsure;
       s->refined = 0;
       search_grid(s, k, s->t, s->values[k], INTERVALS, 2, 0);
       *coarse += s->count - before;
       s->count = before;
+      s->unsure = unsure;
       s->refined = 0;
       search_grid(s, k, s->t, s->values[k], INTERVALS, 1, 0);
     }

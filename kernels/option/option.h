@@ -161,7 +161,7 @@ typedef struct option_market {
 sim_status option_market_create(const option_parameters *p, const option_bump *bump, option_market *out) SIM_MUST_CHECK;
 /* Times in [0, maturity], and others, at which a function may jump or have a kink as its `input`, the time, moves while
  * the one beside it is `other`: sorted, *out[*count], the caller's to free. Comparisons that are linear in t are
- * solved; the others are searched: *missed where half of the search finds another number of them. */
+ * solved; the others are searched: *missed where some may not have been found. */
 sim_status option_breaks(const sim_expr *expr, int input, double other, double maturity, double **out, int *count,
                          bool *missed) SIM_MUST_CHECK;
 void option_tell_missed(const char *name); /* a warning that begins with the name */

@@ -270,6 +270,8 @@ static void resume_headless_journal(fixture *self, int at, int size, int64_t row
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, files.rlim_max}), 0); /* nothing more can be opened */
   assert_status(io_table_resume(&out.tables, &loaded), SIM_ERR_IO);
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+  close_outputs(&out); /* the program ends */
+  open_outputs(self, IO_FOLDER_RESUME, &out);
   assert_int_equal(access(path, F_OK), 0);
   assert_ok(io_table_resume(&out.tables, &loaded));
   io_checkpoint_free(&loaded);

@@ -254,10 +254,10 @@ def movie(run: Run, path: str | os.PathLike[str], *, fps: float = 24, look: Look
     if not snapshots:
         raise NotFoundError(f"{run.path}: no snapshot yet{run._why_none()}")
     shown = pictures(spread(run, 5), look or Look(), run[:] if len(run) <= 5000 else ())
-    refuse_unused(look or Look(), shown)
     for picture in shown:
         if isinstance(picture, Map):
             picture.span(snapshots)
+    refuse_unused(look or Look(), shown)
     workers = min(workers or cores(), -(-len(snapshots) // FRAMES))
     film: _Mp4 | _Gif | None = None
     count = 0

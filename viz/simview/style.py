@@ -37,14 +37,17 @@ SETTINGS: Any = {
 
 def _width(text: str, size: float) -> float:
     """The width of a line of text, in points."""
+    from matplotlib.cbook import is_math_text
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
 
-    return float(TextToPath().get_text_width_height_descent(text, FontProperties(size=size), "$" in text)[0])
+    formula = bool(is_math_text(text))  # a single $ is a dollar
+    text = text if formula else text.replace(r"\$", "$")
+    return float(TextToPath().get_text_width_height_descent(text, FontProperties(size=size), formula)[0])
 
 
 def wrap(text: str, room: float, size: float) -> str:
-    """The text in lines of at most `room` inches, in letters of `size` points; formulas stay whole."""
+    """The text in lines of at most `room` inches, in letters of `size` points; words stay whole where there is a formula."""
     lines = []
     for line in text.split("\n"):
         wide = _width(line, size)

@@ -201,3 +201,11 @@ def test_legends(grains, plate, call, sweep):
                 assert at.x0 >= 0 and at.x1 <= figure.bbox.x1 and at.y1 <= figure.bbox.y1
                 found += 1
     assert found >= 8
+
+
+def test_dollars_in_titles():
+    """A single dollar sign begins no formula: a title with one is wrapped like any other."""
+    from simview.style import wrap
+
+    assert wrap("A call struck at $100", 6.6, 9) == "A call struck at $100"
+    assert "\n" in wrap("A call struck at $100 with a barrier below and a rebate that is paid at once", 1.5, 9)

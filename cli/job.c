@@ -447,7 +447,9 @@ static void say_lost(session *s) {
   const size_t at = s->remark.size;
   sim_bytes_format(&s->remark, "snapshots or slices could not be written: %lld; run.log names them",
                    (long long)s->run.lost);
-  if (!s->remark.failed) sim_log(SIM_LOG_ERROR, "%s", s->remark.data + at);
+  if (s->remark.failed) return;
+  sim_log(SIM_LOG_ERROR, "%s", s->remark.data + at);
+  if (s->provenance.remark) s->provenance.remark = s->remark.data; /* it may have moved */
 }
 
 static sim_status run_in_folder(session *s, io_folder_mode mode) {
@@ -476,7 +478,10 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
     say_summary(s, status);
     cli_terminal_event(status == SIM_OK ? "done" : "stopped", &s->run.clock, s->run.digest);
   } else {
-    if (status == SIM_ERR_IO) say_what_to_do(s);
+    if (status == SIM_ERR_IO) {
+      say_lost(s);
+      say_what_to_do(s);
+    }
     cli_terminal_event("failed", &s->run.clock, "");
     cli_terminal_note(SIM_LOG_ERROR, sim_error_last()->message);
   }

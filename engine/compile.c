@@ -158,7 +158,7 @@ static sim_status make_key(const sim_source *source, const options *o, int capab
 /* Source and log for a report; where, or an empty path. */
 static void keep_source(const sim_source *source, const options *o, const char *log, char *path, size_t capacity) {
   const char *folder = getenv("TMPDIR");
-  int length = snprintf(path, capacity, "%s/sim-%s-XXXXXX.cu", folder && *folder ? folder : "/tmp", source->name);
+  int length = snprintf(path, capacity, "%s/sim-%s-XXXXXX.cu", folder && *folder ? folder : P_tmpdir, source->name);
   int file = length > 0 && (size_t)length < capacity ? mkstemps(path, 3) : -1;
   FILE *out = file < 0 ? NULL : fdopen(file, "w");
   if (!out) {

@@ -24,6 +24,8 @@ code=0
   code=$?
 [ "$code" = 74 ] || fail "a lost snapshot: exit $code, not 74"
 grep -q "snapshot" output || fail "a lost snapshot is not named"
+grep -q "snapshots or slices could not be written: [12]; run.log names them" output || fail "lost snapshots are not counted"
+[[ "$(key remark snapless)" = *"could not be written: "* ]] || fail "lost snapshots are not in status.json"
 
 # A folder that cannot be written, for somebody who is not root.
 mkdir closed && chmod 555 closed

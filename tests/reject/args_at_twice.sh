@@ -1,10 +1,4 @@
 #!/usr/bin/env bash
 # expect: 64 --at: x is given twice
-cat >s.lua <<'LUA'
-return sim.nbody {
-  external  = function(x, y) return 0.5*x^2 + y end,
-  bodies    = { sim.plummer { n = 10, mass = 1, radius = 1 } },
-  integrate = { dt = 1/64, t_end = 1 },
-}
-LUA
+. "${BASH_SOURCE[0]%/*}/function.bash"
 exec "$SIM" check s.lua --at x=1,x=2

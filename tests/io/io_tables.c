@@ -194,13 +194,11 @@ static void test_resume_after_accidents(void **state) {
   resume_after(*state, 3, 2, "the rest is lost"); /* both tables are short */
 }
 
-/* A run that was killed leaves its journal, of which a byte of row 6 is changed; `file`: tables.h5 is there too. */
-static void resume_damaged_journal(fixture *self, bool file, int64_t energy_rows, int warnings, const char *first) {
+/* A run to row 10 that is killed then: it leaves its journal, at `path`, and with `file` tables.h5 of it too. */
+static void leave_journal(fixture *self, bool file, char path[160]) {
   outputs out;
-  io_checkpoint loaded;
-  fixture_log log = {0};
-  char path[160], kept[176], h5[160];
-  snprintf(path, sizeof path, "%s/tables.rows", self->run);
+  char kept[176], h5[160];
+  snprintf(path, 160, "%s/tables.rows", self->run);
   snprintf(kept, sizeof kept, "%s.kept", path);
   snprintf(h5, sizeof h5, "%s/tables.h5", self->run);
   open_outputs(self, IO_FOLDER_NEW, &out);
@@ -210,6 +208,15 @@ static void resume_damaged_journal(fixture *self, bool file, int64_t energy_rows
   close_outputs(&out);
   assert_int_equal(rename(kept, path), 0);
   if (!file) assert_int_equal(unlink(h5), 0);
+}
+
+/* A run that was killed leaves its journal, of which a byte of row 6 is changed; `file`: tables.h5 is there too. */
+static void resume_damaged_journal(fixture *self, bool file, int64_t energy_rows, int warnings, const char *first) {
+  outputs out;
+  io_checkpoint loaded;
+  fixture_log log = {0};
+  char path[160], kept[176];
+  leave_journal(self, file, path);
   int fd = open(path, O_WRONLY); /* rows 0 .. 5 of energy, 3 of other: 6 x 48 + 3 x 40 bytes behind 16 */
   assert_int_equal(pwrite(fd, "x", 1, 16 + 6 * 48 + 3 * 40 + 20), 1);
   close(fd);
@@ -242,17 +249,8 @@ static void test_damaged_journal(void **state) {
 static void resume_headless_journal(fixture *self, int at, int size, int64_t rows) {
   outputs out;
   io_checkpoint loaded;
-  char path[160], kept[176], h5[160];
-  snprintf(path, sizeof path, "%s/tables.rows", self->run);
-  snprintf(kept, sizeof kept, "%s.kept", path);
-  snprintf(h5, sizeof h5, "%s/tables.h5", self->run);
-  open_outputs(self, IO_FOLDER_NEW, &out);
-  add_rows(&out, self, 0, 10);
-  checkpoint(&out, self, 10);
-  assert_int_equal(link(path, kept), 0);
-  close_outputs(&out);
-  assert_int_equal(rename(kept, path), 0);
-  assert_int_equal(unlink(h5), 0);
+  char path[160], kept[176];
+  leave_journal(self, false, path);
   unsigned char byte;
   int fd = open(path, O_RDWR);
   if (at >= 0) {

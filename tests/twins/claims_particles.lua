@@ -72,7 +72,7 @@ return function(checks, T, changed)
 
   -- Alone, a disk keeps its size and turns counter-clockwise about the axis that `rotation` gives it. Two fall together, swing
   -- past each other and merge: their centres are 16.1, 2.2, 6.9 and at t = 40 0.97 apart (a disk's scale length is 1). The radius of
-  -- half of a lone galaxy's mass grows by 5 %, for 900 bodies heat each other (10 allowed).
+  -- half of a lone galaxy's mass grows by 5 % with 900 bodies (10 allowed).
   function checks.galaxy()
     local fewer = { '"n", 3600', '"n", 300' }
     local alone = T:ask(changed("galaxy", fewer, { '    galaxy%("east"[^\n]*\n', "" },
@@ -127,7 +127,7 @@ return function(checks, T, changed)
   end
 
   -- Atoms nearer than 1.6 touch. At the end 280 of 282 hang together, and heat, the temperature in two directions, has
-  -- gone from 0 to 0.56 (0.4 asked: drops of some hundred atoms melt well below the bulk's 0.69).
+  -- gone from 0 to 0.56 (0.4 asked, of a bulk's 0.69 at melting).
   function checks.lennard_jones()
     local r = T:ask(changed("lennard_jones"))
     local x = { {}, {}, {} }

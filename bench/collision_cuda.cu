@@ -13,7 +13,7 @@
  * --packing: 0.3 unless said; above 0.52 all touch at the start.
  * --check: every contact and move of some steps against a plain loop over cells on the host, bit by bit. */
 #include "bench/arguments.h"
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/collision/cuda/ops.h"
 #include "kernels/collision/gas.h"
 

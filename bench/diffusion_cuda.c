@@ -10,7 +10,7 @@
  * u_t = D lap u + 0.1 (u - u^3) in a box of side 2 pi, fp32. --file writes the field after STEPS steps, [n][n][n]
  * floats, of the start that bench/diffusion_cupy.py makes too. */
 #include "bench/arguments.h"
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/work.h"
 
 #include <cuda_runtime_api.h>

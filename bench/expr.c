@@ -2,7 +2,7 @@
  *
  * C stands twice: as the compiler builds it for any processor, and for the instruction set that the evaluator uses. */
 #include "bench/arguments.h"
-#include "engine/expr.h"
+#include "engine/expr/expr.h"
 
 #include <math.h>
 #include <stdio.h>

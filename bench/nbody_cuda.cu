@@ -13,7 +13,7 @@
  * --sweep tries every plan; without it, the one that a run would choose. --pair times gravity that is written as a
  * potential of the scenario's own beside the built-in tiles with the same plan. --compile times the compilation of its
  * kernels, and what is left of that once they are in the cache. */
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/nbody/cuda/work.h"
 
 #include <algorithm>

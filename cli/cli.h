@@ -3,7 +3,7 @@
 #define SIM_CLI_CLI_H
 
 #include "engine/log.h"
-#include "engine/run.h"
+#include "engine/run/run.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
 #include "cli/status.h"
 #include "cli/watch.h"
 
-#include "engine/profile.h"
-#include "engine/startup.h"
+#include "engine/run/profile.h"
+#include "engine/run/startup.h"
 #include "io/file.h"
 #include "io/sys.h"
 

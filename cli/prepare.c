@@ -1,6 +1,6 @@
 #include "cli/prepare.h"
 
-#include "engine/stage.h"
+#include "engine/run/stage.h"
 
 #include <math.h>
 #include <omp.h>

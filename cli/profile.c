@@ -1,6 +1,6 @@
 #include "cli/prepare.h"
 
-#include "engine/profile.h"
+#include "engine/run/profile.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "cli/scheduler.h"
 
-#include "engine/run.h"
+#include "engine/run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

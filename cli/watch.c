@@ -3,7 +3,7 @@
 #include "cli/watch.h"
 
 #include "cli/cli.h"
-#include "engine/startup.h"
+#include "engine/run/startup.h"
 
 #include <math.h>
 #include <pthread.h>

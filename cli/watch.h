@@ -2,7 +2,7 @@
 #ifndef SIM_CLI_WATCH_H
 #define SIM_CLI_WATCH_H
 
-#include "engine/run.h"
+#include "engine/run/run.h"
 
 typedef struct cli_watched {
   sim_run *run;         /* its steps are watched; NULL: the making of its model */

@@ -12,7 +12,7 @@ foreach(file IN LISTS files)
   math(EXPR number "${number} + 1")
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by cmake/Embed.cmake. */
-#include \"engine/compile.h\"
+#include \"engine/device/compile.h\"
 
 extern const sim_source_file ${SYMBOL}[];
 ${arrays}

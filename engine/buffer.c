@@ -1,6 +1,6 @@
 #include "engine/buffer.h"
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 
 #include <string.h>
 

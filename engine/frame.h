@@ -3,7 +3,7 @@
 #define SIM_ENGINE_FRAME_H
 
 #include "engine/buffer.h"
-#include "engine/schema.h"
+#include "engine/schema/schema.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,10 +2,10 @@
 #ifndef SIM_ENGINE_MODEL_H
 #define SIM_ENGINE_MODEL_H
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 #include "engine/frame.h"
-#include "engine/schema.h"
-#include "engine/slice.h"
+#include "engine/schema/schema.h"
+#include "engine/run/slice.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "io/checkpoint.h"
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 #include "engine/log.h"
 #include "io/h5.h"
 #include "io/seal.h"

@@ -1,7 +1,7 @@
 #include "io/checkpoint.h"
 
 #include "engine/log.h"
-#include "engine/run.h"
+#include "engine/run/run.h"
 #include "io/h5.h"
 #include "io/image.h"
 #include "io/seal.h"

@@ -1,6 +1,6 @@
 #include "io/foreign.h"
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 #include "engine/confine.h"
 #include "io/seal.h"
 #include "io/sys.h"

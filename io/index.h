@@ -4,7 +4,7 @@
 #define SIM_IO_INDEX_H
 
 #include "engine/frame.h"
-#include "engine/slice.h"
+#include "engine/run/slice.h"
 #include "io/folder.h"
 
 typedef struct io_index io_index;

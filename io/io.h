@@ -3,7 +3,7 @@
 #define SIM_IO_IO_H
 
 #include "engine/model.h"
-#include "engine/sink.h"
+#include "engine/run/sink.h"
 
 /* Once, before any other call: HDF5's own messages off, plugins off. */
 sim_status io_init(void) SIM_MUST_CHECK;

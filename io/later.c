@@ -1,7 +1,7 @@
 #include "io/later.h"
 
 #include "engine/log.h"
-#include "engine/profile.h"
+#include "engine/run/profile.h"
 #include "io/sys.h"
 
 #include <pthread.h>

@@ -4,7 +4,7 @@
 #define SIM_IO_OPENPMD_H
 
 #include "engine/bytes.h"
-#include "engine/slice.h"
+#include "engine/run/slice.h"
 #include "io/image.h"
 #include "io/io.h"
 

@@ -5,7 +5,7 @@
 #include "io/table.h"
 
 #include "engine/log.h"
-#include "engine/run.h"
+#include "engine/run/run.h"
 #include "io/h5.h"
 #include "io/journal.h"
 #include "io/seal.h"

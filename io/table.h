@@ -2,7 +2,7 @@
 #ifndef SIM_IO_TABLE_H
 #define SIM_IO_TABLE_H
 
-#include "engine/sink.h"
+#include "engine/run/sink.h"
 
 size_t io_table_count(const sim_sink *table_sink);
 const char *io_table_name(const sim_sink *table_sink, size_t table);

@@ -2,8 +2,8 @@
 #ifndef SIM_LUA_SCENARIO_H
 #define SIM_LUA_SCENARIO_H
 
-#include "engine/schema.h"
-#include "engine/value.h"
+#include "engine/schema/schema.h"
+#include "engine/schema/value.h"
 
 typedef struct scenario_options {
   const char *const *constructors; /* names of sim.NAME functions that tag a table, NULL-terminated */

@@ -2,7 +2,7 @@
 #ifndef SIM_ENGINE_CEILING_CEILING_H
 #define SIM_ENGINE_CEILING_CEILING_H
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 #include "engine/ceiling/ceiling.h"
-#include "engine/compile.h"
-#include "engine/cuda.h"
+#include "engine/device/compile.h"
+#include "engine/device/cuda.h"
 
 #include <cuda_runtime.h>
 #include <cufft.h>

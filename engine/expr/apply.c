@@ -1,5 +1,5 @@
 /* The functions that a user writes. */
-#include "engine/expr.h"
+#include "engine/expr/expr.h"
 
 #include <math.h>
 #include <string.h>

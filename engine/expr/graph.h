@@ -2,7 +2,7 @@
 #ifndef SIM_EXPR_GRAPH_H
 #define SIM_EXPR_GRAPH_H
 
-#include "engine/expr.h"
+#include "engine/expr/expr.h"
 
 typedef struct sim_expr_node {
   uint8_t op;      /* sim_expr_op */

@@ -2,7 +2,7 @@
 #ifndef SIM_EXPR_LANES_H
 #define SIM_EXPR_LANES_H
 
-#include "engine/expr.h"
+#include "engine/expr/expr.h"
 
 /* out[n] from up to three operands [n], or [1] where the kernel was looked up so. `out` overlaps no operand. */
 typedef void sim_expr_kernel(size_t n, void *out, const void *const *operands);

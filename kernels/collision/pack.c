@@ -2,7 +2,7 @@
 typedef double real;
 #include "kernels/collision/search_real.h"
 
-#include "engine/startup.h"
+#include "engine/run/startup.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "kernels/common/resolution.h"
 
 #include "engine/log.h"
-#include "engine/startup.h"
+#include "engine/run/startup.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #ifndef FFT_FFT_H
 #define FFT_FFT_H
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 #include "engine/status.h"
 
 #include <stdbool.h>

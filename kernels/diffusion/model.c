@@ -5,7 +5,7 @@
 #include "kernels/diffusion/observe.h"
 
 #include "engine/log.h"
-#include "engine/startup.h"
+#include "engine/run/startup.h"
 
 #include <math.h>
 #include <stdio.h>

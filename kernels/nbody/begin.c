@@ -3,7 +3,7 @@
 
 #include "kernels/nbody/field.h"
 
-#include "engine/startup.h"
+#include "engine/run/startup.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "kernels/nbody/bodies.h"
 
 #include "engine/reduce.h"
-#include "engine/startup.h"
+#include "engine/run/startup.h"
 #include "kernels/nbody/field.h"
 
 #include <math.h>

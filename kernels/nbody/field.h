@@ -2,9 +2,9 @@
 #ifndef NBODY_FIELD_H
 #define NBODY_FIELD_H
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 #include "engine/buffer.h"
-#include "engine/expr.h"
+#include "engine/expr/expr.h"
 
 #include <stdint.h>
 

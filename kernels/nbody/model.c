@@ -1,7 +1,7 @@
 /* The model's descriptor: what it keeps, what it observes, how it is made and ended. */
 #include "kernels/nbody/run.h"
 
-#include "engine/startup.h"
+#include "engine/run/startup.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -9,9 +9,9 @@
 #ifndef NBODY_PAIR_H
 #define NBODY_PAIR_H
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 #include "engine/buffer.h"
-#include "engine/expr.h"
+#include "engine/expr/expr.h"
 
 #include <stdbool.h>
 #include <stdint.h>

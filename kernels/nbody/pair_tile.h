@@ -2,7 +2,7 @@
 #ifndef NBODY_PAIR_TILE_H
 #define NBODY_PAIR_TILE_H
 
-#include "engine/expr.h"
+#include "engine/expr/expr.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* The run: batches of logical blocks of paths, in order; the state is what they have added up to. */
 #include "engine/log.h"
-#include "engine/run.h"
-#include "engine/startup.h"
+#include "engine/run/run.h"
+#include "engine/run/startup.h"
 #include "kernels/option/run.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef OPTION_MOTION_H
 #define OPTION_MOTION_H
 
-#include "engine/expr.h"
+#include "engine/expr/expr.h"
 #include "kernels/option/track.h"
 
 #define INVERSE_LN2 ((real)1.4426950408889634074)

@@ -2,7 +2,7 @@
 #ifndef OPTION_PATH_H
 #define OPTION_PATH_H
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Tables of scrambled Sobol points, and the order in which a Brownian bridge uses them. */
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 #include "engine/rng.h"
 #include "kernels/option/mrg.h"
 #include "kernels/option/option.h"

@@ -1,6 +1,6 @@
 /* Compilation at run time, as far as it goes without a GPU: the cache on disk, what is missing, what does not compile,
  * and every form of the kernels that hold functions of a scenario. */
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

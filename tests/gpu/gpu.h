@@ -2,7 +2,7 @@
 #ifndef SIM_TESTS_GPU_GPU_H
 #define SIM_TESTS_GPU_GPU_H
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 
 #include <stdio.h>
 

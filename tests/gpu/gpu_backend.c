@@ -1,7 +1,7 @@
 /* The CUDA backend on a GPU: memory, the order of its queues, graphs, and the mode of its arithmetic. */
-#include "engine/cuda.h"
-#include "engine/profile.h"
-#include "engine/run.h"
+#include "engine/device/cuda.h"
+#include "engine/run/profile.h"
+#include "engine/run/run.h"
 #include "tests/gpu/gpu.h"
 #include "tests/gpu/kernels.h"
 

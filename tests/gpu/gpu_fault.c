@@ -1,6 +1,6 @@
 /* gpu_fault CASE: a real failure of the device in a process of its own. The first one stays, nothing hangs, and the
  * process ends in order. */
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "tests/gpu/gpu.h"
 #include "tests/gpu/kernels.h"
 

@@ -2,7 +2,7 @@
  */
 #include "tests/gpu/kernels.h"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 
 #include <cuda_runtime.h>
 

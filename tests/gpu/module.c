@@ -1,6 +1,6 @@
 /* Kernels from the cache on a stand-in for the runtime: a warm start compiles nothing, and what the driver refuses is
  * compiled anew, once; several sources are compiled beside each other. */
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 #include "tests/gpu/fake_runtime.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Kernels of the model of options, as far as they go without a GPU: every case of the parity test compiles, and NVRTC
  * is given the files of this tree. Of most cases one precision; all of all of them with an argument. */
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
 #include "tests/parity/option_cases.h"
 

@@ -2,7 +2,7 @@
 #ifndef SIM_TESTS_GPU_SOURCES_H
 #define SIM_TESTS_GPU_SOURCES_H
 
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 
 #include <stdbool.h>
 #include <stdio.h>

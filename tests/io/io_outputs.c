@@ -1,7 +1,7 @@
 /* The files of a run whose state lies in a device: written by a thread of their own while the loop's writes status. */
 #include "tests/io/fixture.h"
 
-#include "engine/run.h"
+#include "engine/run/run.h"
 #include "io/sys.h"
 #include "tests/unit/fake_device.h"
 #include "tests/unit/fake_model.h"

@@ -1,6 +1,6 @@
 #include "tests/parity/collision_compare.h"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_PARITY_DIFFUSION_SIDES_H
 #define TESTS_PARITY_DIFFUSION_SIDES_H
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/work.h"
 #include "tests/gpu/gpu.h"
 #include "tests/physics/diffusion_driver.h"

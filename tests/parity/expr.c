@@ -1,8 +1,8 @@
 /* Graphs compiled for the GPU against the CPU's evaluator: every operation within the bounds of both; random graphs of
  * the operations that IEEE 754 and C define exactly, bit by bit; random graphs of all, node by node. And machine code
  * in the cache that the driver refuses. */
-#include "engine/compile.h"
-#include "engine/cuda.h"
+#include "engine/device/compile.h"
+#include "engine/device/cuda.h"
 #include "tests/gpu/gpu.h"
 #include "tests/unit/expr_testing.h"
 
@@ -520,7 +520,7 @@ static void test_random_functions(void **state) {
 
 /* ---- code that the driver refuses ---- */
 
-/* A file of the cache: see engine/cache.c. */
+/* A file of the cache: see engine/device/cache.c. */
 typedef struct head {
   char mark[8];
   uint64_t size;

@@ -1,6 +1,6 @@
 /* Functions of a scenario in the GPU's kernels: pairs against sums in double precision by the CPU's evaluator, an
  * external law and the steps around it against the CPU's operations bit by bit, and observables. */
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/nbody/cuda/work.h"
 
 #include <setjmp.h>

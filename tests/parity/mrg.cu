@@ -3,7 +3,7 @@ extern "C" {
 #include "kernels/option/mrg.h"
 }
 #define OPTION_MRG 1
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/option/cuda/random.cuh"
 #include "tests/gpu/gpu.h"
 

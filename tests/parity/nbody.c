@@ -1,6 +1,6 @@
 /* The GPU's operations against references and against the CPU's: the direct sums in every form, and the rest bit by
  * bit, since both sides compute the same formulas without contraction. */
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/nbody/cuda/work.h"
 #include "tests/gpu/gpu.h"
 #include "tests/unit/pair_system.h"

@@ -1,6 +1,6 @@
 /* Prices by simulated paths on the GPU against those on the CPU, from the same random words. */
-#include "engine/compile.h"
-#include "engine/cuda.h"
+#include "engine/device/compile.h"
+#include "engine/device/cuda.h"
 #include "engine/rng.h"
 #include "kernels/option/cuda/plan.h"
 #include "tests/gpu/gpu.h"

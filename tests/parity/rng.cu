@@ -3,7 +3,7 @@
 extern "C" {
 #include "engine/rng.h"
 }
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "tests/gpu/gpu.h"
 
 #include <cstdio>

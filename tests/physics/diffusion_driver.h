@@ -2,7 +2,7 @@
 #ifndef TESTS_DIFFUSION_DRIVER_H
 #define TESTS_DIFFUSION_DRIVER_H
 
-#include "engine/run.h"
+#include "engine/run/run.h"
 #include "kernels/diffusion/diffusion.h"
 
 typedef struct system_run {

@@ -3,7 +3,7 @@
 #include "tests/physics/diffusion_driver.h"
 
 #include "engine/log.h"
-#include "engine/stage.h"
+#include "engine/run/stage.h"
 #include "kernels/diffusion/modes.cuh"
 
 #include <math.h>

@@ -171,7 +171,7 @@ end
 -- Limits of the language that the page tells are those that the messages tell.
 function checks.language()
   local operations = said("docs/scenario.md", "at most (%d+) operations")
-  T:near("docs/scenario.md: operations", said("engine/expr.h", "SIM_EXPR_NODES_MAX = (%d+),"), operations, 0)
+  T:near("docs/scenario.md: operations", said("engine/expr/expr.h", "SIM_EXPR_NODES_MAX = (%d+),"), operations, 0)
   local values = said("docs/scenario.md", "of ([%d,]+) values")
   local code, out = host.run({ options.sim, "check", (function()
     T:file("v.lua", ("local t = {} for i = 1, %d do t[i] = {1, 2, 3} end return sim.nbody(t)"):format(values // 4 + 1))

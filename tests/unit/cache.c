@@ -1,5 +1,5 @@
 /* The cache on disk: what was kept is found, and what another user may have written is not used. */
-#include "engine/cache.h"
+#include "engine/device/cache.h"
 #include "engine/log.h"
 
 #include <fcntl.h>

@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 #include "engine/log.h"
 #include "engine/model.h"
 #include "engine/reduce.h"
 #include "engine/rng.h"
-#include "engine/run.h"
+#include "engine/run/run.h"
 
 #include <math.h>
 #include <stdio.h>

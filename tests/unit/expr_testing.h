@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "engine/expr.h"
+#include "engine/expr/expr.h"
 
 #include <math.h>
 #include <stdio.h>

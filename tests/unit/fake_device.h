@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_FAKE_DEVICE_H
 #define TESTS_UNIT_FAKE_DEVICE_H
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 
 typedef struct fake_options {
   unsigned step_us, leave_us; /* before each operation of a step, before each copy that leaves */

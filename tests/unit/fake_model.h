@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_FAKE_MODEL_H
 #define TESTS_UNIT_FAKE_MODEL_H
 
-#include "engine/run.h"
+#include "engine/run/run.h"
 
 #include <stdatomic.h>
 

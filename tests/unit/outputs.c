@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "engine/log.h"
-#include "engine/outputs.h"
-#include "engine/stage.h"
+#include "engine/run/outputs.h"
+#include "engine/run/stage.h"
 #include "tests/unit/fake_device.h"
 #include "tests/unit/fake_model.h"
 

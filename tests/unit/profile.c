@@ -1,5 +1,5 @@
 /* The table and the trace of a profile, from events that are made up. */
-#include "engine/profile.h"
+#include "engine/run/profile.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #ifndef COLLISION_CUDA_LAUNCH_CUH
 #define COLLISION_CUDA_LAUNCH_CUH
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/common/device.cuh"
 
 #include <cuda_runtime.h>

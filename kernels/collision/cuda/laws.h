@@ -3,7 +3,7 @@
 #ifndef COLLISION_CUDA_LAWS_H
 #define COLLISION_CUDA_LAWS_H
 
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 #include "kernels/collision/collision.h"
 
 #ifdef __cplusplus

@@ -4,7 +4,7 @@
 #ifndef DIFFUSION_CUDA_AXES_H
 #define DIFFUSION_CUDA_AXES_H
 
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 #include "kernels/diffusion/cuda/axes.cuh"
 #include "kernels/diffusion/cuda/programs.h"
 #include "kernels/diffusion/diffusion.h"

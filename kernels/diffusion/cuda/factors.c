@@ -1,7 +1,7 @@
 /* Tables of the schemes' coefficients, made on the device. */
 #include "kernels/diffusion/cuda/work.h"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 
 #include <cuda_runtime_api.h>
 #include <stdio.h>

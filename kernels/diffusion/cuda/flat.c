@@ -1,6 +1,6 @@
 #include "kernels/diffusion/cuda/flat.h"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/work.h"
 
 #include <cuda_runtime_api.h>

@@ -3,8 +3,8 @@
 #ifndef DIFFUSION_CUDA_FLAT_H
 #define DIFFUSION_CUDA_FLAT_H
 
-#include "engine/backend.h"
-#include "engine/compile.h"
+#include "engine/device/backend.h"
+#include "engine/device/compile.h"
 #include "kernels/diffusion/cuda/factors.cuh"
 #include "kernels/diffusion/cuda/flat.cuh"
 #include "kernels/diffusion/cuda/programs.h"

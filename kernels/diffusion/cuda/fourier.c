@@ -1,7 +1,7 @@
 #include "kernels/diffusion/cuda/fourier.h"
 
-#include "engine/compile.h"
-#include "engine/cuda.h"
+#include "engine/device/compile.h"
+#include "engine/device/cuda.h"
 
 #include <cufft.h>
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 #include "kernels/diffusion/cuda/fused.h"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/product.h"
 
 #include <cuda.h>

@@ -4,7 +4,7 @@
 #ifndef DIFFUSION_CUDA_FUSED_H
 #define DIFFUSION_CUDA_FUSED_H
 
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 #include "kernels/diffusion/cuda/fused.cuh"
 #include "kernels/diffusion/cuda/programs.h"
 #include "kernels/diffusion/diffusion.h"

@@ -2,7 +2,7 @@
  * of coefficients by Parseval's theorem. */
 #include "kernels/diffusion/cuda/work.h"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/diffusion/modes.cuh"
 
 #include <cuda_runtime.h>

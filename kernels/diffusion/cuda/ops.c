@@ -5,7 +5,7 @@
  * schemes that keep it; with two passes it is mixed (fused_planes.cuh), with one an axis the field (fused_axes.cuh). */
 #include "kernels/diffusion/cuda/work.h"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>

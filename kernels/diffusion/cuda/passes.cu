@@ -3,7 +3,7 @@
  * ones. */
 #include "kernels/diffusion/cuda/work.h"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 
 #include <cuda_runtime.h>
 

@@ -3,7 +3,7 @@
 #ifndef DIFFUSION_CUDA_PROGRAMS_H
 #define DIFFUSION_CUDA_PROGRAMS_H
 
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
 #ifndef DIFFUSION_CUDA_WORK_H
 #define DIFFUSION_CUDA_WORK_H
 
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 #include "kernels/diffusion/cuda/axes.h"
 #include "kernels/diffusion/cuda/factors.cuh"
 #include "kernels/diffusion/cuda/flat.h"

@@ -5,7 +5,7 @@
 
 #include "kernels/common/device.cuh"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 
 #include <cuda_runtime.h>
 

@@ -3,7 +3,7 @@
 #ifndef NBODY_CUDA_LAWS_H
 #define NBODY_CUDA_LAWS_H
 
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 #include "kernels/nbody/nbody.h"
 
 #ifdef __cplusplus

@@ -3,7 +3,7 @@
 #include "kernels/nbody/cuda/observe.cuh"
 #include "kernels/nbody/cuda/steps.cuh"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 
 #include <cuda_runtime.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "kernels/nbody/cuda/reduce.cuh"
 #include "kernels/nbody/cuda/work.h"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 
 inline int nbody_partials(int64_t n) { return (int)((n + NBODY_PARTIAL_BODIES - 1) / NBODY_PARTIAL_BODIES); }
 

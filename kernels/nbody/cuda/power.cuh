@@ -1,4 +1,4 @@
-/* s^(k/2) for s > 0, as functions of a scenario have it in pairs of bodies: engine/expr.h, sim_expr_emission.powers.
+/* s^(k/2) for s > 0, as functions of a scenario have it in pairs of bodies: engine/expr/expr.h, sim_expr_emission.powers.
  * Device code.
  *
  * Relative error, u = 2^-24 or 2^-53: below (2.2 |k| + 2) u in fp32, where a reciprocal root is within 2^-22.9 and a

@@ -2,7 +2,7 @@
  * compare the others with it. */
 #include "kernels/nbody/cuda/bodies.cuh"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 
 template <typename Real, typename Pair>
 static __global__ void twin(const bodies<Real> b, Pair softening2, double *acceleration, double *jerk) {

@@ -1,6 +1,6 @@
 /* Rules of early exercise, fitted on the device: paths stay in its memory, the normal equations are solved on the host.
  */
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/exercise.h"
 

@@ -1,5 +1,5 @@
 /* Sampling on an NVIDIA GPU: a kernel compiled for the run, launched for some blocks at a time. */
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/mrg.h"
 

@@ -2,7 +2,7 @@
 #ifndef OPTION_CUDA_PLAN_H
 #define OPTION_CUDA_PLAN_H
 
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 #include "kernels/option/cuda/launch.h"
 #include "kernels/option/cuda/sums.h"
 #include "kernels/option/estimate.h"

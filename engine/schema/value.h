@@ -4,7 +4,7 @@
 #define SIM_ENGINE_VALUE_H
 
 #include "engine/bytes.h"
-#include "engine/expr.h"
+#include "engine/expr/expr.h"
 #include "engine/status.h"
 
 #include <stdbool.h>

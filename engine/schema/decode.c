@@ -1,5 +1,5 @@
 /* From a scenario's tree of values to the C struct that a schema describes; all faults are collected. */
-#include "engine/decode.h"
+#include "engine/schema/decode.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef SIM_ENGINE_DECODE_H
 #define SIM_ENGINE_DECODE_H
 
-#include "engine/schema.h"
+#include "engine/schema/schema.h"
 
 typedef struct sim_decoder {
   const sim_units *units;

@@ -1,4 +1,4 @@
-#include "engine/decode.h"
+#include "engine/schema/decode.h"
 
 #include <inttypes.h>
 #include <math.h>

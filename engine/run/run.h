@@ -3,7 +3,7 @@
 #define SIM_ENGINE_RUN_H
 
 #include "engine/model.h"
-#include "engine/sink.h"
+#include "engine/run/sink.h"
 
 #include <stdatomic.h>
 

@@ -1,5 +1,5 @@
 /* Functions of a scenario: what a signature says of them, and graphs with exactly its inputs. */
-#include "engine/decode.h"
+#include "engine/schema/decode.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef SIM_ENGINE_CUDA_PARTS_H
 #define SIM_ENGINE_CUDA_PARTS_H
 
-#include "engine/cuda.h"
-#include "engine/profile.h"
+#include "engine/device/cuda.h"
+#include "engine/run/profile.h"
 
 #include <stdbool.h>
 #include <stddef.h>

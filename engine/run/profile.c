@@ -1,6 +1,6 @@
-#include "engine/profile.h"
+#include "engine/run/profile.h"
 
-#include "engine/run.h"
+#include "engine/run/run.h"
 
 #include <pthread.h>
 #include <stdio.h>

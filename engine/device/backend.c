@@ -1,6 +1,6 @@
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 #include "engine/log.h"
 
 #include <stdint.h>

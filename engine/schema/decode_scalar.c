@@ -1,5 +1,5 @@
 /* Numbers, units and words of a scenario, by their fields. */
-#include "engine/decode.h"
+#include "engine/schema/decode.h"
 
 #include <ctype.h>
 #include <errno.h>

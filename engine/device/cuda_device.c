@@ -1,5 +1,5 @@
 /* Which GPUs there are, which of them this build can use, and why not the others. */
-#include "engine/cuda_parts.h"
+#include "engine/device/cuda_parts.h"
 
 #include <ctype.h>
 #include <cuda_runtime_api.h>

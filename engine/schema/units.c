@@ -1,5 +1,5 @@
 /* Units of a scenario: "km/s", "1e10 Msun", "pc^3" to an SI value and a dimension. */
-#include "engine/schema.h"
+#include "engine/schema/schema.h"
 
 #include <ctype.h>
 #include <math.h>

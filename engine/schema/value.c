@@ -1,4 +1,4 @@
-#include "engine/value.h"
+#include "engine/schema/value.h"
 
 #include <inttypes.h>
 #include <limits.h>

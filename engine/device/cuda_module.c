@@ -1,5 +1,5 @@
 /* Kernels that were compiled while the program runs, on the process's GPU. */
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 
 #include "engine/log.h"
 

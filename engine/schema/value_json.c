@@ -1,5 +1,5 @@
 /* A tree of values as JSON, for people and tools. */
-#include "engine/value.h"
+#include "engine/schema/value.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,8 @@
-#include "engine/run.h"
+#include "engine/run/run.h"
 
 #include "engine/log.h"
-#include "engine/outputs.h"
-#include "engine/profile.h"
+#include "engine/run/outputs.h"
+#include "engine/run/profile.h"
 
 #include <math.h>
 #include <time.h>

@@ -3,9 +3,9 @@
 #ifndef SIM_ENGINE_SCHEMA_H
 #define SIM_ENGINE_SCHEMA_H
 
-#include "engine/expr.h"
+#include "engine/expr/expr.h"
 #include "engine/status.h"
-#include "engine/value.h"
+#include "engine/schema/value.h"
 
 #include <stdbool.h>
 #include <stddef.h>

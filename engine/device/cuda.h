@@ -3,7 +3,7 @@
 #ifndef SIM_ENGINE_CUDA_H
 #define SIM_ENGINE_CUDA_H
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 
 #ifdef __cplusplus
 extern "C" {

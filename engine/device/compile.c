@@ -1,9 +1,9 @@
 /* NVRTC, loaded at first use. */
-#include "engine/compile.h"
+#include "engine/device/compile.h"
 
-#include "engine/cache.h"
+#include "engine/device/cache.h"
 #include "engine/log.h"
-#include "engine/startup.h"
+#include "engine/run/startup.h"
 
 #include <dlfcn.h>
 #include <nvrtc.h>

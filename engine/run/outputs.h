@@ -4,9 +4,9 @@
 #ifndef SIM_ENGINE_OUTPUTS_H
 #define SIM_ENGINE_OUTPUTS_H
 
-#include "engine/run.h"
+#include "engine/run/run.h"
 
-/* Sinks of a run; steps that may wait for the writer, as many with their state as there are stages (engine/stage.h).
+/* Sinks of a run; steps that may wait for the writer, as many with their state as there are stages (engine/run/stage.h).
  * The loop waits beyond. */
 enum { SIM_SINKS_MAX = 32, SIM_OUTPUTS_WAITING = 256 };
 

@@ -1,4 +1,4 @@
-#include "engine/startup.h"
+#include "engine/run/startup.h"
 
 #include <math.h>
 #include <stdatomic.h>

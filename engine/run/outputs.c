@@ -1,8 +1,8 @@
-#include "engine/outputs.h"
+#include "engine/run/outputs.h"
 
 #include "engine/log.h"
-#include "engine/profile.h"
-#include "engine/stage.h"
+#include "engine/run/profile.h"
+#include "engine/run/stage.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "engine/cache.h"
+#include "engine/device/cache.h"
 
 #include "engine/log.h"
 

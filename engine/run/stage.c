@@ -1,4 +1,4 @@
-#include "engine/stage.h"
+#include "engine/run/stage.h"
 
 #include <math.h>
 #include <string.h>

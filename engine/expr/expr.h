@@ -16,7 +16,7 @@
 #ifndef SIM_ENGINE_EXPR_H
 #define SIM_ENGINE_EXPR_H
 
-#include "engine/backend.h"
+#include "engine/device/backend.h"
 #include "engine/bytes.h"
 #include "engine/status.h"
 

@@ -1,6 +1,6 @@
 /* Times of kernels and copies: a pair of events around each, from a ring. Pairs are read when they are done, so that
  * the host waits only when the whole ring is under way. */
-#include "engine/cuda_parts.h"
+#include "engine/device/cuda_parts.h"
 
 #include <cuda_runtime_api.h>
 

@@ -5,7 +5,7 @@
 #define SIM_ENGINE_PROFILE_H
 
 #include "engine/bytes.h"
-#include "engine/cuda.h"
+#include "engine/device/cuda.h"
 
 #include <stdbool.h>
 

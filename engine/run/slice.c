@@ -1,4 +1,4 @@
-#include "engine/slice.h"
+#include "engine/run/slice.h"
 
 #include <math.h>
 #include <stdio.h>

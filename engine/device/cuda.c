@@ -1,5 +1,5 @@
 /* The CUDA backend: one device, a stream for steps and one for outputs, and the first failure. */
-#include "engine/cuda_parts.h"
+#include "engine/device/cuda_parts.h"
 
 #include <cuda_runtime_api.h>
 #include <nvtx3/nvToolsExt.h>

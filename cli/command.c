@@ -1,6 +1,6 @@
 #include "cli/cli.h"
 
-#include "cli/status.h"
+#include "cli/run/status.h"
 #include "io/io.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "cli/cli.h"
 #include "cli/option_table.h"
-#include "cli/scheduler.h"
+#include "cli/batch/scheduler.h"
 
 #include <ctype.h>
 #include <errno.h>

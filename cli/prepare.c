@@ -20,7 +20,7 @@ const sim_common *cli_common(const cli_job *job) { return job->parameters; }
 static size_t constructor_names(const sim_schema *schema, const char **names, size_t count) {
   if (schema->base) count = constructor_names(schema->base, names, count);
   for (const sim_field *field = schema->fields; field->name; field++) {
-    if (field->type == SIM_TABLE) count = constructor_names(field->table, names, count);
+    if (field->type == SIM_STRUCT) count = constructor_names(field->table, names, count);
     if (field->type != SIM_LIST) continue;
     for (const sim_schema *const *variant = field->variants; *variant; variant++) {
       bool known = !*(*variant)->name || strcmp((*variant)->name, "each") == 0; /* sim.each is the language's own */
@@ -146,7 +146,7 @@ static bool difference(const sim_schema *schema, const sim_value *a, const sim_v
     if (field->flags & SIM_MAY_CHANGE || same_value(here, there)) continue;
     size_t used = strlen(path);
     snprintf(path + used, capacity - used, "%s%s", used ? "." : "", field->name);
-    if (field->type != SIM_TABLE || !here || !there || difference(field->table, here, there, path, capacity))
+    if (field->type != SIM_STRUCT || !here || !there || difference(field->table, here, there, path, capacity))
       return true;
     path[used] = '\0';
   }

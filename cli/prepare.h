@@ -3,7 +3,7 @@
 #define SIM_CLI_PREPARE_H
 
 #include "cli/cli.h"
-#include "cli/scheduler.h"
+#include "cli/batch/scheduler.h"
 #include "io/io.h"
 #include "lua/scenario.h"
 

@@ -60,8 +60,8 @@ static void type_text(const sim_field *field, char *out, size_t capacity) {
       [SIM_BOOL] = "true or false", [SIM_INT] = "whole number",
       [SIM_REAL] = "number",        [SIM_CHOICE] = "",
       [SIM_STRING] = "string",      [SIM_UNIT] = "unit",
-      [SIM_CADENCE] = "cadence",    [SIM_TABLE] = "table",
-      [SIM_LIST] = "list",          [SIM_ARRAY] = "list of rows",
+      [SIM_CADENCE] = "cadence",    [SIM_STRUCT] = "table",
+      [SIM_LIST] = "list",          [SIM_NUMBERS] = "list of rows",
       [SIM_FUNCTION] = "",          [SIM_FUNCTION_MAP] = "names with ",
   };
   char dimension[64];
@@ -133,7 +133,7 @@ static void describe_field(const sim_field *field, int depth) {
            field->type == SIM_FUNCTION_MAP)
     printf("; optional");
   puts("");
-  if (field->type == SIM_TABLE) describe_schema(field->table, depth + 1);
+  if (field->type == SIM_STRUCT) describe_schema(field->table, depth + 1);
   if (field->type == SIM_LIST) describe_variants(field, depth + 1);
 }
 

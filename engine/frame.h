@@ -24,7 +24,7 @@ typedef struct sim_mesh {
 /* Part of one state array. Vectors are stored by component: shape {3, n}. Contiguous, C order. `global` and `offset`
  * say where this part lies in the whole; here they are `shape` and zeros where one process holds all. */
 typedef struct sim_array {
-  const sim_field *field; /* name, dimension, doc, SIM_OUTPUT, SIM_NO_CHECKPOINT */
+  const sim_field *field; /* name, dimension, doc, SIM_IN_SNAPSHOT, SIM_NO_CHECKPOINT */
   sim_dtype dtype;
   int rank;
   int64_t shape[SIM_RANK_MAX], global[SIM_RANK_MAX], offset[SIM_RANK_MAX];

@@ -121,8 +121,8 @@ typedef struct sim_model {
   /* The tables of one run, where the scenario adds some: those above first. They live as long as the validated
    * parameters. NULL: always those above. */
   const sim_table *const *(*tables_of)(const void *parameters);
-  /* The grid that all fields of SIM_OUTPUT stand on, once the parameters are valid. NULL: there is none, and so are no
-   * slices. */
+  /* The grid that all fields of SIM_IN_SNAPSHOT stand on, once the parameters are valid. NULL: there is none, and so
+   * are no slices. */
   void (*extent)(const void *parameters, sim_extent *out);
   sim_status (*plan)(const void *parameters, const sim_setup *setup, sim_plan *plan);
   /* All memory is taken here. Fills clock (t_end always; the rest unless setup->saved is given, then from there). */

@@ -1,6 +1,6 @@
-/* Blobs on disk, found again by a key; see engine/device/compile.h for where, and for how many. They are code: a folder or a
- * file that another user has, or may write to, is not used, and the first such folder is a warning. No other failure
- * shows, but at the level of debugging: what is not there is made anew. */
+/* Blobs on disk, found again by a key; see engine/device/compile.h for where, and for how many. They are code: a folder
+ * or a file that another user has, or may write to, is not used, and the first such folder is a warning. No other
+ * failure shows, but at the level of debugging: what is not there is made anew. */
 #ifndef SIM_ENGINE_CACHE_H
 #define SIM_ENGINE_CACHE_H
 

@@ -515,7 +515,7 @@ static sim_status create_stages(sim_outputs *o) {
   double bytes = 0;
   SIM_TRY(view(o));
   for (size_t i = 0; i < o->view.array_count; i++)
-    if (o->view.arrays[i].field->flags & SIM_OUTPUT) bytes += (double)sim_array_bytes(&o->view.arrays[i]);
+    if (o->view.arrays[i].field->flags & SIM_IN_SNAPSHOT) bytes += (double)sim_array_bytes(&o->view.arrays[i]);
   o->stage_most = sim_stage_count(bytes, snapshots);
   const int count = o->stage_most < SIM_STAGES_FIRST ? o->stage_most : SIM_STAGES_FIRST;
   for (; o->stage_count < count; o->stage_count++) {

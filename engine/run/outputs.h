@@ -6,8 +6,8 @@
 
 #include "engine/run/run.h"
 
-/* Sinks of a run; steps that may wait for the writer, as many with their state as there are stages (engine/run/stage.h).
- * The loop waits beyond. */
+/* Sinks of a run; steps that may wait for the writer, as many with their state as there are stages
+ * (engine/run/stage.h). The loop waits beyond. */
 enum { SIM_SINKS_MAX = 32, SIM_OUTPUTS_WAITING = 256 };
 
 typedef struct sim_outputs sim_outputs;

@@ -24,8 +24,8 @@ typedef struct sim_sink {
   void *self;
   /* A failed write is reported, and tried again when next due; the run goes on, but ends with SIM_ERR_IO at the second
    * checkpoint in a row that fails. Rows reach table sinks only, which may be shown no arrays; others may be shown
-   * those alone that are theirs: of SIM_OUTPUT, or of a checkpoint. All sinks are called by one thread at a time, not
-   * always by the same. */
+   * those alone that are theirs: of SIM_IN_SNAPSHOT, or of a checkpoint. All sinks are called by one thread at a time,
+   * not always by the same. */
   sim_status (*write)(void *self, const sim_frame *frame);
   /* Makes what was written durable; called now and then, and at the end. Files become durable in the order in which
    * they are written, so that a checkpoint needs no flush before it. May be NULL. */

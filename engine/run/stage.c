@@ -8,7 +8,7 @@ enum { ALIGNMENT = 64 };
 static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 static bool is_staged(const sim_array *array) {
-  return array->space == SIM_SPACE_DEVICE && array->field->flags & SIM_OUTPUT;
+  return array->space == SIM_SPACE_DEVICE && array->field->flags & SIM_IN_SNAPSHOT;
 }
 
 int sim_stage_count(double snapshot_bytes, bool snapshots) {
@@ -34,7 +34,7 @@ static void count_bytes(const sim_frame *view, bool whole, size_t *device, size_
   for (size_t i = 0; i < view->array_count; i++) {
     const sim_array *array = &view->arrays[i];
     const size_t now = sim_array_bytes(array), bytes = aligned(array->room > now ? array->room : now);
-    if (whole || array->field->flags & SIM_OUTPUT) *host += bytes;
+    if (whole || array->field->flags & SIM_IN_SNAPSHOT) *host += bytes;
     if (is_staged(array)) *device += bytes;
   }
 }
@@ -104,7 +104,7 @@ sim_status sim_stage_take(sim_stage *stage, const sim_frame *view, bool whole) {
   stage->frame.species = stage->species;
   memcpy(stage->species, view->species, view->species_count * sizeof *view->species);
   for (size_t i = 0; i < view->array_count; i++)
-    if (whole || view->arrays[i].field->flags & SIM_OUTPUT)
+    if (whole || view->arrays[i].field->flags & SIM_IN_SNAPSHOT)
       SIM_TRY(take_array(stage, &view->arrays[i], whole, &staged, &mirrored));
   return stage->backend->mark && !whole ? stage->backend->mark(stage->mark) : SIM_OK;
 }

@@ -11,7 +11,7 @@ enum { SIM_STAGES_FIRST = 8, SIM_STAGES_MAX = SIM_MARKS };
 
 typedef struct sim_stage {
   const sim_backend *backend;
-  bool whole; /* has room for all arrays; else for those of SIM_OUTPUT */
+  bool whole; /* has room for all arrays; else for those of SIM_IN_SNAPSHOT */
   int mark;   /* the backend's, of the copies into this stage */
   void *device, *host;
   size_t device_bytes, host_bytes;
@@ -35,8 +35,8 @@ sim_status sim_stage_create(const sim_backend *backend, const sim_frame *view, b
 void sim_stage_destroy(sim_stage *stage); /* and zeroes it */
 
 /* Makes stage->frame show the state that `view` shows, as it is at this point of the queue. `whole`: every array; waits
- * for them. Else those of SIM_OUTPUT alone, and without waiting: they are there after sim_stage_wait. Nobody looks at
- * the frame while it changes. */
+ * for them. Else those of SIM_IN_SNAPSHOT alone, and without waiting: they are there after sim_stage_wait. Nobody looks
+ * at the frame while it changes. */
 sim_status sim_stage_take(sim_stage *stage, const sim_frame *view, bool whole) SIM_MUST_CHECK;
 /* Waits for what sim_stage_take began; from any thread. SIM_ERR_DEVICE. */
 sim_status sim_stage_wait(const sim_stage *stage) SIM_MUST_CHECK;

@@ -211,7 +211,7 @@ static void decode_field(sim_decoder *d, const sim_field *field, const sim_place
   case SIM_CHOICE: sim_decode_choice(d, field, at, value, out); break;
   case SIM_STRING: sim_decode_string(d, at, value, out); break;
   case SIM_CADENCE: sim_decode_cadence(d, at, value, out); break;
-  case SIM_TABLE:
+  case SIM_STRUCT:
     if (value->kind == SIM_VALUE_TABLE && value->u.table.tag) {
       sim_decode_expected(d, at, value, "a plain table");
       break;
@@ -220,7 +220,7 @@ static void decode_field(sim_decoder *d, const sim_field *field, const sim_place
     decode_struct(d, field->table, at, value, out);
     break;
   case SIM_LIST: decode_list(d, field, at, value, out); break;
-  case SIM_ARRAY: decode_array(d, field, at, value, out); break;
+  case SIM_NUMBERS: decode_array(d, field, at, value, out); break;
   case SIM_FUNCTION: sim_decode_function(d, field, at, value, out); break;
   case SIM_FUNCTION_MAP: sim_decode_function_map(d, field, at, value, out); break;
   }
@@ -229,7 +229,7 @@ static void decode_field(sim_decoder *d, const sim_field *field, const sim_place
 static void decode_absent(sim_decoder *d, const sim_field *field, const sim_place *at, void *out) {
   if (field->flags & SIM_REQUIRED) {
     sim_decode_fault(d, at, at->line, "missing: %s", field->doc);
-  } else if (field->type == SIM_TABLE) {
+  } else if (field->type == SIM_STRUCT) {
     if (field->flags & SIM_OPTIONAL) return;
     static const sim_value empty = {.kind = SIM_VALUE_TABLE};
     decode_struct(d, field->table, at, &empty, out);

@@ -174,9 +174,9 @@ static sim_value *encode_field(const sim_field *field, const char *at) {
   case SIM_CHOICE: return encode_text(field->choices[*(const int *)(const void *)at]);
   case SIM_STRING: return encode_text(*(char *const *)(const void *)at);
   case SIM_CADENCE: return encode_cadence((const sim_cadence *)(const void *)at);
-  case SIM_TABLE: return encode_struct(field->table, at, NULL);
+  case SIM_STRUCT: return encode_struct(field->table, at, NULL);
   case SIM_LIST: return encode_list((const sim_list *)(const void *)at);
-  case SIM_ARRAY: return encode_array((const sim_doubles *)(const void *)at);
+  case SIM_NUMBERS: return encode_array((const sim_doubles *)(const void *)at);
   case SIM_FUNCTION: return sim_encode_function(field->signature, *(sim_expr *const *)(const void *)at);
   case SIM_FUNCTION_MAP: return sim_encode_function_map(field->signature, (const sim_function_map *)(const void *)at);
   }
@@ -226,9 +226,9 @@ void sim_schema_free(const sim_schema *schema, void *in) {
     if (field->type == SIM_STRING) {
       free(*(char **)at);
       *(char **)at = NULL;
-    } else if (field->type == SIM_TABLE) {
+    } else if (field->type == SIM_STRUCT) {
       sim_schema_free(field->table, at);
-    } else if (field->type == SIM_ARRAY) {
+    } else if (field->type == SIM_NUMBERS) {
       sim_doubles *array = at;
       free(array->data);
       *array = (sim_doubles){0};

@@ -22,9 +22,9 @@ typedef enum sim_type {
   SIM_STRING,   /* [char *], owned */
   SIM_UNIT,     /* [double]: SI value of a unit, given as "kpc" or as a number */
   SIM_CADENCE,  /* [sim_cadence] */
-  SIM_TABLE,    /* a struct in place, described by `table` */
+  SIM_STRUCT,   /* a struct in place, described by `table` */
   SIM_LIST,     /* [sim_list]: each item one of `variants`, told by its constructor's name */
-  SIM_ARRAY,    /* [sim_doubles]: any number of rows of `components` numbers */
+  SIM_NUMBERS,  /* [sim_doubles]: any number of rows of `components` numbers */
   SIM_FUNCTION, /* [sim_expr *], owned; NULL where it is absent. Described by `signature` */
   SIM_FUNCTION_MAP /* [sim_function_map]: observe = { kinetic = function(body) ... end, ... } */
 } sim_type;
@@ -34,11 +34,11 @@ enum sim_field_flag {
   SIM_UNSIGNED = 1 << 1,
   SIM_MIN_OPEN = 1 << 2, /* min itself is not allowed */
   SIM_MAX_OPEN = 1 << 3,
-  SIM_OUTPUT = 1 << 4,        /* state arrays: goes into snapshots */
+  SIM_IN_SNAPSHOT = 1 << 4,   /* state arrays: goes into snapshots */
   SIM_HEALTH = 1 << 5,        /* observables: the figure that the progress line shows */
   SIM_NO_CHECKPOINT = 1 << 6, /* state arrays: derived, not stored */
   SIM_RANGE = 1 << 7,         /* min and max hold */
-  SIM_OPTIONAL = 1 << 8,      /* SIM_TABLE that may be absent: its struct's first member is a bool, set when given */
+  SIM_OPTIONAL = 1 << 8,      /* SIM_STRUCT that may be absent: its struct's first member is a bool, set when given */
   SIM_MAY_CHANGE = 1 << 9,    /* a restart may give it another value */
   SIM_OR_NUMBER = 1 << 10,    /* SIM_FUNCTION: a plain number stands for a function that gives it */
   SIM_REPORTED = 1 << 11,     /* observables: the user hears of a value that is not finite, where the state is */
@@ -63,7 +63,7 @@ typedef struct sim_dimension {
   signed char length, mass, time;
 } sim_dimension;
 
-/* Components of a SIM_ARRAY with as many columns as rows. */
+/* Components of a SIM_NUMBERS with as many columns as rows. */
 enum { SIM_SQUARE = -1 };
 
 typedef struct sim_field {
@@ -75,11 +75,11 @@ typedef struct sim_field {
   unsigned flags;             /* enum sim_field_flag */
   double min, max;            /* with SIM_RANGE; use INFINITY for an open end */
   const char *initial;        /* default, as it would stand in a scenario: "0.02", "leapfrog", "{0, 0, 0}"; NULL with
-                                 SIM_REQUIRED, and for a TABLE whose fields have defaults of their own */
+                                 SIM_REQUIRED, and for a STRUCT whose fields have defaults of their own */
   const char *keyword;        /* SIM_REAL: the word accepted in place of a number */
   const char *const *choices; /* SIM_CHOICE; of a state array: names of its first elements; NULL-terminated */
   sim_dimension dimension;
-  const sim_schema *table;           /* SIM_TABLE */
+  const sim_schema *table;           /* SIM_STRUCT */
   const sim_schema *const *variants; /* SIM_LIST: NULL-terminated; one named "" takes tables without constructor */
   const sim_signature *signature;    /* SIM_FUNCTION, SIM_FUNCTION_MAP */
 } sim_field;

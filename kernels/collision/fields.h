@@ -34,7 +34,7 @@
    .doc = "radius of all; or give `radii`"},                                                                           \
       {.name = "radii",                                                                                                \
        .offset = offsetof(T, size.radii),                                                                              \
-       .type = SIM_ARRAY,                                                                                              \
+       .type = SIM_NUMBERS,                                                                                            \
        .components = 1,                                                                                                \
        .flags = POSITIVE,                                                                                              \
        .max = INFINITY,                                                                                                \

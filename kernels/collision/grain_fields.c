@@ -34,9 +34,9 @@ const sim_schema collision_grain_schema = {.name = "",
 const char *const collision_distribution_names[] = {"auto", "list", "uniform", "lognormal", NULL};
 #define REGION(T)                                                                                                      \
   {FIELD(T, n), .type = SIM_INT, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1, .max = 4e9, .doc = "grains"}, RADII(T),  \
-      {FIELD(T, low), .type = SIM_ARRAY, .components = 1, .dimension = LENGTH,                                         \
+      {FIELD(T, low), .type = SIM_NUMBERS, .components = 1, .dimension = LENGTH,                                       \
        .doc = "lower corner of the region that holds them, {x, y, z}; none: the box's"},                               \
-      {FIELD(T, high), .type = SIM_ARRAY, .components = 1, .dimension = LENGTH,                                        \
+      {FIELD(T, high), .type = SIM_NUMBERS, .components = 1, .dimension = LENGTH,                                      \
        .doc = "its upper corner; none: the box's"},                                                                    \
   {                                                                                                                    \
     FIELD(T, temperature), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",                      \
@@ -78,13 +78,13 @@ static const sim_field each_fields[] = {
     {FIELD(collision_group, material), .type = SIM_STRING, .initial = "grain", .doc = "what contact.pairs name"},
     {FIELD(collision_group, density), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "1",
      .dimension = {-3, 1, 0}, .doc = "mass over volume of a grain"},
-    {FIELD(collision_each, radius), .type = SIM_ARRAY, .components = 1, .flags = SIM_REQUIRED | POSITIVE,
+    {FIELD(collision_each, radius), .type = SIM_NUMBERS, .components = 1, .flags = SIM_REQUIRED | POSITIVE,
      .max = INFINITY, .dimension = LENGTH, .doc = "radius of each"},
-    {FIELD(collision_each, position), .type = SIM_ARRAY, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
+    {FIELD(collision_each, position), .type = SIM_NUMBERS, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
      .doc = "position of each"},
-    {FIELD(collision_each, velocity), .type = SIM_ARRAY, .components = 3, .dimension = SPEED,
+    {FIELD(collision_each, velocity), .type = SIM_NUMBERS, .components = 3, .dimension = SPEED,
      .doc = "velocity of each; none: all are at rest"},
-    {FIELD(collision_each, angular_velocity), .type = SIM_ARRAY, .components = 3, .dimension = {0, 0, -1},
+    {FIELD(collision_each, angular_velocity), .type = SIM_NUMBERS, .components = 3, .dimension = {0, 0, -1},
      .doc = "how each turns; none: not at all"},
     {0}};
 const sim_schema collision_each_schema = {.name = "each",

@@ -90,13 +90,13 @@ static const sim_schema integrate_schema = {
     .name = "integrate", .doc = "how time passes", .fields = integrate_fields, .size = sizeof(collision_integrate)};
 
 static const sim_field fields[] = {
-    {FIELD(collision_parameters, box), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &collision_box_schema,
+    {FIELD(collision_parameters, box), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &collision_box_schema,
      .doc = "where it happens"},
     {FIELD(collision_parameters, grains), .type = SIM_LIST, .variants = collision_grain_variants,
      .doc = "groups of grains, or single ones as { radius = , position = , velocity = }"},
     {FIELD(collision_parameters, walls), .type = SIM_LIST, .variants = collision_wall_variants,
      .doc = "walls beside those of the box"},
-    {FIELD(collision_parameters, contact), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &contact_schema,
+    {FIELD(collision_parameters, contact), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &contact_schema,
      .doc = "the law of contacts"},
     {FIELD(collision_parameters, gravity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
      .dimension = {1, 0, -2}, .doc = "acceleration of all grains"},
@@ -108,9 +108,9 @@ static const sim_field fields[] = {
      .doc = "boxes in which grains are removed"},
     {FIELD(collision_parameters, gates), .type = SIM_LIST, .variants = collision_gate_variants,
      .doc = "planes through which the passage of grains is counted, in table `flow`"},
-    {FIELD(collision_parameters, profile), .type = SIM_TABLE, .table = &collision_profile_schema,
+    {FIELD(collision_parameters, profile), .type = SIM_STRUCT, .table = &collision_profile_schema,
      .doc = "means over slices of the box"},
-    {FIELD(collision_parameters, integrate), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &integrate_schema,
+    {FIELD(collision_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "how time passes"},
     {0}};
 const sim_schema collision_schema = {.name = "collision",

@@ -13,9 +13,9 @@ static const char *const own_boundaries[] = {"periodic", "no_flux", "fixed", "as
   }
 
 static const sim_field grid_fields[] = {
-    {SIM_FIELD(diffusion_grid_parameters, n), .type = SIM_ARRAY, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1,
+    {SIM_FIELD(diffusion_grid_parameters, n), .type = SIM_NUMBERS, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1,
      .max = FFT_LENGTH_MAX, .doc = "cells along x, or x, y, or x, y, z"},
-    {SIM_FIELD(diffusion_grid_parameters, size), .type = SIM_ARRAY, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+    {SIM_FIELD(diffusion_grid_parameters, size), .type = SIM_NUMBERS, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .dimension = {1, 0, 0}, .doc = "lengths of the box; one for each axis"},
     {SIM_FIELD(diffusion_grid_parameters, boundary), .type = SIM_CHOICE, .initial = "periodic", .choices = boundaries,
      .doc = "periodic; no_flux: walls that let nothing through; fixed: walls that hold each field at 0, or at its "
@@ -63,7 +63,7 @@ static const sim_field species_fields[] = {
     {SIM_FIELD(diffusion_species, tensor), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
      .dimension = {2, 0, -1},
      .doc = "diffusivities xy, xz, yz beside D times axes: D_xy stands for both D_xy and D_yx; along periodic axes"},
-    {SIM_FIELD(diffusion_species, cross), .type = SIM_ARRAY, .dimension = {2, 0, -1},
+    {SIM_FIELD(diffusion_species, cross), .type = SIM_NUMBERS, .dimension = {2, 0, -1},
      .doc = "cross-diffusion: a diffusivity for each field, in their order, by which its Laplacian (times axes) is "
             "added here; 0 for the field itself. Together with D the matrix of the fluxes"},
     {SIM_FIELD(diffusion_species, hyper), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
@@ -84,7 +84,7 @@ static const sim_field species_fields[] = {
     {SIM_FIELD(diffusion_species, initial), .type = SIM_FUNCTION, .flags = SIM_OR_NUMBER, .initial = "0",
      .signature = &initial_signature,
      .doc = "the field at the start; the values of `file` are added to it, unless it takes them: function(file, x)"},
-    {SIM_FIELD(diffusion_species, file), .type = SIM_TABLE, .flags = SIM_OPTIONAL, .table = &file_schema,
+    {SIM_FIELD(diffusion_species, file), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &file_schema,
      .doc = "values at the start from a PNG image or an HDF5 file"},
     {SIM_FIELD(diffusion_species, noise), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .doc = "standard deviation of normal noise that is added to each cell at the start"},
@@ -128,7 +128,7 @@ static const sim_signature rates_signature = {.returns = "the rate of each field
 static const sim_signature observe_signature = {.returns = "what is taken over the grid"};
 
 static const sim_field parameter_fields[] = {
-    {SIM_FIELD(diffusion_parameters, grid), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &grid_schema,
+    {SIM_FIELD(diffusion_parameters, grid), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &grid_schema,
      .doc = "the grid"},
     {SIM_FIELD(diffusion_parameters, members), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = FFT_LENGTH_MAX,
      .initial = "1",
@@ -142,13 +142,13 @@ static const sim_field parameter_fields[] = {
     {SIM_FIELD(diffusion_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: functions as rates, over the grid by reduce = \"sum\" (the integral), "
             "\"mean\", \"min\" or \"max\""},
-    {SIM_FIELD(diffusion_parameters, probes), .type = SIM_ARRAY, .components = 3,
+    {SIM_FIELD(diffusion_parameters, probes), .type = SIM_NUMBERS, .components = 3,
      .doc =
          "points {x, y, z}, 0 beyond the grid's axes: the table `probes` has each field in the cells that hold them"},
     {SIM_FIELD(diffusion_parameters, spectrum), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX,
      .initial = "0",
      .doc = "bins of |k| in the table `spectrum`: the power of each field, at 0, 1, 2, ... times the least wavenumber"},
-    {SIM_FIELD(diffusion_parameters, integrate), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &integrate_schema,
+    {SIM_FIELD(diffusion_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};
 const sim_schema diffusion_schema = {.name = "diffusion",

@@ -10,7 +10,8 @@ static void name_columns(diffusion_parameters *p) {
   sim_field *column = p->columns;
   for (int f = 0; f < (int)p->fields.count; f++) {
     const char *name = diffusion_species_of(p, f)->name;
-    p->state[f] = (sim_field){.name = name, .type = SIM_REAL, .doc = "field", .flags = SIM_OUTPUT | SIM_NO_CHECKPOINT};
+    p->state[f] =
+        (sim_field){.name = name, .type = SIM_REAL, .doc = "field", .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT};
     for (int k = 0; k < DIFFUSION_STATISTICS; k++, column++) {
       snprintf(p->names[f][k], sizeof p->names[f][k], "%s_%s", name, kinds[k]);
       *column = (sim_field){.name = p->names[f][k], .type = SIM_REAL, .doc = docs[k]};

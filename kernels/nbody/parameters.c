@@ -141,7 +141,7 @@ static const sim_field disk_fields[] = {
     {SIM_FIELD(nbody_exponential_disk, Q), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 4,
      .initial = "1.5", .doc = "Toomre's Q at 2.5 Rd: below 1 the disk falls into clumps; hot disks swell at first"},
     OPTIONAL_LENGTH(nbody_exponential_disk, cutoff, "auto", "where the disk ends, from 2 radii on; auto: 8 radii"),
-    {SIM_FIELD(nbody_exponential_disk, halo), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &halo_schema,
+    {SIM_FIELD(nbody_exponential_disk, halo), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &halo_schema,
      .doc = "the live halo that holds the disk"},
     {0}};
 const sim_schema nbody_exponential_disk_schema = {
@@ -163,11 +163,11 @@ const sim_schema nbody_from_file_schema = {.name = "from_file",
                                            .size = sizeof(nbody_from_file)};
 
 static const sim_field each_fields[] = {SPECIES("stars"),
-                                        {SIM_FIELD(nbody_each, mass), .type = SIM_ARRAY, .components = 1,
+                                        {SIM_FIELD(nbody_each, mass), .type = SIM_NUMBERS, .components = 1,
                                          .flags = SIM_REQUIRED, .dimension = MASS, .doc = "mass of each body"},
-                                        {SIM_FIELD(nbody_each, position), .type = SIM_ARRAY, .components = 3,
+                                        {SIM_FIELD(nbody_each, position), .type = SIM_NUMBERS, .components = 3,
                                          .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = "position of each body"},
-                                        {SIM_FIELD(nbody_each, velocity), .type = SIM_ARRAY, .components = 3,
+                                        {SIM_FIELD(nbody_each, velocity), .type = SIM_NUMBERS, .components = 3,
                                          .dimension = SPEED, .doc = "velocity of each body; none: all are at rest"},
                                         VELOCITY_FIELD,
                                         {0}};
@@ -224,7 +224,7 @@ static const sim_schema integrate_schema = {
 static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
      .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
-    {SIM_FIELD(nbody_parameters, gravity), .type = SIM_TABLE, .table = &gravity_schema, .doc = "the law"},
+    {SIM_FIELD(nbody_parameters, gravity), .type = SIM_STRUCT, .table = &gravity_schema, .doc = "the law"},
     {SIM_FIELD(nbody_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
      .doc = "force of the surroundings on each body, per unit mass; a potential is differentiated"},
     {SIM_FIELD(nbody_parameters, pair), .type = SIM_FUNCTION, .signature = &pair_signature, .flags = SIM_OR_NUMBER,
@@ -236,7 +236,7 @@ static const sim_field fields[] = {
          "f in place of gravity: a body feels m f(r2) (x' - x) of another one of mass m at x'; the energy is unknown"},
     {SIM_FIELD(nbody_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: over all bodies, by reduce = \"sum\", \"mean\", \"min\" or \"max\""},
-    {SIM_FIELD(nbody_parameters, integrate), .type = SIM_TABLE, .flags = SIM_REQUIRED, .table = &integrate_schema,
+    {SIM_FIELD(nbody_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "how time passes"},
     {0}};
 const sim_schema nbody_schema = {.name = "nbody",

@@ -35,9 +35,10 @@ static const sim_schema jumps_schema = {.doc = "Merton's jumps of the price, bes
                                         .size = sizeof(option_jumps)};
 
 static const sim_field grid_fields[] = {
-    {SIM_FIELD(option_vol_grid, spots), .type = SIM_ARRAY, .doc = "prices, ascending, 2 to 64", .flags = SIM_REQUIRED},
-    {SIM_FIELD(option_vol_grid, times), .type = SIM_ARRAY, .doc = "times, ascending", .flags = SIM_REQUIRED},
-    {SIM_FIELD(option_vol_grid, vols), .type = SIM_ARRAY, .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY,
+    {SIM_FIELD(option_vol_grid, spots), .type = SIM_NUMBERS, .doc = "prices, ascending, 2 to 64",
+     .flags = SIM_REQUIRED},
+    {SIM_FIELD(option_vol_grid, times), .type = SIM_NUMBERS, .doc = "times, ascending", .flags = SIM_REQUIRED},
+    {SIM_FIELD(option_vol_grid, vols), .type = SIM_NUMBERS, .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY,
      .doc = "local volatilities, all prices of the first time first"},
     {0}};
 static const sim_schema grid_schema = {.doc = "local volatility on a grid, linear between, constant outside",
@@ -52,13 +53,13 @@ static const sim_field asset_fields[] = {
      .signature = &option_term_signature},
     {SIM_FIELD(option_asset, dividend), .type = SIM_FUNCTION, .doc = "rate of dividends, likewise",
      .flags = SIM_OR_NUMBER, .initial = "0", .signature = &option_term_signature},
-    {SIM_FIELD(option_asset, heston), .type = SIM_TABLE, .doc = "in place of vol", .table = &heston_schema,
+    {SIM_FIELD(option_asset, heston), .type = SIM_STRUCT, .doc = "in place of vol", .table = &heston_schema,
      .flags = SIM_OPTIONAL},
-    {SIM_FIELD(option_asset, jumps), .type = SIM_TABLE, .doc = "added to vol, heston, local_vol or vol_grid",
+    {SIM_FIELD(option_asset, jumps), .type = SIM_STRUCT, .doc = "added to vol, heston, local_vol or vol_grid",
      .table = &jumps_schema, .flags = SIM_OPTIONAL},
     {SIM_FIELD(option_asset, local_vol), .type = SIM_FUNCTION, .signature = &local_signature,
      .doc = "in place of vol: of the price and of time, at the beginning of each step"},
-    {SIM_FIELD(option_asset, vol_grid), .type = SIM_TABLE, .doc = "in place of vol", .table = &grid_schema,
+    {SIM_FIELD(option_asset, vol_grid), .type = SIM_STRUCT, .doc = "in place of vol", .table = &grid_schema,
      .flags = SIM_OPTIONAL},
     {0}};
 const sim_schema option_asset_schema = {

@@ -60,7 +60,7 @@ PAYOFF(lookback, "pays on the highest or lowest price", ASSET,
         .doc = "call: highest - strike; floating: last - lowest (put: strike - lowest, highest - last)"},
        MONITORING);
 PAYOFF(basket, "pays on a weighted sum of the last prices", STRIKE,
-       {SIM_FIELD(option_payoff, weights), .type = SIM_ARRAY, .doc = "of each asset; none: 1 / assets"});
+       {SIM_FIELD(option_payoff, weights), .type = SIM_NUMBERS, .doc = "of each asset; none: 1 / assets"});
 PAYOFF(best_of, "pays on the highest of the last prices of all assets", STRIKE);
 PAYOFF(spread, "pays on the difference of two last prices", STRIKE, ASSET,
        {SIM_FIELD(option_payoff, second), .type = SIM_INT, .doc = "the asset that is subtracted", .flags = SIM_RANGE,
@@ -156,7 +156,7 @@ static const sim_signature payoff_signature = {.record = true,
 static const sim_field fields[] = {
     {SIM_FIELD(option_parameters, assets), .type = SIM_LIST, .doc = "what is paid on", .flags = SIM_REQUIRED,
      .variants = (const sim_schema *const[]){&option_asset_schema, NULL}},
-    {SIM_FIELD(option_parameters, correlation), .type = SIM_ARRAY, .components = SIM_SQUARE,
+    {SIM_FIELD(option_parameters, correlation), .type = SIM_NUMBERS, .components = SIM_SQUARE,
      .doc = "of the assets' logarithms; none: independent", .flags = SIM_RANGE, .min = -1, .max = 1},
     {SIM_FIELD(option_parameters, rate), .type = SIM_FUNCTION,
      .doc = "rate of interest: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER, .initial = "0",
@@ -172,8 +172,8 @@ static const sim_field fields[] = {
                                              &option_barrier_schema, &option_lookback_schema, &option_basket_schema,
                                              &option_best_of_schema, &option_spread_schema, &option_american_schema,
                                              &option_autocallable_schema, NULL}},
-    {SIM_FIELD(option_parameters, sampling), .type = SIM_TABLE, .doc = "random numbers", .table = &sampling_schema},
-    {SIM_FIELD(option_parameters, greeks), .type = SIM_TABLE, .doc = "sensitivities", .table = &greeks_schema},
+    {SIM_FIELD(option_parameters, sampling), .type = SIM_STRUCT, .doc = "random numbers", .table = &sampling_schema},
+    {SIM_FIELD(option_parameters, greeks), .type = SIM_STRUCT, .doc = "sensitivities", .table = &greeks_schema},
     {0}};
 const sim_schema option_schema = {.name = "option",
                                   .doc = "prices of options by simulated paths",

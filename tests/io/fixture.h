@@ -49,10 +49,10 @@ typedef struct fixture {
 } fixture;
 
 static const sim_field fixture_fields[] = {
-    {.name = "position", .doc = "where", .dimension = {1, 0, 0}, .flags = SIM_OUTPUT},
-    {.name = "velocity", .doc = "how fast", .dimension = {1, 0, -1}, .flags = SIM_OUTPUT},
-    {.name = "mass", .doc = "mass", .dimension = {0, 1, 0}, .flags = SIM_OUTPUT},
-    {.name = "id", .doc = "name of a body", .flags = SIM_OUTPUT},
+    {.name = "position", .doc = "where", .dimension = {1, 0, 0}, .flags = SIM_IN_SNAPSHOT},
+    {.name = "velocity", .doc = "how fast", .dimension = {1, 0, -1}, .flags = SIM_IN_SNAPSHOT},
+    {.name = "mass", .doc = "mass", .dimension = {0, 1, 0}, .flags = SIM_IN_SNAPSHOT},
+    {.name = "id", .doc = "name of a body", .flags = SIM_IN_SNAPSHOT},
     {.name = "counter", .doc = "odd size"},
     {.name = "scalar", .doc = "no axis at all"},
     {.name = "nothing", .doc = "no elements"},

@@ -1,7 +1,7 @@
 /* Snapshots as an input: sealed ones are verified, and what others wrote is parsed in a child that may die. */
 #include "fixture.h"
 
-#include "io/foreign.h"
+#include "io/input/foreign.h"
 #include "tests/sanitized.h"
 
 #include <hdf5.h>

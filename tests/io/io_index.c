@@ -5,7 +5,7 @@
 #include <hdf5.h>
 #include <math.h>
 
-static const sim_field temperature_field = {.name = "temperature", .doc = "a field", .flags = SIM_OUTPUT};
+static const sim_field temperature_field = {.name = "temperature", .doc = "a field", .flags = SIM_IN_SNAPSHOT};
 /* Three rows of one column of four values: the axis of one value is left out. */
 static const sim_mesh grid = {.spacing = {0.5, 1, 0.25}, .offset = {1, 2, 3}, .position = {0.5, 0.5, 0.5}};
 

@@ -11,7 +11,7 @@ static float field[NZ][NY][NX];
 static const sim_mesh mesh = {.spacing = {0.5, 0.1, 2}, .offset = {10, 0, -7}, .position = {0.5, 0.5, 0.5}};
 
 static void put_field(fixture *self) {
-  static const sim_field u = {.name = "u", .doc = "a field", .flags = SIM_OUTPUT};
+  static const sim_field u = {.name = "u", .doc = "a field", .flags = SIM_IN_SNAPSHOT};
   for (int i = 0; i < NZ * NY * NX; i++) field[i / (NY * NX)][i / NX % NY][i % NX] = (float)i;
   self->arrays[0] = (sim_array){.field = &u,
                                 .dtype = SIM_F32,

@@ -1,6 +1,6 @@
 #include "fixture.h"
 #include "io/sys.h"
-#include "io/table.h"
+#include "io/table/table.h"
 
 #include <errno.h>
 #include <fcntl.h>

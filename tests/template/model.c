@@ -75,7 +75,7 @@ static const sim_field parameter_fields[] = {
      .signature = &mass_signature,
      .dimension = {0, 1, 0}},
     {.name = "integrate",
-     .type = SIM_TABLE,
+     .type = SIM_STRUCT,
      .doc = "time stepping",
      .offset = offsetof(template_parameters, integrate),
      .flags = SIM_REQUIRED,
@@ -97,9 +97,9 @@ static const sim_field state_fields[] = {
                         .type = SIM_REAL,
                         .doc = "position",
                         .components = 3,
-                        .flags = SIM_OUTPUT,
+                        .flags = SIM_IN_SNAPSHOT,
                         .dimension = {1, 0, 0}},
-    [STATE_MASS] = {.name = "mass", .type = SIM_REAL, .doc = "mass", .flags = SIM_OUTPUT, .dimension = {0, 1, 0}},
+    [STATE_MASS] = {.name = "mass", .type = SIM_REAL, .doc = "mass", .flags = SIM_IN_SNAPSHOT, .dimension = {0, 1, 0}},
     [STATE_COUNT] = {.name = NULL},
 };
 

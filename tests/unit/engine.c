@@ -207,9 +207,9 @@ static const sim_field sample_fields[] = {
     {"kind", SIM_CHOICE, "kind", offsetof(sample_parameters, kind), .choices = kinds, .initial = "small"},
     {"name", SIM_STRING, "name", offsetof(sample_parameters, name)},
     {"when", SIM_CADENCE, "when", offsetof(sample_parameters, when), .initial = "every 5 min"},
-    {"deep", SIM_TABLE, "deep", offsetof(sample_parameters, deep), .flags = SIM_OPTIONAL, .table = &inner_schema},
+    {"deep", SIM_STRUCT, "deep", offsetof(sample_parameters, deep), .flags = SIM_OPTIONAL, .table = &inner_schema},
     {"dots", SIM_LIST, "dots", offsetof(sample_parameters, dots), .variants = dot_variants},
-    {"table", SIM_ARRAY, "rows", offsetof(sample_parameters, table), .components = 2},
+    {"table", SIM_NUMBERS, "rows", offsetof(sample_parameters, table), .components = 2},
     {"seed", SIM_INT, "seed", offsetof(sample_parameters, seed), .flags = SIM_UNSIGNED, .initial = "0"},
     {0}};
 static const sim_schema sample_schema = {

@@ -9,9 +9,9 @@ enum { N = FAKE_N };
 enum { POSITION, HIDDEN, ID, CONTROLLER, ARRAYS };
 
 static const sim_field fields[] = {
-    {.name = "position", .doc = "position", .type = SIM_REAL, .components = 3, .flags = SIM_OUTPUT},
+    {.name = "position", .doc = "position", .type = SIM_REAL, .components = 3, .flags = SIM_IN_SNAPSHOT},
     {.name = "hidden", .doc = "hidden", .type = SIM_REAL},
-    {.name = "id", .doc = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_OUTPUT},
+    {.name = "id", .doc = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT},
     {.name = "controller", .doc = "controller", .type = SIM_REAL},
     {0}};
 static const sim_field columns[] = {{.name = "first", .doc = "of position", .type = SIM_REAL},

@@ -27,7 +27,7 @@ enum { TABLE, SNAPSHOT, CHECKPOINT, SINKS, RECORDS = 4096 };
 typedef struct record {
   int sink;
   int64_t step;
-  uint64_t hash; /* of what the sink is for: rows, arrays of SIM_OUTPUT, all arrays */
+  uint64_t hash; /* of what the sink is for: rows, arrays of SIM_IN_SNAPSHOT, all arrays */
   bool ended;    /* as stop_when leaves it */
 } record;
 
@@ -74,7 +74,7 @@ static sim_status remember(void *opaque, const sim_frame *frame) {
     hash = hash_bytes(hash, frame->rows[0].values, 2 * sizeof(double));
   else
     for (size_t i = 0; i < frame->array_count; i++)
-      if (self->which == CHECKPOINT || frame->arrays[i].field->flags & SIM_OUTPUT)
+      if (self->which == CHECKPOINT || frame->arrays[i].field->flags & SIM_IN_SNAPSHOT)
         hash = hash_bytes(hash, frame->arrays[i].data, sim_array_bytes(&frame->arrays[i]));
   m->calls[self->which]++;
   if (m->count < RECORDS)
@@ -634,7 +634,7 @@ static void the_plan_knows_where(void **state) {
 
 static void a_state_may_grow(void **state) {
   (void)state;
-  static const sim_field field = {.name = "x", .flags = SIM_OUTPUT};
+  static const sim_field field = {.name = "x", .flags = SIM_IN_SNAPSHOT};
   double data[100];
   for (int i = 0; i < 100; i++) data[i] = i;
   sim_species species = {.name = "all"};

@@ -1,5 +1,5 @@
-/* s^(k/2) for s > 0, as functions of a scenario have it in pairs of bodies: engine/expr/expr.h, sim_expr_emission.powers.
- * Device code.
+/* s^(k/2) for s > 0, as functions of a scenario have it in pairs of bodies: engine/expr/expr.h,
+ * sim_expr_emission.powers. Device code.
  *
  * Relative error, u = 2^-24 or 2^-53: below (2.2 |k| + 2) u in fp32, where a reciprocal root is within 2^-22.9 and a
  * reciprocal within 2^-23, and each product adds half a unit; below (2 |k| + 2) u in fp64, where both come with cubic

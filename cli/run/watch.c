@@ -1,0 +1,152 @@
+/* Watches what looks at no signals: the making of a model, and the steps of a run. Says what a long start does, and
+ * ends the process where a signal or the limit of the batch job leaves no time to wait for it. */
+#include "cli/run/watch.h"
+
+#include "cli/cli.h"
+#include "engine/run/startup.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double quiet = 1;          /* seconds before the first line of a start */
+static const double interval = 10;      /* seconds between lines */
+static const double start_patience = 1; /* seconds for a start that is nearly over: the run then saves its state */
+static const double step_patience = 15; /* for a step: half of what batch systems wait before they kill */
+static const double step_word = 2;      /* seconds after which a step that is waited for is told */
+static const double settle = 10;        /* for outputs that are being written */
+static const double look_every = 0.2;   /* seconds between two looks */
+
+struct cli_watch {
+  cli_watched on;
+  pthread_t thread;
+  pthread_mutex_t lock; /* of `over`; held while the process ends */
+  pthread_cond_t ended;
+  double begin, said, asked; /* asked: when a signal was first seen; INFINITY: not yet */
+  bool over, told;
+};
+
+/* A warning near a known limit is left to the run, which stops in time. */
+static bool asked_to_stop(const cli_watch *w, double now) {
+  if (cli_requests.stop) return true;
+  return cli_requests.warning && !(w->on.limit - now <= SIM_WARNING_LEAD);
+}
+
+_Noreturn static void leave(cli_watch *w, const char *message) {
+  sim_log(SIM_LOG_ERROR, "%s", message);
+  w->on.stopped(w->on.context, message);
+  if (cli_signals_which() == SIGINT) cli_signals_end_by(SIGINT);
+  _exit(sim_status_exit_code(SIM_ERR_STOPPED));
+}
+
+/* ---- the start: nothing of the run is in its folder yet ---- */
+
+static void look_at_start(cli_watch *w, double now) {
+  char message[512];
+  double share;
+  const char *what = sim_startup_phase(&share);
+  if (!what) what = "making the model";
+  if (now - w->said >= interval) {
+    if (isnan(share))
+      sim_log(SIM_LOG_INFO, "starting: %s, %.0f s", what, now - w->begin);
+    else
+      sim_log(SIM_LOG_INFO, "starting: %s, %.0f %%, %.0f s", what, 100 * share, now - w->begin);
+    w->said = now;
+    if (w->on.starting) w->on.starting(w->on.context, what);
+  }
+  const bool late = now >= w->on.limit - w->on.margin;
+  if (!late && now - w->asked < start_patience) return;
+  snprintf(message, sizeof message, "stopped before the first step, while %s%s: nothing was saved; %s", what,
+           late ? ", as the limit of the job is near" : "",
+           late ? "give the job more time" : "run the same command again");
+  leave(w, message);
+}
+
+/* ---- steps ---- */
+
+static void look_at_steps(cli_watch *w, double now) {
+  char message[512];
+  sim_run *run = w->on.run;
+  const bool late = now >= w->on.limit - 0.5 * w->on.margin; /* the run's own margin was not enough */
+  if (isinf(w->asked) && !late) return;
+  if (!w->told && now - w->asked >= step_word) {
+    w->told = true;
+    sim_log(SIM_LOG_INFO, "asked to stop: waits for the step to end, %.0f s at most", step_patience);
+  }
+  if (!late && now - w->asked < step_patience) return;
+  if (!sim_run_give_up(run, settle)) return;
+  const char *why = late ? "the limit of the job is near" : "it did not end in time";
+  if (run->checkpoint_step < 0)
+    snprintf(message, sizeof message, "a step was given up, as %s: nothing was saved; %s", why,
+             late ? "give the job more time" : "run the same command again");
+  else
+    snprintf(message, sizeof message, "a step was given up, as %s: the run goes on from its checkpoint of step %lld",
+             why, (long long)run->checkpoint_step);
+  leave(w, message);
+}
+
+/* ---- the thread ---- */
+
+static void wait_a_little(cli_watch *w) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += (long)(look_every * 1e9);
+  until.tv_sec += until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
+  (void)pthread_cond_timedwait(&w->ended, &w->lock, &until);
+}
+
+static void *watch(void *context) {
+  cli_watch *w = context;
+  pthread_mutex_lock(&w->lock);
+  while (!w->over) {
+    wait_a_little(w);
+    const double now = sim_wall_clock();
+    if (asked_to_stop(w, now)) w->asked = fmin(w->asked, now);
+    if (w->over) break;
+    if (w->on.run)
+      look_at_steps(w, now);
+    else
+      look_at_start(w, now);
+  }
+  pthread_mutex_unlock(&w->lock);
+  return NULL;
+}
+
+cli_watch *cli_watch_begin(const cli_watched *watched) {
+  sigset_t all, before;
+  cli_watch *w = calloc(1, sizeof *w);
+  if (!w) return NULL;
+  w->on = *watched;
+  w->begin = sim_wall_clock();
+  if (!w->on.run) sim_startup(NULL, 0, 0);
+  w->said = w->begin + quiet - interval;
+  w->asked = INFINITY;
+  pthread_mutex_init(&w->lock, NULL);
+  pthread_cond_init(&w->ended, NULL);
+  sigfillset(&all); /* signals are for the thread of the loop */
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool runs = pthread_create(&w->thread, NULL, watch, w) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (runs) return w;
+  pthread_cond_destroy(&w->ended);
+  pthread_mutex_destroy(&w->lock);
+  free(w);
+  return NULL;
+}
+
+void cli_watch_end(cli_watch *w) {
+  if (!w) return;
+  pthread_mutex_lock(&w->lock);
+  w->over = true;
+  pthread_cond_signal(&w->ended);
+  pthread_mutex_unlock(&w->lock);
+  pthread_join(w->thread, NULL);
+  pthread_cond_destroy(&w->ended);
+  pthread_mutex_destroy(&w->lock);
+  free(w);
+}

@@ -1,0 +1,205 @@
+#include "io/hdf5/image.h"
+
+#include "io/hdf5/h5.h"
+#include "io/seal.h"
+#include "io/sys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays go to the file as they are");
+
+enum { PAGE = 4096, VECTORS = 256 };
+
+void io_image_load(const io_image *image, uint64_t at, size_t size, void *out) {
+  for (char *to = out; size > 0;) {
+    const size_t page = at / PAGE, from = at % PAGE, some = size < PAGE - from ? size : PAGE - from;
+    if (page < image->page_count && image->pages[page])
+      memcpy(to, image->pages[page] + from, some);
+    else
+      memset(to, 0, some);
+    at += some, to += some, size -= some;
+  }
+}
+
+static bool reserve_pages(io_image *image, size_t count) {
+  if (count <= image->page_count) return true;
+  const size_t more = count > 2 * image->page_count ? count : 2 * image->page_count;
+  unsigned char **pages = realloc(image->pages, more * sizeof *pages);
+  if (!pages) return false;
+  memset(pages + image->page_count, 0, (more - image->page_count) * sizeof *pages);
+  image->pages = pages;
+  image->page_count = more;
+  return true;
+}
+
+bool io_image_store(io_image *image, uint64_t at, size_t size, const void *data) {
+  if (size == 0) return true;
+  if (!reserve_pages(image, (size_t)((at + size - 1) / PAGE) + 1)) return false;
+  for (const char *from = data; size > 0;) {
+    const size_t page = at / PAGE, to = at % PAGE, some = size < PAGE - to ? size : PAGE - to;
+    if (!image->pages[page] && !(image->pages[page] = calloc(1, PAGE))) return false;
+    memcpy(image->pages[page] + to, from, some);
+    at += some, from += some, size -= some;
+  }
+  if (at > image->size) image->size = at;
+  return true;
+}
+
+sim_status io_image_begin(bool latest, io_image *out) {
+  *out = (io_image){0};
+  out->file = io_vfd_create_image(out, latest, IO_SEAL_SIZE, &out->vfd);
+  if (out->file >= 0) return SIM_OK;
+  int error = io_vfd_close(-1, &out->vfd);
+  io_image_free(out);
+  return sim_fail(error == ENOMEM ? SIM_ERR_NO_MEMORY : SIM_ERR_IO, "HDF5 cannot begin a file in memory");
+}
+
+static sim_status add_piece(io_image *image, uint64_t at, size_t bytes) {
+  if (image->count == image->capacity) {
+    const size_t more = image->capacity ? 2 * image->capacity : 64;
+    io_piece *pieces = realloc(image->pieces, more * sizeof *pieces);
+    if (!pieces) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    image->pieces = pieces;
+    image->capacity = more;
+  }
+  image->pieces[image->count++] = (io_piece){at, bytes, NULL};
+  return SIM_OK;
+}
+
+sim_status io_image_dataset(io_image *image, hid_t parent, const char *name, hid_t type, int rank, const hsize_t *shape,
+                            int *piece, hid_t *out) {
+  hid_t dataset = -1, plist = H5Pcreate(H5P_DATASET_CREATE);
+  hid_t space = rank ? H5Screate_simple(rank, shape, NULL) : H5Screate(H5S_SCALAR);
+  bool good = plist >= 0 && space >= 0 && H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER) >= 0 &&
+              H5Pset_obj_track_times(plist, false) >= 0 && H5Pset_alloc_time(plist, H5D_ALLOC_TIME_EARLY) >= 0;
+  if (good) dataset = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
+  const hssize_t values = dataset >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+  const haddr_t at = values > 0 ? H5Dget_offset(dataset) : 0;
+  good = values >= 0 && at != HADDR_UNDEF;
+  io_h5_drop(plist);
+  io_h5_drop(space);
+  *piece = -1;
+  sim_status status = good ? SIM_OK : sim_fail(SIM_ERR_IO, "HDF5 cannot write %s", name);
+  if (status == SIM_OK && values > 0) {
+    *piece = (int)image->count;
+    status = add_piece(image, at, (size_t)values * H5Tget_size(type));
+  }
+  if (out && status == SIM_OK)
+    *out = dataset;
+  else
+    io_h5_drop(dataset);
+  return status;
+}
+
+sim_status io_image_end(io_image *image, sim_status status) {
+  if (status == SIM_OK && H5Fget_obj_count(image->file, H5F_OBJ_ALL) != 1)
+    status = sim_fail(SIM_ERR_INTERNAL, "an HDF5 object was left open");
+  const int error = io_vfd_close(image->file, &image->vfd);
+  if (status == SIM_OK && error)
+    status = sim_fail(error == ENOMEM ? SIM_ERR_NO_MEMORY : SIM_ERR_IO, "HDF5 cannot make a file in memory");
+  image->file = -1;
+  if (status != SIM_OK) io_image_free(image);
+  return status;
+}
+
+uint64_t io_image_find(const io_image *image, const void *bytes, size_t size) {
+  unsigned char window[2 * PAGE];
+  const size_t pages = (size_t)((image->size + PAGE - 1) / PAGE);
+  uint64_t found = 0;
+  for (size_t page = 0; page < pages && page < image->page_count; page++) {
+    if (!image->pages[page] && !(page + 1 < image->page_count && image->pages[page + 1])) continue;
+    io_image_load(image, (uint64_t)page * PAGE, sizeof window, window);
+    for (size_t i = 0; i < PAGE; i++) {
+      if (window[i] != *(const unsigned char *)bytes || memcmp(window + i, bytes, size) != 0) continue;
+      if (found) return 0;
+      found = (uint64_t)page * PAGE + i;
+    }
+  }
+  return found;
+}
+
+void io_image_patch(io_image *image, uint64_t at, const void *bytes, size_t size) {
+  (void)io_image_store(image, at, size, bytes); /* its pages are there */
+}
+
+/* ---- writing ---- */
+
+static int by_place(const void *a, const void *b) {
+  const io_piece *x = *(const io_piece *const *)a, *y = *(const io_piece *const *)b;
+  return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* What comes next in the file: a piece, or HDF5's records up to the end of a page or the next piece. */
+typedef struct walk {
+  const io_image *image;
+  const io_piece **order;
+  size_t next;
+  uint64_t at;
+} walk;
+
+static bool advance(walk *w, struct iovec *out) {
+  static unsigned char zeros[PAGE];
+  const io_image *image = w->image;
+  if (w->at >= image->size) return false;
+  const io_piece *piece = w->next < image->count ? w->order[w->next] : NULL;
+  if (piece && piece->at == w->at) {
+    *out = (struct iovec){(void *)(uintptr_t)piece->data, piece->bytes};
+    w->next++;
+  } else {
+    const uint64_t page = w->at / PAGE;
+    uint64_t end = (page + 1) * PAGE;
+    if (end > image->size) end = image->size;
+    if (piece && piece->at < end) end = piece->at;
+    unsigned char *base = page < image->page_count && image->pages[page] ? image->pages[page] : zeros;
+    *out = (struct iovec){base + w->at % PAGE, (size_t)(end - w->at)};
+  }
+  w->at += out->iov_len;
+  return true;
+}
+
+static int write_vectors(const io_image *image, const io_piece **order, int fd) {
+  struct iovec vectors[VECTORS];
+  walk w = {image, order, 0, 0};
+  int error = 0;
+  for (uint64_t at = 0; error == 0 && at < image->size;) {
+    int count = 0;
+    const uint64_t begin = at;
+    while (count < VECTORS && advance(&w, &vectors[count])) count++;
+    at = w.at;
+    error = io_sys_writev(fd, vectors, count, (int64_t)begin);
+  }
+  return error;
+}
+
+sim_status io_image_write(io_image *image, io_file *file) {
+  const io_piece **order = malloc((image->count ? image->count : 1) * sizeof *order);
+  io_seal *seal = order ? io_seal_begin(image->size) : NULL;
+  if (!seal) {
+    free(order);
+    io_file_discard(file);
+    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  }
+  for (size_t i = 0; i < image->count; i++) order[i] = &image->pieces[i];
+  if (image->count) qsort(order, image->count, sizeof *order, by_place);
+  struct iovec part;
+  walk w = {image, order, 0, 0};
+  for (uint64_t at = 0; advance(&w, &part); at = w.at) {
+    const size_t skip = at < IO_SEAL_SIZE ? (size_t)(IO_SEAL_SIZE - at) : 0; /* the seal's own block */
+    if (part.iov_len > skip) io_seal_add(seal, (const char *)part.iov_base + skip, part.iov_len - skip);
+  }
+  unsigned char header[IO_SEAL_SIZE];
+  io_seal_end(seal, header);
+  int error = io_image_store(image, 0, sizeof header, header) ? 0 : ENOMEM;
+  if (error == 0) error = write_vectors(image, order, file->fd);
+  free(order);
+  return error ? io_file_fail(file, error) : SIM_OK;
+}
+
+void io_image_free(io_image *image) {
+  for (size_t i = 0; i < image->page_count; i++) free(image->pages[i]);
+  free(image->pages);
+  free(image->pieces);
+  *image = (io_image){.file = -1};
+}

@@ -1,0 +1,54 @@
+/* An HDF5 file built in memory and written at once. HDF5 makes its records in pages of ours, without system calls; the
+ * large arrays stay where they are until io_image_write sends pages and arrays to the file. An image may be written
+ * many times, with other values: only the arrays and what io_image_find finds are then new. */
+#ifndef SIM_IO_IMAGE_H
+#define SIM_IO_IMAGE_H
+
+#include "engine/status.h"
+#include "io/file.h"
+#include "io/hdf5/vfd.h"
+
+#include <hdf5.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An array of the file: bytes [at, at + bytes) are those at `data`, borrowed until the file is written. */
+typedef struct io_piece {
+  uint64_t at;
+  size_t bytes;
+  const void *data;
+} io_piece;
+
+struct io_image {
+  hid_t file; /* while HDF5 builds it */
+  io_vfd *vfd;
+  unsigned char **pages; /* NULL: zeros */
+  size_t page_count;
+  uint64_t size;    /* of the file */
+  io_piece *pieces; /* in the order in which they were made */
+  size_t count, capacity;
+};
+
+/* Begins an image with room for io/seal.h's digest; `latest`: in HDF5's newest format. Built by one thread at a time.
+ * SIM_ERR_IO, SIM_ERR_NO_MEMORY. */
+sim_status io_image_begin(bool latest, io_image *out) SIM_MUST_CHECK;
+/* A contiguous dataset of `shape` whose values are piece number *piece; -1 where it has none. `out` as io_h5_dataset.
+ */
+sim_status io_image_dataset(io_image *image, hid_t parent, const char *name, hid_t type, int rank, const hsize_t *shape,
+                            int *piece, hid_t *out) SIM_MUST_CHECK;
+/* Ends HDF5's part; with a `status` that is not SIM_OK the image is freed and that is returned. */
+sim_status io_image_end(io_image *image, sim_status status) SIM_MUST_CHECK;
+/* Where these bytes are in HDF5's records, if exactly once; else 0. */
+uint64_t io_image_find(const io_image *image, const void *bytes, size_t size);
+void io_image_patch(io_image *image, uint64_t at, const void *bytes, size_t size);
+/* Writes a sealed file; every piece has its data. On failure the file is discarded: SIM_ERR_IO. */
+sim_status io_image_write(io_image *image, io_file *file) SIM_MUST_CHECK;
+void io_image_free(io_image *image);
+
+/* For the file driver. */
+void io_image_load(const io_image *image, uint64_t at, size_t size, void *out);
+/* False: out of memory. */
+bool io_image_store(io_image *image, uint64_t at, size_t size, const void *data);
+
+#endif

@@ -1,0 +1,171 @@
+#include "io/input/csv.h"
+
+#include "io/sys.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 7, LINE_MOST = 1024, BLOCK = 1 << 16 };
+static const char *const column_names[COLUMNS] = {"mass", "x", "y", "z", "vx", "vy", "vz"};
+
+typedef struct reader {
+  const char *path;
+  int fd;
+  int64_t offset; /* of the block's end in the file */
+  size_t at, held;
+  long line;
+  char block[BLOCK], text[LINE_MOST];
+  int column[COLUMNS]; /* which value the k-th field of a line is */
+  int fields;
+  double *values[COLUMNS];
+  int64_t count, capacity;
+} reader;
+
+/* No message repeats what stands in the file: it may be one that was never meant to be read here. */
+static sim_status fault(const reader *self, const char *what) {
+  return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: %s", self->path, self->line, what);
+}
+
+/* The next line without its end, or *more false behind the last one. */
+static sim_status next_line(reader *self, bool *more) {
+  size_t length = 0;
+  self->line++;
+  for (;;) {
+    if (self->at == self->held) {
+      int error = io_sys_read(self->fd, self->block, BLOCK, self->offset, &self->held);
+      if (error) return sim_fail(SIM_ERR_IO, "%s: %s", self->path, strerror(error));
+      self->offset += (int64_t)self->held;
+      self->at = 0;
+      if (self->held == 0) break;
+    }
+    char c = self->block[self->at++];
+    if (c == '\n') break;
+    if (c == '\0') return fault(self, "holds a NUL: this is not a text file");
+    if (length + 1 == LINE_MOST) return fault(self, "the line is too long");
+    self->text[length++] = c;
+  }
+  *more = length > 0 || self->held > 0;
+  if (length > 0 && self->text[length - 1] == '\r') length--;
+  self->text[length] = '\0';
+  return SIM_OK;
+}
+
+static bool is_empty(const char *text) {
+  text += strspn(text, " \t");
+  return *text == '\0' || *text == '#';
+}
+
+/* The next line that says something. */
+static sim_status next_record(reader *self, bool *more) {
+  do SIM_TRY(next_line(self, more));
+  while (*more && is_empty(self->text));
+  return SIM_OK;
+}
+
+/* Cuts the next field off `*rest`, without blanks around it; NULL behind the last one. */
+static char *next_field(char **rest) {
+  char *field = *rest;
+  if (!field) return NULL;
+  char *comma = strchr(field, ',');
+  *rest = comma ? comma + 1 : NULL;
+  if (comma) *comma = '\0';
+  field += strspn(field, " \t");
+  size_t length = strlen(field);
+  while (length > 0 && (field[length - 1] == ' ' || field[length - 1] == '\t')) field[--length] = '\0';
+  return field;
+}
+
+static sim_status read_header(reader *self) {
+  bool more, seen[COLUMNS] = {false};
+  SIM_TRY(next_record(self, &more));
+  if (!more)
+    return sim_fail(SIM_ERR_SCENARIO, "%s: is empty; expected a header line such as mass,x,y,z,vx,vy,vz", self->path);
+  char *rest = self->text;
+  if (strncmp(rest, "\xEF\xBB\xBF", 3) == 0) rest += 3; /* byte order mark */
+  for (char *field; (field = next_field(&rest));) {
+    int which = 0;
+    while (which < COLUMNS && strcmp(field, column_names[which]) != 0) which++;
+    if (which == COLUMNS) {
+      const char *near = sim_nearest(field, column_names, COLUMNS);
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "%s:%ld: column %d has an unknown name%s%s; expected some of mass, x, y, z, vx, vy, vz",
+                      self->path, self->line, self->fields + 1, near ? ", nearest is " : "", near ? near : "");
+    }
+    if (seen[which]) return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: column %s stands twice", self->path, self->line, field);
+    seen[which] = true;
+    self->column[self->fields++] = which;
+  }
+  if (!seen[1] || !seen[2] || !seen[3]) return fault(self, "the columns x, y and z are needed");
+  if ((seen[4] || seen[5] || seen[6]) && !(seen[4] && seen[5] && seen[6]))
+    return fault(self, "expected all of vx, vy and vz, or none");
+  return SIM_OK;
+}
+
+static sim_status reserve(reader *self) {
+  if (self->count < self->capacity) return SIM_OK;
+  int64_t capacity = self->capacity ? 2 * self->capacity : 1024;
+  for (int k = 0; k < self->fields; k++) {
+    double **column = &self->values[self->column[k]];
+    double *more = realloc(*column, (size_t)capacity * sizeof *more);
+    if (!more) return sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory at line %ld", self->path, self->line);
+    *column = more;
+  }
+  self->capacity = capacity;
+  return SIM_OK;
+}
+
+static sim_status read_line(reader *self, bool keep) {
+  char *rest = self->text, *field;
+  int k = 0;
+  if (keep) SIM_TRY(reserve(self));
+  for (; (field = next_field(&rest)); k++) {
+    if (k == self->fields) return fault(self, "has more values than the header has columns");
+    const char *name = column_names[self->column[k]];
+    char *end;
+    double value = strtod(field, &end);
+    if (end == field || *end != '\0')
+      return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: column %d, %s: expected a number", self->path, self->line, k + 1,
+                      name);
+    if (!isfinite(value))
+      return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: column %d, %s: expected a finite number", self->path, self->line,
+                      k + 1, name);
+    if (keep) self->values[self->column[k]][self->count] = value;
+  }
+  if (k < self->fields) return fault(self, "has fewer values than the header has columns");
+  self->count++;
+  return SIM_OK;
+}
+
+static sim_status read_all(reader *self, bool keep) {
+  bool more;
+  SIM_TRY(read_header(self));
+  for (;;) {
+    SIM_TRY(next_record(self, &more));
+    if (!more) break;
+    SIM_TRY(read_line(self, keep));
+  }
+  if (self->count == 0) return sim_fail(SIM_ERR_SCENARIO, "%s: holds no particles", self->path);
+  return SIM_OK;
+}
+
+sim_status io_csv_read(int fd, const char *path, sim_particles *out, int64_t *count) {
+  reader *self = calloc(1, sizeof *self);
+  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  self->path = path;
+  self->fd = fd;
+  sim_status status = read_all(self, out != NULL);
+  if (status == SIM_OK) *count = self->count;
+  if (status == SIM_OK && out) {
+    *out = (sim_particles){.count = self->count, .mass = self->values[0]};
+    for (int k = 0; k < 3; k++) {
+      out->position[k] = self->values[1 + k];
+      out->velocity[k] = self->values[4 + k];
+    }
+  } else {
+    for (int k = 0; k < COLUMNS; k++) free(self->values[k]);
+  }
+  free(self);
+  return status;
+}

@@ -1,0 +1,192 @@
+/* The sinks of snapshots and slices: openPMD files (io/snapshot/openpmd.c), made durable behind the run's back
+ * (io/later.h), and the index of them. */
+#include "io/snapshot/snapshot.h"
+
+#include "engine/log.h"
+#include "io/snapshot/index.h"
+#include "io/snapshot/openpmd.h"
+#include "io/sys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct writer {
+  io_folder *folder;
+  io_openpmd file;
+  io_later_result result, description;
+  int64_t added; /* step of the last file under way */
+  io_index *index;
+  bool described;    /* run.pmd is there, or under way */
+  bool index_failed; /* the last time; said once */
+  int slice_folder;
+  char slice_path[4200];
+} writer;
+
+static sim_status write_file(writer *self, const sim_frame *frame, int folder, const char *path) {
+  char name[64];
+  io_file file;
+  if (self->added == frame->clock.step)
+    io_later_wait_for(self->folder->later, &self->result); /* the temporary name is the same */
+  self->added = frame->clock.step;
+  snprintf(name, sizeof name, IO_SNAPSHOT_NAME, (long long)frame->clock.step);
+  SIM_TRY(io_file_create(folder, path, name, &file));
+  SIM_TRY(io_openpmd_write(&self->file, frame, &file));
+  io_later_add(self->folder->later, &file, self->file.slice ? "slice" : "snapshots", &self->result);
+  return io_index_add(self->index, frame);
+}
+
+/* run.pmd, which names the snapshots for ParaView. */
+static sim_status write_description(writer *self) {
+  static const char pattern[] = "snap/snap_%08T.h5\n";
+  io_file file;
+  if (self->described) return SIM_OK;
+  SIM_TRY(io_file_create(self->folder->root, self->folder->path, "run.pmd", &file));
+  const int error = io_sys_write(file.fd, pattern, sizeof pattern - 1, 0);
+  if (error) return io_file_fail(&file, error);
+  io_later_add(self->folder->later, &file, "run.pmd", &self->description);
+  self->described = true;
+  return SIM_OK;
+}
+
+static sim_status snapshot_write(void *opaque, const sim_frame *frame) {
+  writer *self = opaque;
+  SIM_TRY(write_description(self));
+  return write_file(self, frame, self->folder->snap, self->folder->snap_path);
+}
+
+/* The indexes are a convenience: a failure is reported and tried again, and keeps no checkpoint from being made. */
+static void say_index(writer *self, sim_status status) {
+  const bool failed = status != SIM_OK;
+  if (failed && !self->index_failed)
+    sim_log(SIM_LOG_WARN, "index of the snapshots not written: %s; the run goes on and tries again",
+            sim_error_last()->message);
+  self->index_failed = failed;
+}
+
+static void write_index(writer *self, bool last) {
+  const sim_status begun = io_index_write(self->index, last), waited = io_index_wait(self->index);
+  say_index(self, begun != SIM_OK ? begun : waited);
+}
+
+/* All that was written becomes durable; fails where the last file did. */
+static sim_status snapshot_flush(void *opaque) {
+  writer *self = opaque;
+  write_index(self, false);
+  io_later_wait_for(self->folder->later, &self->description);
+  io_later_wait_for(self->folder->later, &self->result);
+  if (self->described && self->description.failed) { /* once more */
+    self->described = false;
+    SIM_TRY(write_description(self));
+    io_later_wait_for(self->folder->later, &self->description);
+    if (self->description.failed) return sim_fail(SIM_ERR_IO, "%s", self->description.why);
+  }
+  return self->result.failed ? sim_fail(SIM_ERR_IO, "%s", self->result.why) : SIM_OK;
+}
+
+static int64_t snapshot_failures(void *opaque) { return ((const writer *)opaque)->result.failures; }
+
+static sim_status snapshot_finish(void *opaque) {
+  writer *self = opaque;
+  const sim_status status = io_index_write(self->index, true);
+  if (status != SIM_OK) say_index(self, status);
+  return SIM_OK;
+}
+
+static void snapshot_destroy(void **opaque) {
+  writer *self = *opaque;
+  const sim_error cause = *sim_error_last(); /* why the run ends: not to be lost here */
+  if (self) {
+    write_index(self, true);
+    io_later_wait(self->folder->later);
+    io_openpmd_free(&self->file);
+    io_index_destroy(&self->index);
+  }
+  if (cause.status != SIM_OK) sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
+  free(self);
+  *opaque = NULL;
+}
+
+sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, sim_cadence cadence, sim_sink *out) {
+  writer *self = calloc(1, sizeof *self);
+  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  self->folder = folder;
+  self->added = -1;
+  self->file.provenance = provenance;
+  self->index = io_index_create(&(io_index_place){.folder = folder->root,
+                                                  .snaps = folder->snap,
+                                                  .later = folder->later,
+                                                  .folder_path = folder->path,
+                                                  .snaps_path = folder->snap_path,
+                                                  .below = "snap/"},
+                                provenance);
+  if (!self->index) {
+    free(self);
+    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  }
+  *out = (sim_sink){.name = "snapshots",
+                    .kind = SIM_SINK_SNAPSHOT,
+                    .cadence = cadence,
+                    .self = self,
+                    .write = snapshot_write,
+                    .flush = snapshot_flush,
+                    .finish = snapshot_finish,
+                    .failures = snapshot_failures,
+                    .destroy = snapshot_destroy};
+  return SIM_OK;
+}
+
+/* ---- slices ---- */
+
+static sim_status slice_write(void *opaque, const sim_frame *frame) {
+  writer *self = opaque;
+  sim_frame part = *frame;
+  part.species_count = 0;
+  return write_file(self, &part, self->slice_folder, self->slice_path);
+}
+
+static void slice_destroy(void **opaque) {
+  writer *self = *opaque;
+  const int slice_folder = self ? self->slice_folder : -1;
+  snapshot_destroy(opaque);
+  if (slice_folder >= 0) (void)close(slice_folder);
+}
+
+sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, const sim_slice *slice, sim_sink *out) {
+  writer *self = calloc(1, sizeof *self);
+  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  self->folder = folder;
+  self->added = -1;
+  self->file = (io_openpmd){.provenance = provenance, .slice = slice};
+  sim_status status =
+      io_folder_slice(folder, slice->name, self->slice_path, sizeof self->slice_path, &self->slice_folder);
+  if (status == SIM_OK) {
+    self->index = io_index_create(&(io_index_place){.folder = self->slice_folder,
+                                                    .snaps = self->slice_folder,
+                                                    .later = folder->later,
+                                                    .folder_path = self->slice_path,
+                                                    .snaps_path = self->slice_path,
+                                                    .below = "",
+                                                    .slice = slice},
+                                  provenance);
+    if (!self->index) {
+      (void)close(self->slice_folder);
+      status = sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    }
+  }
+  if (status != SIM_OK) {
+    free(self);
+    return status;
+  }
+  *out = (sim_sink){.name = "slice",
+                    .kind = SIM_SINK_SNAPSHOT,
+                    .cadence = slice->when,
+                    .self = self,
+                    .write = slice_write,
+                    .flush = snapshot_flush,
+                    .finish = snapshot_finish,
+                    .failures = snapshot_failures,
+                    .destroy = slice_destroy};
+  return SIM_OK;
+}

@@ -14,8 +14,8 @@
  * --check: every contact and move of some steps against a plain loop over cells on the host, bit by bit. */
 #include "bench/arguments.h"
 #include "engine/device/cuda.h"
-#include "kernels/collision/cuda/ops.h"
-#include "kernels/collision/gas.h"
+#include "kernels/collision/ops_cuda.h"
+#include "kernels/collision/fixed_point/fixed_point.h"
 
 #include <cuda_runtime.h>
 #include <math.h>

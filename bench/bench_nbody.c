@@ -5,7 +5,7 @@
  *               [--rate-only] */
 #include "bench/peak.h"
 #include "engine/run/run.h"
-#include "kernels/nbody/pair.h"
+#include "kernels/nbody/direct/cpu/direct.h"
 
 #include <math.h>
 #include <omp.h>

@@ -3,8 +3,8 @@
 
 #define NEVER "output = { snapshots = 'never', tables = 'never', checkpoint = 'never' }"
 
-/* Newton's third law gives two interactions for the instructions of one pair: kernels/nbody/pair_tile.c on the CPU; on
- * the GPU symmetric.cu (bodies of equal masses), and tiles of all ordered pairs below 5120 bodies. */
+/* Newton's third law gives two interactions for the instructions of one pair: kernels/nbody/direct/cpu/tile.c on the
+ * CPU; on the GPU symmetric.cu (bodies of equal masses), and tiles of all ordered pairs below 5120 bodies. */
 static bench_count count_nbody_single(sim_backend_kind device, sim_isa isa, int n) {
   if (device == SIM_BACKEND_CUDA) return (bench_count){BENCH_FMA32, n < 5120 ? 13 : 7.5};
   if (isa == SIM_ISA_PLAIN) return (bench_count){BENCH_NO_LIMIT, 0};

@@ -1,7 +1,7 @@
 /* Times one kernel through the same decoding, planning and stepping as a run. */
 #include "cli/bench/bench.h"
 #include "cli/prepare.h"
-#include "kernels/common/fft.h"
+#include "kernels/common/fft/fft.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef COLLISION_COLLISION_H
 #define COLLISION_COLLISION_H
 
-#include "kernels/collision/parameters.h"
+#include "kernels/collision/scenario/parameters.h"
 
 extern const sim_model collision_model;
 

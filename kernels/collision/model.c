@@ -1,9 +1,9 @@
 /* The model's descriptor: what it keeps, how it is made and ended, and a step. */
-#include "kernels/collision/gas.h"
-#include "kernels/collision/fields.h"
+#include "kernels/collision/fixed_point/fixed_point.h"
+#include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/run.h"
 #ifdef SIM_HAS_CUDA
-#include "kernels/collision/cuda/ops.h"
+#include "kernels/collision/ops_cuda.h"
 #endif
 
 #include <inttypes.h>

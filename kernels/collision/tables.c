@@ -1,5 +1,5 @@
 /* Tables that a scenario adds. */
-#include "kernels/collision/fields.h"
+#include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/run.h"
 
 #include <stdio.h>

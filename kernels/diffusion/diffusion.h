@@ -4,7 +4,7 @@
 #define DIFFUSION_DIFFUSION_H
 
 #include "engine/model.h"
-#include "kernels/diffusion/spectral.h"
+#include "kernels/diffusion/cpu/spectral.h"
 
 extern const sim_model diffusion_model;
 

@@ -2,7 +2,7 @@
 #ifndef NBODY_RUN_H
 #define NBODY_RUN_H
 
-#include "kernels/nbody/bodies.h"
+#include "kernels/nbody/start/bodies.h"
 #include "kernels/nbody/nbody.h"
 
 /* Numbers that go from step to step beside the bodies; a state array of their own. */

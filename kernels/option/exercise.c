@@ -2,7 +2,7 @@
  * where an exercise pays (Longstaff and Schwartz 2001). */
 #include "engine/reduce.h"
 #include "kernels/option/exercise.h"
-#include "kernels/option/mrg.h"
+#include "kernels/option/random/mrg.h"
 
 #include <math.h>
 #include <omp.h>

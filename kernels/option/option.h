@@ -3,7 +3,7 @@
 #define OPTION_OPTION_H
 
 #include "engine/model.h"
-#include "kernels/option/path.h"
+#include "kernels/option/cpu/path.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef OPTION_RUN_H
 #define OPTION_RUN_H
 
-#include "kernels/option/bias.h"
+#include "kernels/option/result/bias.h"
 
 #include "engine/bytes.h"
 

@@ -1,5 +1,5 @@
 /* Meshes across the sides of a periodic box, and what grains remember of meshes. */
-#include "kernels/collision/mesh_near.h"
+#include "kernels/collision/walls/mesh_near.h"
 #include "kernels/collision/run.h"
 #include "tests/collision/driver.h"
 

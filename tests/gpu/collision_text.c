@@ -1,6 +1,6 @@
 /* Kernels of grains with functions of a scenario, as far as they go without a GPU: every form compiles, and NVRTC is
  * given the files of this tree. */
-#include "kernels/collision/cuda/laws.h"
+#include "kernels/collision/general/cuda/laws.h"
 
 #include "tests/collision/driver.h"
 

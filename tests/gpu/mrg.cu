@@ -1,7 +1,7 @@
 /* The words of generator = "mrg32k3a" on the CPU, and those of the text that GPUs get, are those of cuRAND's device
  * generator. cuRAND's functions, and here the text's, run on the host too: no GPU is needed. */
 extern "C" {
-#include "kernels/option/mrg.h"
+#include "kernels/option/random/mrg.h"
 }
 #define QUALIFIERS static inline __host__ __device__
 #include <cstdio>

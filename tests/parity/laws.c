@@ -160,10 +160,10 @@ static void expect_near(const double *got, const double *wanted, const double *t
                bound * terms[k % n]);
 }
 
-/* With unit roundoff u of the pairs: each r2 within 4 u, powers of it within 60 u (kernels/nbody/cuda/power.cuh, and
- * the other operations of these laws fewer), and a sum of at most 1024 terms within as many u. Positions in double that
- * become single differ by u of the extent of the system, here 2, over distances of which few are below 0.02: 200 u. A
- * jerk has also the slope of the slope, at most 12 of it for the powers here. */
+/* With unit roundoff u of the pairs: each r2 within 4 u, powers of it within 60 u (kernels/nbody/direct/cuda/power.cuh,
+ * and the other operations of these laws fewer), and a sum of at most 1024 terms within as many u. Positions in double
+ * that become single differ by u of the extent of the system, here 2, over distances of which few are below 0.02: 200
+ * u. A jerk has also the slope of the slope, at most 12 of it for the powers here. */
 static void check_pairs(const pair_of_states *s, int law, bool single_pairs, bool jerk, nbody_cuda_plan plan) {
   static double got[3 * MOST];
   const int64_t n = s->host.n;

@@ -1,6 +1,6 @@
 /* The text that makes the words of generator = "mrg32k3a" on a GPU gives there what cuRAND's device generator gives. */
 extern "C" {
-#include "kernels/option/mrg.h"
+#include "kernels/option/random/mrg.h"
 }
 #define OPTION_MRG 1
 #include "engine/device/cuda.h"

@@ -1,5 +1,5 @@
 /* Where bodies come from: order, species, placing, files, what is refused; and what a run will take. */
-#include "kernels/nbody/bodies.h"
+#include "kernels/nbody/start/bodies.h"
 #include "tests/physics/driver.h"
 
 #include <inttypes.h>

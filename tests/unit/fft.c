@@ -5,7 +5,7 @@
  * products, a sum, the constant's own rounding). Each prime factor counts once (Higham, "Accuracy and stability of
  * numerical algorithms", theorem 24.2, with p for 2). Bluestein: two transforms of the longer length, its factors'
  * own, three products; cosine and sine: one more rotation of pairs, at most sqrt(2) (4 + 1) u. */
-#include "kernels/common/fft.h"
+#include "kernels/common/fft/fft.h"
 
 #include <math.h>
 #include <setjmp.h>

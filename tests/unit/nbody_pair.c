@@ -1,6 +1,6 @@
 /* The direct sums: every instruction set and precision against a reference in long double and against the plain twin,
  * the same bits where they are promised, momentum. */
-#include "kernels/nbody/pair.h"
+#include "kernels/nbody/direct/cpu/direct.h"
 #include "tests/unit/pair_system.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Words of MRG32k3a: L'Ecuyer's published numbers, and skips ahead. */
-#include "kernels/option/mrg.h"
+#include "kernels/option/random/mrg.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

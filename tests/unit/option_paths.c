@@ -1,7 +1,7 @@
 /* The path kernels against a twin in plain C and the C library, path by path: so the random words are those of
  * sim_rng_words, and every instruction set has the same. */
 #include "engine/rng.h"
-#include "kernels/option/path.h"
+#include "kernels/option/cpu/path.h"
 
 #include <math.h>
 #include <setjmp.h>

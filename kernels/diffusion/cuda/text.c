@@ -158,7 +158,8 @@ bool diffusion_cuda_has_rates(const diffusion_work *w) {
 sim_status diffusion_cuda_write(const diffusion_work *w, diffusion_programs *programs) {
   sim_bytes *plain = &programs->plain, *rates = &programs->rates;
   *programs = (diffusion_programs){0};
-  sim_bytes_format(plain, "typedef %s real;\ntypedef %s2 pair;\n#include \"kernels/diffusion/cuda/pointwise.cuh\"\n",
+  sim_bytes_format(plain,
+                   "typedef %s real;\ntypedef %s2 pair;\n#include \"kernels/diffusion/cuda/general/pointwise.cuh\"\n",
                    w->single ? "float" : "double", w->single ? "float" : "double");
   if (w->fused || w->axes || w->flat) diffusion_dft_write(plain);
   sim_bytes_text(rates, plain->data ? plain->data : "");

@@ -3,15 +3,15 @@
 #define DIFFUSION_CUDA_WORK_H
 
 #include "engine/device/compile.h"
-#include "kernels/diffusion/cuda/axes.h"
+#include "kernels/diffusion/cuda/axes/axes.h"
 #include "kernels/diffusion/cuda/factors.cuh"
-#include "kernels/diffusion/cuda/flat.h"
-#include "kernels/diffusion/cuda/fourier.h"
-#include "kernels/diffusion/cuda/fused.h"
+#include "kernels/diffusion/cuda/flat/flat.h"
+#include "kernels/diffusion/cuda/general/fourier.h"
+#include "kernels/diffusion/cuda/fused/fused.h"
 #include "kernels/diffusion/cuda/noise.cuh"
 #include "kernels/diffusion/cuda/place.cuh"
 #include "kernels/diffusion/cuda/programs.h"
-#include "kernels/diffusion/cuda/sums.cuh"
+#include "kernels/diffusion/cuda/general/sums.cuh"
 #include "kernels/diffusion/diffusion.h"
 
 #ifdef __cplusplus

@@ -178,10 +178,10 @@ sim_status nbody_cuda_write_pairs(const nbody_options *options, bool single, int
   pair_form form;
   SIM_TRY(find_form(options, &form));
   out->factor = form.factor;
-  sim_bytes_text(text, "#include \"kernels/nbody/cuda/potential.cuh\"\n"
-                       "#include \"kernels/nbody/cuda/power.cuh\"\n"
+  sim_bytes_text(text, "#include \"kernels/nbody/direct/cuda/potential.cuh\"\n"
+                       "#include \"kernels/nbody/direct/cuda/power.cuh\"\n"
                        "#include \"kernels/nbody/cuda/start.cuh\"\n"
-                       "#include \"kernels/nbody/cuda/tile.cuh\"\n");
+                       "#include \"kernels/nbody/direct/cuda/tile.cuh\"\n");
   SIM_TRY(sim_expr_emit_prelude(text));
   SIM_TRY(add_force(options, form, text));
   sim_bytes_format(text,

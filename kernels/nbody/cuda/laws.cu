@@ -1,12 +1,12 @@
 /* Launches of kernels that hold a scenario's functions. Their types are those of the wrappers in law_text.c. */
 #include "kernels/nbody/cuda/laws.cuh"
 
-#include "kernels/nbody/cuda/bodies.cuh"
+#include "kernels/nbody/direct/cuda/bodies.cuh"
 #include "kernels/nbody/cuda/external.cuh"
 #include "kernels/nbody/cuda/launch.cuh"
 #include "kernels/nbody/cuda/partials.cuh"
-#include "kernels/nbody/cuda/potential.cuh"
-#include "kernels/nbody/cuda/tile.cuh"
+#include "kernels/nbody/direct/cuda/potential.cuh"
+#include "kernels/nbody/direct/cuda/tile.cuh"
 
 #include <string.h>
 

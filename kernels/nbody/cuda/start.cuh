@@ -3,7 +3,7 @@
 #ifndef NBODY_CUDA_START_CUH
 #define NBODY_CUDA_START_CUH
 
-#include "kernels/nbody/cuda/pair.cuh"
+#include "kernels/nbody/direct/cuda/pair.cuh"
 #include "kernels/nbody/cuda/reduce.cuh"
 
 __device__ inline double square3(const double *x, size_t n, size_t i) {

@@ -1,7 +1,7 @@
 /* Sampling on an NVIDIA GPU: a kernel compiled for the run, launched for some blocks at a time. */
 #include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
-#include "kernels/option/mrg.h"
+#include "kernels/option/random/mrg.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>

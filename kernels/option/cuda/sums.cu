@@ -2,7 +2,7 @@
 #include "kernels/option/cuda/sums.h"
 
 #include "kernels/option/cuda/random.cuh"
-#include "kernels/option/matched.h"
+#include "kernels/option/random/matched.h"
 
 /* Parts of each block in order: out[blocks][numbers] of partial[parts][numbers]; first sums are the even numbers,
  * second ones the odd. `matched`: each part's mean is one sample, and the second sum of these. */

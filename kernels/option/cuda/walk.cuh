@@ -12,7 +12,7 @@
 
 #include "kernels/option/cuda/joint.cuh"
 #include "kernels/option/cuda/quasi.cuh"
-#include "kernels/option/matched.h"
+#include "kernels/option/random/matched.h"
 
 /* As option_kind. */
 enum { LAST, MEAN, GEOMETRIC, MOST, LEAST, HIGH, LOW, FIXING, NOT_ABOVE, NOT_BELOW, EARLY };

@@ -1,0 +1,211 @@
+/* The gas's sums: impulses at now, and observables. Contacts are summed as whole numbers, so that no order counts. */
+#include "kernels/collision/fixed_point/cpu/work.h"
+
+#include "engine/reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Calls for all slabs of a phase at once: even ones, odd ones, the last of an odd number. None shares its next one. */
+static bool in_phase(const collision_work *w, int64_t s, int phase) {
+  const int64_t slabs = w->cells[0];
+  const bool alone = (slabs & 1) && s == slabs - 1;
+  return phase == 2 ? alone : !alone && (s & 1) == phase;
+}
+
+static void add_events(int32_t *q, const gas_event *event, size_t count) {
+  for (size_t k = 0; k < count; k++)
+    for (int c = 0; c < 3; c++) q[(event[k].at & ~GAS_BEGUN) + (uint32_t)c] += event[k].q[c];
+}
+
+static void add_slab(collision_work *w, const gas_rules *rules, int64_t s, gas_team *team) {
+  for (int which = 0; which < 2; which++) {
+    const gas_list *list = &w->slab[s].inner[which];
+    const gas_sides sides = collision_gas_sides(w, s, which);
+    const int64_t other = which == GAS_OWN ? s : collision_gas_next(w, s);
+    const size_t count =
+        w->lanes->meet(rules, list, &sides, team->now.event[0], team->now.event[1], &team->level[0].tally);
+    add_events(w->spare.p + w->slab[s].first * w->stride, team->now.event[0], count);
+    add_events(w->spare.p + w->slab[other].first * w->stride, team->now.event[1], count);
+  }
+}
+
+void collision_gas_impulses(collision_work *w, bool start, gas_tally *tally) {
+  const gas_rules rules = collision_gas_rules(w, w->before, w->before, start);
+  memset(w->spare.p, 0, (size_t)(w->slots * w->stride) * sizeof *w->spare.p);
+  for (int t = 0; t < w->threads; t++) w->team[t].level[0].tally = (gas_tally){0};
+#pragma omp parallel num_threads(w->threads)
+  for (int phase = 0; phase < 3; phase++) {
+#pragma omp for schedule(static, 1)
+    for (int t = 0; t < w->threads; t++) {
+      int64_t first, end;
+      collision_gas_share(w, t, &first, &end);
+      for (int64_t s = first; s < end; s++)
+        if (in_phase(w, s, phase)) add_slab(w, &rules, s, &w->team[t]);
+    }
+  }
+  *tally = (gas_tally){0};
+  for (int t = 0; t < w->threads; t++) {
+    tally->virial += w->team[t].level[0].tally.virial;
+    tally->lost += w->team[t].level[0].tally.lost;
+  }
+}
+
+/* ---- contacts ---- */
+
+/* Energies in units of 2^-40 k d^2, which leaves room for 10^9 contacts of a tenth. */
+typedef struct looked {
+  int64_t elastic, stress[6], touching;
+  double overlap;
+  uint32_t deepest; /* id */
+} looked;
+
+typedef struct scale {
+  double energy, force; /* a unit; force of one unit of impulse */
+  double touch;         /* diameter, equal grains */
+} scale;
+
+static void look(const collision_work *w, const gas_rules *rules, const scale *unit, const gas_sides *sides,
+                 uint32_t word_a, uint32_t word_b, const uint32_t *id_a, const uint32_t *id_b, looked *at) {
+  const collision_gas_numbers *g = &rules->numbers;
+  const uint32_t *xa = sides->xa + word_a, *xb = sides->xb + word_b;
+  const int32_t *pa = sides->pa + word_a, *pb = sides->pb + word_b;
+  float f[3], radius[2] = {(float)w->gas.radius[0], (float)w->gas.radius[0]}, heavy[2] = {1, 1};
+  if (!rules->equal)
+    for (int k = 0; k < 2; k++) {
+      memcpy(&radius[k], (k ? xb : xa) + 3, sizeof *radius);
+      memcpy(&heavy[k], (k ? pb : pa) + 3, sizeof *heavy);
+    }
+  collision_gas_contact m;
+  const float square = collision_gas_apart(g, xa, xb, f);
+  if (!collision_gas_meet(g, rules->equal, rules->damped, false, f, square, radius[0] + radius[1], pa, pb, heavy[0],
+                          heavy[1], &m) ||
+      !(m.overlap > 0))
+    return;
+  const double pairs_mass = w->gas.mass / ((double)heavy[0] + (double)heavy[1]), depth = (double)m.overlap;
+  const double stiffness = w->gas.law.k0 + w->gas.law.km * pairs_mass;
+  at->elastic += llrint(0.5 * stiffness * depth * depth / unit->energy);
+  for (int c = 0; c < 6; c++) {
+    const int a = c < 3 ? c : c == 5 ? 2 : c - 3, b = c < 3 ? c : c == 5 ? 0 : c - 2;
+    at->stress[c] += llrint((double)f[a] * (double)f[b] * (double)m.scale * unit->force / unit->energy);
+  }
+  at->touching += 2;
+  const double part = depth / (double)fminf(radius[0], radius[1]);
+  const uint32_t id = *id_a < *id_b ? *id_a : *id_b;
+  if (part > at->overlap || (part == at->overlap && id < at->deepest)) {
+    at->overlap = part;
+    at->deepest = id;
+  }
+}
+
+static void look_at_slab(const collision_work *w, const gas_rules *rules, const scale *unit, int64_t s, looked *at) {
+  for (int which = 0; which < 2; which++) {
+    const gas_list *list = &w->slab[s].inner[which];
+    const gas_sides sides = collision_gas_sides(w, s, which);
+    const uint32_t *id_a = w->now.id + w->slab[s].first;
+    const uint32_t *id_b = which == GAS_OWN ? id_a : w->now.id + w->slab[collision_gas_next(w, s)].first;
+    for (size_t k = 0; k < list->count; k++)
+      look(w, rules, unit, &sides, list->a[k], list->b[k], id_a + list->a[k] / (uint32_t)w->stride,
+           id_b + list->b[k] / (uint32_t)w->stride, at);
+  }
+}
+
+static void merge(looked *all, const looked *one) {
+  all->elastic += one->elastic;
+  all->touching += one->touching;
+  for (int c = 0; c < 6; c++) all->stress[c] += one->stress[c];
+  if (one->overlap > all->overlap || (one->overlap == all->overlap && one->deepest < all->deepest)) {
+    all->overlap = one->overlap;
+    all->deepest = one->deepest;
+  }
+}
+
+static void look_at_contacts(collision_work *w, collision_sums *out) {
+  const gas_rules rules = collision_gas_rules(w, w->before, w->before, false);
+  const collision_gas *gas = &w->gas;
+  const double touch = 2 * gas->radius[1];
+  const scale unit = {.energy = (gas->law.k0 + gas->law.km * gas->mass / 2) * touch * touch * 0x1p-40,
+                      .force = gas->quantum / w->before};
+  looked all = {.deepest = UINT32_MAX};
+#pragma omp parallel for schedule(static, 1) num_threads(w->threads)
+  for (int t = 0; t < w->threads; t++) {
+    looked here = {.deepest = UINT32_MAX};
+    int64_t first, end;
+    collision_gas_share(w, t, &first, &end);
+    for (int64_t s = first; s < end; s++) look_at_slab(w, &rules, &unit, s, &here);
+#pragma omp critical
+    merge(&all, &here);
+  }
+  out->elastic = (double)all.elastic * unit.energy;
+  for (int c = 0; c < 6; c++) out->stress[c] = (double)all.stress[c] * unit.energy;
+  out->touching = (double)all.touching;
+  out->overlap = all.overlap;
+  out->overlap_grain = all.overlap > 0 ? all.deepest : 0;
+}
+
+/* ---- grains ---- */
+
+enum { MASS, KINETIC, COLLISIONS, MOMENTUM, ANGULAR = MOMENTUM + 3, FLUX = ANGULAR + 3, SUMS = FLUX + 6 };
+
+static void add_grain(const collision_work *w, int64_t k, double m, double sums[SUMS]) {
+  double x[3], v[3];
+  for (int c = 0; c < 3; c++) {
+    const int64_t at = k * w->stride + c;
+    x[c] = w->gas.low[c] + (double)w->now.x[at] * 0x1p-32 * w->gas.size[c];
+    v[c] = ((double)w->now.p[at] + 0.5 * (double)w->spare.p[at]) * w->gas.quantum / m;
+    sums[KINETIC] += 0.5 * m * v[c] * v[c];
+    sums[MOMENTUM + c] += m * v[c];
+  }
+  for (int c = 0; c < 3; c++) {
+    const int a = (c + 1) % 3, b = (c + 2) % 3;
+    sums[ANGULAR + c] += m * (x[a] * v[b] - x[b] * v[a]);
+    sums[FLUX + c] += m * v[c] * v[c];
+    sums[FLUX + 3 + c] += m * v[c == 2 ? 2 : c] * v[c == 2 ? 0 : c + 1];
+  }
+  sums[MASS] += m;
+  sums[COLLISIONS] += (double)w->now.collisions[k];
+}
+
+/* In the order of ids, in blocks of a fixed size. */
+static sim_status add_grains(collision_work *w, collision_sums *out) {
+  const int64_t n = w->o.n, blocks = (n + SIM_REDUCE_BLOCK - 1) / SIM_REDUCE_BLOCK;
+  double *partial = malloc((size_t)blocks * SUMS * sizeof *partial), all[SUMS];
+  if (partial == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the sums");
+  uint32_t *slot = w->order;
+#pragma omp parallel num_threads(w->threads)
+  {
+#pragma omp for schedule(static)
+    for (int64_t k = 0; k < w->slots; k++)
+      if (w->now.id[k] != UINT32_MAX) slot[w->now.id[k]] = (uint32_t)k;
+#pragma omp for schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+      const int64_t end = (b + 1) * SIM_REDUCE_BLOCK < n ? (b + 1) * SIM_REDUCE_BLOCK : n;
+      double here[SUMS] = {0};
+      for (int64_t id = b * SIM_REDUCE_BLOCK; id < end; id++)
+        add_grain(w, slot[id], (double)((const float *)w->state.mass)[id], here);
+      for (int k = 0; k < SUMS; k++) partial[k * blocks + b] = here[k];
+    }
+  }
+  for (int k = 0; k < SUMS; k++) all[k] = sim_reduce_tree(partial + k * blocks, (size_t)blocks);
+  free(partial);
+  out->mass = all[MASS];
+  out->kinetic = all[KINETIC];
+  out->collisions = all[COLLISIONS];
+  memcpy(out->momentum, all + MOMENTUM, sizeof out->momentum);
+  memcpy(out->angular, all + ANGULAR, sizeof out->angular);
+  memcpy(out->flux, all + FLUX, sizeof out->flux);
+  return SIM_OK;
+}
+
+sim_status collision_gas_sums(collision_work *w, double t, collision_sums *out) {
+  (void)t;
+  gas_tally now;
+  *out = (collision_sums){0};
+  SIM_TRY(collision_gas_lists(w));
+  collision_gas_impulses(w, false, &now);
+  look_at_contacts(w, out);
+  /* Those of now lie half before now. */
+  out->virial = w->virial + 0.5 * (double)now.virial * w->gas.virial_unit;
+  out->dissipated = w->lost + 0.5 * (double)now.lost * w->gas.lost_unit;
+  return add_grains(w, out);
+}

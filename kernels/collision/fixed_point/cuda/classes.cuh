@@ -1,0 +1,48 @@
+/* How far lists of a mix reach. */
+#ifndef COLLISION_CUDA_GAS_CLASSES_CUH
+#define COLLISION_CUDA_GAS_CLASSES_CUH
+
+#include "kernels/collision/fixed_point/cuda/work.cuh"
+
+static __device__ float warp_most(float value) {
+  for (int step = 16; step > 0; step /= 2) value = fmaxf(value, __shfl_xor_sync(~0u, value, step));
+  return value;
+}
+
+static __device__ float warp_sum(float value) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
+  return value;
+}
+
+/* Shares of the classes, one a thread of a warp, and the reach: with it no pair is further apart than a cell's edge,
+ * nor has a grain more than `crowd` neighbours in the mean, unless it must. */
+static __device__ void share_reach(const gas_arrays &a, const collision_gas_numbers &g, gas_control *now) {
+  const float crowd = 8;
+  gas_classes *const classes = a.classes;
+  const uint32_t own = threadIdx.x;
+  const float speed = sqrtf(__uint_as_float(classes->fastest[own])), radius = classes->radius[own];
+  const float density = classes->density[own], all = warp_sum(density);
+  const float most = warp_most(speed), share = most > 0 ? fmaxf(speed / most, GAS_SHARE_LEAST) : 1;
+  float reach = INFINITY;
+  for (int other = 0; other < GAS_CLASSES; other++) {
+    const float r = __shfl_sync(~0u, radius, other), s = __shfl_sync(~0u, share, other);
+    if (radius > 0 && r > 0) reach = fminf(reach, (2 * a.radius - radius - r + a.skin) / (0.5f * (share + s)));
+  }
+  reach = -warp_most(-reach);
+  for (bool crowded = true; crowded && reach > a.skin;) {
+    float near = 0;
+    for (int other = 0; other < GAS_CLASSES; other++) {
+      const float r = __shfl_sync(~0u, radius, other), s = __shfl_sync(~0u, share, other);
+      const float distance = radius + r + 0.5f * reach * (share + s);
+      near += density * __shfl_sync(~0u, density, other) * (distance * distance * distance);
+    }
+    crowded = warp_sum(near) * 4.18879f > crowd * all;
+    if (crowded) reach = fmaxf(0.85f * reach, a.skin);
+  }
+  classes->share[own] = share;
+  if (own > 0) return;
+  now->reach_long = reach * (1 - 1e-5f);
+  now->step = g.way * most * 1.0001f + a.rounding;
+}
+
+#endif

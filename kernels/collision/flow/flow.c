@@ -1,0 +1,206 @@
+/* Grains that come and go during a run: what that takes, who goes, and the account of both. */
+#include "kernels/collision/flow/flow.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+double collision_flow_total(const collision_parameters *p, double n) {
+  for (size_t i = 0; i < p->insert.count; i++) n += collision_inlet_total(p->insert.items[i].data, p->integrate.t_end);
+  return n;
+}
+
+bool collision_flow_varies(const collision_parameters *p) {
+  bool varies = p->insert.count > 0 || p->remove.count > 0;
+  for (int s = 0; s < 6; s++) varies = varies || p->box.sides[s] == COLLISION_OUTLET;
+  return varies;
+}
+
+/* Grains of an inlet that are on their way at once, where they fall or fly through the box with nothing in the way:
+ * twice what it brings in that time. */
+static double on_their_way(const collision_parameters *p, const collision_inlet *inlet) {
+  double way = 0, speed = 0, fall = 0;
+  for (int c = 0; c < 3; c++) {
+    way += p->box.size[c];
+    speed += inlet->group.velocity[c] * inlet->group.velocity[c];
+    fall += p->gravity[c] * p->gravity[c];
+  }
+  speed = sqrt(speed);
+  const double time = 2 * way / (speed + sqrt(speed * speed + 2 * sqrt(fall) * way)); /* infinite at rest */
+  return 2 * fmin(inlet->rate * time, collision_inlet_total(inlet, p->integrate.t_end));
+}
+
+/* Grains like those of the inlets in the whole box, packed at random. */
+static double packed(const collision_parameters *p) {
+  double volume = INFINITY;
+  for (size_t k = 0; k < p->insert.count; k++) {
+    double least, most;
+    collision_radii_bounds(&((const collision_inlet *)p->insert.items[k].data)->size, &least, &most);
+    volume = fmin(volume, 4 * COLLISION_PI / 3 * pow(least * most, 1.5));
+  }
+  return 0.64 * p->box.size[0] * p->box.size[1] * p->box.size[2] / volume;
+}
+
+double collision_flow_estimate(const collision_parameters *p, double n) {
+  bool goes = p->remove.count > 0, open = false;
+  double passing = n;
+  for (int s = 0; s < 6; s++) {
+    goes = goes || p->box.sides[s] == COLLISION_OUTLET;
+    open = open || p->box.sides[s] == COLLISION_OPEN;
+  }
+  for (size_t k = 0; k < p->insert.count; k++) passing += on_their_way(p, p->insert.items[k].data);
+  double most = collision_flow_total(p, n);
+  if (goes) most = fmin(most, passing);
+  if (!open) most = fmin(most, packed(p));
+  return fmax(1, ceil(fmax(n, most)));
+}
+
+static void make_outlets(const collision_parameters *p, collision_flow *f) {
+  for (size_t k = 0; k < p->remove.count; k++)
+    f->outlet[f->outlets++] = *(const collision_region *)p->remove.items[k].data;
+  for (int s = 0; s < 6; s++) {
+    if (p->box.sides[s] != COLLISION_OUTLET) continue;
+    collision_region *beyond = &f->outlet[f->outlets++];
+    for (int c = 0; c < 3; c++) {
+      beyond->low[c] = -INFINITY;
+      beyond->high[c] = INFINITY;
+    }
+    const int c = s / 2;
+    if (s % 2 == 0)
+      beyond->high[c] = p->box.origin[c];
+    else
+      beyond->low[c] = p->box.origin[c] + p->box.size[c];
+  }
+}
+
+sim_status collision_flow_create(collision_run *run) {
+  if (!run->varies) return SIM_OK;
+  collision_flow *f = run->flow = calloc(1, sizeof *f);
+  if (f == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that come and go");
+  f->outlet = malloc((run->parameters->remove.count + 6) * sizeof *f->outlet);
+  if (f->outlet == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that come and go");
+  make_outlets(run->parameters, f);
+  return run->options.external != NULL ? collision_fields_create(&run->options, &f->fields) : SIM_OK;
+}
+
+void collision_flow_destroy(collision_run *run) {
+  collision_flow *f = run->flow;
+  if (f == NULL) return;
+  free(f->going.at), free(f->come.at), free(f->near.at);
+  free(f->move), free(f->obstacle), free(f->newcomer), free(f->outlet);
+  collision_fields_destroy(&f->fields);
+  free(f);
+  run->flow = NULL;
+}
+
+void *collision_flow_more(void *list, int64_t count, int64_t *room, size_t size) {
+  if (count < *room) return list;
+  const int64_t more = 2 * count + 256;
+  void *out = realloc(list, (size_t)more * size);
+  if (out != NULL) *room = more;
+  return out;
+}
+
+bool collision_indices_add(collision_indices *indices, int64_t index) {
+  int64_t *at = collision_flow_more(indices->at, indices->count, &indices->room, sizeof *at);
+  if (at == NULL) return false;
+  indices->at = at;
+  at[indices->count++] = index;
+  return true;
+}
+
+/* ---- going ---- */
+
+static bool is_in(const collision_region *regions, int count, const double x[3]) {
+  for (int k = 0; k < count; k++) {
+    bool in = true;
+    for (int c = 0; c < 3; c++) in = in && x[c] >= regions[k].low[c] && x[c] < regions[k].high[c];
+    if (in) return true;
+  }
+  return false;
+}
+
+sim_status collision_flow_find(collision_run *run, const collision_region *regions, int count, collision_indices *out) {
+  out->count = 0;
+  if (run->n == 0 || count == 0) return SIM_OK;
+  if (run->ops->pick != NULL) return run->ops->pick(run->work, regions, count, out);
+  for (int64_t i = 0; i < run->n; i++) {
+    double x[3];
+    for (int c = 0; c < 3; c++) x[c] = collision_get(run, COLLISION_POSITION, c, i);
+    if (is_in(regions, count, x) && !collision_indices_add(out, i))
+      return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that come and go");
+  }
+  return SIM_OK;
+}
+
+/* Whether somebody may go or come now: where that is found without the state, it is left where it is. */
+static sim_status is_due(const collision_run *run, const sim_clock *clock, bool *out) {
+  const double *brought = (const double *)run->array[COLLISION_CONTROLLER].data + COLLISION_OF_INLET;
+  *out = run->ops->within == NULL && run->n > 0;
+  for (size_t k = 0; k < run->parameters->insert.count && !*out; k++)
+    *out = brought[k] < collision_inlet_total(run->parameters->insert.items[k].data, clock->t);
+  return *out || run->n == 0 ? SIM_OK : run->ops->within(run->work, run->flow->outlet, run->flow->outlets, out);
+}
+
+static void take_account(collision_run *run, int64_t i) {
+  double *controls = run->array[COLLISION_CONTROLLER].data;
+  const double mass = collision_get(run, COLLISION_MASS, 0, i);
+  controls[COLLISION_REMOVED]++;
+  controls[COLLISION_REMOVED_MASS] += mass;
+  controls[COLLISION_CARRIED_DISSIPATED] += ((const double *)run->array[COLLISION_DISSIPATED].data)[i];
+  controls[COLLISION_CARRIED_VIRIAL] += ((const double *)run->array[COLLISION_VIRIAL].data)[i];
+  controls[COLLISION_CARRIED_COLLISIONS] += (double)((const uint64_t *)run->array[COLLISION_COLLISIONS].data)[i];
+  if (run->options.worked) controls[COLLISION_CARRIED_WORK] += ((const double *)run->array[COLLISION_WORK].data)[i];
+  for (int b = 0; b < run->options.gates; b++) {
+    const double times = (double)((const int64_t *)run->array[COLLISION_CROSSED].data)[b * run->n + i];
+    controls[COLLISION_CARRIED_GRAINS + b] += times;
+    controls[COLLISION_CARRIED_MASS + b] += times * mass;
+  }
+}
+
+/* Room for `n` grains and half as many again. The state's arrays hold all of it. */
+static sim_status grow(collision_run *run, int64_t n, double t) {
+  const int64_t most = UINT32_MAX - 1, old = run->limit, limit = n + n / 2 < most ? n + n / 2 : most;
+  double arrays = 0;
+  if (n > most) return sim_fail(SIM_ERR_NO_MEMORY, "%" PRId64 " grains at once: at most 2^32 - 2 are possible", n);
+  for (int which = 0; which < COLLISION_ARRAYS; which++) arrays += (double)sim_buffer_bytes(&run->array[which]);
+  arrays *= (double)(limit - old) / (double)old;
+  run->ops->destroy(&run->work);
+  run->options.n = limit;
+  const double work = run->ops->bytes(&run->options);
+  if (arrays > (double)sim_backend_cpu.memory_free() || work > (double)run->backend->memory_free())
+    return sim_fail(SIM_ERR_NO_MEMORY, "%" PRId64 " grains are there at t = %.9g: no memory for more", n, t);
+  SIM_TRY(collision_grow_arrays(run, limit));
+  return collision_create_work(run, t);
+}
+
+sim_status collision_flow_step(collision_run *run, const sim_clock *clock) {
+  collision_flow *f = run->flow;
+  double *controls = run->array[COLLISION_CONTROLLER].data;
+  const uint64_t first_id = (uint64_t)controls[COLLISION_NEXT_ID];
+  const collision_sums *sums;
+  bool due, whole = run->ops->exchange == NULL || run->n == 0;
+  SIM_TRY(is_due(run, clock, &due));
+  if (!due) return SIM_OK;
+  if (whole && run->n > 0) SIM_TRY(run->ops->store(run->work));
+  f->newcomers = 0;
+  SIM_TRY(collision_flow_find(run, f->outlet, f->outlets, &f->going));
+  for (size_t k = 0; k < run->parameters->insert.count; k++) SIM_TRY(collision_inlet_come(run, (int)k, clock));
+  if (f->going.count == 0 && f->newcomers == 0) return SIM_OK;
+  run->sums_step = -1;
+  SIM_TRY(collision_sums_at(run, clock, &sums));
+  const double before = collision_energy(sums);
+  for (int64_t k = 0; k < f->going.count; k++) take_account(run, f->going.at[k]);
+  const int64_t n = run->n - f->going.count + f->newcomers;
+  if (!whole && (n == 0 || n > run->limit)) {
+    SIM_TRY(run->ops->store(run->work));
+    whole = true;
+  }
+  if (n > run->limit) SIM_TRY(grow(run, n, clock->t));
+  SIM_TRY(collision_flow_pack(run, whole, first_id, clock->t));
+  run->sums_step = run->profile_step = -1;
+  SIM_TRY(collision_sums_at(run, clock, &sums));
+  controls[COLLISION_INITIAL_ENERGY] += collision_energy(sums) - before;
+  controls[COLLISION_ENERGY_SCALE] = fmax(controls[COLLISION_ENERGY_SCALE], collision_energy_scale(sums));
+  return SIM_OK;
+}

@@ -1,0 +1,32 @@
+/* Planes and discs that grains pass. */
+#ifndef COLLISION_GATE_H
+#define COLLISION_GATE_H
+
+#include "kernels/collision/general/physics.h"
+
+/* 1 where a grain on its way has passed the gate along its normal, -1 against it, else 0. Along a periodic side the
+ * image of the gate that is nearest to `to` counts. Which side a place is on depends on that place alone, so one step
+ * begins where the last one ended and no grain is counted twice, however places are rounded. */
+COLLISION_INLINE int gate_passed(const collision_gate *gate, const double from[3], const double to[3],
+                                 const double size[3], const bool periodic[3]) {
+  double d[3], before = 0, after = 0, square = 0;
+  for (int c = 0; c < 3; c++) {
+    double e = from[c] - gate->point[c];
+    d[c] = to[c] - gate->point[c];
+    if (periodic[c]) {
+      d[c] -= size[c] * rint(d[c] / size[c]);
+      e -= size[c] * rint(e / size[c]);
+      e += size[c] * rint((d[c] - e) / size[c]);
+    }
+    after += d[c] * gate->normal[c];
+    before += e * gate->normal[c];
+  }
+  if ((after >= 0) == (before >= 0)) return 0;
+  for (int c = 0; c < 3; c++) {
+    const double across = d[c] - after * gate->normal[c];
+    square += across * across;
+  }
+  return square > gate->radius * gate->radius ? 0 : after >= 0 ? 1 : -1;
+}
+
+#endif

@@ -1,0 +1,131 @@
+#include "kernels/collision/general/cuda/laws.h"
+
+static const char qualifier[] = "static __device__ __forceinline__";
+
+static sim_status emit(const sim_expr *expr, const char *name, sim_bytes *text) {
+  return sim_expr_emit(expr, &(sim_expr_emission){.name = name, .qualifier = qualifier}, text);
+}
+
+static sim_status written(const sim_bytes *text) {
+  return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function") : SIM_OK;
+}
+
+/* ---- an external field ---- */
+
+/* A gradient has four outputs, by x, y, z and t. */
+static sim_status add_potential(const collision_options *options, sim_bytes *text) {
+  SIM_TRY(emit(options->gradient, "outer_gradient", text));
+  SIM_TRY(emit(options->external, "outer_potential", text));
+  sim_bytes_text(text, "struct outer_law {\n"
+                       "  __device__ static void of(const double *x, double t, double *a) {\n"
+                       "    double by_t;\n"
+                       "    outer_gradient(x[0], x[1], x[2], t, a, a + 1, a + 2, &by_t);\n"
+                       "    for (int c = 0; c < 3; c++) a[c] = -a[c];\n"
+                       "  }\n"
+                       "  __device__ static double potential(const double *x, double t) {\n"
+                       "    double out;\n"
+                       "    outer_potential(x[0], x[1], x[2], t, &out);\n"
+                       "    return out;\n"
+                       "  }\n"
+                       "};\n"
+                       "extern \"C\" __global__ void __launch_bounds__(BED_THREADS)\n"
+                       "    collision_law_energy(bed_arrays a, unsigned k, double t, double *partial) {\n"
+                       "  field_energy<outer_law>(a, k, t, partial);\n"
+                       "}\n");
+  return SIM_OK;
+}
+
+static sim_status add_acceleration(const collision_options *options, sim_bytes *text) {
+  SIM_TRY(emit(options->external, "outer_acceleration", text));
+  sim_bytes_text(text, "struct outer_law {\n"
+                       "  __device__ static void of(const double *x, double t, double *a) {\n"
+                       "    outer_acceleration(x[0], x[1], x[2], t, a, a + 1, a + 2);\n"
+                       "  }\n"
+                       "};\n");
+  return SIM_OK;
+}
+
+sim_status collision_cuda_write_field(const collision_options *options, bool single, sim_bytes *text) {
+  sim_bytes_format(text, "typedef %s real;\n#include \"kernels/collision/general/cuda/external.cuh\"\n",
+                   single ? "float" : "double");
+  SIM_TRY(sim_expr_emit_prelude(text));
+  SIM_TRY(options->gradient != NULL ? add_potential(options, text) : add_acceleration(options, text));
+  sim_bytes_text(text, "extern \"C\" __global__ void __launch_bounds__(BED_THREADS)\n"
+                       "    collision_law_push(bed_arrays a, unsigned k, double t) {\n"
+                       "  field_push<outer_law>(a, k, t);\n"
+                       "}\n");
+  return written(text);
+}
+
+static sim_status make_field(const collision_options *options, bool single, collision_cuda_laws *out) {
+  sim_bytes text = {0};
+  sim_status status = collision_cuda_write_field(options, single, &text);
+  const sim_source source = collision_cuda_field_source(&text);
+  if (status == SIM_OK) status = sim_module_create(&source, &out->field);
+  if (status == SIM_OK) status = sim_module_kernel(out->field, "collision_law_push", &out->push);
+  if (status == SIM_OK && options->gradient != NULL)
+    status = sim_module_kernel(out->field, "collision_law_energy", &out->energy);
+  sim_bytes_free(&text);
+  return status;
+}
+
+/* ---- a contact law ---- */
+
+sim_status collision_cuda_write_law(const collision_options *options, bool single, sim_bytes *text) {
+  const char *more = "BED_MORE";
+  for (int k = 0; k < options->walls; k++)
+    if (options->wall[k].shape == COLLISION_MESH) more = "BED_ALL";
+  SIM_TRY(sim_expr_emit_prelude(text));
+  SIM_TRY(emit(options->own, "own_law", text));
+  sim_bytes_format(
+      text,
+      "typedef %s real;\n"
+      "#define BED_OWN\n"
+      "#include \"kernels/collision/general/cuda/step.cuh\"\n"
+      "#include \"kernels/collision/general/cuda/sums.cuh\"\n"
+      "extern \"C\" __global__ void __launch_bounds__(BED_THREADS, %d)\n"
+      "    collision_law_contacts(bed_arrays a, const __grid_constant__ bed_poses poses, real dt, real next,\n"
+      "                           unsigned k, bed_shift shift) {\n"
+      "  touch_grains<%d, COLLISION_OWN, %s>(a, poses, dt, next, k, shift);\n"
+      "}\n"
+      "extern \"C\" __global__ void __launch_bounds__(BED_THREADS)\n"
+      "    collision_law_sums(bed_arrays a, const __grid_constant__ bed_poses poses, bed_shift shift,\n"
+      "                       int forces, double *partial, unsigned long long *deepest, unsigned k) {\n"
+      "  after_previous();\n"
+      "  sum_grains<%d, COLLISION_OWN, %s>(a, poses, shift, forces, partial, deepest, k);\n"
+      "}\n",
+      single ? "float" : "double", single ? 2 : 1, options->springs, more, options->springs, more);
+  return written(text);
+}
+
+static sim_status make_law(const collision_options *options, bool single, collision_cuda_laws *out) {
+  sim_bytes text = {0};
+  sim_status status = collision_cuda_write_law(options, single, &text);
+  const sim_source source = collision_cuda_law_source(&text);
+  if (status == SIM_OK) status = sim_module_create(&source, &out->law);
+  if (status == SIM_OK) status = sim_module_kernel(out->law, "collision_law_contacts", &out->contacts);
+  if (status == SIM_OK) status = sim_module_kernel(out->law, "collision_law_sums", &out->sums);
+  sim_bytes_free(&text);
+  return status;
+}
+
+/* ---- both ---- */
+
+sim_source collision_cuda_field_source(const sim_bytes *text) {
+  return (sim_source){.name = "collision_field", .text = text->data, .files = collision_cuda_files};
+}
+sim_source collision_cuda_law_source(const sim_bytes *text) {
+  return (sim_source){.name = "collision_law", .text = text->data, .files = collision_cuda_files};
+}
+
+sim_status collision_cuda_laws_create(const collision_options *options, bool single, collision_cuda_laws *out) {
+  *out = (collision_cuda_laws){0};
+  if (options->external != NULL) SIM_TRY(make_field(options, single, out));
+  return options->own != NULL ? make_law(options, single, out) : SIM_OK;
+}
+
+void collision_cuda_laws_destroy(collision_cuda_laws *laws) {
+  sim_module_free(&laws->field);
+  sim_module_free(&laws->law);
+  *laws = (collision_cuda_laws){0};
+}

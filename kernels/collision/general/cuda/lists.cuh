@@ -1,0 +1,152 @@
+/* Order and lists of grains: one launch, whose thread blocks wait for each other; it ends at once where lists hold.
+ * `real` is defined before this is included. */
+#ifndef COLLISION_CUDA_BED_LIST_CUH
+#define COLLISION_CUDA_BED_LIST_CUH
+
+#include "kernels/collision/general/cuda/search.cuh"
+
+#include <float.h>
+
+/* `step`: with what contacts see, which takes the place of accelerations; otherwise the other way round. */
+static __device__ void move_grain(const bed_grains &to, const bed_grains &from, uint32_t i, uint32_t k, bool step) {
+  to.place[i] = from.place[k];
+  to.velocity[i] = from.velocity[k];
+  to.spin[i] = from.spin[k];
+  if (step) {
+    to.seen[i] = from.seen[k];
+    to.turned[i] = from.turned[k];
+  } else {
+    to.acceleration[i] = from.acceleration[k];
+    to.twirl[i] = from.twirl[k];
+  }
+}
+
+static __device__ void move_kept(const bed_numbers &b, const bed_kept &to, const bed_kept &from, uint32_t i,
+                                 uint32_t k) {
+  to.dissipated[i] = from.dissipated[k];
+  to.virial[i] = from.virial[k];
+  to.collisions[i] = from.collisions[k];
+  to.id[i] = from.id[k];
+  to.material[i] = from.material[k];
+  if (b.worked) to.work[i] = from.work[k];
+  for (int s = 0; s < b.gates; s++) to.crossed[(size_t)s * b.n + i] = from.crossed[(size_t)s * b.n + k];
+  for (int s = 0; s < b.wall_numbers; s++) to.wall_spring[(size_t)s * b.n + i] = from.wall_spring[(size_t)s * b.n + k];
+}
+
+/* Contacts see what is. */
+static __device__ void see_now(const bed_grains &g, uint32_t i) {
+  g.seen[i] = g.velocity[i];
+  g.turned[i] = g.spin[i];
+}
+
+/* The row of grain i, which stood at k, and its history from the row before; both in the order of ids. */
+template <bool SHEAR>
+static __device__ void make_row(const bed_numbers &b, const bed_arrays &a, const bed_control &now,
+                                const bed_control &next, uint32_t i, real offset) {
+  const bed_list &list = a.list[next.home], &old = a.list[now.home];
+  const uint32_t *const id = a.kept[next.home].id, *const old_id = a.kept[now.home].id;
+  const uint32_t base = list.base[i / 32] + i % 32, k = a.order[i];
+  uint32_t count = 0;
+  neighbours_of<SHEAR>(b, a, a.grains[next.order].place, i, next.cutoff, offset, [&](uint32_t j) {
+    const uint32_t own = id[j];
+    uint32_t at = count++;
+    for (; at > 0; at--) {
+      const uint32_t before = list.neighbour[base + 32 * (at - 1)];
+      if (id[before] < own) break;
+      list.neighbour[base + 32 * at] = before;
+    }
+    list.neighbour[base + 32 * at] = j;
+  });
+  list.count[i] = (uint16_t)count;
+  if (b.springs == 0) return;
+  const uint32_t old_base = now.listed ? old.base[k / 32] + k % 32 : 0, old_count = now.listed ? old.count[k] : 0;
+  uint32_t at = 0;
+  for (uint32_t e = 0; e < count; e++) {
+    const uint32_t to = base + 32 * e, partner = id[list.neighbour[to]];
+    uint32_t there = UINT32_MAX;
+    for (; at < old_count; at++) {
+      there = old_id[old.neighbour[old_base + 32 * at]];
+      if (there >= partner) break;
+    }
+    const bool same = at < old_count && there == partner;
+    for (int s = 0; s < b.springs; s++)
+      list.spring[(size_t)s * b.room + to] = same ? old.spring[(size_t)s * b.room + old_base + 32 * at] : 0;
+  }
+}
+
+template <bool SHEAR>
+static __global__ void __launch_bounds__(BED_THREADS) search(bed_arrays a, real dt, unsigned k, real offset) {
+  __shared__ uint32_t shared[33];
+  const bed_numbers &b = *a.numbers;
+  bed_control now = a.control[k & 1];
+  const uint32_t first = blockIdx.x * BED_THREADS + threadIdx.x, all = gridDim.x * BED_THREADS;
+  const unsigned long long bits = a.motion[(k - 1) & 3];
+  double fastest = sqrt(__longlong_as_double((long long)bits));
+  /* Neighbours in a sheared box differ by the flow over their distance too. */
+  if (SHEAR) fastest += 0.5 * fabs(b.shear) * (2 * b.level[0].radius + now.cutoff);
+  const double step = 2 * fastest * (double)dt, edge = b.damped ? step : 0;
+  const bool wild = !(fastest < (double)FLT_MAX);
+  now.moved += step * (1 + 1e-6);
+  now.step = step;
+  const bool rebuild = !wild && *a.fault == 0 && !(now.moved + edge < now.cutoff * (1 - 1e-3));
+  bed_control next = now;
+  if (rebuild) {
+    /* Grains faster than the skin allows get a wider list, for this step at least. */
+    next.cutoff = edge * 2 >= b.skin ? edge * 2 + b.skin : b.skin;
+    next.moved = 0;
+    next.order = now.order ^ 1;
+    next.home = now.home ^ 1;
+    next.listed = 1;
+  }
+  if (first == 0) {
+    a.control[(k + 1) & 1] = next;
+    a.motion[(k + 1) & 3] = 0;
+    if (wild) *a.fault |= BED_WILD;
+  }
+  if (!rebuild) return;
+  unsigned round = *(volatile unsigned *)(a.barrier + 1);
+  const bed_grains &from = a.grains[now.order], &to = a.grains[next.order];
+  const bed_list &list = a.list[next.home];
+  for (uint32_t c = first; c <= b.cells; c += all) a.cell[c] = 0;
+  wait_for_all(a.barrier, &round);
+  for (uint32_t i = first; i < b.n; i += all) {
+    const uint32_t cell = cell_at(b, from.place[i]);
+    a.cell_of[i] = cell;
+    a.rank[i] = atomicAdd(&a.cell[cell], 1u);
+  }
+  wait_for_all(a.barrier, &round);
+  scan(a.cell, b.cells, a.partial, a.barrier, &round, shared);
+  for (uint32_t i = first; i < b.n; i += all) a.order[a.cell[a.cell_of[i]] + a.rank[i]] = i;
+  wait_for_all(a.barrier, &round);
+  for (uint32_t i = first; i < b.n; i += all) {
+    move_grain(to, from, i, a.order[i], dt > 0);
+    move_kept(b, a.kept[next.home], a.kept[now.home], i, a.order[i]);
+  }
+  wait_for_all(a.barrier, &round);
+  for (uint32_t i = first; i < b.n && !(dt > 0); i += all) see_now(to, i);
+  /* Where grains lie so closely that the list has no room for the usual reach, a shorter one does: made anew sooner. */
+  const double least = edge * 2 >= b.skin / 64 ? edge * 2 : b.skin / 64;
+  for (;;) {
+    for (uint32_t i = first; i < 32 * b.slices; i += all) {
+      uint32_t count = 0;
+      if (i < b.n) neighbours_of<SHEAR>(b, a, to.place, i, next.cutoff, offset, [&](uint32_t) { count++; });
+      for (int half = 16; half > 0; half /= 2) count = max(count, __shfl_xor_sync(~0u, count, half));
+      if (i % 32 == 0) list.base[i / 32] = 32 * count;
+    }
+    wait_for_all(a.barrier, &round);
+    scan(list.base, b.slices, a.partial, a.barrier, &round, shared);
+    if (list.base[b.slices] <= b.room || !(next.cutoff > least)) break;
+    wait_for_all(a.barrier, &round); /* all have read the sum */
+    next.cutoff = next.cutoff / 2 > least ? next.cutoff / 2 : least;
+  }
+  if (first == 0) a.control[(k + 1) & 1].cutoff = next.cutoff;
+  if (list.base[b.slices] > b.room) {
+    if (first == 0) *a.fault |= BED_CROWDED;
+    for (uint32_t i = first; i < b.n; i += all) list.count[i] = 0;
+  } else {
+    for (uint32_t i = first; i < b.n; i += all) make_row<SHEAR>(b, a, now, next, i, offset);
+  }
+  if (first == 0) a.barrier[1] = round;
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* The state as it is seen: in the order of ids, with contacts' history by ids. `real` is defined before this is
+ * included. */
+#ifndef COLLISION_CUDA_BED_OBSERVE_CUH
+#define COLLISION_CUDA_BED_OBSERVE_CUH
+
+#include "kernels/collision/general/cuda/step.cuh"
+#include "kernels/collision/general/cuda/lists.cuh"
+#include "kernels/collision/general/cuda/sums.cuh"
+
+static __global__ void invert(bed_arrays a, unsigned k) {
+  after_previous();
+  const bed_numbers &b = *a.numbers;
+  const uint32_t *const id = a.kept[a.control[k & 1].home].id;
+  for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < b.n; i += gridDim.x * BED_THREADS) a.slot[id[i]] = i;
+}
+
+/* The second half of a step. */
+static __global__ void finish(bed_arrays a, real ended, unsigned k) {
+  after_previous();
+  const bed_numbers &b = *a.numbers;
+  const bed_grains &g = a.grains[a.control[k & 1].order];
+  const real rest = (real)0.5 * ended;
+  for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < b.n; i += gridDim.x * BED_THREADS) {
+    const four da = g.acceleration[i], dw = g.twirl[i];
+    four v = g.velocity[i], s = g.spin[i];
+    v.x += rest * da.x, v.y += rest * da.y, v.z += rest * da.z;
+    s.x += rest * dw.x, s.y += rest * dw.y, s.z += rest * dw.z;
+    g.velocity[i] = g.seen[i] = v;
+    g.spin[i] = g.turned[i] = s;
+  }
+}
+
+/* What grains remember of meshes. */
+static __global__ void forget(bed_arrays a) {
+  after_previous();
+  const uint64_t all = (uint64_t)a.numbers->n * (uint64_t)a.numbers->meshes;
+  for (uint64_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < all; i += gridDim.x * BED_THREADS) a.near[i] = {};
+}
+
+/* What the state keeps in the order of ids into the other set. */
+static __global__ void by_id(bed_arrays a, unsigned k) {
+  after_previous();
+  const bed_numbers &b = *a.numbers;
+  const bed_control now = a.control[k & 1];
+  for (uint32_t id = blockIdx.x * BED_THREADS + threadIdx.x; id < b.n; id += gridDim.x * BED_THREADS) {
+    move_grain(a.grains[now.order ^ 1], a.grains[now.order], id, a.slot[id], false);
+    move_kept(b, a.kept[now.home ^ 1], a.kept[now.home], id, a.slot[id]);
+  }
+}
+
+/* What by_id has written over. */
+static __global__ void see_again(bed_arrays a, unsigned k) {
+  after_previous();
+  const bed_grains &g = a.grains[a.control[k & 1].order];
+  const uint32_t n = a.numbers->n;
+  for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < n; i += gridDim.x * BED_THREADS) see_now(g, i);
+}
+
+/* History by ids, each contact once, into the other list; rank[id]: where those of an id begin. */
+static __global__ void __launch_bounds__(BED_THREADS) list_history(bed_arrays a, unsigned k) {
+  __shared__ uint32_t shared[33];
+  const bed_numbers &b = *a.numbers;
+  const int home = a.control[k & 1].home;
+  const bed_list &list = a.list[home], &out = a.list[home ^ 1];
+  const uint32_t *const ids = a.kept[home].id;
+  const uint32_t first = blockIdx.x * BED_THREADS + threadIdx.x, all = gridDim.x * BED_THREADS;
+  unsigned round = *(volatile unsigned *)(a.barrier + 1);
+  for (int pass = 0; pass < 2; pass++) {
+    for (uint32_t id = first; id < b.n; id += all) {
+      const uint32_t i = a.slot[id], base = list.base[i / 32] + i % 32;
+      uint32_t count = 0;
+      for (uint32_t e = 0; e < list.count[i]; e++) {
+        const uint32_t from = base + 32 * e, partner = ids[list.neighbour[from]];
+        bool any = false;
+        for (int s = 0; s < b.springs; s++) any = any || list.spring[(size_t)s * b.room + from] != 0;
+        if (partner < id || !any) continue;
+        if (pass == 1) {
+          const uint32_t to = a.rank[id] + count;
+          out.neighbour[to] = partner;
+          for (int s = 0; s < b.springs; s++)
+            out.spring[(size_t)s * b.room + to] = list.spring[(size_t)s * b.room + from];
+        }
+        count++;
+      }
+      if (pass == 0) a.rank[id] = count;
+    }
+    wait_for_all(a.barrier, &round);
+    if (pass == 0) scan(a.rank, b.n, a.partial, a.barrier, &round, shared);
+  }
+  if (first == 0) a.barrier[1] = round;
+}
+
+/* The way back: from the other list, as list_history left it. */
+static __global__ void take_history(bed_arrays a, unsigned k) {
+  after_previous();
+  const bed_numbers &b = *a.numbers;
+  const int home = a.control[k & 1].home;
+  const bed_list &list = a.list[home], &from = a.list[home ^ 1];
+  for (uint32_t id = blockIdx.x * BED_THREADS + threadIdx.x; id < b.n; id += gridDim.x * BED_THREADS) {
+    for (uint32_t at = a.rank[id]; at < a.rank[id + 1]; at++) {
+      const uint32_t side[2] = {a.slot[id], a.slot[from.neighbour[at]]};
+      for (int t = 0; t < 2; t++) {
+        const uint32_t i = side[t], base = list.base[i / 32] + i % 32;
+        for (uint32_t e = 0; e < list.count[i]; e++) {
+          if (list.neighbour[base + 32 * e] != side[1 - t]) continue;
+          for (int s = 0; s < b.springs; s++) {
+            const real value = from.spring[(size_t)s * b.room + at];
+            list.spring[(size_t)s * b.room + base + 32 * e] = t == 0 || s == 6 ? value : -value;
+          }
+        }
+      }
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,198 @@
+#include "kernels/collision/general/functions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+static int thread_number(void) { return omp_get_thread_num(); }
+#else
+static int thread_number(void) { return 0; }
+#endif
+
+enum { COLUMNS = 9, NODES = 8 };
+
+struct collision_fields {
+  sim_expr_program *acceleration, *potential, *law;
+  bool downhill; /* the program gives the gradient of a potential */
+  int threads;
+  size_t scratch, stride;
+  char *room; /* [threads]: scratch, then COLUMNS of a block */
+};
+
+/* Of Gauss and Legendre on 0 ... 1. */
+static const double node[NODES] = {0.01985507175123188, 0.10166676129318664, 0.2372337950418355, 0.4082826787521751,
+                                   0.5917173212478249,  0.7627662049581645,  0.8983332387068134, 0.9801449282487681};
+static const double weight[NODES] = {0.05061426814518813, 0.11119051722668723, 0.15685332293894363,
+                                     0.1813418916891810,  0.1813418916891810,  0.15685332293894363,
+                                     0.11119051722668723, 0.05061426814518813};
+
+static sim_status create_programs(const collision_options *o, collision_fields *f) {
+  const bool timed[4] = {false, false, false, true};
+  const sim_expr_target target = {.isa = o->isa, .uniform = timed}, plain = {.isa = o->isa};
+  if (o->external != NULL && sim_expr_output_count(o->external) == 1) {
+    f->downhill = true;
+    SIM_TRY(sim_expr_program_create(o->gradient, &target, &f->acceleration));
+    SIM_TRY(sim_expr_program_create(o->external, &target, &f->potential));
+  } else if (o->external != NULL) {
+    SIM_TRY(sim_expr_program_create(o->external, &target, &f->acceleration));
+  }
+  if (o->own != NULL) SIM_TRY(sim_expr_program_create(o->own, &plain, &f->law));
+  const sim_expr_program *all[] = {f->acceleration, f->potential, f->law};
+  for (int k = 0; k < 3; k++)
+    if (all[k] != NULL && sim_expr_program_scratch(all[k]) > f->scratch) f->scratch = sim_expr_program_scratch(all[k]);
+  f->scratch = (f->scratch + 63) / 64 * 64;
+  f->stride = f->scratch + COLUMNS * COLLISION_FIELD_BLOCK * sizeof(double);
+  void *room;
+  SIM_TRY(sim_backend_cpu.alloc((size_t)f->threads * f->stride, &room));
+  f->room = room;
+  return SIM_OK;
+}
+
+sim_status collision_fields_create(const collision_options *options, collision_fields **out) {
+  *out = NULL;
+  if (options->external == NULL && options->own == NULL) return SIM_OK;
+  collision_fields *f = *out = calloc(1, sizeof *f);
+  if (f == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for functions of grains");
+  f->threads = options->threads;
+  sim_status status = create_programs(options, f);
+  if (status != SIM_OK) collision_fields_destroy(out);
+  return status;
+}
+
+void collision_fields_destroy(collision_fields **fields) {
+  collision_fields *f = *fields;
+  if (f == NULL) return;
+  sim_expr_program_free(&f->acceleration);
+  sim_expr_program_free(&f->potential);
+  sim_expr_program_free(&f->law);
+  sim_backend_cpu.free(f->room);
+  free(f);
+  *fields = NULL;
+}
+
+sim_status collision_fields_check(const collision_options *options, double radius, double mass, double time) {
+  static const double share[4] = {1e-6, 1e-3, 0.01, 0.05};
+  collision_fields *f;
+  sim_status status = collision_fields_create(options, &f);
+  for (int k = 0; k < 12 && status == SIM_OK; k++) {
+    const double overlap = share[k / 3] * radius, rate = (k % 3 - 1) * overlap / time;
+    double force, still;
+    collision_fields_law(f, overlap, rate, radius, mass, &force, &still, NULL);
+    if (!isfinite(force))
+      status = sim_fail(SIM_ERR_SCENARIO,
+                        "contact.force gives %s for overlap = %.6g, rate = %.6g, radius = %.6g, mass = %.6g",
+                        isnan(force) ? "nan" : "an infinite force", overlap, rate, radius, mass);
+  }
+  collision_fields_destroy(&f);
+  return status;
+}
+
+/* What is not finite is for collision_fields_check. `smaller`: of the two radii. */
+static void shorten(collision_fields *f, double radius, double mass, double smaller, collision_own_contact *least) {
+  enum { DEPTHS = 8 };
+  double before = 0, shallow = 0;
+  for (int k = 0; k <= DEPTHS; k++) {
+    const double overlap = 0.05 * smaller * (k > 0 ? (double)k / DEPTHS : 1e-6);
+    double force, still;
+    collision_fields_law(f, overlap, 0, radius, mass, &force, &still, NULL);
+    const double w = k > 0 ? sqrt(fabs(still - before) / ((overlap - shallow) * mass)) : 0, speed = overlap * w;
+    double time = w > 0 ? COLLISION_PI / w : INFINITY;
+    shallow = overlap;
+    before = still;
+    for (int side = -1; side <= 1 && speed > 0; side += 2) { /* at the speed of a contact as deep as this */
+      collision_fields_law(f, overlap, side * speed, radius, mass, &force, &still, NULL);
+      const double g = fabs(force - still) / speed;
+      if (g > 0) time = fmin(time, 10 * mass / (3 * g));
+    }
+    if (time > 0 && time < least->time) *least = (collision_own_contact){time, radius, mass};
+  }
+}
+
+sim_status collision_fields_shortest(const collision_options *options, int64_t n, const double *mass,
+                                     const double *radius, collision_own_contact *out) {
+  int64_t of[4] = {0}; /* lightest, heaviest, smallest, largest */
+  *out = (collision_own_contact){.time = INFINITY};
+  if (options->own == NULL || n == 0) return SIM_OK;
+  for (int64_t i = 1; i < n; i++) {
+    if (mass[i] < mass[of[0]]) of[0] = i;
+    if (mass[i] > mass[of[1]]) of[1] = i;
+    if (radius[i] < radius[of[2]]) of[2] = i;
+    if (radius[i] > radius[of[3]]) of[3] = i;
+  }
+  collision_fields *f;
+  sim_status status = collision_fields_create(options, &f);
+  for (int k = 0; k < 4 && status == SIM_OK; k++) {
+    const double r = radius[of[k]], m = mass[of[k]];
+    shorten(f, r, m, r, out);
+    for (int l = k; l < 4; l++) {
+      const double r2 = radius[of[l]], m2 = mass[of[l]];
+      shorten(f, r * r2 / (r + r2), m * m2 / (m + m2), fmin(r, r2), out);
+    }
+  }
+  collision_fields_destroy(&f);
+  return status;
+}
+
+double collision_fields_bytes(const collision_options *options) {
+  collision_fields *f;
+  if (collision_fields_create(options, &f) != SIM_OK || f == NULL) return 0;
+  const double bytes = (double)sizeof *f + (double)f->threads * (double)f->stride;
+  collision_fields_destroy(&f);
+  return bytes;
+}
+
+static double *column(const collision_fields *f, int k) {
+  char *room = f->room + (size_t)thread_number() * f->stride + f->scratch;
+  return (double *)(void *)room + k * COLLISION_FIELD_BLOCK;
+}
+
+static void *scratch(const collision_fields *f) { return f->room + (size_t)thread_number() * f->stride; }
+
+void collision_fields_places(collision_fields *f, double *x[3]) {
+  for (int c = 0; c < 3; c++) x[c] = column(f, c);
+}
+
+/* A gradient has four outputs, by x, y, z and t. */
+void collision_fields_external(collision_fields *f, double *const x[3], int count, double t, const double *a[3]) {
+  const void *in[4] = {x[0], x[1], x[2], &t};
+  void *out[4];
+  for (int k = 0; k < 4; k++) out[k] = column(f, 3 + k);
+  sim_expr_program_run(f->acceleration, (size_t)count, in, out, scratch(f));
+  for (int c = 0; c < 3; c++) {
+    double *of = out[c];
+    for (int k = 0; k < count && f->downhill; k++) of[k] = -of[k];
+    a[c] = of;
+  }
+}
+
+bool collision_fields_potential(collision_fields *f, double *const x[3], int count, double t,
+                                const double **potential) {
+  if (f->potential == NULL) return false;
+  const void *in[4] = {x[0], x[1], x[2], &t};
+  void *out[1] = {column(f, 3)};
+  sim_expr_program_run(f->potential, (size_t)count, in, out, scratch(f));
+  *potential = out[0];
+  return true;
+}
+
+void collision_fields_law(collision_fields *f, double overlap, double rate, double radius, double mass, double *force,
+                          double *still, double *held) {
+  double in[4][NODES + 2], out[NODES + 2];
+  const int count = held != NULL ? NODES + 2 : 2;
+  for (int k = 0; k < count; k++) {
+    in[0][k] = k < 2 ? overlap : overlap * node[k - 2];
+    in[1][k] = k == 0 ? rate : 0;
+    in[2][k] = radius;
+    in[3][k] = mass;
+  }
+  const void *inputs[4] = {in[0], in[1], in[2], in[3]};
+  void *outputs[1] = {out};
+  sim_expr_program_run(f->law, (size_t)count, inputs, outputs, scratch(f));
+  *force = out[0];
+  *still = out[1];
+  if (held == NULL) return;
+  *held = 0;
+  for (int k = 0; k < NODES; k++) *held += weight[k] * overlap * out[k + 2];
+}

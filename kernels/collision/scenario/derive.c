@@ -1,0 +1,314 @@
+/* What follows from the parameters: the constants of each pair of materials, walls, the shortest contact. */
+#include "kernels/collision/scenario/fields.h"
+#include "kernels/collision/general/functions.h"
+#include "kernels/collision/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int add_material(const char *names[COLLISION_MATERIALS_MAX], int count, const char *name) {
+  if (count < 0 || collision_material_index(names, count, name) >= 0) return count;
+  if (count == COLLISION_MATERIALS_MAX) return -1;
+  names[count] = name;
+  return count + 1;
+}
+
+int collision_material_index(const char *const *names, int count, const char *name) {
+  for (int i = 0; i < count; i++)
+    if (strcmp(names[i], name) == 0) return i;
+  return -1;
+}
+
+sim_status collision_materials(const collision_parameters *p, const char *names[COLLISION_MATERIALS_MAX], int *count) {
+  *count = 0;
+  for (size_t i = 0; i < p->grains.count; i++)
+    *count = add_material(names, *count, ((const collision_group *)p->grains.items[i].data)->material);
+  *count = add_material(names, *count, "wall");
+  for (size_t i = 0; i < p->insert.count; i++)
+    *count = add_material(names, *count, ((const collision_group *)p->insert.items[i].data)->material);
+  for (size_t i = 0; i < p->walls.count; i++) /* `material` is the first member of all */
+    *count = add_material(names, *count, ((const collision_plane *)p->walls.items[i].data)->material);
+  if (*count < 0) return sim_fail(SIM_ERR_SCENARIO, "expected at most %d materials", COLLISION_MATERIALS_MAX);
+  return SIM_OK;
+}
+
+static double or_else(double x, double otherwise) { return isnan(x) ? otherwise : x; }
+
+/* Linear: m* x'' + g x' + k x = 0 leaves with e = exp(-g/(2 m*) t), t = pi/sqrt(k/m* - g^2/(4 m*^2)). Hertz:
+ * Antypov and Elliott, EPL 94 (2011) 50004; two bodies of one material. */
+static collision_law law_of(const collision_values *v, int force, bool limited) {
+  const double log_e = log(or_else(v->restitution, 1)), root = sqrt(COLLISION_PI * COLLISION_PI + log_e * log_e);
+  collision_law law = {.friction = or_else(v->friction, 0),
+                       .rolling = or_else(v->rolling_friction, 0),
+                       .twisting = or_else(v->twisting_friction, 0),
+                       .limited = limited ? 1 : 0,
+                       .pull = 4 * COLLISION_PI * or_else(v->surface_energy, 0),
+                       .tangential = or_else(v->tangential_stiffness, 2.0 / 7)};
+  if (force == COLLISION_HERTZ) {
+    const double nu = or_else(v->poisson, 0.3);
+    law.E = v->young / (2 * (1 - nu * nu));
+    law.G = v->young / (4 * (2 - nu) * (1 + nu));
+    law.beta = -2 * sqrt(5.0 / 6) * log_e / root;
+    if (law.beta == 0) law.beta = 0; /* no -0 */
+  } else if (!isnan(v->contact_time)) {
+    law.km = root * root / (v->contact_time * v->contact_time);
+    law.gm = fabs(-2 * log_e / v->contact_time);
+  } else {
+    law.k0 = v->stiffness;
+    if (!isnan(v->damping))
+      law.g0 = v->damping;
+    else
+      law.gh = fabs(-2 * log_e * sqrt(v->stiffness) / root);
+  }
+  return law;
+}
+
+static bool moves(const collision_wall *w) {
+  return w->motion || w->turning || w->spin != 0 || w->velocity[0] != 0 || w->velocity[1] != 0 || w->velocity[2] != 0;
+}
+
+sim_status collision_options_fill(const collision_parameters *p, collision_options *o) {
+  const char *names[COLLISION_MATERIALS_MAX];
+  *o = (collision_options){.force = p->contact.law,
+                           .skin = p->integrate.skin,
+                           .shear = p->box.shear_rate,
+                           .own = p->contact.law == COLLISION_OWN ? p->contact.force : NULL,
+                           .external = p->external,
+                           .varies = collision_flow_varies(p),
+                           .gates = (int)p->gates.count,
+                           .gate = p->gate};
+  SIM_TRY(collision_materials(p, names, &o->materials));
+  for (int c = 0; c < 3; c++) {
+    o->low[c] = p->box.origin[c];
+    o->size[c] = p->box.size[c];
+    o->periodic[c] = p->box.sides[2 * c] == COLLISION_PERIODIC;
+    o->gravity[c] = p->gravity[c];
+  }
+  for (int a = 0; a < o->materials; a++)
+    for (int b = 0; b < o->materials; b++)
+      o->law[a][b] = law_of(&p->contact.values, p->contact.law, p->contact.limit_damping);
+  for (size_t i = 0; i < p->contact.pairs.count; i++) {
+    const collision_pair *pair = p->contact.pairs.items[i].data;
+    const collision_values v = collision_values_merged(&p->contact.values, &pair->values);
+    const int a = collision_material_index(names, o->materials, pair->a);
+    const int b = collision_material_index(names, o->materials, pair->b);
+    if (a < 0 || b < 0) return sim_fail(SIM_ERR_SCENARIO, "contact.pairs: no such material");
+    o->law[a][b] = o->law[b][a] = law_of(&v, p->contact.law, p->contact.limit_damping);
+  }
+  collision_add_walls(p, names, o);
+  o->worked = o->shear != 0;
+  for (int c = 0; c < 3; c++) o->worked = o->worked || (o->periodic[c] && o->gravity[c] != 0);
+  for (int b = 0; b < o->walls; b++) o->worked = o->worked || moves(&o->wall[b]);
+  for (int a = 0; a < o->materials; a++)
+    for (int b = 0; b < o->materials; b++) {
+      const collision_law *law = &o->law[a][b];
+      if (law->rolling > 0 || law->twisting > 0) o->springs = 7;
+      if (law->friction > 0 && o->springs == 0) o->springs = 3;
+      if (o->own == NULL && (law->g0 > 0 || law->gh > 0 || law->gm > 0 || law->beta > 0)) o->damped = true;
+    }
+  for (int b = 0; b < o->walls; b++) {
+    collision_wall *wall = &o->wall[b];
+    wall->first = o->wall_numbers;
+    if (o->springs > 0) o->wall_numbers += wall->touches * collision_touch_numbers(wall, o->springs);
+  }
+  for (int k = 0; o->external != NULL && k < sim_expr_output_count(o->external); k++)
+    o->timed = o->timed || sim_expr_depends(o->external, k, sim_expr_input_find(o->external, "t"));
+  if (o->external != NULL && sim_expr_output_count(o->external) == 1)
+    SIM_TRY(sim_expr_gradient(o->external, 0, &o->gradient));
+  return SIM_OK;
+}
+
+void collision_options_free(collision_options *options) { sim_expr_free(&options->gradient); }
+
+/* What slip is damped by, beside what damps the speeds of two centres: spheres that may turn have (1 + 5/2)/m*, and
+ * with rolling at a wall the greater eigenvalue of (1, -1; -5/2, 5/2 + 5/2)/m. */
+static double turning_part(const collision_law *law) {
+  if (law->rolling > 0 || law->twisting > 0) return 5.55;
+  return law->friction > 0 ? 3.5 : 0;
+}
+
+/* Linear: half a period of the normal spring; of the tangential one, which sees (1 + 5/2)/m* of two spheres that may
+ * turn, and is as fast at 2/7 of the normal stiffness. Springs of rolling and twist are never faster than that. A
+ * dashpot may not be faster than the step either: forces see v + a dt, so that damping at a rate c is stable up to
+ * c dt = 1 (the eigenvalues of (v, a dt) in a step of velocity Verlet), and a grain among others is damped by some
+ * three times as much as two by themselves. */
+static double linear_time(const collision_law *law, double m, double *most) {
+  const double g = law->g0 + law->gh * sqrt(m) + law->gm * m, w2 = (law->k0 + law->km * m) / m;
+  const bool turns = turning_part(law) > 0;
+  const double faster = turns && law->tangential > 2.0 / 7 ? 3.5 * law->tangential : 1;
+  const double spring = COLLISION_PI / sqrt(w2 * faster);
+  *most = fmin(*most, 0.1 * spring);
+  if (!(g > 0)) return spring;
+  *most = fmin(*most, m / (3 * g * fmax(1, turning_part(law) * law->tangential)));
+  return fmin(spring, 2 * COLLISION_PI * m / (g * faster));
+}
+
+/* Of a grain that meets its like with the constants of this pair: a larger partner, or a wall, is slower. E and G of
+ * two bodies of one material give Poisson's ratio: E/G = 2 (2 - nu)/(1 - nu). */
+static double rayleigh_time(const collision_law *law, double mass, double radius) {
+  const double q = law->E / law->G, nu = (q - 4) / (q - 2), shear = law->G * 2 * (2 - nu);
+  const double density = mass / (4 * COLLISION_PI / 3 * radius * radius * radius);
+  return COLLISION_PI * radius * sqrt(density / shear) / (0.1631 * nu + 0.8766);
+}
+
+/* The same for dashpots of two like grains of Hertz's law, at the overlap that is warned of. */
+static double hertz_most(const collision_law *law, double mass, double radius) {
+  const double m = 0.5 * mass, a = sqrt(0.5 * 0.05) * radius;
+  const double rate = law->beta * sqrt(2 * law->E * a / m), slip = law->beta * sqrt(8 * law->G * a / m);
+  return 1 / (3 * fmax(rate, turning_part(law) * slip));
+}
+
+double collision_contact_time(const collision_options *o, int64_t n, const double *mass, const double *radius,
+                              const uint64_t *material, double *most) {
+  double least = INFINITY, lightest[COLLISION_MATERIALS_MAX];
+  bool walls[COLLISION_MATERIALS_MAX] = {false};
+  *most = INFINITY;
+  for (int a = 0; a < o->materials; a++) lightest[a] = INFINITY;
+  for (int64_t i = 0; i < n; i++) lightest[material[i]] = fmin(lightest[material[i]], mass[i]);
+  for (int b = 0; b < o->walls; b++) walls[o->wall[b].material] = true;
+  for (int b = 0; b < o->materials; b++) { /* whom grains meet */
+    const bool grains = isfinite(lightest[b]);
+    if (!grains && !walls[b]) continue;
+    for (int64_t i = 0; i < n && o->force == COLLISION_HERTZ; i++) {
+      const collision_law *law = &o->law[material[i]][b];
+      const double rayleigh = rayleigh_time(law, mass[i], radius[i]);
+      least = fmin(least, 5 * rayleigh);
+      *most = fmin(*most, fmin(0.25 * rayleigh, hertz_most(law, mass[i], radius[i])));
+    }
+    for (int a = 0; a < o->materials && o->force != COLLISION_HERTZ; a++) {
+      const double m = grains ? 1 / (1 / lightest[a] + 1 / lightest[b]) : lightest[a];
+      if (isfinite(lightest[a])) least = fmin(least, linear_time(&o->law[a][b], m, most));
+    }
+  }
+  return least;
+}
+
+double collision_lognormal_most(double deviation) { return fmin(0.5 * log(20), 4 * deviation); }
+
+/* Radii are rounded: to single precision at worst. */
+bool collision_radii_apart(double least, double most) { return most > 20 * (1 + 1e-6) * least; }
+
+void collision_radii_bounds(const collision_radii *size, double *least, double *most) {
+  *least = *most = size->radius;
+  for (size_t i = 0; i < size->radii.rows; i++) {
+    if (i == 0 || size->radii.data[i] < *least) *least = size->radii.data[i];
+    if (i == 0 || size->radii.data[i] > *most) *most = size->radii.data[i];
+  }
+  if (size->distribution == COLLISION_LOGNORMAL) {
+    const double factor = exp(collision_lognormal_most(size->radii.data[1]));
+    *least = size->radii.data[0] / factor;
+    *most = size->radii.data[0] * factor;
+  }
+}
+
+static void bound(collision_options *o, double least, double most) {
+  if (least < o->radius_least) o->radius_least = least;
+  if (most > o->radius_most) o->radius_most = most;
+}
+
+void collision_options_bound(const collision_parameters *p, const sim_frame *saved, collision_options *o) {
+  const sim_array *radius = saved != NULL ? sim_frame_array(saved, "radius") : NULL;
+  double least, most;
+  o->radius_least = INFINITY;
+  o->radius_most = 0;
+  for (int64_t i = 0; radius != NULL && i < radius->shape[0]; i++) {
+    const double r =
+        radius->dtype == SIM_F32 ? (double)((const float *)radius->data)[i] : ((const double *)radius->data)[i];
+    bound(o, r, r);
+  }
+  for (size_t k = 0; k < p->grains.count && saved == NULL; k++) {
+    const sim_item *item = &p->grains.items[k];
+    if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema) {
+      collision_radii_bounds(&((const collision_random_spheres *)item->data)->size, &least, &most);
+      bound(o, least, most);
+    } else if (item->schema == &collision_each_schema) {
+      const sim_doubles *radii = &((const collision_each *)item->data)->radius;
+      for (size_t i = 0; i < radii->rows; i++) bound(o, radii->data[i], radii->data[i]);
+    } else {
+      const double r = item->schema == &collision_from_file_schema ? ((const collision_from_file *)item->data)->radius
+                                                                   : ((const collision_grain *)item->data)->radius;
+      bound(o, r, r); /* NaN: not known before the file is read */
+    }
+  }
+  for (size_t k = 0; k < p->insert.count; k++) {
+    collision_radii_bounds(&((const collision_inlet *)p->insert.items[k].data)->size, &least, &most);
+    bound(o, least, most);
+  }
+}
+
+static double least_radius(const collision_radii *size) {
+  double least, most;
+  collision_radii_bounds(size, &least, &most);
+  return least;
+}
+
+static double smallest(const sim_item *item) {
+  if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema)
+    return least_radius(&((const collision_random_spheres *)item->data)->size);
+  if (item->schema == &collision_from_file_schema) return ((const collision_from_file *)item->data)->radius;
+  if (item->schema == &collision_grain_schema) return ((const collision_grain *)item->data)->radius;
+  const sim_doubles *radii = &((const collision_each *)item->data)->radius;
+  double least = INFINITY;
+  for (size_t i = 0; i < radii->rows; i++) least = fmin(least, radii->data[i]);
+  return least;
+}
+
+sim_status collision_step_check(double dt, double most) {
+  if (!(dt > most * (1 + 1e-6))) return SIM_OK; /* masses are rounded */
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "integrate.dt: expected at most %.9g, got %.9g: springs and dashpots of contacts would be unstable",
+                  most, dt);
+}
+
+/* The longest step that grains which surely come could have. */
+static double sure_limit(const collision_parameters *p, const collision_options *o, double *mass, double *radius,
+                         uint64_t *material) {
+  const size_t groups = p->grains.count, all = groups + p->insert.count;
+  const char *names[COLLISION_MATERIALS_MAX];
+  int count = 0;
+  int64_t n = 0;
+  double limit = INFINITY, most;
+  if (collision_materials(p, names, &count) != SIM_OK) return INFINITY;
+  for (size_t i = 0; i < all; i++) {
+    const sim_item *item = i < groups ? &p->grains.items[i] : &p->insert.items[i - groups];
+    const collision_group *group = item->data;
+    if (i < groups)
+      collision_sure_radii(item, &radius[n], &most);
+    else
+      radius[n] = least_radius(&((const collision_inlet *)item->data)->size);
+    if (!isfinite(radius[n])) continue; /* of a file, which may have masses too */
+    mass[n] = group->density * 4 * COLLISION_PI / 3 * radius[n] * radius[n] * radius[n];
+    material[n++] = (uint64_t)collision_material_index(names, count, group->material);
+  }
+  collision_contact_time(o, n, mass, radius, material, &limit);
+  return limit;
+}
+
+double collision_step_guess(const collision_parameters *p, const collision_options *o, double *limit) {
+  const size_t groups = p->grains.count, all = groups + p->insert.count;
+  const char *names[COLLISION_MATERIALS_MAX];
+  int count = 0;
+  double *mass = malloc(2 * (all + 1) * sizeof *mass), *radius = mass + all, guess = NAN;
+  uint64_t *material = malloc((all + 1) * sizeof *material);
+  *limit = INFINITY;
+  if (mass != NULL && material != NULL) *limit = sure_limit(p, o, mass, radius, material);
+  bool known = mass != NULL && material != NULL && collision_materials(p, names, &count) == SIM_OK;
+  for (size_t i = 0; i < all && known; i++) {
+    const sim_item *item = i < groups ? &p->grains.items[i] : &p->insert.items[i - groups];
+    const collision_group *group = item->data;
+    radius[i] = i < groups ? smallest(item) : least_radius(&((const collision_inlet *)item->data)->size);
+    mass[i] = group->density * 4 * COLLISION_PI / 3 * radius[i] * radius[i] * radius[i];
+    material[i] = (uint64_t)collision_material_index(names, count, group->material);
+    known = radius[i] > 0; /* NaN: in a file */
+  }
+  collision_own_contact own;
+  if (known && collision_fields_shortest(o, (int64_t)all, mass, radius, &own) == SIM_OK) {
+    double most;
+    const double shortest = fmin(collision_contact_time(o, (int64_t)all, mass, radius, material, &most), own.time);
+    guess = fmin(shortest / p->integrate.steps_per_contact, most);
+  }
+  free(mass), free(material);
+  return guess;
+}

@@ -1,0 +1,174 @@
+/* Groups of grains in a scenario: field tables, and the rules between fields. */
+#include "kernels/collision/scenario/fields.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const sim_field group_fields[] = {
+    {FIELD(collision_group, species), .type = SIM_STRING, .initial = "grains",
+     .doc = "name under which the grains are written"},
+    {FIELD(collision_group, material), .type = SIM_STRING, .initial = "grain", .doc = "what contact.pairs name"},
+    {FIELD(collision_group, density), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "1",
+     .dimension = {-3, 1, 0}, .doc = "mass over volume of a grain"},
+    {FIELD(collision_group, velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}", .dimension = SPEED,
+     .doc = "velocity of the group"},
+    {0}};
+const sim_schema collision_group_schema = {
+    .name = "group", .doc = "what all groups of grains share", .fields = group_fields, .size = sizeof(collision_group)};
+
+static const sim_field grain_fields[] = {
+    {FIELD(collision_grain, radius), .type = SIM_REAL, .flags = SIM_REQUIRED | POSITIVE, .max = INFINITY,
+     .dimension = LENGTH, .doc = "from its centre to its surface"},
+    {FIELD(collision_grain, position), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
+     .doc = "where its centre is"},
+    {FIELD(collision_grain, angular_velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
+     .dimension = {0, 0, -1}, .doc = "how it turns, radians a time"},
+    {0}};
+const sim_schema collision_grain_schema = {.name = "",
+                                           .doc = "one grain",
+                                           .fields = grain_fields,
+                                           .base = &collision_group_schema,
+                                           .size = sizeof(collision_grain)};
+
+const char *const collision_distribution_names[] = {"auto", "list", "uniform", "lognormal", NULL};
+#define REGION(T)                                                                                                      \
+  {FIELD(T, n), .type = SIM_INT, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1, .max = 4e9, .doc = "grains"}, RADII(T),  \
+      {FIELD(T, low), .type = SIM_NUMBERS, .components = 1, .dimension = LENGTH,                                       \
+       .doc = "lower corner of the region that holds them, {x, y, z}; none: the box's"},                               \
+      {FIELD(T, high), .type = SIM_NUMBERS, .components = 1, .dimension = LENGTH,                                      \
+       .doc = "its upper corner; none: the box's"},                                                                    \
+  {                                                                                                                    \
+    FIELD(T, temperature), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",                      \
+                           .dimension = {2, 1, -2}, .doc = "m <v^2>/3 of Maxwell's velocities; their sum is at rest"   \
+  }
+
+static const sim_field random_fields[] = {REGION(collision_random_spheres), {0}};
+const sim_schema collision_random_spheres_schema = {
+    .name = "random_spheres",
+    .doc = "spheres at random, without overlap: thrown, then grown and pushed apart",
+    .fields = random_fields,
+    .base = &collision_group_schema,
+    .size = sizeof(collision_random_spheres)};
+
+static const sim_field lattice_fields[] = {REGION(collision_lattice), {0}};
+const sim_schema collision_lattice_schema = {.name = "lattice",
+                                             .doc = "spheres on a simple cubic lattice that fills the region",
+                                             .fields = lattice_fields,
+                                             .base = &collision_group_schema,
+                                             .size = sizeof(collision_lattice)};
+
+static const sim_field file_fields[] = {
+    {FIELD(collision_from_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
+     .doc = "openPMD snapshot, of which `species` is read, or CSV with a header line naming mass, x, y, z, vx, vy, vz; "
+            "relative to the scenario's folder. Without `radius`, radii and masses are the snapshot's, or radii follow "
+            "from mass and density"},
+    OPTIONAL(collision_from_file, radius, POSITIVE, INFINITY,
+             "radius of all; none: those of the file, or from mass and density", .dimension = LENGTH),
+    {0}};
+const sim_schema collision_from_file_schema = {.name = "from_file",
+                                               .doc = "grains of a file",
+                                               .fields = file_fields,
+                                               .base = &collision_group_schema,
+                                               .size = sizeof(collision_from_file)};
+
+static const sim_field each_fields[] = {
+    {FIELD(collision_group, species), .type = SIM_STRING, .initial = "grains",
+     .doc = "name under which the grains are written"},
+    {FIELD(collision_group, material), .type = SIM_STRING, .initial = "grain", .doc = "what contact.pairs name"},
+    {FIELD(collision_group, density), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "1",
+     .dimension = {-3, 1, 0}, .doc = "mass over volume of a grain"},
+    {FIELD(collision_each, radius), .type = SIM_NUMBERS, .components = 1, .flags = SIM_REQUIRED | POSITIVE,
+     .max = INFINITY, .dimension = LENGTH, .doc = "radius of each"},
+    {FIELD(collision_each, position), .type = SIM_NUMBERS, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
+     .doc = "position of each"},
+    {FIELD(collision_each, velocity), .type = SIM_NUMBERS, .components = 3, .dimension = SPEED,
+     .doc = "velocity of each; none: all are at rest"},
+    {FIELD(collision_each, angular_velocity), .type = SIM_NUMBERS, .components = 3, .dimension = {0, 0, -1},
+     .doc = "how each turns; none: not at all"},
+    {0}};
+const sim_schema collision_each_schema = {.name = "each",
+                                          .doc = "grains made one by one by a Lua function",
+                                          .fields = each_fields,
+                                          .size = sizeof(collision_each)};
+
+const sim_schema *const collision_grain_variants[] = {&collision_grain_schema,   &collision_random_spheres_schema,
+                                                      &collision_lattice_schema, &collision_from_file_schema,
+                                                      &collision_each_schema,    NULL};
+
+/* ---- rules ---- */
+
+void collision_check_name(const char *name, int line, const char *path, sim_faults *faults) {
+  const size_t length = name != NULL ? strlen(name) : 0;
+  const char *const word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  if (length == 0 || length > 63 || strspn(name, word) != length)
+    sim_faults_add(faults, line, path, "expected 1 to 63 letters, digits or _, got \"%s\"", name != NULL ? name : "");
+}
+
+void collision_check_radii(const collision_radii *size, int line, const char *path, sim_faults *faults) {
+  const sim_doubles *radii = &size->radii;
+  if (isnan(size->radius) == (radii->rows == 0)) {
+    sim_faults_add(faults, line, path, "expected one of radius and radii, got %s", radii->rows ? "both" : "neither");
+    return;
+  }
+  const bool uniform = size->distribution == COLLISION_UNIFORM, lognormal = size->distribution == COLLISION_LOGNORMAL;
+  if ((uniform || lognormal) && radii->rows != 2) {
+    sim_faults_add(faults, line, path, "expected two numbers for radii that are %s, got %zu",
+                   collision_distribution_names[size->distribution], radii->rows);
+    return;
+  }
+  double least = INFINITY, most = 0;
+  for (size_t i = 0; i < radii->rows; i++) {
+    least = fmin(least, radii->data[i]);
+    most = fmax(most, radii->data[i]);
+  }
+  if (lognormal && radii->data[1] > 0.75)
+    sim_faults_add(faults, line, path,
+                   "expected a standard deviation up to 0.75, so that radii stay within 1:20, got %.9g",
+                   radii->data[1]);
+  else if (!lognormal && radii->rows > 0 && most > 20 * least)
+    sim_faults_add(faults, line, path, "expected radii within 1:20, got %.9g to %.9g", least, most);
+}
+
+static void check_region(const sim_doubles *low, const sim_doubles *high, int line, const char *path,
+                         sim_faults *faults) {
+  if ((low->rows != 0 && low->rows != 3) || (high->rows != 0 && high->rows != 3)) {
+    sim_faults_add(faults, line, path, "expected three numbers for low and for high");
+    return;
+  }
+  for (size_t c = 0; c < 3 && low->rows == 3 && high->rows == 3; c++)
+    if (!(low->data[c] < high->data[c])) {
+      sim_faults_add(faults, line, path, "expected low below high, got %.9g and %.9g in %c", low->data[c],
+                     high->data[c], "xyz"[c]);
+      return;
+    }
+}
+
+static void check_each(const collision_each *each, int line, const char *path, sim_faults *faults) {
+  const size_t n = each->radius.rows;
+  if (n == 0) sim_faults_add(faults, line, path, "expected at least one grain, got none");
+  if (each->position.rows != n || (each->velocity.rows != 0 && each->velocity.rows != n) ||
+      (each->angular_velocity.rows != 0 && each->angular_velocity.rows != n))
+    sim_faults_add(faults, line, path, "expected numbers for each of %zu grains", n);
+}
+
+void collision_check_grains(const collision_parameters *p, sim_faults *faults) {
+  if (p->grains.count + p->insert.count == 0)
+    sim_faults_add(faults, 0, "grains", "expected at least one grain, there or from an inlet, got none");
+  for (size_t i = 0; i < p->grains.count; i++) {
+    const sim_item *item = &p->grains.items[i];
+    const collision_group *group = item->data;
+    char path[64];
+    snprintf(path, sizeof path, "grains[%zu].species", i + 1);
+    collision_check_name(group->species, item->line, path, faults);
+    snprintf(path, sizeof path, "grains[%zu].material", i + 1);
+    collision_check_name(group->material, item->line, path, faults);
+    snprintf(path, sizeof path, "grains[%zu]", i + 1);
+    if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema) {
+      const collision_random_spheres *region = item->data; /* a lattice is the same struct */
+      collision_check_radii(&region->size, item->line, path, faults);
+      check_region(&region->low, &region->high, item->line, path, faults);
+    }
+    if (item->schema == &collision_each_schema) check_each(item->data, item->line, path, faults);
+  }
+}

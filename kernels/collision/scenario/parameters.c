@@ -1,0 +1,247 @@
+/* The model's parameters: field tables, and the rules between fields. */
+#include "kernels/collision/scenario/fields.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- contacts ---- */
+
+static const sim_field value_fields[] = {
+    OPTIONAL(collision_values, stiffness, POSITIVE, INFINITY, "linear: force over overlap", .dimension = {0, 1, -2}),
+    OPTIONAL(collision_values, contact_time, POSITIVE, INFINITY,
+             "linear, in place of stiffness: how long a collision lasts", .dimension = TIME),
+    OPTIONAL(collision_values, young, POSITIVE, INFINITY, "hertz: Young's modulus", .dimension = PRESSURE),
+    {FIELD(collision_values, poisson), .type = SIM_REAL, .flags = SIM_RANGE, .min = 0, .max = 0.5, .initial = "none",
+     .keyword = "none", .doc = "hertz: Poisson's ratio; 0.3 where none is given"},
+    OPTIONAL(collision_values, restitution, POSITIVE, 1,
+             "speed after a head-on collision over that before; 1 where "
+             "neither this nor damping is given",
+             .dimension = {0}),
+    OPTIONAL(collision_values, damping, SIM_RANGE, INFINITY, "linear, in place of restitution: force over speed",
+             .dimension = {0, 1, -1}),
+    OPTIONAL(collision_values, tangential_stiffness, POSITIVE, INFINITY,
+             "linear: tangential over normal stiffness, and damping; 2/7 where none is given", .dimension = {0}),
+    OPTIONAL(collision_values, friction, SIM_RANGE, INFINITY, "Coulomb's coefficient; 0 where none is given",
+             .dimension = {0}),
+    OPTIONAL(collision_values, rolling_friction, SIM_RANGE, INFINITY,
+             "largest torque against rolling, over normal force and reduced radius; 0 where none is given",
+             .dimension = {0}),
+    OPTIONAL(collision_values, twisting_friction, SIM_RANGE, INFINITY,
+             "the same against turning about the normal; 0 where none is given", .dimension = {0}),
+    OPTIONAL(collision_values, surface_energy, SIM_RANGE, INFINITY,
+             "cohesion: 4 pi surface_energy R pulls while two grains touch (DMT); 0 where none is given",
+             .dimension = {0, 1, -2}),
+    {0}};
+static const sim_schema values_schema = {.name = "values",
+                                         .doc = "the constants of a pair of materials",
+                                         .fields = value_fields,
+                                         .size = sizeof(collision_values)};
+
+static const sim_field pair_fields[] = {
+    {FIELD(collision_pair, a), .type = SIM_STRING, .flags = SIM_REQUIRED, .doc = "a material of grains or walls"},
+    {FIELD(collision_pair, b), .type = SIM_STRING, .flags = SIM_REQUIRED, .doc = "the other one, or the same"},
+    {0}};
+static const sim_schema pair_schema = {.name = "",
+                                       .doc = "constants of two materials; what is not given is as in `contact`",
+                                       .fields = pair_fields,
+                                       .base = &values_schema,
+                                       .size = sizeof(collision_pair)};
+static const sim_schema *const pair_variants[] = {&pair_schema, NULL};
+
+static const sim_signature force_signature = {.inputs = (const char *const[]){COLLISION_FORCE_INPUTS, NULL},
+                                              .outputs = {1},
+                                              .must_depend = (const char *const[]){"overlap", NULL}};
+static const sim_signature external_signature = {.inputs = (const char *const[]){"x", "y", "z", "t", NULL},
+                                                 .outputs = {1, 3},
+                                                 .returns = "potential, or acceleration ax, ay, az"};
+static const char *const law_names[] = {"linear", "hertz", "own", NULL};
+static const sim_field contact_fields[] = {
+    {FIELD(collision_contact, law), .type = SIM_CHOICE, .initial = "linear", .choices = law_names,
+     .doc = "linear: spring and dashpot; hertz: Hertz and Mindlin; own: `force`"},
+    {FIELD(collision_contact, limit_damping), .type = SIM_BOOL, .initial = "false",
+     .doc =
+         "the dashpot never pulls: at the end of a contact it cancels the spring at most. Grains then keep more speed "
+         "than `restitution` says: 0.9 gives 0.902, 0.6 gives 0.632, 0.3 gives 0.397"},
+    {FIELD(collision_contact, force), .type = SIM_FUNCTION, .signature = &force_signature,
+     .doc = "own: normal force, > 0 pushes, of the overlap, its rate (> 0: they approach), reduced radius and mass; "
+            "stiffness, or contact_time, gives time step and tangential springs"},
+    {FIELD(collision_contact, pairs), .type = SIM_LIST, .variants = pair_variants,
+     .doc = "pairs of materials with constants of their own"},
+    {0}};
+static const sim_schema contact_schema = {.name = "contact",
+                                          .doc = "the law of contacts",
+                                          .fields = contact_fields,
+                                          .base = &values_schema,
+                                          .size = sizeof(collision_contact)};
+
+static const sim_field integrate_fields[] = {
+    {FIELD(collision_integrate, dt), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "auto",
+     .keyword = "auto", .dimension = TIME,
+     .doc = "time step; auto: the shortest contact, or 5 times Rayleigh's with hertz, over steps_per_contact"},
+    {FIELD(collision_integrate, steps_per_contact), .type = SIM_REAL, .flags = SIM_RANGE, .min = 10, .max = 1e6,
+     .initial = "50", .doc = "how fine the automatic step is"},
+    {FIELD(collision_integrate, skin), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "auto",
+     .keyword = "auto", .dimension = LENGTH, .doc = "neighbours are listed up to this gap; changes no result"},
+    {FIELD(collision_integrate, t_end), .type = SIM_REAL, .flags = SIM_REQUIRED | POSITIVE | SIM_MAY_CHANGE,
+     .max = INFINITY, .dimension = TIME, .doc = "when the run ends; it starts at 0"},
+    {0}};
+static const sim_schema integrate_schema = {
+    .name = "integrate", .doc = "how time passes", .fields = integrate_fields, .size = sizeof(collision_integrate)};
+
+static const sim_field fields[] = {
+    {FIELD(collision_parameters, box), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &collision_box_schema,
+     .doc = "where it happens"},
+    {FIELD(collision_parameters, grains), .type = SIM_LIST, .variants = collision_grain_variants,
+     .doc = "groups of grains, or single ones as { radius = , position = , velocity = }"},
+    {FIELD(collision_parameters, walls), .type = SIM_LIST, .variants = collision_wall_variants,
+     .doc = "walls beside those of the box"},
+    {FIELD(collision_parameters, contact), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &contact_schema,
+     .doc = "the law of contacts"},
+    {FIELD(collision_parameters, gravity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
+     .dimension = {1, 0, -2}, .doc = "acceleration of all grains"},
+    {FIELD(collision_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
+     .doc = "acceleration of the surroundings, or a potential of which it is minus the gradient, a unit of mass"},
+    {FIELD(collision_parameters, insert), .type = SIM_LIST, .variants = collision_inlet_variants,
+     .doc = "grains that come during the run"},
+    {FIELD(collision_parameters, remove), .type = SIM_LIST, .variants = collision_region_variants,
+     .doc = "boxes in which grains are removed"},
+    {FIELD(collision_parameters, gates), .type = SIM_LIST, .variants = collision_gate_variants,
+     .doc = "planes through which the passage of grains is counted, in table `flow`"},
+    {FIELD(collision_parameters, profile), .type = SIM_STRUCT, .table = &collision_profile_schema,
+     .doc = "means over slices of the box"},
+    {FIELD(collision_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
+     .doc = "how time passes"},
+    {0}};
+const sim_schema collision_schema = {.name = "collision",
+                                     .doc = "spheres that collide",
+                                     .fields = fields,
+                                     .base = &sim_common_schema,
+                                     .size = sizeof(collision_parameters)};
+
+/* ---- rules ---- */
+
+/* What a pair takes from `contact` where it says nothing. */
+collision_values collision_values_merged(const collision_values *general, const collision_values *own) {
+  collision_values v = *own;
+  if (isnan(v.stiffness) && isnan(v.contact_time)) {
+    v.stiffness = general->stiffness;
+    v.contact_time = general->contact_time;
+  }
+  if (isnan(v.restitution) && isnan(v.damping)) {
+    v.restitution = general->restitution;
+    v.damping = general->damping;
+  }
+#define TAKE(member)                                                                                                   \
+  if (isnan(v.member)) v.member = general->member
+  TAKE(young);
+  TAKE(poisson);
+  TAKE(tangential_stiffness);
+  TAKE(friction);
+  TAKE(rolling_friction);
+  TAKE(twisting_friction);
+  TAKE(surface_energy);
+#undef TAKE
+  return v;
+}
+
+static bool rubs(const collision_values *v) {
+  return v->friction > 0 || v->rolling_friction > 0 || v->twisting_friction > 0;
+}
+
+/* `rough`: some pair has friction. */
+static void check_values(const collision_values *v, int law, bool rough, int line, const char *path,
+                         sim_faults *faults) {
+  char at[96];
+#define FAULT(key, ...)                                                                                                \
+  do {                                                                                                                 \
+    snprintf(at, sizeof at, "%s.%s", path, key);                                                                       \
+    sim_faults_add(faults, line, at, __VA_ARGS__);                                                                     \
+  } while (0)
+  if (law != COLLISION_HERTZ) {
+    if (isnan(v->stiffness) && isnan(v->contact_time))
+      FAULT("stiffness", "missing: the law needs stiffness or contact_time");
+    if (!isnan(v->stiffness) && !isnan(v->contact_time))
+      FAULT("contact_time", "expected one of stiffness and contact_time, got both");
+    if (!isnan(v->young) || !isnan(v->poisson)) FAULT("young", "has a meaning with law = \"hertz\" alone");
+  } else {
+    if (isnan(v->young)) FAULT("young", "missing: the law of Hertz needs Young's modulus");
+    if (!isnan(v->stiffness) || !isnan(v->contact_time) || !isnan(v->damping) || !isnan(v->tangential_stiffness))
+      FAULT("stiffness",
+            "stiffness, contact_time, damping and tangential_stiffness have no meaning with law = \"hertz\"");
+  }
+  if (!isnan(v->restitution) && !isnan(v->damping))
+    FAULT("damping", "expected one of restitution and damping, got both");
+  if (!isnan(v->damping) && !isnan(v->contact_time))
+    FAULT("damping", "expected restitution beside contact_time, got damping");
+  if (law == COLLISION_OWN && v->surface_energy > 0)
+    FAULT("surface_energy", "has no effect with law = \"own\": put the pull into contact.force");
+  if (law == COLLISION_OWN && !rough && (!isnan(v->restitution) || !isnan(v->damping)))
+    FAULT(isnan(v->damping) ? "restitution" : "damping",
+          "acts on friction alone with law = \"own\", and there is none: put the dashpot into contact.force");
+#undef FAULT
+}
+
+static void check_contact(const collision_parameters *p, sim_faults *faults) {
+  const char *names[COLLISION_MATERIALS_MAX];
+  int count;
+  bool rough = rubs(&p->contact.values);
+  for (size_t i = 0; i < p->contact.pairs.count; i++)
+    rough = rough || rubs(&((const collision_pair *)p->contact.pairs.items[i].data)->values);
+  check_values(&p->contact.values, p->contact.law, rough, 0, "contact", faults);
+  if ((p->contact.law == COLLISION_OWN) != (p->contact.force != NULL))
+    sim_faults_add(faults, 0, "contact.force",
+                   p->contact.force == NULL ? "missing: law = \"own\" needs it" : "needs law = \"own\"");
+  if (p->contact.law == COLLISION_OWN && p->contact.limit_damping)
+    sim_faults_add(faults, 0, "contact.limit_damping",
+                   "has no effect with law = \"own\": contact.force holds the dashpot");
+  if (collision_materials(p, names, &count) != SIM_OK) {
+    sim_faults_add(faults, 0, "grains", "expected at most %d materials", COLLISION_MATERIALS_MAX);
+    return;
+  }
+  for (size_t i = 0; i < p->contact.pairs.count; i++) {
+    const sim_item *item = &p->contact.pairs.items[i];
+    const collision_pair *pair = item->data;
+    const collision_values v = collision_values_merged(&p->contact.values, &pair->values);
+    char path[64];
+    snprintf(path, sizeof path, "contact.pairs[%zu]", i + 1);
+    check_values(&v, p->contact.law, rough, item->line, path, faults);
+    for (size_t k = 0; k < i; k++) {
+      const collision_pair *other = p->contact.pairs.items[k].data;
+      const bool same = strcmp(pair->a, other->a) == 0 && strcmp(pair->b, other->b) == 0;
+      if (same || (strcmp(pair->a, other->b) == 0 && strcmp(pair->b, other->a) == 0))
+        sim_faults_add(faults, item->line, path, "\"%s\" and \"%s\" have their constants from contact.pairs[%zu]",
+                       pair->a, pair->b, k + 1);
+    }
+    for (int k = 0; k < 2; k++) {
+      const char *name = k ? pair->b : pair->a, *nearest;
+      if (collision_material_index(names, count, name) >= 0) continue;
+      nearest = sim_nearest(name, names, (size_t)count);
+      snprintf(path, sizeof path, "contact.pairs[%zu].%c", i + 1, "ab"[k]);
+      sim_faults_add(faults, item->line, path, "no grain or wall is of material \"%s\"%s%s%s", name,
+                     nearest ? ", nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "");
+    }
+  }
+}
+
+const sim_table *const *collision_tables_of(const void *parameters) {
+  return ((const collision_parameters *)parameters)->tables;
+}
+
+sim_status collision_validate(void *parameters, sim_faults *faults) {
+  collision_parameters *p = parameters;
+  if (p->common.precision == SIM_MIXED)
+    sim_faults_add(faults, 0, "precision", "expected \"single\" or \"double\", got \"mixed\"");
+  collision_check_box(&p->box, faults);
+  collision_check_grains(p, faults);
+  collision_check_walls(p, faults);
+  collision_check_flow(p, faults);
+  check_contact(p, faults);
+  const collision_integrate *integrate = &p->integrate;
+  if (integrate->t_end / integrate->dt > 0x1p62)
+    sim_faults_add(faults, 0, "integrate.dt", "expected at most 2^62 steps, got t_end/dt = %.9g",
+                   integrate->t_end / integrate->dt);
+  if (faults->count == 0) collision_check_sizes(p, faults);
+  collision_make_tables(p);
+  return SIM_OK;
+}

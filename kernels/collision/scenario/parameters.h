@@ -1,0 +1,199 @@
+/* What a scenario says about spheres that collide. */
+#ifndef COLLISION_PARAMETERS_H
+#define COLLISION_PARAMETERS_H
+
+#include "engine/model.h"
+#include "kernels/collision/walls/shapes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COLLISION_PI 3.14159265358979323846
+
+/* What every kind of group of grains begins with. */
+typedef struct collision_group {
+  char *species, *material;
+  double density;
+  double velocity[3];
+} collision_group;
+
+typedef struct collision_grain {
+  collision_group group; /* velocity is the grain's own */
+  double radius;
+  double position[3], angular_velocity[3];
+} collision_grain;
+
+typedef enum collision_distribution {
+  COLLISION_AUTO,
+  COLLISION_DEALT,
+  COLLISION_UNIFORM,
+  COLLISION_LOGNORMAL
+} collision_distribution;
+
+/* Radii of a group: one, or a row with a distribution. */
+typedef struct collision_radii {
+  double radius; /* NaN: `radii` holds them */
+  sim_doubles radii;
+  int distribution; /* collision_distribution */
+} collision_radii;
+
+typedef struct collision_random_spheres {
+  collision_group group;
+  collision_radii size;
+  int64_t n;
+  sim_doubles low, high; /* [3][1], or none: the box's */
+  double temperature;
+} collision_random_spheres, collision_lattice;
+
+typedef struct collision_from_file {
+  collision_group group;
+  char *path;
+  double radius;
+} collision_from_file;
+
+/* Rows are grains: radius [n][1], position, velocity, angular_velocity [n][3]. */
+typedef struct collision_each {
+  collision_group group;
+  sim_doubles radius, position, velocity, angular_velocity;
+} collision_each;
+
+extern const sim_schema collision_grain_schema, collision_random_spheres_schema, collision_lattice_schema,
+    collision_from_file_schema, collision_each_schema, collision_schema;
+
+/* What every kind of wall begins with. */
+#define COLLISION_MOVING                                                                                               \
+  char *material;                                                                                                      \
+  double point[3], axis[3]; /* of the turning, and of the shape where it has them */                                   \
+  double velocity[3], spin;                                                                                            \
+  sim_expr *motion, *turning /* t -> velocity; t -> spin; NULL: the numbers */
+
+typedef struct collision_moving {
+  COLLISION_MOVING;
+} collision_moving;
+
+typedef struct collision_plane {
+  COLLISION_MOVING;
+  double normal[3];
+} collision_plane;
+
+typedef struct collision_cylinder {
+  COLLISION_MOVING;
+  double radius;
+  bool outside;
+} collision_cylinder;
+
+typedef struct collision_cone {
+  COLLISION_MOVING;
+  double length, radius, end_radius;
+} collision_cone;
+
+typedef struct collision_ball {
+  COLLISION_MOVING;
+  double radius;
+  bool inside;
+} collision_ball;
+
+typedef struct collision_block {
+  COLLISION_MOVING;
+  double low[3], high[3];
+  bool inside;
+} collision_block;
+
+typedef struct collision_stl {
+  COLLISION_MOVING;
+  char *path;
+  double scale, shift[3];
+  bool closed;
+} collision_stl;
+
+extern const sim_schema collision_plane_schema, collision_cylinder_schema, collision_cone_schema, collision_ball_schema,
+    collision_block_schema, collision_stl_schema;
+
+typedef enum collision_side {
+  COLLISION_SAME,
+  COLLISION_PERIODIC,
+  COLLISION_WALL,
+  COLLISION_OPEN,
+  COLLISION_OUTLET
+} collision_side;
+
+typedef struct collision_box {
+  double size[3], origin[3];
+  int boundary; /* collision_side - 1 */
+  double shear_rate;
+  int sides[6]; /* collision_side: x low, x high, y low ...; SAME only until validate */
+} collision_box;
+
+/* NaN: not given. In `pairs`, what is not given is as in `contact`. */
+typedef struct collision_values {
+  double stiffness, contact_time, young, poisson, restitution, damping, tangential_stiffness, friction,
+      rolling_friction, twisting_friction, surface_energy;
+} collision_values;
+
+typedef struct collision_pair {
+  collision_values values;
+  char *a, *b;
+} collision_pair;
+
+#define COLLISION_FORCE_INPUTS "overlap", "rate", "radius", "mass"
+
+typedef struct collision_contact {
+  collision_values values;
+  int law; /* collision_force */
+  bool limit_damping;
+  sim_expr *force; /* COLLISION_OWN: COLLISION_FORCE_INPUTS -> normal force, > 0: pushes */
+  sim_list pairs;
+} collision_contact;
+
+/* Grains that come during the run. `radii` as in random_spheres. */
+typedef struct collision_inlet {
+  collision_group group;
+  collision_radii size;
+  double rate, low[3], high[3], start, stop; /* stop NaN: none */
+  double limit;                              /* grains in all; NaN: as many as the rate brings until t_end */
+} collision_inlet;
+
+typedef struct collision_region {
+  double low[3], high[3];
+} collision_region;
+
+enum { COLLISION_BINS_MAX = 64, COLLISION_INLETS_MAX = 16, COLLISION_TABLES = 14 };
+
+typedef struct collision_profile {
+  int axis;
+  int64_t bins; /* 0: none */
+} collision_profile;
+
+typedef struct collision_integrate {
+  double dt; /* NaN: auto */
+  double steps_per_contact;
+  double skin; /* NaN: auto */
+  double t_end;
+} collision_integrate;
+
+typedef struct collision_parameters {
+  sim_common common;
+  collision_box box;
+  sim_list grains, walls, insert, remove, gates;
+  collision_contact contact;
+  collision_profile profile;
+  double gravity[3];
+  sim_expr *external;
+  collision_integrate integrate;
+  /* Made by validate. */
+  char wall_names[3 * COLLISION_WALLS_MAX][24];
+  sim_field wall_columns[3 * COLLISION_WALLS_MAX + 1];
+  sim_table wall_table;
+  collision_gate gate[COLLISION_GATES_MAX]; /* of `gates`, with unit normals */
+  char flow_names[2 * COLLISION_GATES_MAX][32], bin_names[COLLISION_BINS_MAX][16];
+  sim_field flow_columns[2 * COLLISION_GATES_MAX + 5], bin_columns[5][COLLISION_BINS_MAX + 1];
+  sim_table flow_table, bin_tables[5];
+  const sim_table *tables[COLLISION_TABLES + 1];
+} collision_parameters;
+
+/* sim_model.validate, sim_model.tables_of */
+sim_status collision_validate(void *parameters, sim_faults *faults);
+const sim_table *const *collision_tables_of(const void *parameters);
+extern const sim_table *const collision_described[]; /* sim_model.described */
+
+#endif

@@ -1,0 +1,162 @@
+/* Walls in a scenario: field tables, and the rules between fields. */
+#include "kernels/collision/scenario/fields.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const sim_signature motion_signature = {
+    .inputs = (const char *const[]){"t", NULL}, .outputs = {3}, .returns = "vx, vy, vz"};
+static const sim_signature turning_signature = {.inputs = (const char *const[]){"t", NULL}, .outputs = {1}};
+
+static const sim_field moving_fields[] = {
+    {FIELD(collision_moving, material), .type = SIM_STRING, .initial = "wall", .doc = "what contact.pairs name"},
+    {FIELD(collision_moving, velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}", .dimension = SPEED,
+     .doc = "how it moves; a plane along itself: as a belt"},
+    {FIELD(collision_moving, motion), .type = SIM_FUNCTION, .signature = &motion_signature,
+     .doc = "its velocity as a function of time, in place of `velocity`"},
+    {FIELD(collision_moving, spin), .type = SIM_REAL, .initial = "0", .dimension = {0, 0, -1},
+     .doc = "how fast it turns about `axis` through `point`, which move with it; radians a time"},
+    {FIELD(collision_moving, turning), .type = SIM_FUNCTION, .signature = &turning_signature,
+     .doc = "the same as a function of time, in place of `spin`"},
+    {0}};
+static const sim_schema moving_schema = {
+    .name = "wall", .doc = "what all walls share", .fields = moving_fields, .size = sizeof(collision_moving)};
+
+#define POINT(T, text)                                                                                                 \
+  { FIELD(T, point), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = text }
+#define CENTRE(T, text)                                                                                                \
+  { FIELD(T, point), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}", .dimension = LENGTH, .doc = text }
+#define DIRECTION(T, text)                                                                                             \
+  { FIELD(T, axis), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .doc = text }
+#define TURN_AXIS(T)                                                                                                   \
+  { FIELD(T, axis), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 1}", .doc = "about which it turns" }
+#define RADIUS(T, member, text)                                                                                        \
+  {                                                                                                                    \
+    FIELD(T, member), .type = SIM_REAL, .flags = SIM_REQUIRED | POSITIVE, .max = INFINITY, .dimension = LENGTH,        \
+                      .doc = text                                                                                      \
+  }
+#define AT_LEAST_0(T, member, text)                                                                                    \
+  {                                                                                                                    \
+    FIELD(T, member), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY, .dimension = LENGTH,       \
+                      .doc = text                                                                                      \
+  }
+#define FLAG(T, member, text)                                                                                          \
+  { FIELD(T, member), .type = SIM_BOOL, .initial = "false", .doc = text }
+#define SCHEMA(word, text)                                                                                             \
+  const sim_schema collision_##word##_schema = {                                                                       \
+      .name = #word, .doc = text, .fields = word##_fields, .base = &moving_schema, .size = sizeof(collision_##word)}
+
+static const sim_field plane_fields[] = {POINT(collision_plane, "a point of the plane, at time 0"),
+                                         {FIELD(collision_plane, normal), .type = SIM_REAL, .components = 3,
+                                          .flags = SIM_REQUIRED, .doc = "points to the side where the grains are"},
+                                         TURN_AXIS(collision_plane),
+                                         {0}};
+SCHEMA(plane, "an endless plane");
+
+static const sim_field cylinder_fields[] = {POINT(collision_cylinder, "a point of its axis"),
+                                            DIRECTION(collision_cylinder, "direction of its axis"),
+                                            RADIUS(collision_cylinder, radius, "its radius"),
+                                            FLAG(collision_cylinder, outside, "the grains are around it, not in it"),
+                                            {0}};
+SCHEMA(cylinder, "an endless cylinder");
+
+static const sim_field cone_fields[] = {POINT(collision_cone, "centre of its first end"),
+                                        DIRECTION(collision_cone, "from there to its other end"),
+                                        AT_LEAST_0(collision_cone, length, "from end to end; 0: a ring"),
+                                        AT_LEAST_0(collision_cone, radius, "at the first end"),
+                                        AT_LEAST_0(collision_cone, end_radius, "at the other end"),
+                                        {0}};
+SCHEMA(cone, "a thin sheet, part of a cone, a cylinder or a disc, with grains on both sides");
+
+static const sim_field ball_fields[] = {POINT(collision_ball, "its centre"),
+                                        TURN_AXIS(collision_ball),
+                                        RADIUS(collision_ball, radius, "its radius"),
+                                        FLAG(collision_ball, inside, "the grains are in it, not around it"),
+                                        {0}};
+SCHEMA(ball, "a sphere as a wall");
+
+static const sim_field block_fields[] = {
+    {FIELD(collision_block, low), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
+     .doc = "its lower corner, at time 0"},
+    {FIELD(collision_block, high), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
+     .doc = "its upper corner"},
+    CENTRE(collision_block, "about which it turns"),
+    TURN_AXIS(collision_block),
+    FLAG(collision_block, inside, "the grains are in it, not around it: six planes"),
+    {0}};
+SCHEMA(block, "a box as a wall");
+
+static const sim_field stl_fields[] = {
+    {FIELD(collision_stl, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
+     .doc = "STL file, in text or binary; relative to the scenario's folder"},
+    {FIELD(collision_stl, scale), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "1",
+     .doc = "length of a unit of the file"},
+    {FIELD(collision_stl, shift), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}", .dimension = LENGTH,
+     .doc = "where the file's origin is"},
+    CENTRE(collision_stl, "about which it turns"),
+    TURN_AXIS(collision_stl),
+    FLAG(collision_stl, closed, "refuse a mesh of which an edge does not belong to two triangles"),
+    {0}};
+SCHEMA(stl, "triangles of a file, thin, with grains on both sides");
+
+const sim_schema *const collision_wall_variants[] = {&collision_plane_schema,
+                                                     &collision_cylinder_schema,
+                                                     &collision_cone_schema,
+                                                     &collision_ball_schema,
+                                                     &collision_block_schema,
+                                                     &collision_stl_schema,
+                                                     NULL};
+
+/* ---- rules ---- */
+
+static bool is_zero(const double v[3]) { return !(v[0] * v[0] + v[1] * v[1] + v[2] * v[2] > 0); }
+
+int collision_wall_planes(const sim_item *item) {
+  return item->schema == &collision_block_schema && ((const collision_block *)item->data)->inside ? 6 : 1;
+}
+
+static void check_wall(const sim_item *item, const char *path, sim_faults *faults) {
+  const collision_moving *wall = item->data;
+  char at[96];
+#define FAULT(key, ...)                                                                                                \
+  do {                                                                                                                 \
+    snprintf(at, sizeof at, "%s.%s", path, key);                                                                       \
+    sim_faults_add(faults, item->line, at, __VA_ARGS__);                                                               \
+  } while (0)
+  if (item->schema == &collision_plane_schema && is_zero(((const collision_plane *)item->data)->normal))
+    FAULT("normal", "expected a direction, got {0, 0, 0}");
+  const bool turns = item->schema == &collision_cylinder_schema || item->schema == &collision_cone_schema;
+  if ((turns || wall->spin != 0 || wall->turning != NULL) && is_zero(wall->axis))
+    FAULT("axis", "expected a direction, got {0, 0, 0}");
+  if (wall->motion != NULL && !is_zero(wall->velocity))
+    FAULT("motion", "expected one of velocity and motion, got both");
+  if (wall->turning != NULL && wall->spin != 0) FAULT("turning", "expected one of spin and turning, got both");
+  if (item->schema == &collision_cone_schema) {
+    const collision_cone *cone = item->data;
+    if (!(cone->length > 0) && cone->radius == cone->end_radius)
+      FAULT("length", "expected more than 0 where both radii are equal");
+  }
+  if (item->schema == &collision_block_schema) {
+    const collision_block *block = item->data;
+    for (int c = 0; c < 3; c++)
+      if (!(block->low[c] < block->high[c]))
+        FAULT("low", "expected low below high, got %.9g and %.9g in %c", block->low[c], block->high[c], "xyz"[c]);
+  }
+#undef FAULT
+}
+
+void collision_check_walls(const collision_parameters *p, sim_faults *faults) {
+  size_t count = 0;
+  for (int s = 0; s < 6; s++) count += p->box.sides[s] == COLLISION_WALL;
+  for (size_t i = 0; i < p->walls.count; i++) {
+    char path[64];
+    snprintf(path, sizeof path, "walls[%zu]", i + 1);
+    check_wall(&p->walls.items[i], path, faults);
+    count += (size_t)collision_wall_planes(&p->walls.items[i]);
+  }
+  if (count > COLLISION_WALLS_MAX)
+    sim_faults_add(faults, 0, "walls",
+                   "expected at most %d walls with those of the box, and six for a block with grains in it, got %zu",
+                   COLLISION_WALLS_MAX, count);
+}

@@ -1,0 +1,352 @@
+/* How a run begins: grains into the state, the step, the first forces. */
+#include "kernels/collision/general/functions.h"
+#include "kernels/collision/fixed_point/fixed_point.h"
+#include "kernels/collision/run.h"
+
+#include "kernels/common/resolution.h"
+
+#include "engine/log.h"
+#include "engine/run/startup.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static sim_status check_inside(const collision_run *run, const collision_grains *g) {
+  const collision_box *box = &run->parameters->box;
+  for (int64_t i = 0; i < g->n; i++)
+    for (int c = 0; c < 3; c++) {
+      const double x = g->position[c][i], low = box->origin[c], high = low + box->size[c];
+      const bool below = x < low && box->sides[2 * c] < COLLISION_OPEN;
+      const bool above = x >= high && box->sides[2 * c + 1] < COLLISION_OPEN;
+      if (below || above)
+        return sim_fail(SIM_ERR_SCENARIO,
+                        "grains: %" PRId64 " (id, from 0) is outside the box: %c = %.9g is not in %.9g to %.9g", i,
+                        "xyz"[c], x, low, high);
+    }
+  return SIM_OK;
+}
+
+/* From the order of ids to that of species. */
+static sim_status put_grains(collision_run *run, const collision_parts *parts, const collision_grains *g) {
+  int64_t next[SIM_SPECIES_MAX], id = 0;
+  for (size_t s = 0; s < run->species_count; s++) next[s] = run->species[s].first;
+  for (size_t i = 0; i < parts->count; i++) {
+    const char *name = ((const collision_group *)parts->part[i].item->data)->species;
+    size_t s = 0;
+    while (strcmp(run->species[s].name, name) != 0) s++;
+    for (int64_t k = 0; k < parts->part[i].n; k++, id++) {
+      const int64_t at = next[s]++;
+      ((uint64_t *)run->array[COLLISION_ID].data)[at] = (uint64_t)id;
+      ((uint64_t *)run->array[COLLISION_MATERIAL].data)[at] = g->material[id];
+      collision_put(run, COLLISION_RADIUS, 0, at, g->radius[id]);
+      collision_put(run, COLLISION_MASS, 0, at, g->mass[id]);
+      for (int c = 0; c < 3; c++) {
+        collision_put(run, COLLISION_POSITION, c, at, g->position[c][id]);
+        collision_put(run, COLLISION_VELOCITY, c, at, g->velocity[c][id]);
+        collision_put(run, COLLISION_SPIN, c, at, g->spin[c][id]);
+      }
+    }
+  }
+  return SIM_OK;
+}
+
+/* Radii of all that are there or may come: lists of neighbours and meshes are made for them. */
+static sim_status set_size(void *context, double smallest, double largest) {
+  collision_run *run = context;
+  collision_options *o = &run->options;
+  double least, most, mass;
+  o->radius_most = largest;
+  o->radius_least = INFINITY;
+  for (size_t k = 0; k < run->parameters->insert.count; k++) {
+    collision_inlet_bounds(run->parameters->insert.items[k].data, &least, &most, &mass);
+    o->radius_most = fmax(o->radius_most, most);
+    o->radius_least = fmin(o->radius_least, least);
+  }
+  least = fmin(smallest, o->radius_least);
+  if (collision_radii_apart(least, o->radius_most))
+    return sim_fail(
+        SIM_ERR_SCENARIO,
+        "insert: expected radii within 1:20 of each other and of those at the start, got %.9g to %.9g in all", least,
+        o->radius_most);
+  for (int c = 0; c < 3; c++)
+    if (o->periodic[c] && o->size[c] < 5 * o->radius_most)
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "box.size: %.9g in %c is periodic and less than 5 of the largest radius that comes, %.9g",
+                      o->size[c], "xyz"[c], o -> radius_most);
+  return collision_meshes_create(run, o->radius_most);
+}
+
+static sim_status bound_radii(collision_run *run) {
+  double least = INFINITY, most = 0;
+  for (int64_t i = 0; i < run->n; i++) {
+    least = fmin(least, collision_get(run, COLLISION_RADIUS, 0, i));
+    most = fmax(most, collision_get(run, COLLISION_RADIUS, 0, i));
+  }
+  return set_size(run, least, most);
+}
+
+static sim_status make_meshes(collision_run *run, const sim_setup *setup) {
+  sim_startup("reading meshes", 0, 0);
+  collision_triangles *meshes = calloc(run->parameters->walls.count + 1, sizeof *meshes);
+  size_t count = 0;
+  if (meshes == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for meshes");
+  sim_status status = collision_meshes_read(run->parameters, setup, meshes, &count);
+  for (size_t i = 0; i < count; i++) run->triangles += meshes[i].count;
+  if (status == SIM_OK) status = collision_create_arrays(run);
+  double *to = run->array[COLLISION_MESHES].data;
+  for (size_t i = 0; i < count && status == SIM_OK; i++)
+    for (int64_t k = 0; k < meshes[i].count; k++, to += 10) {
+      memcpy(to, meshes[i].corner + 9 * k, 9 * sizeof *to);
+      to[9] = (double)i;
+    }
+  collision_meshes_free(meshes, count);
+  free(meshes);
+  return status;
+}
+
+/* A sheared box begins with its flow. */
+static void add_flow(collision_run *run) {
+  const collision_options *o = &run->options;
+  const double middle = o->low[1] + 0.5 * o->size[1];
+  for (int64_t i = 0; i < run->n && o->shear != 0; i++) {
+    const double flow = o->shear * (collision_get(run, COLLISION_POSITION, 1, i) - middle);
+    collision_put(run, COLLISION_VELOCITY, 0, i, collision_get(run, COLLISION_VELOCITY, 0, i) + flow);
+  }
+}
+
+static sim_status make(collision_run *run, const sim_setup *setup) {
+  collision_parts parts;
+  collision_grains grains = {0};
+  SIM_TRY(collision_parts_list(run->parameters, setup, &parts));
+  run->n = run->options.n = (int64_t)parts.n;
+  run->species_count = collision_parts_species(&parts, run->species);
+  sim_status status = make_meshes(run, setup);
+  sim_startup("making grains", 0, 0);
+  if (status == SIM_OK)
+    status = collision_grains_create(run->parameters, setup, &parts, &run->options, set_size, run, &grains);
+  if (status == SIM_OK) status = check_inside(run, &grains);
+  if (status == SIM_OK) status = put_grains(run, &parts, &grains);
+  collision_grains_free(&grains);
+  collision_parts_free(&parts);
+  return status;
+}
+
+double collision_step_count(double t_end, double dt) { return ceil(t_end / dt * (1 - 1e-12)); }
+
+/* The lightest grain of each inlet, behind those that are there. */
+static void add_newcomers(const collision_run *run, double *mass, double *radius, uint64_t *material) {
+  const char *names[COLLISION_MATERIALS_MAX];
+  int count = 0;
+  if (collision_materials(run->parameters, names, &count) != SIM_OK) return;
+  for (size_t k = 0; k < run->parameters->insert.count; k++) {
+    const collision_inlet *inlet = run->parameters->insert.items[k].data;
+    double most;
+    collision_inlet_bounds(inlet, &radius[k], &most, &mass[k]);
+    material[k] = (uint64_t)collision_material_index(names, count, inlet->group.material);
+  }
+}
+
+/* Under an own law also what its force says of those at the start and of those that come. */
+static sim_status shortest_contact(const collision_run *run, bool saved, double *out, double *most,
+                                   collision_own_contact *own) {
+  const size_t n = (size_t)run->n, all = n + run->parameters->insert.count;
+  double *mass = malloc(2 * (all + 1) * sizeof *mass), *radius = mass + all;
+  uint64_t *material = malloc((all + 1) * sizeof *material);
+  sim_status status = SIM_OK;
+  if (mass == NULL || material == NULL) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu grains", n);
+  for (size_t i = 0; i < n && status == SIM_OK; i++) {
+    mass[i] = collision_get(run, COLLISION_MASS, 0, (int64_t)i);
+    radius[i] = collision_get(run, COLLISION_RADIUS, 0, (int64_t)i);
+    material[i] = ((const uint64_t *)run->array[COLLISION_MATERIAL].data)[i];
+  }
+  if (status == SIM_OK) {
+    add_newcomers(run, mass + n, radius + n, material + n);
+    *out = collision_contact_time(&run->options, (int64_t)all, mass, radius, material, most);
+    *own = (collision_own_contact){.time = INFINITY};
+    if (!saved) status = collision_fields_shortest(&run->options, (int64_t)all, mass, radius, own);
+  }
+  free(mass), free(material);
+  return status;
+}
+
+/* A restart goes on with the step that was chosen at the start: grains have come and gone since. */
+static sim_status choose_step(collision_run *run, bool saved) {
+  const collision_integrate *integrate = &run->parameters->integrate;
+  double *step = (double *)run->array[COLLISION_CONTROLLER].data + COLLISION_STEP, shortest, most;
+  collision_own_contact own;
+  SIM_TRY(shortest_contact(run, saved, &shortest, &most, &own));
+  const bool by_force = 0.1 * own.time < most;
+  if (by_force) most = 0.1 * own.time;
+  shortest = fmin(shortest, own.time);
+  if (saved && run->n == 0 && !isfinite(shortest)) shortest = *step * integrate->steps_per_contact; /* none will come */
+  run->dt = isnan(integrate->dt) ? fmin(shortest / integrate->steps_per_contact, most) : integrate->dt;
+  if (saved) run->dt = *step;
+  *step = run->dt;
+  if (!(run->dt > 0) || !isfinite(run->dt))
+    return sim_fail(SIM_ERR_SCENARIO, "integrate.dt: no step follows from contacts that last %.9g", shortest);
+  if (by_force && run->dt > most * (1 + 1e-6))
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "integrate.dt: expected at most %.9g, got %.9g: contact.force, up to an overlap of 5 %% of the "
+                    "smaller radius, would be unstable at a reduced mass of %.6g and radius of %.6g",
+                    most, run->dt, own.mass, own.radius);
+  SIM_TRY(collision_step_check(run->dt, most));
+  const double steps = collision_step_count(integrate->t_end, run->dt);
+  if (!(steps <= 0x1p62))
+    return sim_fail(SIM_ERR_SCENARIO, "integrate.dt: expected at most 2^62 steps, got %.9g", steps);
+  return SIM_OK;
+}
+
+static sim_status check_start(collision_run *run, const collision_sums **sums) {
+  SIM_TRY(collision_sums_at(run, &(sim_clock){0}, sums));
+  if ((*sums)->overlap > 0.05)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "grains: %" PRIu64
+                    " (id, from 0) overlaps another grain or a wall by %.3g of the smaller radius at the "
+                    "start; at most 0.05 is possible",
+                    ((const uint64_t *)run->array[COLLISION_ID].data)[(*sums)->overlap_grain], (*sums)->overlap);
+  return SIM_OK;
+}
+
+/* Grains that go farther than their radius in a step may pass others, and walls, without a contact. In a sheared box
+ * against the flow. */
+static void warn_of_speed(const collision_run *run) {
+  const collision_options *o = &run->options;
+  const double middle = o->low[1] + 0.5 * o->size[1];
+  double most = 0;
+  int64_t at = 0;
+  for (int64_t i = 0; i < run->n; i++) {
+    double square = 0;
+    for (int c = 0; c < 3; c++) {
+      const double flow = c == 0 ? o->shear * (collision_get(run, COLLISION_POSITION, 1, i) - middle) : 0;
+      square += pow(collision_get(run, COLLISION_VELOCITY, c, i) - flow, 2);
+    }
+    const double way = sqrt(square) * run->dt / collision_get(run, COLLISION_RADIUS, 0, i);
+    if (way > most) most = way, at = i;
+  }
+  if (most > 1)
+    sim_log(SIM_LOG_WARN,
+            "grain %" PRIu64
+            " moves %.3g of its radius in a step: it may pass others without a contact; integrate.dt below %.3g "
+            "keeps below a tenth",
+            ((const uint64_t *)run->array[COLLISION_ID].data)[at], most, 0.1 * run->dt / most);
+  for (size_t k = 0; k < run->parameters->insert.count; k++) {
+    const collision_inlet *inlet = run->parameters->insert.items[k].data;
+    const double *v = inlet->group.velocity;
+    double least, greatest, mass;
+    collision_inlet_bounds(inlet, &least, &greatest, &mass);
+    const double way = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) * run->dt / least;
+    if (way > 1)
+      sim_log(SIM_LOG_WARN,
+              "insert[%zu]: its grains move up to %.3g of their radius in a step: they may pass others without a "
+              "contact; integrate.dt below %.3g keeps below a tenth",
+              k + 1, way, 0.1 * run->dt / way);
+  }
+}
+
+/* Places of single precision are compared with the smallest radius: of the box, and of grains outside of open sides. */
+static void warn_of_places(const collision_run *run) {
+  double far = 0, least = INFINITY;
+  if (run->ops->dtype != SIM_F32 || run->ops->exact) return;
+  for (int c = 0; c < 3; c++)
+    far = fmax(far, fmax(fabs(run->options.low[c]), fabs(run->options.low[c] + run->options.size[c])));
+  for (int64_t i = 0; i < run->n; i++) {
+    least = fmin(least, collision_get(run, COLLISION_RADIUS, 0, i));
+    for (int c = 0; c < 3; c++) far = fmax(far, fabs(collision_get(run, COLLISION_POSITION, c, i)));
+  }
+  sim_resolution_warn(far, least, "the smallest radius", "give the box an origin nearer to 0");
+}
+
+static bool any_turns(const collision_run *run) {
+  for (int64_t i = 0; i < run->n; i++)
+    for (int c = 0; c < 3; c++)
+      if (collision_get(run, COLLISION_SPIN, c, i) != 0) return true;
+  return false;
+}
+
+/* Now that the grains are known. */
+static void choose_again(collision_run *run, const sim_setup *setup) {
+  const collision_ops_pair *pair = collision_model.ops[setup->backend->kind];
+  collision_gas gas;
+  if (!run->ops->exact) return;
+  run->options.turning = any_turns(run);
+  const float *mass = run->array[COLLISION_MASS].data;
+  if (collision_gas_fits(&run->options, run->n, mass, run->array[COLLISION_RADIUS].data, &gas) == NULL &&
+      (setup->saved != NULL || collision_gas_holds(&gas, run->n, mass, run->array[COLLISION_VELOCITY].data)))
+    return;
+  run->ops = pair->f32;
+  sim_buffer_destroy(&run->array[COLLISION_QUANTA]);
+}
+
+sim_status collision_create_work(collision_run *run, double t) {
+  const sim_buffer *a = run->array;
+  const collision_state state = {.n = run->n,
+                                 .room = run->room,
+                                 .radius = a[COLLISION_RADIUS].data,
+                                 .mass = a[COLLISION_MASS].data,
+                                 .position = a[COLLISION_POSITION].data,
+                                 .velocity = a[COLLISION_VELOCITY].data,
+                                 .spin = a[COLLISION_SPIN].data,
+                                 .acceleration = a[COLLISION_ACCELERATION].data,
+                                 .twirl = a[COLLISION_TWIRL].data,
+                                 .material = a[COLLISION_MATERIAL].data,
+                                 .collisions = a[COLLISION_COLLISIONS].data,
+                                 .dissipated = a[COLLISION_DISSIPATED].data,
+                                 .virial = a[COLLISION_VIRIAL].data,
+                                 .contact_grain = a[COLLISION_CONTACT_GRAIN].data,
+                                 .contact_partner = a[COLLISION_CONTACT_PARTNER].data,
+                                 .contact_spring = a[COLLISION_CONTACT_SPRING].data,
+                                 .work = a[COLLISION_WORK].data,
+                                 .wall_spring = a[COLLISION_WALL_SPRING].data,
+                                 .crossed = a[COLLISION_CROSSED].data,
+                                 .pose = a[COLLISION_POSES].data,
+                                 .live = run->varies ? &run->n : NULL,
+                                 .time = t,
+                                 .quanta = a[COLLISION_QUANTA].data};
+  return run->ops->create(&run->options, &state, &run->work);
+}
+
+sim_status collision_start(collision_run *run, const sim_setup *setup) {
+  SIM_TRY(collision_options_fill(run->parameters, &run->options));
+  run->options.threads = setup->threads;
+  run->options.isa = setup->isa;
+  run->backend = setup->backend;
+  run->varies = run->options.varies;
+  SIM_TRY(setup->saved != NULL ? collision_restore(run, setup->saved) : make(run, setup));
+  sim_buffer *a = run->array;
+  sim_startup("choosing the step", 0, 0);
+  SIM_TRY(choose_step(run, setup->saved != NULL));
+  if (run->options.own != NULL && setup->saved == NULL && run->n > 0) /* two like the first grain, in ten steps */
+    SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
+                                   0.5 * collision_get(run, COLLISION_MASS, 0, 0), 10 * run->dt));
+  if (setup->saved != NULL) SIM_TRY(bound_radii(run));
+  SIM_TRY(collision_motion_create(run));
+  SIM_TRY(collision_flow_create(run));
+  if (setup->saved == NULL) {
+    SIM_TRY(collision_motion_step(run, 0, 0));
+    add_flow(run);
+  }
+  warn_of_speed(run);
+  run->options.dt = run->dt;
+  run->options.before = setup->saved != NULL && setup->saved->clock.step > 0 ? setup->saved->clock.dt : run->dt;
+  choose_again(run, setup);
+  warn_of_places(run);
+  double *controls = a[COLLISION_CONTROLLER].data;
+  if (setup->saved == NULL && run->options.springs > 0) {
+    memset(a[COLLISION_CONTACT_GRAIN].data, 0xff, (size_t)run->room * sizeof(uint64_t));
+    memset(a[COLLISION_CONTACT_PARTNER].data, 0xff, (size_t)run->room * sizeof(uint64_t));
+  }
+  sim_startup("finding neighbours and first forces", 0, 0);
+  SIM_TRY(collision_create_work(run, setup->saved != NULL ? setup->saved->clock.t : 0));
+  if (run->n > 0) SIM_TRY(run->ops->load(run->work));
+  if (setup->saved != NULL) return SIM_OK;
+  const collision_sums *sums;
+  if (run->n > 0) run->ops->begin(run->work, 0);
+  SIM_TRY(check_start(run, &sums));
+  controls[COLLISION_INITIAL_ENERGY] = collision_energy(sums);
+  const double scale = collision_energy_scale(sums);
+  controls[COLLISION_ENERGY_SCALE] = scale > 0 || run->n == 0 ? scale : 1;
+  controls[COLLISION_NEXT_ID] = (double)run->n;
+  return SIM_OK;
+}

@@ -1,0 +1,134 @@
+/* The pass over columns. */
+#include "kernels/diffusion/cpu/spectral_parts.h"
+
+#include <omp.h>
+#include <string.h>
+
+enum { BESIDE = 9 }; /* columns that lie beside each other and are fetched together */
+
+/* Columns that lie beside each other. */
+typedef struct columns_of {
+  int64_t middle, first, end;
+} columns_of;
+
+/* The derivative's coefficients: i k times those of a column; 0 where k is its own mirror image. */
+static void derive(const diffusion_spectral *s, int axis, int64_t middle, int64_t group, const void *source,
+                   void *target) {
+  const int64_t G = s->group, n = s->grid.n[axis];
+  const bool back = axis > X && axis == s->grid.rank - 1;
+  double k[16];
+  for (int64_t p = 0; p < s->back; p++) {
+    for (int64_t lane = 0; lane < G && (p == 0 || back); lane++) {
+      const int64_t along_y = is_last(s, group) && middle + lane < s->middle ? middle + lane : middle;
+      const int64_t mode = axis != X           ? mode_of(s, axis, back ? p : along_y, true)
+                           : is_last(s, group) ? n / 2
+                                               : group * G + lane;
+      k[lane] = 2 * mode == n ? 0 : wavenumber(&s->grid, axis, mode);
+    }
+    for (int64_t lane = 0; lane < G; lane++) {
+      const int64_t re = p * 2 * G + lane, im = re + G;
+      if (s->single) {
+        ((float *)target)[re] = -(float)k[lane] * ((const float *)source)[im];
+        ((float *)target)[im] = (float)k[lane] * ((const float *)source)[re];
+      } else {
+        ((double *)target)[re] = -k[lane] * ((const double *)source)[im];
+        ((double *)target)[im] = k[lane] * ((const double *)source)[re];
+      }
+    }
+  }
+}
+
+/* Points that are not transformed along their column. */
+static void copy_points(int64_t count, const void *source, int64_t source_stride, void *target, int64_t target_stride) {
+  for (int64_t p = 0; p < count; p++)
+    memcpy((char *)target + p * target_stride * 128, (const char *)source + p * source_stride * 128, 128);
+}
+
+static bool has_gradients(const diffusion_spectral *s, int f) {
+  for (int g = 0; g < s->gradients.count; g++)
+    if (s->gradients.of[g].field == f) return true;
+  return false;
+}
+
+static void one_column(const diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays, int f,
+                       int64_t middle, int64_t group, const bench *b, const fft_plan *plan, fft_ahead *next) {
+  const int64_t offset = middle * s->row_stride + group;
+  char *mixed = point(arrays->array[f][0], offset);
+  diffusion_column column = {.n = s->back, .stride = s->plane_stride};
+  const int64_t slots = arrays->complex ? s->back : s->slots[s->grid.rank > 1 ? s->grid.rank - 1 : Y];
+  const int64_t row = s->grid.rank < 3    ? 0
+                      : is_last(s, group) ? middle / s->group
+                      : arrays->complex   ? middle
+                                          : s->slot[0][middle];
+  column.factor = arrays->complex ? DIFFUSION_COMPLEX : s->packing == FFT_TWO_REAL ? DIFFUSION_EACH : DIFFUSION_ALIKE;
+  const size_t entry = column.factor == DIFFUSION_ALIKE ? 64 : 128;
+  for (int t = 0; t < DIFFUSION_TABLES; t++)
+    if (arrays->table[f][t])
+      column.table[t] = (char *)arrays->table[f][t] + (size_t)((row * s->row_points + group) * slots) * entry;
+  column.slot = arrays->complex || s->grid.rank == 1 ? s->position : s->slot[s->grid.rank - 2];
+  if (plan && column.factor == DIFFUSION_ALIKE && fft_can_filter(plan) && diffusion_only_scales(stage) &&
+      !has_gradients(s, f)) {
+    fft_filter(plan, mixed, s->plane_stride, mixed, s->plane_stride, column.table[stage->set[0].term[0].table],
+               column.slot, b->work, next);
+    return;
+  }
+  column.array[0] = b->columns[0];
+  for (int a = 1; a < DIFFUSION_ARRAYS; a++)
+    if (arrays->array[f][a]) column.array[a] = point(arrays->array[f][a], offset);
+  if (stage->forward) {
+    if (plan)
+      fft_forward(plan, mixed, s->plane_stride, column.array[0], 1, b->work, next);
+    else
+      copy_points(s->back, mixed, s->plane_stride, column.array[0], 1);
+  }
+  s->combine(stage, &column);
+  if (!stage->inverse) return;
+  for (int g = 0; g < s->gradients.count; g++) {
+    if (s->gradients.of[g].field != f) continue;
+    char *to = point(arrays->gradient[g], offset);
+    derive(s, s->gradients.of[g].axis, middle, group, column.array[0], b->spare[0]);
+    if (plan)
+      fft_inverse(plan, b->spare[0], 1, to, s->plane_stride, b->work, NULL);
+    else
+      copy_points(s->back, b->spare[0], 1, to, s->plane_stride);
+  }
+  if (plan)
+    fft_inverse(plan, column.array[0], 1, mixed, s->plane_stride, b->work, next);
+  else
+    copy_points(s->back, column.array[0], 1, mixed, s->plane_stride);
+}
+
+/* The i-th of the pieces that rows are cut into. */
+static columns_of piece_at(const diffusion_spectral *s, int64_t i, int64_t pieces) {
+  const int64_t part = i % pieces;
+  const int64_t first = s->row_points * part / pieces, end = s->row_points * (part + 1) / pieces;
+  const int64_t columns = columns_in_row(s, i / pieces);
+  return (columns_of){i / pieces, first < columns ? first : columns, end < columns ? end : columns};
+}
+
+void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays) {
+  const fft_plan *plan = s->grid.rank > 1 ? s->plan[s->grid.rank - 1] : NULL;
+  const int threads = team(s, s->middle * s->row_points);
+  int64_t beside = s->middle * s->row_points / threads;
+  beside = beside < 1 ? 1 : beside > BESIDE ? BESIDE : beside;
+  const int64_t pieces = (s->row_points + beside - 1) / beside, all = s->middle * pieces;
+  const runs given = runs_of(all, threads);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+  for (int64_t r = 0; r < given.count; r++) {
+    const bench b = bench_of(s, omp_get_thread_num());
+    int64_t first, end;
+    run_at(&given, r, &first, &end);
+    for (int64_t i = first; i < end; i++) {
+      const columns_of now = piece_at(s, i, pieces), then = piece_at(s, i + 1 < end ? i + 1 : i, pieces);
+      const int64_t count = now.end - now.first;
+      for (int64_t j = 0; j < count; j++)
+        for (int f = 0; f < s->fields; f++) {
+          const int64_t low = s->back * j / count, high = s->back * (j + 1) / count;
+          fft_ahead next = {
+              point(arrays->array[f][0], low * s->plane_stride + then.middle * s->row_stride + then.first),
+              s->plane_stride * 128, 2 * (int)(then.end - then.first), i + 1 < end ? (int)(high - low) : 0};
+          one_column(s, stage, arrays, f, now.middle, now.first + j, &b, plan, &next);
+        }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/* Root mean squares by Parseval's theorem. */
+#include "kernels/diffusion/cpu/spectral_parts.h"
+
+#include "engine/reduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct diffusion_norm {
+  const diffusion_spectral *s;
+  double *along, *partial; /* [numbers of a row]: how often each counts; [back] */
+};
+
+sim_status diffusion_norm_create(const diffusion_spectral *s, diffusion_norm **out) {
+  const int64_t n = s->grid.n[X], lanes = 2 * s->group, stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
+  diffusion_norm *norm = *out = calloc(1, sizeof *norm);
+  if (norm) {
+    norm->s = s;
+    norm->along = calloc((size_t)(s->row_points * lanes), sizeof(double));
+    norm->partial = calloc((size_t)s->back, sizeof(double));
+  }
+  if (!norm || !norm->along || !norm->partial) {
+    diffusion_norm_destroy(out);
+    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  }
+  for (int64_t i = 0; i < s->row_points * lanes; i++) {
+    const int64_t lane = i % lanes, entry = s->packing == FFT_TWO_REAL ? i : i / lanes * s->group + lane % s->group;
+    if (is_last(s, i / lanes))
+      norm->along[i] = 1;
+    else if (entry < stored)
+      norm->along[i] = diffusion_weight(s, X, s->grid.kind[X] == FFT_SINE ? n - entry : entry);
+  }
+  return SIM_OK;
+}
+
+void diffusion_norm_destroy(diffusion_norm **norm) {
+  if (!*norm) return;
+  free((*norm)->along);
+  free((*norm)->partial);
+  free(*norm);
+  *norm = NULL;
+}
+
+/* The sum over a row, in SIM_REDUCE_LANES parts that are summed as a tree. */
+static double row_sum(const diffusion_norm *norm, const void *row, int64_t count) {
+  double lanes[SIM_REDUCE_LANES] = {0};
+  const float *singles = row;
+  const double *doubles = row;
+  for (int64_t first = 0; first < count; first += SIM_REDUCE_LANES) {
+    const int64_t left = count - first, most = left < SIM_REDUCE_LANES ? left : SIM_REDUCE_LANES;
+    for (int64_t i = 0; i < most; i++) {
+      const double c = norm->s->single ? (double)singles[first + i] : doubles[first + i];
+      lanes[i] += norm->along[first + i] * c * c;
+    }
+  }
+  return sim_reduce_tree(lanes, SIM_REDUCE_LANES);
+}
+
+double diffusion_norm_of(const diffusion_norm *norm, const void *coefficients) {
+  const diffusion_spectral *s = norm->s;
+#pragma omp parallel for schedule(static) num_threads(team(s, s->back)) if (s->threads > 1)
+  for (int64_t back = 0; back < s->back; back++) {
+    double sum = 0;
+    for (int64_t middle = 0; middle < s->middle; middle++) {
+      const int64_t mode = mode_of(s, Y, s->grid.rank == 3 ? middle : back, true);
+      const int64_t count = columns_in_row(s, middle) * 2 * s->group;
+      const double weight = s->grid.rank > 1 ? diffusion_weight(s, Y, mode) : 1;
+      sum += weight * row_sum(norm, point(coefficients, back * s->plane_stride + middle * s->row_stride), count);
+    }
+    norm->partial[back] = sum * (s->grid.rank == 3 ? diffusion_weight(s, Z, mode_of(s, Z, back, true)) : 1);
+  }
+  return sqrt(sim_reduce_tree(norm->partial, (size_t)s->back));
+}
+
+bool diffusion_finite(const diffusion_spectral *s, const void *field) {
+  for (int64_t back = 0; back < s->back; back++) {
+    const void *first = point(field, back * s->plane_stride);
+    if (!isfinite(s->single ? (double)*(const float *)first : *(const double *)first)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,170 @@
+/* The pass over planes. */
+#include "kernels/diffusion/cpu/spectral_parts.h"
+
+#include <omp.h>
+#include <string.h>
+
+/* Rows first ... first + count of a piece; pieces are planes, or some rows of the only plane. */
+typedef struct rows_of {
+  int64_t z, first, rows;
+} rows_of;
+
+static int64_t strip_count(const diffusion_spectral *s) {
+  const int64_t rows = 2 * s->group;
+  return s->grid.rank == 3 ? s->grid.n[Z] : (s->grid.n[Y] + rows - 1) / rows;
+}
+static rows_of strip_at(const diffusion_spectral *s, int64_t i) {
+  const int64_t rows = 2 * s->group;
+  if (s->grid.rank == 3) return (rows_of){i, 0, s->grid.n[Y]};
+  return (rows_of){0, i * rows, s->grid.n[Y] - i * rows < rows ? s->grid.n[Y] - i * rows : rows};
+}
+
+static void middle_transforms(const diffusion_spectral *s, bool inverse, char *plane, void *work) {
+  if (s->grid.rank < 3) return;
+  if (s->paired && inverse) diffusion_pair(s, plane);
+  for (int64_t g = 0; g < s->row_points - s->paired; g++) {
+    if (inverse)
+      fft_inverse(s->plan[Y], plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
+    else
+      fft_forward(s->plan[Y], plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
+  }
+  if (s->paired && !inverse) diffusion_unpair(s, plane);
+}
+
+static fft_packing packing(const diffusion_spectral *s) { return s->paired ? FFT_HALF_PAIRED : s->packing; }
+
+/* Lanes without a row repeat the first one: what is computed there must stay finite. */
+static void fill_lanes(const diffusion_spectral *s, int64_t rows, void *column) {
+  const int lanes = 2 * s->group;
+  for (int64_t x = 0; rows < lanes && x < s->grid.n[X]; x++)
+    for (int64_t lane = rows; lane < lanes; lane++) {
+      if (s->single)
+        ((float *)column)[x * lanes + lane] = ((float *)column)[x * lanes];
+      else
+        ((double *)column)[x * lanes + lane] = ((double *)column)[x * lanes];
+    }
+}
+
+static void each_piece(const diffusion_spectral *s, const rows_of *strip, int64_t at, bench *b, int thread,
+                       diffusion_pointwise *work, void *context, int64_t rows) {
+  if (!work) return;
+  for (int f = 0; f < s->inputs; f++) fill_lanes(s, rows, b->columns[f]);
+  work(context, &(diffusion_piece){.columns = b->columns,
+                                   .spare = b->spare,
+                                   .count = s->grid.n[X] * 2 * s->group,
+                                   .row = strip->first + at,
+                                   .rows = rows,
+                                   .z = strip->z,
+                                   .thread = thread});
+}
+
+static int64_t rows_left(const diffusion_spectral *s, const rows_of *strip, int64_t at) {
+  return strip->rows - at < 2 * s->group ? strip->rows - at : 2 * s->group;
+}
+
+/* `more`: the next strip is of this run too, and its rows are fetched while those of this one are transformed. */
+static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, bench *b, void *const *fields,
+                      diffusion_pointwise *work, void *context, int thread) {
+  char *rows[4 * DIFFUSION_FIELDS];
+  fft_ahead next[4 * DIFFUSION_FIELDS];
+  for (int f = 0; f < s->inputs; f++) {
+    rows[f] = point(fields[f], strip.z * s->plane_stride + strip.first * s->row_stride);
+    middle_transforms(s, true, rows[f], b->work);
+  }
+  for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
+    const int64_t count = rows_left(s, &strip, at);
+    for (int f = 0; f < s->inputs; f++) {
+      next[f] = (fft_ahead){.at = rows[f] + (s->plane_stride + at * s->row_stride) * 128,
+                            .step = s->row_stride * 64,
+                            .lines = (int)s->row_stride,
+                            .left = more ? 2 * (int)count : 0};
+      fft_rows_join(s->plan[X], packing(s), rows[f] + at * s->row_stride * 128, s->row_stride, count, b->columns[f]);
+      fft_inverse(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, &next[f]);
+    }
+    each_piece(s, &strip, at, b, thread, work, context, count);
+    for (int f = 0; f < s->fields; f++) {
+      fft_forward(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, &next[f]);
+      fft_rows_split(s->plan[X], packing(s), b->columns[f], rows[f] + at * s->row_stride * 128, s->row_stride, count);
+    }
+  }
+  for (int f = 0; f < s->fields; f++) middle_transforms(s, false, rows[f], b->work);
+}
+
+void diffusion_planes(diffusion_spectral *s, void *const *fields, diffusion_pointwise *work, void *context) {
+  const int64_t strips = strip_count(s);
+  const runs given = runs_of(strips, team(s, strips));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(given.threads) if (given.threads > 1)
+  for (int64_t r = 0; r < given.count; r++) {
+    const int t = omp_get_thread_num();
+    bench b = bench_of(s, t);
+    int64_t first, end;
+    run_at(&given, r, &first, &end);
+    for (int64_t i = first; i < end; i++)
+      one_strip(s, strip_at(s, i), s->grid.rank == 3 && i + 1 < end, &b, fields, work, context, t);
+  }
+}
+
+static size_t number_size(const diffusion_spectral *s) { return s->single ? sizeof(float) : sizeof(double); }
+
+/* Where a strip's rows are in a real field. */
+static char *real_rows(const diffusion_spectral *s, const void *field, const rows_of *strip, int64_t at) {
+  const int64_t row = strip->z * s->grid.n[Y] + strip->first + at;
+  return (char *)(uintptr_t)field + (size_t)(row * s->grid.n[X]) * number_size(s);
+}
+
+void diffusion_planes_load(diffusion_spectral *s, const void *const *real_fields, void *const *fields) {
+  const int64_t strips = strip_count(s);
+  const int threads = team(s, strips);
+#pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
+  for (int t = 0; t < threads; t++) {
+    const bench b = bench_of(s, t);
+    for (int64_t i = strips * t / threads; i < strips * (t + 1) / threads; i++) {
+      const rows_of strip = strip_at(s, i);
+      for (int f = 0; f < s->fields; f++) {
+        char *rows = point(fields[f], strip.z * s->plane_stride + strip.first * s->row_stride);
+        for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
+          const int64_t count = rows_left(s, &strip, at);
+          fft_rows_load(s->plan[X], real_rows(s, real_fields[f], &strip, at), s->grid.n[X], count, b.columns[f]);
+          fft_forward(s->plan[X], b.columns[f], 1, b.columns[f], 1, b.work, NULL);
+          fft_rows_split(s->plan[X], packing(s), b.columns[f], rows + at * s->row_stride * 128, s->row_stride, count);
+        }
+        middle_transforms(s, false, rows, b.work);
+      }
+    }
+  }
+}
+
+static void store_strip(const diffusion_spectral *s, rows_of strip, bench *b, const void *const *fields,
+                        void *const *real_fields, diffusion_pointwise *work, void *context, int thread) {
+  const char *rows[DIFFUSION_FIELDS];
+  for (int f = 0; f < s->fields; f++) {
+    rows[f] = point(fields[f], strip.z * s->plane_stride + strip.first * s->row_stride);
+    if (s->grid.rank < 3) continue;
+    char *plane = b->planes + (size_t)f * s->plane_bytes;
+    memcpy(plane, rows[f], s->plane_bytes);
+    middle_transforms(s, true, plane, b->work);
+    rows[f] = plane;
+  }
+  for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
+    const int64_t count = rows_left(s, &strip, at);
+    for (int f = 0; f < s->fields; f++) {
+      fft_rows_join(s->plan[X], packing(s), rows[f] + at * s->row_stride * 128, s->row_stride, count, b->columns[f]);
+      fft_inverse(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, NULL);
+    }
+    each_piece(s, &strip, at, b, thread, work, context, count);
+    for (int f = 0; f < s->fields; f++)
+      fft_rows_store(s->plan[X], b->columns[f], real_rows(s, real_fields[f], &strip, at), s->grid.n[X], count);
+  }
+}
+
+void diffusion_planes_store(diffusion_spectral *s, const void *const *fields, void *const *real_fields,
+                            diffusion_pointwise *work, void *context) {
+  const int64_t strips = strip_count(s);
+  const int threads = team(s, strips);
+#pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
+  for (int t = 0; t < threads; t++) {
+    bench b = bench_of(s, t);
+    for (int64_t i = strips * t / threads; i < strips * (t + 1) / threads; i++)
+      store_strip(s, strip_at(s, i), &b, fields, real_fields, work, context, t);
+  }
+}

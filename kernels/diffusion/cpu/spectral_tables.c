@@ -1,0 +1,90 @@
+/* What is made for each wavenumber: tables, and power. */
+#include "kernels/diffusion/cpu/spectral_parts.h"
+
+#include <math.h>
+
+static void put_number(const diffusion_spectral *s, void *table, int64_t i, double value) {
+  if (s->single)
+    ((float *)table)[i] = (float)value;
+  else
+    ((double *)table)[i] = value;
+}
+
+void diffusion_tables(diffusion_spectral *s, int tables, void *const *table, bool complex, diffusion_fill *fill,
+                      void *context) {
+  const int64_t n = s->grid.n[X], lanes = s->packing == FFT_TWO_REAL ? 2 * s->group : s->group;
+  const int64_t stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
+  const bool each = s->packing == FFT_TWO_REAL || complex;
+  const int back_axis = s->grid.rank > 1 ? s->grid.rank - 1 : Y;
+  const int64_t slots = complex ? s->back : s->slots[back_axis];
+  const int64_t rows = s->grid.rank < 3 ? 1 : complex ? s->middle : s->slots[Y];
+#pragma omp parallel for schedule(static) num_threads(s->threads) if (s->threads > 1)
+  for (int64_t row = 0; row < rows; row++)
+    for (int64_t i = 0; i < s->row_points * lanes; i++)
+      for (int64_t slot = 0; slot < slots; slot++) {
+        double values[DIFFUSION_TABLES][2] = {{0}}, k[3] = {0};
+        int64_t mode[3] = {s->grid.kind[X] == FFT_SINE ? n - i : i, 0, 0};
+        if (s->grid.rank == 3) mode[Y] = mode_of(s, Y, row, complex);
+        const bool last = is_last(s, i / lanes); /* then the row is a group of positions along y */
+        const int64_t position = row * s->group + i % lanes;
+        if (last && position < s->middle) {
+          mode[X] = n / 2;
+          mode[Y] = mode_of(s, Y, position, true);
+          if (!complex && mode[Y] < 0) mode[Y] = -mode[Y];
+        }
+        if (s->grid.rank > 1) mode[back_axis] = mode_of(s, back_axis, slot, complex);
+        for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wavenumber(&s->grid, axis, mode[axis]);
+        if (last ? position < s->middle : i < stored) fill(context, k, mode, values);
+        const int64_t at = ((row * s->row_points + i / lanes) * slots + slot) * (each ? 2 * s->group : s->group);
+        for (int t = 0; t < tables; t++) {
+          put_number(s, table[t], at + i % lanes, values[t][0]);
+          if (complex) put_number(s, table[t], at + s->group + i % lanes, values[t][1]);
+        }
+      }
+}
+
+void diffusion_power(const diffusion_spectral *s, const void *coefficients, int bins, double *power) {
+  const int64_t n = s->grid.n[X], lanes = 2 * s->group, stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
+  double least = INFINITY;
+  for (int axis = 0; axis < s->grid.rank; axis++)
+    if (axis == 0 || axis != s->grid.apart) least = fmin(least, wavenumber(&s->grid, axis, 1));
+  for (int b = 0; b < bins; b++) power[b] = 0;
+  for (int64_t back = 0; back < s->back; back++)
+    for (int64_t middle = 0; middle < s->middle; middle++) {
+      const int64_t modes[3] = {0, s->grid.rank == 3 ? mode_of(s, Y, middle, true) : mode_of(s, Y, back, true),
+                                s->grid.rank == 3 ? mode_of(s, Z, back, true) : 0};
+      const int64_t row = back * s->plane_stride + middle * s->row_stride;
+      double squares[3] = {0}, factor = 1;
+      for (int axis = 1; axis < s->grid.rank; axis++) {
+        const int64_t mode = modes[axis];
+        squares[axis] = wavenumber(&s->grid, axis, mode) * wavenumber(&s->grid, axis, mode);
+        factor *= diffusion_weight(s, axis, mode);
+      }
+      for (int64_t i = 0; i < columns_in_row(s, middle) * lanes; i++) {
+        const int64_t lane = i % lanes, entry = s->packing == FFT_TWO_REAL ? i : i / lanes * s->group + lane % s->group;
+        const bool last = is_last(s, i / lanes);
+        if (last ? middle + i % s->group >= s->middle : entry >= stored) continue;
+        const int64_t mode = last ? n / 2 : s->grid.kind[X] == FFT_SINE ? n - entry : entry;
+        const double k = wavenumber(&s->grid, X, mode);
+        const double y = last ? wavenumber(&s->grid, Y, mode_of(s, Y, middle + i % s->group, true)) : 0;
+        const double length = sqrt((last ? y * y : squares[Y]) + squares[Z] + k * k) / least;
+        const double c = s->single ? (double)((const float *)coefficients)[row * lanes + i]
+                                   : ((const double *)coefficients)[row * lanes + i];
+        const int bin = length + 0.5 < bins ? (int)(length + 0.5) : bins - 1;
+        power[bin] += factor * diffusion_weight(s, X, mode) * c * c;
+      }
+    }
+}
+
+double diffusion_row_power(const diffusion_spectral *s, const void *coefficients, int64_t y, double low, double high) {
+  const int64_t n = s->grid.n[X], lanes = 2 * s->group, stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
+  double power = 0;
+  for (int64_t i = 0; i < s->row_points * lanes; i++) {
+    const int64_t lane = i % lanes, entry = s->packing == FFT_TWO_REAL ? i : i / lanes * s->group + lane % s->group;
+    const int64_t mode = s->grid.kind[X] == FFT_SINE ? n - entry : entry, at = y * s->plane_stride * lanes + i;
+    if (entry >= stored || !((double)mode > low && (double)mode <= high)) continue;
+    const double c = s->single ? (double)((const float *)coefficients)[at] : ((const double *)coefficients)[at];
+    power += diffusion_weight(s, X, mode) * c * c;
+  }
+  return power;
+}

@@ -1,0 +1,214 @@
+/* One pass over memory for each axis: rates and the x axis, the y axis, the z axis. A multiplier that is a product of
+ * one factor an axis is a filter along each of them: lines are transformed, multiplied and transformed back where they
+ * are, and between the passes a field is one of real numbers. Two neighbouring lines are transformed as one complex
+ * one. fp32, axes of N = 32 Q cells.
+ *
+ * Along axes with walls cells stand in the order of place.cuh. With V_k the Fourier transform of that and e_k the
+ * factors of the cosine coefficients, the filter gives
+ *   V'_k = s_k V_k + c_k V_N-k,  s_k = (e_k + e_N-k) / 2,  c_k = exp(i pi k / N) (e_k - e_N-k) / 2,
+ * which is Makhoul's way there and back (IEEE Trans. ASSP 28, 1980) with the factors in between; for sines the same
+ * with factors of N - k.
+ *
+ * In a row, place p = j + Q m stands at 4 (j + Q (m / 4)) + m % 4: a thread has one j, and reads four numbers at once.
+ */
+#ifndef DIFFUSION_CUDA_FUSED_AXES_CUH
+#define DIFFUSION_CUDA_FUSED_AXES_CUH
+
+#include "kernels/diffusion/cuda/axes/axes.cuh"
+#include "kernels/diffusion/cuda/dft.cuh"
+#include "kernels/diffusion/cuda/place.cuh"
+
+template <bool BLOCK> __device__ __forceinline__ void axis_sync() {
+  if (BLOCK)
+    __syncthreads();
+  else
+    __syncwarp();
+}
+
+/* The i-th of the 32 rows of Q numbers k = row + 32 b that are thread j's: i and i + 1 hold wavenumbers k and N - k. */
+template <int Q> __device__ __forceinline__ int axis_row(int i, int j) {
+  const int a = j + Q * (i / 2);
+  return Q == 32 || i % 2 == 0 ? a : a ? 32 - a : 16;
+}
+
+__device__ __forceinline__ float2 axis_sum(float4 w, float2 v, float2 other) {
+  return float2{fmaf(w.x, v.x, fmaf(w.y, other.x, -w.z * other.y)), fmaf(w.x, v.y, fmaf(w.y, other.y, w.z * other.x))};
+}
+
+/* Rows a and 32 - a of wavenumbers; `own`: rows 0 and 16, each of which is its own mirror image. */
+template <int Q>
+__device__ __forceinline__ void axis_mix(float2 *r, float2 *s, const float4 *factors, int a, bool own) {
+  float2 to_r[Q], to_s[Q];
+#pragma unroll
+  for (int i = 0; i < Q; i++) {
+    const int b = i % 2 ? Q - 1 - i / 2 : i / 2, m = Q - 1 - b; /* in this order few old numbers are kept */
+    const float4 w = factors[a + 32 * b];
+    float4 mirrored = {w.x, w.y, -w.z, 0};
+    if (own) mirrored = factors[16 + 32 * m];
+    to_r[b] = axis_sum(w, r[b], own ? r[(Q - b) % Q] : s[m]);
+    to_s[m] = axis_sum(mirrored, s[m], own ? s[b] : r[b]);
+  }
+#pragma unroll
+  for (int b = 0; b < Q; b++) r[b] = to_r[b], s[b] = to_s[b];
+}
+
+/* The same where a thread has one row: its mirror image is another thread's. */
+template <int Q, bool BLOCK>
+__device__ __forceinline__ void axis_mix_row(float2 *v, float2 *line, const float4 *factors, int j) {
+  const float2 *mirror = line + (32 - j) % 32 * (Q + 2);
+#pragma unroll
+  for (int b = 0; b < Q; b += 2) *(float4 *)&line[j * (Q + 2) + b] = float4{v[b].x, v[b].y, v[b + 1].x, v[b + 1].y};
+  axis_sync<BLOCK>();
+#pragma unroll
+  for (int b = 0; b < Q; b++)
+    v[b] = axis_sum(factors[j + 32 * b], v[b], mirror[b == 0 && j == 0 ? 0 : Q - 1 - b + (j == 0)]);
+  axis_sync<BLOCK>();
+}
+
+/* Of v[m], place j + Q m of a line. */
+template <int Q, bool WALLS, bool BLOCK>
+__device__ __forceinline__ void axis_filter(float2 *v, float2 *line, const float4 *turns, const float *factors, int j) {
+  dft<-1, 32>(v);
+  line_turn<Q, true>(v, turns, j);
+#pragma unroll
+  for (int a = 0; a < 32; a++) line[a * (Q + 2) + j] = v[a];
+  axis_sync<BLOCK>();
+#pragma unroll
+  for (int i = 0; i < 32 / Q; i++) {
+    const float2 *row = line + axis_row<Q>(i, j) * (Q + 2);
+#pragma unroll
+    for (int b = 0; b < Q; b += 2) {
+      const float4 two = *(const float4 *)&row[b];
+      v[Q * i + b] = float2{two.x, two.y};
+      v[Q * i + b + 1] = float2{two.z, two.w};
+    }
+    dft<-1, Q>(v + Q * i);
+  }
+  if constexpr (!WALLS) {
+#pragma unroll
+    for (int i = 0; i < 32; i++) {
+      const float e = factors[axis_row<Q>(i / Q, j) + 32 * (i % Q)];
+      v[i] = float2{v[i].x * e, v[i].y * e};
+    }
+  } else if constexpr (Q == 32) {
+    axis_mix_row<Q, BLOCK>(v, line, (const float4 *)factors, j);
+  } else {
+#pragma unroll
+    for (int i = 0; i < 32 / Q; i += 2)
+      axis_mix<Q>(v + Q * i, v + Q * (i + 1), (const float4 *)factors, axis_row<Q>(i, j), i == 0 && j == 0);
+  }
+#pragma unroll
+  for (int i = 0; i < 32 / Q; i++) {
+    float2 *row = line + axis_row<Q>(i, j) * (Q + 2);
+    dft<1, Q>(v + Q * i);
+#pragma unroll
+    for (int b = 0; b < Q; b += 2) /* where this thread alone has read */
+      *(float4 *)&row[b] = float4{v[Q * i + b].x, v[Q * i + b].y, v[Q * i + b + 1].x, v[Q * i + b + 1].y};
+  }
+  axis_sync<BLOCK>();
+#pragma unroll
+  for (int a = 0; a < 32; a++) v[a] = line[a * (Q + 2) + j];
+  line_turn<Q, false>(v, turns, j);
+  dft<1, 32>(v);
+}
+
+/* Rates, and the filter along x: Q neighbouring threads have a pair of rows. */
+template <typename Rates, int N, int KX, int KY, int KZ, int TIMES>
+__device__ __forceinline__ void axis_rows(const diffusion_axes &g, double t, double h) {
+  constexpr int Q = N / 32, FIELDS = Rates::FIELDS;
+  extern __shared__ float4 shared[];
+  const int j = threadIdx.x % Q, own = threadIdx.x / Q;
+  float2 *line = (float2 *)shared + own * line_pitch<Q>();
+  const long long first = 2 * ((long long)blockIdx.x * (AXES_ROWS / Q) + own);
+  float *rows = g.field + first * N + 4 * j;
+  float2 v[FIELDS][32];
+#pragma unroll
+  for (int f = 0; f < FIELDS; f++)
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+      const float4 a = *(const float4 *)(rows + f * g.cells + 4 * Q * i);
+      const float4 b = *(const float4 *)(rows + f * g.cells + 4 * Q * i + N);
+      v[f][4 * i] = float2{a.x, b.x};
+      v[f][4 * i + 1] = float2{a.y, b.y};
+      v[f][4 * i + 2] = float2{a.z, b.z};
+      v[f][4 * i + 3] = float2{a.w, b.w};
+    }
+  const long long z = place_cell(KZ, g.n[2], first / g.n[1]);
+  const long long y = place_cell(KY, g.n[1], first % g.n[1]), w = place_cell(KY, g.n[1], first % g.n[1] + 1);
+  const float cy = (float)(((double)y + 0.5) * g.size[1] / (double)g.n[1]);
+  const float cw = (float)(((double)w + 0.5) * g.size[1] / (double)g.n[1]);
+  const float cz = (float)(((double)z + 0.5) * g.size[2] / (double)g.n[2]);
+  const bool turned = place_negated(KZ, z);
+  const float sy = turned != place_negated(KY, y) ? -1 : 1, sw = turned != place_negated(KY, w) ? -1 : 1;
+#pragma unroll
+  for (int m = 0; m < 32; m++) {
+    const int p = j + Q * m, x = KX == 0 ? p : m < 16 ? 2 * p : 2 * (N - 1 - p) + 1;
+    const float cx = (float)(((double)x + 0.5) * g.size[0] / N);
+    constexpr bool signs = KX == 2 || KY == 2 || KZ == 2;
+    const float sa = KX == 2 && m >= 16 ? -sy : sy, sb = KX == 2 && m >= 16 ? -sw : sw;
+    float a[FIELDS], b[FIELDS];
+#pragma unroll
+    for (int f = 0; f < FIELDS; f++)
+      a[f] = signs ? sa * v[f][m].x : v[f][m].x, b[f] = signs ? sb * v[f][m].y : v[f][m].y;
+#pragma unroll
+    for (int time = 0; time < TIMES; time++) {
+      const float at = (float)(t + time * h);
+      Rates::of(a, cx, cy, cz, at, (float)h);
+      Rates::of(b, cx, cw, cz, at, (float)h);
+    }
+#pragma unroll
+    for (int f = 0; f < FIELDS; f++) v[f][m] = signs ? float2{sa * a[f], sb * b[f]} : float2{a[f], b[f]};
+  }
+#pragma unroll
+  for (int f = 0; f < FIELDS; f++) {
+    if (f > 0) __syncwarp();
+    axis_filter<Q, KX != 0, false>(v[f], line, (const float4 *)g.turns[0], g.factors[0] + f * g.all_factors, j);
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+      const float2 *u = v[f] + 4 * i;
+      *(float4 *)(rows + f * g.cells + 4 * Q * i) = float4{u[0].x, u[1].x, u[2].x, u[3].x};
+      *(float4 *)(rows + f * g.cells + 4 * Q * i + N) = float4{u[0].y, u[1].y, u[2].y, u[3].y};
+    }
+  }
+}
+
+/* The filter along y (AXIS 1) or z (2) of AXES_WIDE pairs of neighbouring lines: blockIdx.y is z, or y, and z the
+ * field. In shared memory lines are two numbers more than a multiple of 16 apart, so that neither 8 nor 16 bytes meet
+ * in a bank. */
+template <int NX, int NY, int N, int AXIS, int KIND>
+__device__ __forceinline__ void axis_columns(const diffusion_axes &g) {
+  constexpr int Q = N / 32, W = AXES_WIDE(Q);
+  constexpr long long STRIDE = AXIS == 2 ? (long long)(NX / 2) * NY : NX / 2;
+  extern __shared__ float4 shared[];
+  const int tid = threadIdx.x, c = tid % 8 + 8 * (tid / 16 % (W / 8)), j = tid / 8 % 2 + 2 * (tid / (2 * W));
+  float2 *line = (float2 *)shared + c * AXES_PITCH(Q);
+  float2 *at = (float2 *)(g.field + blockIdx.z * g.cells) +
+               (long long)blockIdx.y * (AXIS == 2 ? NX / 2 : (long long)(NX / 2) * NY) + blockIdx.x * W + c +
+               j * STRIDE;
+  float2 v[32];
+#pragma unroll
+  for (int m = 0; m < 32; m++) v[m] = at[m * Q * STRIDE];
+  axis_filter<Q, KIND != 0, true>(v, line, (const float4 *)g.turns[AXIS], g.factors[AXIS] + blockIdx.z * g.all_factors,
+                                  j);
+#pragma unroll
+  for (int m = 0; m < 32; m++) at[m * Q * STRIDE] = v[m];
+}
+
+/* Between the fields of outputs and those here, one number a thread. */
+template <int N, int KX, int KY, int KZ, bool LOADS>
+__device__ __forceinline__ void axis_move(const diffusion_axes &g) {
+  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, row = i / N;
+  if (i >= g.cells) return;
+  const long long x = i % N, y = row % g.n[1], z = row / g.n[1];
+  const int p = (int)place_position(KX, N, x), q = N / 32, j = p % q, m = p / q;
+  const long long to =
+      (place_position(KZ, g.n[2], z) * g.n[1] + place_position(KY, g.n[1], y)) * N + 4 * (j + q * (m / 4)) + m % 4;
+  const bool negated = place_negated(KX, x) ^ place_negated(KY, y) ^ place_negated(KZ, z);
+  float *stored = g.field + blockIdx.y * g.cells + to, *shown = g.real + blockIdx.y * g.cells + i;
+  if (LOADS)
+    *stored = negated ? -*shown : *shown;
+  else
+    *shown = negated ? -*stored : *stored;
+}
+
+#endif

@@ -1,0 +1,70 @@
+#include "kernels/diffusion/cuda/axes/product.h"
+
+#include <math.h>
+
+static const double pi = 3.14159265358979323846;
+
+static double multiplier(const diffusion_filling *filling, const int64_t mode[3]) {
+  double k[3], values[DIFFUSION_TABLES][2] = {{0}};
+  for (int a = 0; a < 3; a++)
+    k[a] = (filling->grid.kind[a] == FFT_PERIODIC ? 2 * pi : pi) * (double)mode[a] / filling->grid.size[a];
+  diffusion_method_fill((void *)(uintptr_t)filling, k, mode, values);
+  return values[0][0];
+}
+
+double diffusion_product_whole(const diffusion_filling *filling) { return multiplier(filling, (int64_t[3]){0}); }
+
+double diffusion_product_factor(const diffusion_filling *filling, int axis, int64_t mode) {
+  int64_t at[3] = {0};
+  at[axis] = mode;
+  return multiplier(filling, at) / diffusion_product_whole(filling);
+}
+
+sim_status diffusion_product_begin(const diffusion_parameters *p, int field, double dt, diffusion_filling *out) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  return diffusion_filling_begin(p, field, dt, 1 / ((double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2]), out);
+}
+
+/* Tried at wavenumbers of all sizes: what is no product fails at most of them. */
+static bool is_product(const diffusion_filling *filling) {
+  const diffusion_grid *grid = &filling->grid;
+  const double whole = diffusion_product_whole(filling);
+  uint64_t word = 1;
+  if (!(fabs(whole) > 0)) return false;
+  for (int i = 0; i < 256; i++) {
+    int64_t mode[3];
+    double product = whole;
+    for (int a = 0; a < 3; a++) {
+      const int64_t modes = grid->kind[a] == FFT_PERIODIC ? grid->n[a] / 2 + 1 : grid->n[a] + 1;
+      const int64_t some = modes >> (i / 3 + a + i) % 8;
+      word = word * 6364136223846793005u + 1442695040888963407u;
+      mode[a] = some > 0 ? (int64_t)(word >> 33) % some : 0;
+      product *= diffusion_product_factor(filling, a, mode[a]);
+    }
+    if (fabs(multiplier(filling, mode) - product) > 1e-9 * fabs(whole)) return false;
+  }
+  return true;
+}
+
+bool diffusion_is_product(const diffusion_parameters *p) {
+  bool product = true;
+  for (int f = 0; product && f < (int)p->fields.count; f++) {
+    diffusion_filling filling;
+    if (diffusion_product_begin(p, f, diffusion_dt(&p->integrate), &filling) != SIM_OK) return false;
+    product = is_product(&filling);
+    diffusion_filling_end(&filling);
+  }
+  return product;
+}
+
+void diffusion_turn(float *at, int64_t index, int64_t n) {
+  const double angle = -2 * pi * (double)(index % n) / (double)n;
+  at[0] = (float)cos(angle);
+  at[1] = (float)sin(angle);
+}
+
+void diffusion_line_turns(float *at, int64_t n) {
+  const int64_t q = n / 32;
+  for (int64_t a = 0; a < 32; a++)
+    for (int64_t j = 0; j < q; j++) diffusion_turn(at + 4 * (a / 2 * q + j) + 2 * (a % 2), a * j, n);
+}

@@ -1,0 +1,114 @@
+/* Kernels that work on one number after the other: rates of real fields, and sums of products of coefficients. Device
+ * code for NVRTC, with `real` and `pair` (re, im). */
+#ifndef DIFFUSION_CUDA_POINTWISE_CUH
+#define DIFFUSION_CUDA_POINTWISE_CUH
+
+#include "kernels/diffusion/cuda/place.cuh"
+#include "kernels/diffusion/cuda/general/sums.cuh"
+
+/* ---- rates ---- */
+
+/* In place of a scenario's. */
+struct no_rates {
+  enum { FIELDS = 1, SLOPES = 0 };
+  __device__ static __forceinline__ void of(real *, real, real, real, real, real, const real * = nullptr) {}
+};
+
+__device__ inline double place_centre(const diffusion_place &p, int i, long long cell) {
+  return ((double)cell + 0.5) * p.size[i] / (double)p.n[i];
+}
+
+/* Thread blocks are threads of a row by rows; a grid of both goes round. Of few fields a thread has four cells in
+ * flight. Derivatives lie as the fields do. */
+template <typename Rates>
+__device__ __forceinline__ void rates_of(real *fields, const real *derivatives, const diffusion_place &p, double t,
+                                         double h, int times) {
+  constexpr int FIELDS = Rates::FIELDS, SLOPES = Rates::SLOPES, FLIGHT = FIELDS + SLOPES <= 2 ? 4 : 1;
+  const long long rows = p.n[1] * p.n[2], step = (long long)gridDim.y * blockDim.x;
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
+       row += (long long)gridDim.x * blockDim.y) {
+    const long long b = place_cell(p.kind[1], p.n[1], row % p.n[1]), c = place_cell(p.kind[2], p.n[2], row / p.n[1]);
+    const bool turned = place_negated(p.kind[1], b) != place_negated(p.kind[2], c);
+    const double cy = place_centre(p, 1, b), cz = place_centre(p, 2, c);
+    real *from = fields + row * p.row;
+    const real *slopes = derivatives + row * p.row;
+    for (long long first = blockIdx.y * (long long)blockDim.x + threadIdx.x; first < p.n[0]; first += FLIGHT * step) {
+      real u[FLIGHT][FIELDS], d[FLIGHT][SLOPES > 0 ? SLOPES : 1];
+#pragma unroll
+      for (int q = 0; q < FLIGHT; q++)
+#pragma unroll
+        for (int f = 0; f < FIELDS; f++)
+          if (first + q * step < p.n[0]) u[q][f] = from[first + q * step + f * p.field];
+#pragma unroll
+      for (int q = 0; q < FLIGHT; q++)
+#pragma unroll
+        for (int g = 0; g < SLOPES; g++)
+          if (first + q * step < p.n[0]) d[q][g] = slopes[first + q * step + g * p.field];
+#pragma unroll
+      for (int q = 0; q < FLIGHT; q++) {
+        const long long at = first + q * step, a = place_cell(p.kind[0], p.n[0], at);
+        if (at >= p.n[0]) break;
+        const real sign = turned != place_negated(p.kind[0], a) ? -1 : 1;
+        const double centres[3] = {place_centre(p, 0, a), cy, cz};
+        double x[3] = {0, 0, 0};
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+#pragma unroll
+          for (int k = 0; k < 3; k++)
+            if (p.axis[i] == k) x[k] = centres[i];
+#pragma unroll
+        for (int f = 0; f < FIELDS; f++) u[q][f] *= sign;
+#pragma unroll
+        for (int g = 0; g < SLOPES; g++) d[q][g] *= sign;
+        for (int i = 0; i < times; i++)
+          Rates::of(u[q], (real)x[0], (real)x[1], (real)x[2], (real)(t + i * h), (real)h, d[q]);
+#pragma unroll
+        for (int f = 0; f < FIELDS; f++) from[at + f * p.field] = sign * u[q][f];
+      }
+    }
+  }
+}
+
+/* ---- sums ---- */
+
+template <typename T> __device__ inline T *at_of(void *data) { return (T *)data; }
+template <typename T> __device__ inline const T *at_of(const void *data) { return (const T *)data; }
+
+__device__ inline void added(pair &sum, real c, pair a) {
+  sum.x += c * a.x;
+  sum.y += c * a.y;
+}
+__device__ inline pair by_alike(pair a, const real *table, long long k) {
+  const real w = table[k];
+  return pair{a.x * w, a.y * w};
+}
+__device__ inline pair by_each(pair a, const real *table, long long k) {
+  const pair w = ((const pair *)table)[k];
+  return pair{a.x * w.x, a.y * w.y};
+}
+__device__ inline pair by_complex(pair a, const real *table, long long k) {
+  const pair w = ((const pair *)table)[k];
+  return pair{a.x * w.x - a.y * w.y, a.x * w.y + a.y * w.x};
+}
+
+/* Entry of a table: those of wavenumbers k and -k are one, where it is not signed. */
+__device__ inline long long table_entry(long long k, long long n, long long entries) { return k < entries ? k : n - k; }
+
+template <typename Visit> __device__ __forceinline__ void visit(diffusion_sums s) {
+  const long long rows = s.n[1] * s.n[2];
+#pragma unroll
+  for (int a = 0; a < 6; a++) s.array[a] = (pair *)s.array[a] + blockIdx.z * s.field;
+#pragma unroll
+  for (int t = 0; t < 7; t++) s.table[t] = (const real *)s.table[t] + blockIdx.z * s.tables;
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
+       row += (long long)gridDim.x * blockDim.y) {
+    const long long b = table_entry(row % s.n[1], s.n[1], s.table_n[1]);
+    const long long c = table_entry(row / s.n[1], s.n[2], s.table_n[2]);
+    const long long k = (c * s.table_n[1] + b) * s.table_n[0];
+    for (long long a = blockIdx.y * (long long)blockDim.x + threadIdx.x; a < s.n[0];
+         a += (long long)gridDim.y * blockDim.x)
+      Visit::at(s, row * s.n[0] + a, k + a);
+  }
+}
+
+#endif

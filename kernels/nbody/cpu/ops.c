@@ -1,0 +1,345 @@
+/* The operations on the CPU. Compiled once with REAL float and once with REAL double, the type of mass, position and
+ * velocity; NBODY_OPS and NBODY_DTYPE name the table and the type. */
+#include "kernels/nbody/nbody.h"
+
+#include "engine/reduce.h"
+#include "kernels/nbody/cpu/functions.h"
+#include "kernels/nbody/direct/cpu/direct.h"
+#include "kernels/nbody/physics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Loops over bodies are cut into ranges of a fixed length, and run by one thread below the second number. */
+enum { RANGE = SIM_REDUCE_BLOCK, PARALLEL_FROM = 32768 };
+
+struct nbody_work {
+  nbody_options options;
+  nbody_state state;
+  nbody_pair *pair; /* NULL: bodies do not feel each other */
+  nbody_functions *functions;
+  void *memory; /* all arrays below */
+  REAL *x0, *v0;
+  double *a0, *j0;
+  double *terms, *partial; /* [2 n], [ranges] */
+};
+
+static double scratch_bytes(const nbody_options *options, double n) {
+  return (options->jerk ? 6 * n * (sizeof(REAL) + sizeof(double)) : 0) + (2 * n + n / RANGE + 1) * sizeof(double);
+}
+
+static nbody_pair_options pair_options(const nbody_options *options) {
+  return (nbody_pair_options){.n = options->n,
+                              .single = options->single_pairs,
+                              .jerk = options->jerk,
+                              .isa = options->isa,
+                              .threads = options->threads,
+                              .G = options->G,
+                              .softening = options->softening,
+                              .law = options->laws.pair};
+}
+
+static double bytes(const nbody_options *options) {
+  const nbody_pair_options pair = pair_options(options);
+  return scratch_bytes(options, (double)options->n) + nbody_functions_bytes(options) +
+         (options->laws.alone ? 0 : nbody_pair_bytes(&pair));
+}
+
+static void destroy(nbody_work **work) {
+  if (*work == NULL) return;
+  if ((*work)->pair != NULL) nbody_pair_destroy(&(*work)->pair);
+  nbody_functions_destroy(&(*work)->functions);
+  sim_backend_cpu.free((*work)->memory);
+  free(*work);
+  *work = NULL;
+}
+
+static sim_status create(const nbody_options *options, const nbody_state *state, nbody_work **out) {
+  nbody_work *w = *out = calloc(1, sizeof *w);
+  if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the integrator");
+  w->options = *options;
+  w->state = *state;
+  const nbody_pair_options pair = pair_options(options);
+  const size_t n = (size_t)options->n;
+  sim_status status = sim_backend_cpu.alloc((size_t)scratch_bytes(options, (double)n), &w->memory);
+  if (status == SIM_OK && !options->laws.alone) status = nbody_pair_create(&pair, &w->pair);
+  if (status != SIM_OK) {
+    destroy(out);
+    return status;
+  }
+  double *next = w->memory;
+  w->terms = next;
+  next += 2 * n;
+  if (options->jerk) {
+    w->a0 = next;
+    w->j0 = next + 3 * n;
+    next += 6 * n;
+  }
+  w->partial = next;
+  if (options->jerk) {
+    w->x0 = (REAL *)(void *)(w->partial + sim_reduce_blocks(n)); /* after the doubles, so that all are aligned */
+    w->v0 = w->x0 + 3 * n;
+  }
+  status = nbody_functions_create(options, state, NBODY_DTYPE, w->terms, w->partial, &w->functions);
+  if (status != SIM_OK) destroy(out);
+  return status;
+}
+
+static const char *name(const nbody_work *w) { return w->pair != NULL ? nbody_pair_name(w->pair) : "none"; }
+
+/* ---- loops over bodies ---- */
+
+typedef void range_loop(nbody_work *w, double a, double b, int64_t first, int64_t last);
+
+static void over_ranges(nbody_work *w, range_loop *loop, double a, double b, int64_t count) {
+  if (count < PARALLEL_FROM || w->options.threads == 1) {
+    for (int64_t first = 0; first < count; first += RANGE)
+      loop(w, a, b, first, first + RANGE < count ? first + RANGE : count);
+    return;
+  }
+#pragma omp parallel for schedule(static) num_threads(w->options.threads)
+  for (int64_t first = 0; first < count; first += RANGE)
+    loop(w, a, b, first, first + RANGE < count ? first + RANGE : count);
+}
+
+/* Least over all bodies of what `loop` leaves in partial[range]. */
+static double least_over_ranges(nbody_work *w, range_loop *loop, double a, double b) {
+  over_ranges(w, loop, a, b, w->state.n);
+  double least = INFINITY;
+  for (int64_t r = 0; r * RANGE < w->state.n; r++) least = fmin(least, w->partial[r]);
+  return least;
+}
+
+static void force(nbody_work *w, double t) {
+  const nbody_state *s = &w->state;
+  if (w->pair == NULL) {
+    memset(s->acceleration, 0, (size_t)(3 * s->n) * sizeof(double));
+    if (w->options.jerk) memset(s->jerk, 0, (size_t)(3 * s->n) * sizeof(double));
+  } else if (w->options.jerk)
+    nbody_pair_jerk(w->pair, NBODY_DTYPE, s->mass, s->position, s->velocity, s->acceleration, s->jerk);
+  else
+    nbody_pair_acceleration(w->pair, NBODY_DTYPE, s->mass, s->position, s->acceleration);
+  nbody_functions_force(w->functions, t);
+}
+
+static void finish(nbody_work *w) { (void)w; } /* the force leaves nothing to do */
+
+static void kick_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
+  (void)unused;
+  REAL *restrict v = w->state.velocity;
+  const double *restrict a = w->state.acceleration;
+  for (int64_t k = first; k < last; k++) v[k] = (REAL)nbody_kicked(v[k], a[k], dt);
+}
+
+static void drift_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
+  (void)unused;
+  REAL *restrict x = w->state.position;
+  const REAL *restrict v = w->state.velocity;
+  for (int64_t k = first; k < last; k++) x[k] = (REAL)nbody_drifted(x[k], v[k], dt);
+}
+
+static void kick_drift_range(nbody_work *w, double kick, double drift, int64_t first, int64_t last) {
+  kick_range(w, kick, 0, first, last);
+  drift_range(w, drift, 0, first, last);
+}
+
+static void kick(nbody_work *w, double dt) { over_ranges(w, kick_range, dt, 0, 3 * w->state.n); }
+static void drift(nbody_work *w, double dt) { over_ranges(w, drift_range, dt, 0, 3 * w->state.n); }
+
+static void kick_drift(nbody_work *w, double kicked, double drifted) {
+  over_ranges(w, kick_drift_range, kicked, drifted, 3 * w->state.n);
+}
+
+static void predict_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
+  (void)unused;
+  REAL *restrict x = w->state.position, *restrict v = w->state.velocity;
+  const double *restrict a = w->state.acceleration, *restrict j = w->state.jerk;
+  for (int64_t k = first; k < last; k++) {
+    w->x0[k] = x[k];
+    w->v0[k] = v[k];
+    w->a0[k] = a[k];
+    w->j0[k] = j[k];
+    x[k] = (REAL)nbody_predicted_position(w->x0[k], w->v0[k], a[k], j[k], dt);
+    v[k] = (REAL)nbody_predicted_velocity(w->v0[k], a[k], j[k], dt);
+  }
+}
+
+static void correct_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
+  (void)unused;
+  REAL *restrict x = w->state.position, *restrict v = w->state.velocity;
+  const double *restrict a = w->state.acceleration, *restrict j = w->state.jerk;
+  for (int64_t k = first; k < last; k++) {
+    const double v1 = nbody_corrected_velocity(w->v0[k], w->a0[k], w->j0[k], a[k], j[k], dt);
+    x[k] = (REAL)nbody_corrected_position(w->x0[k], w->v0[k], v1, w->a0[k], a[k], dt);
+    v[k] = (REAL)v1;
+  }
+}
+
+static void hermite_predict(nbody_work *w, double dt) { over_ranges(w, predict_range, dt, 0, 3 * w->state.n); }
+static void hermite_correct(nbody_work *w, double dt) { over_ranges(w, correct_range, dt, 0, 3 * w->state.n); }
+
+/* ---- time steps ---- */
+
+static double square3(const double *x, int64_t n, int64_t i) {
+  return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
+}
+
+static void softened_range(nbody_work *w, double unused, double also, int64_t first, int64_t last) {
+  (void)unused, (void)also;
+  double most = 0;
+  for (int64_t i = first; i < last; i++) most = fmax(most, square3(w->state.acceleration, w->state.n, i));
+  w->partial[first / RANGE] = 1 / sqrt(most);
+}
+
+static double step_softened(nbody_work *w, double eta) {
+  return eta * sqrt(w->options.softening * least_over_ranges(w, softened_range, 0, 0));
+}
+
+static void aarseth_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
+  (void)unused;
+  const int64_t n = w->state.n;
+  const double *a = w->state.acceleration, *j = w->state.jerk;
+  double least = INFINITY;
+  for (int64_t i = first; i < last; i++) {
+    double s2 = 0, c2 = 0;
+    for (int64_t k = i; k < 3 * n; k += n) {
+      const double crackle = nbody_crackle(w->a0[k], w->j0[k], a[k], j[k], dt);
+      const double snap = nbody_snap(w->a0[k], w->j0[k], a[k], j[k], dt) + dt * crackle;
+      s2 += snap * snap;
+      c2 += crackle * crackle;
+    }
+    least = fmin(least, nbody_aarseth(square3(a, n, i), square3(j, n, i), s2, c2));
+  }
+  w->partial[first / RANGE] = least;
+}
+
+static double step_aarseth(nbody_work *w, double eta, double dt) {
+  return sqrt(eta * least_over_ranges(w, aarseth_range, dt, 0));
+}
+
+static void start_range(nbody_work *w, double eps2, double G, int64_t first, int64_t last) {
+  const int64_t n = w->state.n;
+  const REAL *x = w->state.position, *m = w->state.mass;
+  double least = INFINITY;
+  for (int64_t i = first; i < last; i++) {
+    for (int64_t k = 0; k < i && w->options.laws.pair == NULL; k++)
+      least = fmin(least, nbody_fall_time2((double)x[i] - x[k], (double)x[n + i] - x[n + k],
+                                           (double)x[2 * n + i] - x[2 * n + k], eps2, G * ((double)m[i] + m[k])));
+    const double j2 = square3(w->state.jerk, n, i);
+    if (j2 > 0) least = fmin(least, square3(w->state.acceleration, n, i) / j2);
+  }
+  w->partial[first / RANGE] = least;
+}
+
+static double step_start(nbody_work *w) {
+  const double eps = w->options.softening;
+  const double least = sqrt(least_over_ranges(w, start_range, eps * eps, w->options.G));
+  if (w->pair == NULL || w->options.laws.pair == NULL) return least;
+  return fmin(least, nbody_pair_start(w->pair, NBODY_DTYPE, w->state.mass, w->state.position));
+}
+
+/* ---- observables ---- */
+
+/* Sum over bodies of the terms that were put into `terms`. */
+static double total(nbody_work *w) {
+  return sim_reduce_sum(w->terms, (size_t)w->state.n, w->partial, w->options.threads);
+}
+
+static void sums(nbody_work *w, double t, nbody_sums *out) {
+  const int64_t n = w->state.n;
+  const REAL *m = w->state.mass, *x = w->state.position, *v = w->state.velocity;
+  double *term = w->terms;
+  for (int64_t i = 0; i < n; i++) term[i] = m[i];
+  out->mass = total(w);
+  for (int64_t i = 0; i < n; i++) {
+    const double vx = v[i], vy = v[n + i], vz = v[2 * n + i];
+    term[i] = 0.5 * m[i] * (vx * vx + vy * vy + vz * vz);
+  }
+  out->kinetic = total(w);
+  for (int c = 0; c < 3; c++) {
+    const int64_t p = (c + 1) % 3 * n, q = (c + 2) % 3 * n;
+    for (int64_t i = 0; i < n; i++) term[i] = (double)m[i] * x[c * n + i];
+    out->moment[c] = total(w);
+    for (int64_t i = 0; i < n; i++) term[i] = (double)m[i] * v[c * n + i];
+    out->momentum[c] = total(w);
+    for (int64_t i = 0; i < n; i++) term[i] = m[i] * ((double)x[p + i] * v[q + i] - (double)x[q + i] * v[p + i]);
+    out->angular_momentum[c] = total(w);
+  }
+  out->potential = w->pair != NULL ? nbody_pair_potential(w->pair, NBODY_DTYPE, m, x) : 0;
+  out->potential += nbody_functions_potential(w->functions, t);
+}
+
+static sim_status observe(nbody_work *w, double t, double *values) {
+  nbody_functions_observe(w->functions, t, values);
+  return SIM_OK;
+}
+
+typedef struct shell {
+  double distance2, mass;
+} shell;
+
+/* By distance, then mass: the order is then the same whatever the sorting algorithm. */
+static bool inside(shell a, shell b) {
+  return a.distance2 < b.distance2 || (a.distance2 == b.distance2 && a.mass < b.mass);
+}
+
+/* Heapsort: in place, where qsort may take as much memory again. */
+static void sort_shells(shell *shells, int64_t n) {
+  for (int64_t top = n / 2, last = n; last > 1;) {
+    shell moved;
+    if (top > 0)
+      moved = shells[--top];
+    else {
+      moved = shells[--last];
+      shells[last] = shells[0];
+    }
+    int64_t hole = top;
+    for (int64_t child; (child = 2 * hole + 1) < last; hole = child) {
+      if (child + 1 < last && inside(shells[child], shells[child + 1])) child++;
+      if (!inside(moved, shells[child])) break;
+      shells[hole] = shells[child];
+    }
+    shells[hole] = moved;
+  }
+}
+
+static void radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
+  const int64_t n = w->state.n;
+  const REAL *m = w->state.mass, *x = w->state.position;
+  shell *shells = (shell *)(void *)w->terms;
+  double mass = 0, within = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const double dx = x[i] - centre[0], dy = x[n + i] - centre[1], dz = x[2 * n + i] - centre[2];
+    shells[i] = (shell){dx * dx + dy * dy + dz * dz, m[i]};
+    mass += m[i];
+  }
+  sort_shells(shells, n);
+  int next = 0;
+  for (int64_t i = 0; i < n && next < NBODY_RADII; i++) {
+    within += shells[i].mass;
+    for (; next < NBODY_RADII && (within >= nbody_radius_fractions[next] * mass || i == n - 1); next++)
+      out[next] = sqrt(shells[i].distance2);
+  }
+}
+
+const nbody_ops NBODY_OPS = {
+    .dtype = NBODY_DTYPE,
+    .bytes = bytes,
+    .create = create,
+    .destroy = destroy,
+    .name = name,
+    .force = force,
+    .finish = finish,
+    .kick = kick,
+    .drift = drift,
+    .kick_drift = kick_drift,
+    .hermite_predict = hermite_predict,
+    .hermite_correct = hermite_correct,
+    .step_softened = step_softened,
+    .step_aarseth = step_aarseth,
+    .step_start = step_start,
+    .sums = sums,
+    .observe = observe,
+    .radii = radii,
+};

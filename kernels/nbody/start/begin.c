@@ -1,0 +1,334 @@
+/* How a run begins: its arrays, its bodies in their places, and a look at whether they stand apart. */
+#include "kernels/nbody/run.h"
+
+#include "kernels/nbody/cpu/field.h"
+
+#include "engine/run/startup.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) {
+  const int64_t shape[] = {3, run->n};
+  const sim_backend *backend = setup->backend;
+  SIM_TRY(sim_buffer_create(&sim_backend_cpu, SIM_U64, 1, &run->n, &run->id));
+  SIM_TRY(sim_buffer_create(backend, run->ops->dtype, 1, &run->n, &run->mass));
+  SIM_TRY(sim_buffer_create(backend, run->ops->dtype, 2, shape, &run->position));
+  SIM_TRY(sim_buffer_create(backend, run->ops->dtype, 2, shape, &run->velocity));
+  SIM_TRY(sim_buffer_create(backend, SIM_F64, 2, shape, &run->acceleration));
+  if (run->integrate.scheme == NBODY_HERMITE4) SIM_TRY(sim_buffer_create(backend, SIM_F64, 2, shape, &run->jerk));
+  return SIM_OK;
+}
+
+/* Component c of all bodies from the order of ids to that of species, into `stage` as the state's type. */
+static sim_status arrange(const nbody_run *run, const double *values, int c, const char *what, void *stage) {
+  const uint64_t *id = run->id.data;
+  const int64_t n = run->n;
+  if (run->ops->dtype == SIM_F64) {
+    for (int64_t i = 0; i < n; i++) ((double *)stage)[c * n + i] = values[id[i]];
+    return SIM_OK;
+  }
+  float *out = (float *)stage + c * n;
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = (float)values[id[i]];
+    if (!isfinite(out[i]))
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "bodies: the %s %.9g of body %" PRIu64 " (from 0) does not fit single precision; take other "
+                      "units, or precision = \"mixed\"",
+                      what, values[id[i]], id[i]);
+  }
+  return SIM_OK;
+}
+
+/* One array of the state from its `count` components. */
+static sim_status put_array(nbody_run *run, const sim_setup *setup, double *const *values, int count, const char *what,
+                            void *stage, sim_buffer *out) {
+  for (int c = 0; c < count; c++) SIM_TRY(arrange(run, values[c], c, what, stage));
+  return setup->backend->copy(out->data, stage, sim_buffer_bytes(out));
+}
+
+static sim_status put_bodies(nbody_run *run, const nbody_bodies *bodies, const sim_setup *setup) {
+  void *stage = malloc(sim_buffer_bytes(&run->position));
+  if (stage == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %" PRId64 " bodies", run->n);
+  sim_status status = put_array(run, setup, &bodies->mass, 1, "mass", stage, &run->mass);
+  if (status == SIM_OK) status = put_array(run, setup, bodies->position, 3, "position", stage, &run->position);
+  if (status == SIM_OK) status = put_array(run, setup, bodies->velocity, 3, "velocity", stage, &run->velocity);
+  free(stage);
+  return status;
+}
+
+/* Ids in the order of species, and in that of ids within one. */
+static void put_ids(nbody_run *run, const nbody_parts *parts) {
+  int64_t next[SIM_SPECIES_MAX];
+  uint64_t id = 0, *ids = run->id.data;
+  for (size_t s = 0; s < run->species_count; s++) next[s] = run->species[s].first;
+  for (size_t i = 0; i < parts->count; i++) {
+    size_t s = 0;
+    while (strcmp(run->species[s].name, parts->part[i].species) != 0) s++;
+    for (int64_t k = 0; k < parts->part[i].n; k++) ids[next[s]++] = id++;
+  }
+}
+
+/* Root mean square distance from the mean position; in units of the farthest, as squares may pass all numbers. */
+static double spread_of(const nbody_bodies *bodies, int64_t n) {
+  double squares = 0, unit = 0;
+  for (int c = 0; c < 3; c++)
+    for (int64_t i = 0; i < n; i++) unit = fmax(unit, fabs(bodies->position[c][i]));
+  if (unit == 0) return 0;
+  for (int c = 0; c < 3; c++) {
+    double mean = 0;
+    for (int64_t i = 0; i < n; i++) mean += bodies->position[c][i] / unit / (double)n;
+    for (int64_t i = 0; i < n; i++) squares += pow(bodies->position[c][i] / unit - mean, 2);
+  }
+  return fmin(unit * sqrt(squares / (double)n), DBL_MAX);
+}
+
+sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup, const nbody_parts *parts) {
+  nbody_bodies bodies;
+  if (!(parts->n < 0x1p40)) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %.9g bodies", parts->n);
+  run->n = (int64_t)parts->n;
+  run->species_count = nbody_parts_species(parts, run->species);
+  SIM_TRY(nbody_create_arrays(run, setup));
+  put_ids(run, parts);
+  SIM_TRY(nbody_bodies_create(p, setup, parts, &bodies));
+  sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
+  sim_startup("comparing places", 0, 0);
+  if (status == SIM_OK) status = nbody_check_places(run, p, &bodies);
+  if (status == SIM_OK) status = put_bodies(run, &bodies, setup);
+  run->controller[NBODY_SPREAD] = spread_of(&bodies, run->n);
+  nbody_bodies_free(&bodies);
+  return status;
+}
+
+/* What a state array holds, for the host to read; `*copy` is to be freed. */
+static sim_status fetch(const nbody_run *run, const sim_buffer *buffer, const void **out, void **copy) {
+  *out = buffer->data;
+  *copy = NULL;
+  if (buffer->space == SIM_SPACE_HOST) return SIM_OK;
+  *out = *copy = malloc(sim_buffer_bytes(buffer));
+  if (*copy == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %" PRId64 " bodies", run->n);
+  return run->backend->copy(*copy, buffer->data, sim_buffer_bytes(buffer));
+}
+
+/* The body with the first number that is not finite in [3][n]; -1: none. */
+static sim_status find_infinite(const nbody_run *run, const sim_buffer *buffer, int64_t *body) {
+  const void *values;
+  void *copy;
+  *body = -1;
+  if (buffer->data == NULL) return SIM_OK;
+  sim_status status = fetch(run, buffer, &values, &copy);
+  for (int64_t k = 0; status == SIM_OK && k < 3 * run->n && *body < 0; k++)
+    if (!isfinite(((const double *)values)[k])) *body = k % run->n;
+  free(copy);
+  return status;
+}
+
+static double position_at(const nbody_run *run, const void *positions, int c, int64_t i) {
+  const int64_t k = c * run->n + i;
+  return run->ops->dtype == SIM_F32 ? (double)((const float *)positions)[k] : ((const double *)positions)[k];
+}
+
+static double distance(const nbody_run *run, const void *positions, int64_t i, int64_t j) {
+  double d[3];
+  for (int c = 0; c < 3; c++) d[c] = fabs(position_at(run, positions, c, i) - position_at(run, positions, c, j));
+  return fmax(d[0], fmax(d[1], d[2]));
+}
+
+/* Where two bodies are one in the precision of the pair terms, the first force says so, and only that tells it as the
+ * terms are really rounded. They keep 24 bits (fp64: 53) of twice the extent, and inverse cubes of 2^-40 (2^-100) of
+ * it; what is not finite among bodies farther apart than that comes from other numbers. */
+static sim_status refuse_near(const nbody_run *run, const nbody_options *options, const void *positions, int64_t bad) {
+  int64_t nearest = -1;
+  double least = INFINITY, extent = 0;
+  for (int64_t i = 0; i < run->n; i++) {
+    const double d = i != bad ? distance(run, positions, bad, i) : INFINITY;
+    if (i != bad) extent = fmax(extent, d);
+    if (d < least) nearest = i;
+    least = fmin(least, d);
+  }
+  if (nearest < 0 || !isfinite(extent) || !(least <= extent * (options->single_pairs ? 0x1p-21 : 0x1p-50)))
+    return SIM_OK;
+  const uint64_t *id = run->id.data;
+  const uint64_t first = id[bad] < id[nearest] ? id[bad] : id[nearest], second = id[bad] + id[nearest] - first;
+  char apart[64] = "both";
+  if (least > 0)
+    snprintf(apart, sizeof apart, "only %.3g apart, too close for %s pair terms,", least,
+             options->single_pairs ? "fp32" : "fp64");
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "bodies: %" PRIu64 " and %" PRIu64 " (ids, from 0) are %s at {%.9g, %.9g, %.9g}: their force is "
+                  "infinite without gravity.softening",
+                  first, second, apart, position_at(run, positions, 0, bad), position_at(run, positions, 1, bad),
+                  position_at(run, positions, 2, bad));
+}
+
+/* Whether fp32 can hold it, neither as 0 nor as infinity. */
+static bool fits_single(double value) {
+  return value == 0 || (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX) || !isfinite(value);
+}
+
+/* Squared distances of bodies that lie apart in the order of ids by all powers of two, r2[count]. */
+static int64_t some_distances(const nbody_run *run, const void *positions, double r2[NBODY_FIELD_BLOCK]) {
+  int64_t count = 0;
+  for (int64_t apart = 1; apart < run->n; apart *= 2)
+    for (int64_t k = 0; k < 8 && count < NBODY_FIELD_BLOCK; k++) {
+      const int64_t i = k * (run->n - apart) / 8;
+      r2[count] = 0;
+      for (int c = 0; c < 3; c++) {
+        const double d = position_at(run, positions, c, i + apart) - position_at(run, positions, c, i);
+        r2[count] += d * d;
+      }
+      count++;
+    }
+  return count;
+}
+
+/* fp32 terms of a law are in the scenario's own units: SI may be beyond them. */
+static sim_status check_single_range(const nbody_run *run) {
+  const void *positions;
+  void *copy;
+  nbody_field *field = NULL;
+  double r2[NBODY_FIELD_BLOCK];
+  sim_status status = fetch(run, &run->position, &positions, &copy);
+  const int64_t count = status == SIM_OK ? some_distances(run, positions, r2) : 0;
+  free(copy);
+  if (status == SIM_OK) status = nbody_field_create(run->laws.pair, NULL, SIM_ISA_PLAIN, 1, &field);
+  if (status == SIM_OK) {
+    const double *force = nbody_field_run(field, &(nbody_column){r2, SIM_F64, false}, 0, count);
+    for (int64_t k = 0; k < count && status == SIM_OK; k++)
+      if (!fits_single(r2[k]) || !fits_single(force[k]))
+        status = sim_fail(SIM_ERR_SCENARIO,
+                          "pair: at r2 = %.3g it gives %.3g times the distance, and single and mixed precision take "
+                          "both in fp32, from 1e-38 to 3e38: take other units, or precision = \"double\"",
+                          r2[k], force[k]);
+  }
+  nbody_field_destroy(&field);
+  return status;
+}
+
+/* The greatest of a state array's [n] or, of [3][n], its greatest component; the body in *at. */
+static sim_status find_greatest(const nbody_run *run, const sim_buffer *buffer, int64_t *at, double *value) {
+  const void *values;
+  void *copy;
+  const int64_t count = (int64_t)(sim_buffer_bytes(buffer) / sim_dtype_size(buffer->dtype));
+  *at = 0;
+  *value = 0;
+  sim_status status = fetch(run, buffer, &values, &copy);
+  for (int64_t k = 0; status == SIM_OK && k < count; k++) {
+    const double x = fabs(buffer->dtype == SIM_F32 ? (double)((const float *)values)[k] : ((const double *)values)[k]);
+    if (x > *value) *value = x, *at = k % run->n;
+  }
+  free(copy);
+  return status;
+}
+
+sim_status nbody_check_force(const nbody_run *run, const nbody_options *options) {
+  int64_t bad, heaviest;
+  const void *positions;
+  void *copy;
+  double mass;
+  const bool own = run->laws.pair != NULL || run->laws.external != NULL;
+  if (run->laws.pair != NULL && !run->laws.alone && options->single_pairs) SIM_TRY(check_single_range(run));
+  SIM_TRY(find_infinite(run, &run->acceleration, &bad));
+  if (bad < 0) SIM_TRY(find_infinite(run, &run->jerk, &bad));
+  if (bad < 0) return SIM_OK;
+  SIM_TRY(find_greatest(run, &run->mass, &heaviest, &mass));
+  SIM_TRY(fetch(run, &run->position, &positions, &copy));
+  const uint64_t *id = run->id.data;
+  sim_status status = SIM_OK;
+  if (run->laws.pair == NULL && options->softening == 0) status = refuse_near(run, options, positions, bad);
+  if (status == SIM_OK && own)
+    status = sim_fail(
+        SIM_ERR_SCENARIO,
+        "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, is not finite", id[bad],
+        position_at(run, positions, 0, bad), position_at(run, positions, 1, bad), position_at(run, positions, 2, bad));
+  else if (status == SIM_OK)
+    status = sim_fail(SIM_ERR_SCENARIO,
+                      "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, passes the "
+                      "numbers of double precision; the heaviest body is %" PRIu64 " of mass %.3g: take other units",
+                      id[bad], position_at(run, positions, 0, bad), position_at(run, positions, 1, bad),
+                      position_at(run, positions, 2, bad), id[heaviest], mass);
+  free(copy);
+  return status;
+}
+
+sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) {
+  int64_t heaviest, fastest;
+  double mass, speed;
+  const bool kinetic = isfinite(sums->kinetic);
+  if (kinetic && (isfinite(sums->potential) || !run->laws.potential)) return SIM_OK;
+  SIM_TRY(find_greatest(run, &run->mass, &heaviest, &mass));
+  SIM_TRY(find_greatest(run, &run->velocity, &fastest, &speed));
+  const uint64_t *id = run->id.data;
+  if (!kinetic)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "bodies: the kinetic energy passes the numbers of double precision; the fastest body is %" PRIu64
+                    " (from 0) with a speed of %.3g and a mass of at most %.3g: take other units",
+                    id[fastest], speed, mass);
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "bodies: the potential energy is not finite; the heaviest body is %" PRIu64
+                  " (from 0) of mass %.3g: take other units, or see to the potential",
+                  id[heaviest], mass);
+}
+
+/* ---- the first step in an external force ---- */
+
+/* What the field's function takes, [inputs]: x y z vx vy vz ax ay az t; jerks of the whole force beside it. */
+typedef struct motion {
+  const void *position, *velocity, *acceleration, *jerk;
+  void *copies[4];
+} motion;
+
+static sim_status fetch_motion(const nbody_run *run, motion *out) {
+  const sim_buffer *const buffers[] = {&run->position, &run->velocity, &run->acceleration, &run->jerk};
+  const void **const to[] = {&out->position, &out->velocity, &out->acceleration, &out->jerk};
+  *out = (motion){0};
+  for (int i = 0; i < 4; i++) SIM_TRY(fetch(run, buffers[i], to[i], &out->copies[i]));
+  return SIM_OK;
+}
+
+static double length(const double *x, int64_t stride) {
+  return sqrt(x[0] * x[0] + x[stride] * x[stride] + x[2 * stride] * x[2 * stride]);
+}
+
+static double least_time(const nbody_run *run, const nbody_field *field, const motion *m) {
+  static const double begin = 0;
+  const void *const vectors[] = {m->position, m->velocity, m->acceleration};
+  const size_t real = sim_dtype_size(run->ops->dtype), n = (size_t)run->n;
+  nbody_column in[10];
+  double least = INFINITY;
+  for (size_t k = 0; k < 9; k++) {
+    const size_t size = k < 6 ? real : sizeof(double);
+    in[k] = (nbody_column){(const char *)vectors[k / 3] + k % 3 * n * size, k < 6 ? run->ops->dtype : SIM_F64, false};
+  }
+  in[9] = (nbody_column){&begin, SIM_F64, true};
+  for (int64_t first = 0; first < run->n; first += NBODY_FIELD_BLOCK) {
+    const int64_t count = run->n - first < NBODY_FIELD_BLOCK ? run->n - first : NBODY_FIELD_BLOCK;
+    const double *snap = nbody_field_run(field, in, first, count);
+    for (int64_t k = 0; k < count; k++) {
+      const double a = length((const double *)m->acceleration + first + k, run->n);
+      const double j = length((const double *)m->jerk + first + k, run->n), s = length(snap + k, NBODY_FIELD_BLOCK);
+      if (j > 0 && a > 0) least = fmin(least, a / j);
+      if (s > 0 && a > 0) least = fmin(least, sqrt(a / s));
+      if (s > 0 && j > 0) least = fmin(least, j / s);
+    }
+  }
+  return least;
+}
+
+sim_status nbody_external_start(const nbody_run *run, double *out) {
+  sim_expr *snap;
+  nbody_field *field = NULL;
+  motion m = {0};
+  SIM_TRY(nbody_laws_snap(&run->laws, &snap));
+  sim_status status = nbody_field_create(snap, "t", SIM_ISA_PLAIN, 1, &field);
+  if (status == SIM_OK) status = fetch_motion(run, &m);
+  if (status == SIM_OK) *out = least_time(run, field, &m);
+  for (int i = 0; i < 4; i++) free(m.copies[i]);
+  nbody_field_destroy(&field);
+  sim_expr_free(&snap);
+  return status;
+}

@@ -1,0 +1,307 @@
+#include "kernels/nbody/start/bodies.h"
+
+#include "engine/reduce.h"
+#include "engine/run/startup.h"
+#include "kernels/nbody/cpu/field.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- parts ---- */
+
+static sim_status file_path(const nbody_from_file *file, const sim_setup *setup, char out[4096]) {
+  const bool alone = file->path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
+  const int length =
+      alone ? snprintf(out, 4096, "%s", file->path) : snprintf(out, 4096, "%s/%s", setup->folder, file->path);
+  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "a path of %d letters is too long", length);
+  return SIM_OK;
+}
+
+static sim_status count_item(const sim_item *item, const sim_setup *setup, int64_t *n) {
+  const sim_schema *schema = item->schema;
+  if (schema == &nbody_body_schema)
+    *n = 1;
+  else if (schema == &nbody_uniform_sphere_schema)
+    *n = ((const nbody_uniform_sphere *)item->data)->n;
+  else if (schema == &nbody_exponential_disk_schema)
+    *n = ((const nbody_exponential_disk *)item->data)->n;
+  else if (schema == &nbody_each_schema)
+    *n = (int64_t)((const nbody_each *)item->data)->mass.rows;
+  else if (schema == &nbody_from_file_schema) {
+    const nbody_from_file *file = item->data;
+    char path[4096];
+    SIM_TRY(file_path(file, setup, path));
+    SIM_TRY(setup->count_particles(path, file->group.species, n));
+    if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: holds no bodies", path);
+  } else
+    *n = ((const nbody_sphere *)item->data)->n;
+  return SIM_OK;
+}
+
+sim_status nbody_parts_list(const nbody_parameters *p, const sim_setup *setup, nbody_parts *out) {
+  *out = (nbody_parts){0};
+  out->part = calloc(2 * p->bodies.count + 1, sizeof *out->part);
+  if (out->part == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the list of bodies");
+  for (size_t i = 0; i < p->bodies.count; i++) {
+    const sim_item *item = &p->bodies.items[i];
+    nbody_part part = {.item = item, .species = ((const nbody_group *)item->data)->species};
+    sim_status status = count_item(item, setup, &part.n);
+    if (status != SIM_OK) {
+      nbody_parts_free(out);
+      return status;
+    }
+    out->part[out->count++] = part;
+    out->n += (double)part.n;
+    if (item->schema == &nbody_exponential_disk_schema) {
+      const nbody_halo *halo = &((const nbody_exponential_disk *)item->data)->halo;
+      out->part[out->count++] = (nbody_part){item, halo->species, halo->n, true};
+      out->n += (double)halo->n;
+    }
+  }
+  sim_species species[SIM_SPECIES_MAX];
+  if (nbody_parts_species(out, species) == SIZE_MAX) {
+    nbody_parts_free(out);
+    return sim_fail(SIM_ERR_SCENARIO, "bodies: expected at most %d species", SIM_SPECIES_MAX);
+  }
+  return SIM_OK;
+}
+
+void nbody_parts_free(nbody_parts *parts) {
+  free(parts->part);
+  *parts = (nbody_parts){0};
+}
+
+size_t nbody_parts_species(const nbody_parts *parts, sim_species species[SIM_SPECIES_MAX]) {
+  size_t count = 0;
+  for (size_t i = 0; i < parts->count; i++) {
+    size_t s = 0;
+    while (s < count && strcmp(species[s].name, parts->part[i].species) != 0) s++;
+    if (s == SIM_SPECIES_MAX) return SIZE_MAX;
+    if (s == count) {
+      species[count++] = (sim_species){0};
+      snprintf(species[s].name, sizeof species[s].name, "%s", parts->part[i].species);
+    }
+    if (parts->n < 0x1p62) species[s].count += parts->part[i].n;
+  }
+  for (size_t s = 1; s < count; s++) species[s].first = species[s - 1].first + species[s - 1].count;
+  return count;
+}
+
+/* ---- placing a part ---- */
+
+static double weighted_mean(const nbody_bodies *part, const double *x, double mass, double *scratch, int threads) {
+  const size_t n = (size_t)part->n;
+  for (size_t i = 0; i < n; i++) scratch[i] = part->mass[i] * x[i];
+  return sim_reduce_sum(scratch, n, scratch + n, threads) / mass;
+}
+
+/* Centre of mass and momentum to zero. The second pass takes away the rounding of the first. */
+static void recentre(nbody_bodies *part, double *scratch, int threads) {
+  const size_t n = (size_t)part->n;
+  memcpy(scratch, part->mass, n * sizeof *scratch);
+  const double mass = sim_reduce_sum(scratch, n, scratch + n, threads);
+  if (!(mass > 0)) return;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int c = 0; c < 3; c++) {
+      const double x = weighted_mean(part, part->position[c], mass, scratch, threads);
+      const double v = weighted_mean(part, part->velocity[c], mass, scratch, threads);
+      for (size_t i = 0; i < n; i++) {
+        part->position[c][i] -= x;
+        part->velocity[c][i] -= v;
+      }
+    }
+  }
+}
+
+/* Rodrigues' formula for |degrees| about `degrees`. */
+static void rotation_matrix(const double degrees[3], double m[3][3]) {
+  const double size = sqrt(degrees[0] * degrees[0] + degrees[1] * degrees[1] + degrees[2] * degrees[2]);
+  const double angle = size * (3.14159265358979323846 / 180), c = cos(angle), s = sin(angle);
+  const double u[3] = {degrees[0] / size, degrees[1] / size, degrees[2] / size};
+  const double cross[3][3] = {{0, -u[2], u[1]}, {u[2], 0, -u[0]}, {-u[1], u[0], 0}};
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) m[i][j] = (i == j ? c : 0) + s * cross[i][j] + (1 - c) * u[i] * u[j];
+}
+
+static void place(const nbody_group *group, nbody_bodies *part) {
+  if (group->rotation[0] != 0 || group->rotation[1] != 0 || group->rotation[2] != 0) {
+    double m[3][3];
+    rotation_matrix(group->rotation, m);
+    double **both[2] = {part->position, part->velocity};
+    for (int k = 0; k < 2; k++) {
+      for (int64_t i = 0; i < part->n; i++) {
+        const double x = both[k][0][i], y = both[k][1][i], z = both[k][2][i];
+        for (int c = 0; c < 3; c++) both[k][c][i] = m[c][0] * x + m[c][1] * y + m[c][2] * z;
+      }
+    }
+  }
+  for (int c = 0; c < 3; c++) {
+    for (int64_t i = 0; i < part->n; i++) {
+      part->position[c][i] += group->position[c];
+      part->velocity[c][i] += group->velocity[c];
+    }
+  }
+}
+
+static sim_status add_field(const sim_expr *expr, nbody_bodies *part) {
+  nbody_field *field;
+  nbody_column in[3];
+  if (expr == NULL) return SIM_OK;
+  for (int c = 0; c < 3; c++) in[c] = (nbody_column){part->position[c], SIM_F64, false};
+  SIM_TRY(nbody_field_create(expr, NULL, SIM_ISA_PLAIN, 1, &field));
+  for (int64_t first = 0; first < part->n; first += NBODY_FIELD_BLOCK) {
+    const int64_t count = part->n - first < NBODY_FIELD_BLOCK ? part->n - first : NBODY_FIELD_BLOCK;
+    const double *more = nbody_field_run(field, in, first, count);
+    for (int c = 0; c < 3; c++)
+      for (int64_t i = 0; i < count; i++) part->velocity[c][first + i] += more[c * NBODY_FIELD_BLOCK + i];
+  }
+  nbody_field_destroy(&field);
+  for (int64_t i = 0; i < part->n; i++)
+    for (int c = 0; c < 3; c++)
+      if (!isfinite(part->velocity[c][i]))
+        return sim_fail(SIM_ERR_SCENARIO,
+                        "bodies: velocity_field gives body %lld (from 0) at {%.9g, %.9g, %.9g} a velocity that is not "
+                        "finite",
+                        (long long)(part->id + i), part->position[0][i], part->position[1][i], part->position[2][i]);
+  return SIM_OK;
+}
+
+/* ---- bodies that are given ---- */
+
+static void copy_each(const nbody_each *each, nbody_bodies *part) {
+  for (int64_t i = 0; i < part->n; i++) {
+    part->mass[i] = each->mass.data[i];
+    for (int c = 0; c < 3; c++) {
+      part->position[c][i] = each->position.data[3 * i + c];
+      part->velocity[c][i] = each->velocity.rows ? each->velocity.data[3 * i + c] : 0;
+    }
+  }
+}
+
+static sim_status check_read(const sim_particles *read, const nbody_bodies *part, const char *path) {
+  if (read->count != part->n) return sim_fail(SIM_ERR_SCENARIO, "%s: changed while it was read", path);
+  if (read->mass == NULL) return sim_fail(SIM_ERR_SCENARIO, "%s: has no masses", path);
+  for (int c = 0; c < 3; c++)
+    if (read->position[c] == NULL || read->velocity[c] == NULL)
+      return sim_fail(SIM_ERR_SCENARIO, "%s: has no %s of all three components", path,
+                      read->position[c] == NULL ? "position" : "velocity");
+  for (int64_t i = 0; i < part->n; i++) {
+    if (!(read->mass[i] >= 0))
+      return sim_fail(SIM_ERR_SCENARIO, "%s: body %lld has mass %.9g: expected >= 0", path, (long long)i + 1,
+                      read->mass[i]);
+    for (int c = 0; c < 3; c++)
+      if (!isfinite(read->mass[i]) || !isfinite(read->position[c][i]) || !isfinite(read->velocity[c][i]))
+        return sim_fail(SIM_ERR_SCENARIO, "%s: body %lld has a number that is not finite", path, (long long)i + 1);
+  }
+  return SIM_OK;
+}
+
+static sim_status read_file(const nbody_from_file *file, const nbody_parameters *p, const sim_setup *setup,
+                            nbody_bodies *part) {
+  char path[4096];
+  sim_particles read = {0};
+  SIM_TRY(file_path(file, setup, path));
+  SIM_TRY(setup->read_particles(path, file->group.species, &p->common.units, &read));
+  sim_status status = check_read(&read, part, path);
+  if (status == SIM_OK) {
+    const size_t bytes = (size_t)part->n * sizeof(double);
+    memcpy(part->mass, read.mass, bytes);
+    for (int c = 0; c < 3; c++) {
+      memcpy(part->position[c], read.position[c], bytes);
+      memcpy(part->velocity[c], read.velocity[c], bytes);
+    }
+  }
+  sim_particles_free(&read);
+  return status;
+}
+
+/* ---- all ---- */
+
+double nbody_bodies_bytes(const nbody_parts *parts, double stage) {
+  double read = 0, scratch = 0; /* of the largest file, and of the largest group that is moved to the origin */
+  for (size_t i = 0; i < parts->count; i++) {
+    const nbody_part *part = &parts->part[i];
+    const double bytes = (double)part->n * sizeof(double);
+    if (part->item->schema == &nbody_from_file_schema)
+      read = fmax(read, 7 * bytes);
+    else if (part->item->schema != &nbody_body_schema && part->item->schema != &nbody_each_schema)
+      scratch = fmax(scratch, (1 + 1.0 / SIM_REDUCE_BLOCK) * bytes);
+  }
+  return 7 * parts->n * sizeof(double) + fmax(scratch + read, stage);
+}
+
+static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_part *which, double *scratch,
+                            nbody_bodies *part) {
+  const nbody_maker maker = {p->common.seed, nbody_constant(p), p->gravity.softening, setup->threads};
+  const sim_schema *schema = which->item->schema;
+  const void *data = which->item->data;
+  if (schema == &nbody_each_schema) {
+    copy_each(data, part);
+    return add_field(((const nbody_group *)data)->velocity_field, part);
+  }
+  bool made = true;
+  if (schema == &nbody_body_schema) {
+    part->mass[0] = ((const nbody_body *)data)->mass;
+    made = false;
+  } else if (schema == &nbody_from_file_schema) {
+    SIM_TRY(read_file(data, p, setup, part));
+    made = false;
+  } else if (schema == &nbody_plummer_schema)
+    nbody_make_plummer(&maker, data, part);
+  else if (schema == &nbody_hernquist_schema)
+    SIM_TRY(nbody_make_hernquist(&maker, data, part));
+  else if (schema == &nbody_uniform_sphere_schema)
+    nbody_make_uniform(&maker, data, part);
+  else if (which->halo)
+    SIM_TRY(nbody_make_halo(&maker, data, part));
+  else
+    SIM_TRY(nbody_make_disk(&maker, data, part));
+  if (made) recentre(part, scratch, setup->threads);
+  place(data, part);
+  return add_field(((const nbody_group *)data)->velocity_field, part);
+}
+
+sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_parts *parts,
+                               nbody_bodies *out) {
+  *out = (nbody_bodies){0};
+  const size_t n = (size_t)parts->n, room = n + sim_reduce_blocks(n);
+  double *data = calloc(7 * n, sizeof *data), *scratch = calloc(room, sizeof *scratch);
+  sim_status status = SIM_OK;
+  if (data == NULL || scratch == NULL) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu bodies", n);
+  int64_t id = 0;
+  for (size_t i = 0; i < parts->count && status == SIM_OK; i++) {
+    nbody_bodies part = {.n = parts->part[i].n, .id = id, .mass = data + id};
+    for (int c = 0; c < 3; c++) {
+      part.position[c] = data + (1 + (size_t)c) * n + id;
+      part.velocity[c] = data + (4 + (size_t)c) * n + id;
+    }
+    sim_startup("making bodies", (double)i, parts->count > 1 ? (double)parts->count : 0);
+    status = make_part(p, setup, &parts->part[i], scratch, &part);
+    id += part.n;
+  }
+  free(scratch);
+  if (status != SIM_OK) {
+    free(data);
+    return status;
+  }
+  *out = (nbody_bodies){.n = id, .mass = data};
+  for (int c = 0; c < 3; c++) {
+    out->position[c] = data + (1 + (size_t)c) * n;
+    out->velocity[c] = data + (4 + (size_t)c) * n;
+  }
+  return SIM_OK;
+}
+
+void nbody_bodies_free(nbody_bodies *bodies) {
+  free(bodies->mass); /* one block */
+  *bodies = (nbody_bodies){0};
+}
+
+sim_status nbody_bodies_check_mass(const nbody_bodies *bodies, bool single) {
+  for (int64_t i = 0; i < bodies->n; i++)
+    if ((single ? (double)(float)bodies->mass[i] : bodies->mass[i]) > 0) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO, "bodies: expected a body that has mass, got none%s",
+                  single ? " that precision \"single\" can hold" : "");
+}

@@ -1,0 +1,86 @@
+/* Steps of assets that are no geometric Brownian motions; for path.c alone. See option_mover. */
+#ifndef OPTION_MOTION_H
+#define OPTION_MOTION_H
+
+#include "engine/expr/expr.h"
+#include "kernels/option/cpu/track.h"
+
+#define INVERSE_LN2 ((real)1.4426950408889634074)
+#define NATURAL_2 ((real)0.69314718055994530942)
+
+/* Heston's step: returns the growth of x beside its drift. `w` is the word of the variance. */
+static inline vreal heston_step(const option_mover *m, track *t, vreal normal, vbits w, vreal *vol) {
+  const vreal v = t->v, mean = v * (real)m->keep + (real)m->pull, variance = v * (real)m->spread + (real)m->floor;
+  const vreal psi = variance / (mean * mean), one = v_set(1);
+  const vwhole quadratic = psi <= (real)1.5;
+  /* v' = a (b + z)^2 */
+  const vreal q = v_max(2 / psi, one), b2 = q - 1 + v_root(v_max(q * (q - 1), v_set((real)1e-30)));
+  const vreal a = mean / (1 + b2), z = v_root(v_max(b2, v_set((real)1e-30))) - inverse_normal(w);
+  /* v' = 0 with probability p, else exponential. */
+  const vreal p = v_max((psi - 1) / (psi + 1), v_set(0)), beta = (1 - p) / mean;
+  const vreal longer = v_log2(v_max((1 - p) / v_uniform(w), one)) * NATURAL_2 / beta;
+  t->v = v_pick(quadratic, a * z * z, longer);
+  /* K0*: less the logarithm of the mean of exp(A v'). */
+  const real big = (real)(m->k2 + m->k4 / 2), least = (real)1e-6;
+  const vreal c = v_max(1 - a * (2 * big), v_set(least));
+  const vreal mass = p + (1 - p) * beta / v_max(beta - big, beta * least);
+  const vreal logs = v_log2(v_pick(quadratic, c, mass)) * NATURAL_2;
+  const vreal k0 = v_pick(quadratic, logs * (real)0.5 - a * b2 * big / c, -logs);
+  const vreal spread = v * (real)m->k3 + t->v * (real)m->k4;
+  *vol = v_root(v_max((v + t->v) * (real)(m->dt / 2), v_set((real)1e-30))) * INVERSE_LN2;
+  return (k0 - v * (real)(m->k3 / 2) + t->v * (real)m->k2 + v_root(v_max(spread, v_set((real)1e-30))) * normal) *
+         INVERSE_LN2;
+}
+
+static inline vreal grid_sigma(const option_mover *m, int step, vreal price) {
+  const double *row = m->row + (size_t)step * (size_t)m->nodes;
+  vreal sigma = v_set((real)row[0]);
+  for (int k = 0; k + 1 < m->nodes; k++) {
+    const vreal share = (price - (real)m->node[k]) * (real)(1 / (m->node[k + 1] - m->node[k]));
+    sigma = v_fma(v_max(v_min(share, v_set(1)), v_set(0)), v_set((real)(row[k + 1] - row[k])), sigma);
+  }
+  return sigma;
+}
+
+/* `unsound`: lanes whose volatility is none. */
+static inline vreal local_step(const option_mover *m, int step, vreal price, vreal normal, void *scratch, vreal *vol,
+                               vwhole *unsound) {
+  vreal sigma;
+  if (m->motion == OPTION_LOCAL_GRID) {
+    sigma = grid_sigma(m, step, price);
+  } else {
+    const real t = (real)(step * m->dt);
+    sim_expr_program_run(m->local, LANES, (const void *const[]){&price, &t}, (void *const[]){&sigma}, scratch);
+    *unsound |= ~((sigma >= v_set(0)) & (sigma <= v_set((real)OPTION_LOCAL_MAX)));
+  }
+  sigma += (real)m->shift;
+  *vol = sigma * (real)sqrt(m->dt) * INVERSE_LN2;
+  return *vol * normal - sigma * sigma * ((real)(m->dt / 2) * INVERSE_LN2);
+}
+
+static inline vreal jump_sum(const option_mover *m, const words *w, bool mirrored) {
+  const vreal u = v_uniform(w->word[0]);
+  vreal count = v_set(0), z[2];
+  for (int k = 0; k < m->jumps; k++) count += v_zero_unless_positive((real)m->above[k] - u, v_set(1));
+  two_normals(w->word[2], w->word[3], z);
+  const vreal spread =
+      v_root(v_max(count, v_set((real)1e-30))) * (real)(mirrored ? -m->jump_deviation : m->jump_deviation);
+  return v_zero_unless_positive(count, v_fma(spread, z[0], count * (real)m->jump_mean));
+}
+
+/* x after the step, and the step's deviation for what happens within it; words: of the variance and of the jumps. */
+static inline vreal moved(const option_mover *m, const option_variant *v, double spot, bool far, int step, track *t,
+                          vreal drift, vreal normal, vbits variance, const words *jump, void *scratch, vreal *vol,
+                          vwhole *unsound) {
+  vreal x = t->x + drift;
+  if (m->motion == OPTION_HESTON)
+    x += heston_step(m, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
+  else if (m->motion == OPTION_GEOMETRIC_BROWNIAN)
+    x += *vol * normal;
+  else
+    x += local_step(m, step, power(t->x, far) * (real)spot, v->mirrored ? -normal : normal, scratch, vol, unsound);
+  if (m->jump_halves) x += jump_sum(m, jump + 1, v->mirrored);
+  return m->jumps > 0 ? x + jump_sum(m, jump, v->mirrored) : x;
+}
+
+#endif

@@ -1,0 +1,109 @@
+/* The shift of a price by its steps: the difference between prices with the run's steps and with steps half as long, on
+ * the same random numbers, doubled. That is the whole of it where the error of prices falls as the step: Andersen's
+ * steps of Heston's variance, and Euler's of a local volatility, are of this (weak) order. */
+#include "kernels/option/result/bias.h"
+
+#include "kernels/option/cpu/sampler.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+enum { CHUNKS_LEAST = 16, CHUNKS_MOST = 256 };
+
+struct option_bias {
+  option_sampler *sampler[2]; /* the run's steps, and half as long ones */
+  int payoffs;
+  double *means; /* [CHUNKS_MOST][payoffs] */
+};
+
+bool option_is_stepped(const option_parameters *p) {
+  for (int a = 0; a < (int)p->assets.count; a++)
+    if (option_asset_at(p, a)->vol == NULL) return true;
+  return false;
+}
+
+int option_bias_chunks(double n) { return (int)fmin(fmax(ceil(4 * n / OPTION_BLOCK), CHUNKS_LEAST), CHUNKS_MOST); }
+
+/* Prices alone, of plain random numbers. */
+static option_parameters plain(const option_parameters *p) {
+  option_parameters q = *p;
+  q.common.precision = SIM_DOUBLE;
+  q.sampling.sequence = OPTION_PHILOX;
+  q.sampling.generator = OPTION_PHILOX4X32;
+  q.sampling.moment_matching = false;
+  q.sampling.control = OPTION_NO_CONTROL;
+  q.greeks = (option_greeks){.method = OPTION_AUTO};
+  return q;
+}
+
+double option_bias_bytes(const option_parameters *p, const sim_setup *setup) {
+  if (!option_is_stepped(p)) return 0;
+  const option_parameters q = plain(p);
+  return 3 * option_ops_cpu.bytes(&q, setup);
+}
+
+sim_status option_bias_create(const option_parameters *p, const sim_setup *setup, option_bias **out) {
+  const option_parameters q = plain(p);
+  option_bias *b = *out = calloc(1, sizeof *b);
+  if (b == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  b->payoffs = option_payoff_count(p);
+  b->means = calloc((size_t)b->payoffs * CHUNKS_MOST, sizeof(double));
+  if (b->means == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  sim_setup host = *setup;
+  host.backend = &sim_backend_cpu;
+  host.isa = sim_isa_best();
+  if (host.threads < 1) host.threads = 1;
+  return option_sampler_pair(&q, &host, b->sampler);
+}
+
+void option_bias_destroy(option_bias **bias) {
+  option_bias *b = *bias;
+  if (b == NULL) return;
+  option_ops_cpu.destroy(&b->sampler[1]);
+  option_ops_cpu.destroy(&b->sampler[0]);
+  free(b->means);
+  free(b);
+  *bias = NULL;
+}
+
+/* Mean difference of every payoff over a chunk; false: a local volatility is none. */
+static bool sample_chunk(const option_bias *b, int chunk, int thread, double *out) {
+  bool sound = true;
+  for (int k = 0; k < 2; k++)
+    sound &= option_walk(b->sampler[k], &b->sampler[k]->rooms[thread], (uint64_t)chunk * OPTION_CHUNK, OPTION_CHUNK);
+  const option_estimate *e = &b->sampler[0]->estimate;
+  for (int payoff = 0; payoff < b->payoffs; payoff++) {
+    double sum = 0;
+    for (int sign = 0; sign < e->signs; sign++) {
+      const double *coarse = b->sampler[0]->rooms[thread].outputs[sign * e->graph.outputs + payoff],
+                   *fine = b->sampler[1]->rooms[thread].outputs[sign * b->sampler[1]->estimate.graph.outputs + payoff];
+      for (int i = 0; i < OPTION_CHUNK; i++) sum += coarse[i] - fine[i];
+    }
+    out[payoff] = 2 * e->market[0].discount * sum / (OPTION_CHUNK * e->signs);
+  }
+  return sound;
+}
+
+sim_status option_bias_sample(option_bias *b, int first, int last, double *mean, double *squares) {
+  bool sound = true;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(b->sampler[0]->threads)
+  for (int c = first; c < last; c++)
+    if (!sample_chunk(b, c, omp_get_thread_num(), b->means + (size_t)(c - first) * (size_t)b->payoffs)) {
+#pragma omp atomic write
+      sound = false;
+    }
+  for (int c = first; c < last; c++)
+    for (int k = 0; k < b->payoffs; k++) {
+      const double d = b->means[(size_t)(c - first) * (size_t)b->payoffs + (size_t)k] - mean[k];
+      if (squares[k] < 0) continue;
+      mean[k] += d / (c + 1);
+      squares[k] += d * d * c / (c + 1);
+    }
+  for (int k = 0; k < b->payoffs; k++)
+    if (!sound || !isfinite(squares[k])) { /* between the steps alone: the run itself says so of its own paths */
+      mean[k] = 0;
+      squares[k] = -1;
+    }
+  return SIM_OK;
+}

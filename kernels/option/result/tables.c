@@ -1,0 +1,132 @@
+/* The tables of a run: price and Greeks of the first payoff, and of all of them where there are several. */
+#include "kernels/option/result/bias.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const sim_field price_columns[] = {
+    {.name = "paths", .type = SIM_REAL, .doc = "paths so far; an antithetic pair counts as two"},
+    {.name = "price", .type = SIM_REAL, .doc = "of the first payoff"},
+    {.name = "standard_error", .type = SIM_REAL, .doc = "of it"},
+    {.name = "relative_error", .type = SIM_REAL, .doc = "standard error / price", .flags = SIM_HEALTH},
+    {0}};
+const sim_table option_price_table = {.name = "price", .doc = "price and Greeks", .columns = price_columns};
+
+static const sim_field greek_columns[] = {
+    {.name = "GREEK", .type = SIM_REAL, .doc = "of the first payoff; GREEK_ASSET where there are several assets"},
+    {.name = "GREEK_error", .type = SIM_REAL, .doc = "its standard error"},
+    {0}};
+static const sim_field bias_columns[] = {
+    {.name = "bias", .type = SIM_REAL, .doc = "what the steps shift the first price by, about; it is in no error"},
+    {.name = "bias_error", .type = SIM_REAL, .doc = "its standard error"},
+    {0}};
+static const sim_field payoff_columns[] = {{.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "functions first"}, {0}};
+static const sim_field greeks_columns[] = {
+    {.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "payoff_NUMBER_ASSET where there are several assets"}, {0}};
+static const sim_table described[] = {
+    {"price", "more columns of it; with greeks", greek_columns},
+    {"prices", "of all payoffs; with several of them", payoff_columns},
+    {"errors", "their standard errors", payoff_columns},
+    {"price", "with heston, local_vol or vol_grid, whose steps are not exact", bias_columns},
+    {"biases", "of all payoffs; with these and several payoffs", payoff_columns},
+    {"bias_errors", "their standard errors", payoff_columns},
+    {"GREEKs", "of all payoffs; with greeks and several payoffs", greeks_columns},
+    {"GREEK_errors", "their standard errors", greeks_columns}};
+const sim_table *const option_described[] = {&described[0], &described[1], &described[2], &described[3], &described[4],
+                                             &described[5], &described[6], &described[7], NULL};
+
+/* A table of each Greek and one of its errors, from p->tables[tables] on, as far as there are no more columns of a
+ * table or of all together than there may be. `used`: columns so far; names from number `names` on. */
+static void add_greek_tables(option_parameters *p, const option_quantity *quantity, int quantities, size_t used,
+                             int tables, size_t names) {
+  static const char *const titles[OPTION_GREEKS][2] = {{"deltas", "delta_errors"},
+                                                       {"gammas", "gamma_errors"},
+                                                       {"vegas", "vega_errors"},
+                                                       {"rhos", "rho_errors"},
+                                                       {"thetas", "theta_errors"}};
+  if (used + 2 * (size_t)quantities > SIM_EXPR_INPUTS_MAX - 2) return;
+  for (int g = 0; g < OPTION_GREEKS; g++) {
+    size_t columns = 0;
+    for (int q = 0; q < quantities; q++) columns += quantity[q].greek == g;
+    if (columns == 0 || columns > SIM_COLUMNS_MAX) continue;
+    sim_field *column = p->greek_columns[g];
+    for (int q = 0; q < quantities; q++) {
+      if (quantity[q].greek != g) continue;
+      char *name = p->names[names++];
+      if (p->assets.count > 1 && g <= OPTION_VEGA)
+        snprintf(name, sizeof p->names[0], "payoff_%hd_%hd", (short)(quantity[q].payoff + 1),
+                 (short)(quantity[q].asset + 1));
+      else
+        snprintf(name, sizeof p->names[0], "payoff_%hd", (short)(quantity[q].payoff + 1));
+      *column++ = (sim_field){.name = name, .type = SIM_REAL, .doc = "of this payoff, and of this asset"};
+    }
+    *column = (sim_field){0};
+    for (int k = 0; k < 2; k++) {
+      p->greek_tables[g][k] =
+          (sim_table){titles[g][k], k == 0 ? "of all payoffs" : "standard errors of them", p->greek_columns[g]};
+      p->tables[tables++] = &p->greek_tables[g][k];
+    }
+  }
+  p->tables[tables] = NULL;
+}
+
+void option_make_tables(option_parameters *p, sim_faults *faults) {
+  option_quantity quantity[OPTION_PAYOFFS_MAX * 4];
+  const int payoffs = option_payoff_count(p), assets = (int)p->assets.count;
+  size_t columns = 4, names = 0;
+  if (option_quantities(p, NULL) > (int)(sizeof quantity / sizeof *quantity)) {
+    sim_faults_add(faults, 0, "greeks", "expected at most %zu numbers of all payoffs together",
+                   sizeof quantity / sizeof *quantity);
+    return;
+  }
+  const int quantities = option_quantities(p, quantity);
+  memcpy(p->price_columns, price_columns, sizeof price_columns);
+  for (int q = payoffs; q < quantities && quantity[q].payoff == 0; q++) {
+    if (columns + 2 > SIM_COLUMNS_MAX) {
+      sim_faults_add(faults, 0, "greeks", "expected at most %d of all assets", (SIM_COLUMNS_MAX - 4) / 2);
+      return;
+    }
+    const char *greek = option_greek_names[quantity[q].greek];
+    const bool many = assets > 1 && quantity[q].greek <= OPTION_VEGA;
+    for (int k = 0; k < 2; k++) {
+      char *name = p->names[names++], number[16] = "";
+      if (many) snprintf(number, sizeof number, "_%d", quantity[q].asset + 1);
+      snprintf(name, sizeof p->names[0], "%s%s%s", greek, number, k == 0 ? "" : "_error");
+      p->price_columns[columns++] =
+          (sim_field){.name = name, .type = SIM_REAL, .doc = k == 0 ? "of the first payoff" : "its standard error"};
+    }
+  }
+  if (option_is_stepped(p)) {
+    if (columns + 2 > SIM_COLUMNS_MAX) {
+      sim_faults_add(faults, 0, "greeks", "expected at most %d of all assets", (SIM_COLUMNS_MAX - 6) / 2);
+      return;
+    }
+    for (int k = 0; k < 2; k++) p->price_columns[columns++] = bias_columns[k];
+  }
+  p->price_columns[columns] = (sim_field){0};
+  p->price_table = (sim_table){"price", "price and Greeks of the first payoff", p->price_columns};
+  p->tables[0] = &p->price_table;
+  p->tables[1] = NULL;
+  if (payoffs < 2) return;
+  for (int k = 0; k < payoffs; k++) {
+    char *name = p->names[names++];
+    snprintf(name, sizeof p->names[0], "payoff_%d", k + 1);
+    p->prices_columns[k] = (sim_field){.name = name, .type = SIM_REAL, .doc = "price of this payoff"};
+    p->errors_columns[k] = (sim_field){.name = name, .type = SIM_REAL, .doc = "standard error of its price"};
+  }
+  p->prices_columns[payoffs] = p->errors_columns[payoffs] = (sim_field){0};
+  p->prices_table = (sim_table){"prices", "of all payoffs: functions first", p->prices_columns};
+  p->errors_table = (sim_table){"errors", "standard errors of all prices", p->errors_columns};
+  p->tables[1] = &p->prices_table;
+  p->tables[2] = &p->errors_table;
+  p->tables[3] = NULL;
+  int tables = 3;
+  if (option_is_stepped(p)) {
+    p->bias_tables[0] = (sim_table){"biases", "what the steps shift each price by, about", p->prices_columns};
+    p->bias_tables[1] = (sim_table){"bias_errors", "standard errors of these", p->errors_columns};
+    for (int k = 0; k < 2; k++) p->tables[tables++] = &p->bias_tables[k];
+    p->tables[tables] = NULL;
+    columns += 2 * (size_t)payoffs;
+  }
+  add_greek_tables(p, quantity, quantities, columns, tables, names);
+}

@@ -1,22 +1,16 @@
 /* The model's descriptor: what it keeps, how it is made and ended, and a step. */
+#include "kernels/collision/collision.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
-#include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/run.h"
-#ifdef SIM_HAS_CUDA
-#include "kernels/collision/ops_cuda.h"
-#endif
+#include "kernels/collision/scenario/sizes.h"
+#include "kernels/collision/start/grains.h"
+#include "kernels/collision/walls/walls.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const sim_table energy_table = {"energy", "energies and their balance", collision_energy_columns};
-static const sim_table gas_table = {"gas", "temperature and stress", collision_gas_columns};
-static const sim_table contact_table = {"contacts", "collisions, contacts and overlap", collision_contact_columns};
-static const sim_table momentum_table = {"momentum", "momentum and angular momentum", collision_momentum_columns};
-static const sim_table *const tables[] = {&energy_table, &gas_table, &contact_table, &momentum_table, NULL};
 
 static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
   collision_run *run = self;
@@ -34,7 +28,7 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
 static const collision_ops *choose_ops(const collision_parameters *p, const sim_setup *setup) {
   const collision_ops_pair *pair = collision_model.ops[setup->backend->kind];
   if (p->common.precision != SIM_SINGLE) return pair->f64;
-  return pair->gas != NULL && collision_gas_may(p, setup->saved) ? pair->gas : pair->f32;
+  return pair->fixed_point != NULL && collision_gas_may(p, setup->saved) ? pair->fixed_point : pair->f32;
 }
 
 static sim_status plan_for(const collision_parameters *p, const sim_setup *setup, collision_options options,
@@ -75,8 +69,8 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
                       history + COLLISION_CONTROLS * sizeof(double);
   sim_plan_add_host(out, "grains", shown + kept);
   if (triangles > 0) {
-    sim_plan_add_host(out, "meshes", collision_mesh_bytes(triangles) + 80.0 * (double)triangles);
-    if (setup->backend->space == SIM_SPACE_DEVICE) sim_plan_add(out, "meshes there", collision_mesh_bytes(triangles));
+    sim_plan_add_host(out, "meshes", geometry_mesh_bytes(triangles) + 80.0 * (double)triangles);
+    if (setup->backend->space == SIM_SPACE_DEVICE) sim_plan_add(out, "meshes there", geometry_mesh_bytes(triangles));
   }
   sim_plan_add(out, "neighbours and forces", ops->bytes(&options));
   if (made > ops->bytes(&options)) sim_plan_add_host(out, "grains while they are made", made - ops->bytes(&options));
@@ -126,6 +120,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   if (run == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
   run->parameters = parameters;
   run->ops = choose_ops(parameters, setup);
+  run->solvers = collision_model.ops[setup->backend->kind];
   run->sums_step = run->profile_step = -1;
   sim_status status = collision_start(run, setup);
   if (status != SIM_OK) {
@@ -207,9 +202,10 @@ static const char example[] = "-- A granular gas that cools. Save as gas.lua; ru
                               "  output    = { snapshots = \"every 0.5\", tables = \"every 0.1\" },\n"
                               "}\n";
 
-static const collision_ops_pair cpu_ops = {&collision_ops_cpu_f32, &collision_ops_cpu_f64, &collision_gas_ops_cpu};
+static const collision_ops_pair cpu_ops = {&collision_ops_cpu_f32, &collision_ops_cpu_f64, &collision_fixed_point_cpu};
 #ifdef SIM_HAS_CUDA
-static const collision_ops_pair cuda_ops = {&collision_ops_cuda_f32, &collision_ops_cuda_f64, &collision_gas_ops_cuda};
+static const collision_ops_pair cuda_ops = {&collision_ops_cuda_f32, &collision_ops_cuda_f64,
+                                            &collision_fixed_point_cuda};
 #endif
 
 const sim_model collision_model = {
@@ -218,7 +214,7 @@ const sim_model collision_model = {
     .example = example,
     .references = references,
     .parameters = &collision_schema,
-    .tables = tables,
+    .tables = collision_tables,
     .described = collision_described,
     .state = collision_state_fields,
     .work_unit = "grain steps",

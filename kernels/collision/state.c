@@ -1,5 +1,6 @@
 /* The state's arrays. */
 #include "kernels/collision/run.h"
+#include "kernels/collision/scenario/sizes.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,11 +41,11 @@ const sim_field collision_state_fields[] = {
                                 .components = 3,
                                 .dimension = {1, 0, -2},
                                 .doc = "acceleration, by the contacts as the last step saw them"},
-    [COLLISION_TWIRL] = {.name = "angular_acceleration",
-                         .type = SIM_REAL,
-                         .components = 3,
-                         .dimension = {0, 0, -2},
-                         .doc = "angular acceleration"},
+    [COLLISION_ANGULAR_ACCELERATION] = {.name = "angular_acceleration",
+                                        .type = SIM_REAL,
+                                        .components = 3,
+                                        .dimension = {0, 0, -2},
+                                        .doc = "angular acceleration"},
     [COLLISION_MATERIAL] = INTEGER("material", "number of its material"),
     [COLLISION_DISSIPATED] = {.name = "dissipated",
                               .type = SIM_REAL,
@@ -101,7 +102,7 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
   case COLLISION_VELOCITY:
   case COLLISION_SPIN:
   case COLLISION_ACCELERATION:
-  case COLLISION_TWIRL:
+  case COLLISION_ANGULAR_ACCELERATION:
     *rank = 2;
     shape[0] = 3;
     shape[1] = run->n;
@@ -143,7 +144,7 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
     *dtype = SIM_F64;
     *rank = 2;
     shape[0] = run->options.walls;
-    shape[1] = sizeof(collision_pose) / sizeof(double);
+    shape[1] = sizeof(geometry_pose) / sizeof(double);
     return run->options.walls > 0;
   case COLLISION_MESHES:
     *dtype = SIM_F64;
@@ -252,4 +253,18 @@ sim_status collision_restore(collision_run *run, const sim_frame *saved) {
     memcpy(here.data, from->data, sim_array_bytes(from));
   }
   return SIM_OK;
+}
+
+double collision_get(const collision_run *run, int which, int c, int64_t i) {
+  const int64_t at = c * run->n + i;
+  const void *data = run->array[which].data;
+  return run->ops->dtype == SIM_F32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
+}
+
+void collision_put(const collision_run *run, int which, int c, int64_t i, double value) {
+  const int64_t at = c * run->n + i;
+  if (run->ops->dtype == SIM_F32)
+    ((float *)run->array[which].data)[at] = (float)value;
+  else
+    ((double *)run->array[which].data)[at] = value;
 }

@@ -7,7 +7,7 @@
 #ifndef COLLISION_GAS_H
 #define COLLISION_GAS_H
 
-#include "kernels/collision/collision.h"
+#include "kernels/collision/solver.h"
 
 #include <math.h>
 

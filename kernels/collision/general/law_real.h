@@ -2,7 +2,7 @@
 #ifndef COLLISION_LAW_REAL_H
 #define COLLISION_LAW_REAL_H
 
-#include "kernels/collision/collision.h"
+#include "kernels/collision/scenario/options.h"
 #include "kernels/collision/general/physics.h"
 
 static inline void contact_laws(const collision_options *o,

@@ -2,7 +2,7 @@
 #ifndef COLLISION_SEARCH_H
 #define COLLISION_SEARCH_H
 
-#include "kernels/collision/collision.h"
+#include "kernels/collision/scenario/options.h"
 
 /* The lists begin with room for 12 neighbours a grain, which equal spheres at rest do not need; where grains crowd
  * (fast ones want a wide skin, small ones gather about large ones) they grow as lists are made: the only memory that a

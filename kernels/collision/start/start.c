@@ -2,6 +2,9 @@
 #include "kernels/collision/general/functions.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
 #include "kernels/collision/run.h"
+#include "kernels/collision/scenario/sizes.h"
+#include "kernels/collision/start/grains.h"
+#include "kernels/collision/walls/walls.h"
 
 #include "kernels/common/resolution.h"
 
@@ -89,7 +92,7 @@ static sim_status bound_radii(collision_run *run) {
 
 static sim_status make_meshes(collision_run *run, const sim_setup *setup) {
   sim_startup("reading meshes", 0, 0);
-  collision_triangles *meshes = calloc(run->parameters->walls.count + 1, sizeof *meshes);
+  geometry_triangles *meshes = calloc(run->parameters->walls.count + 1, sizeof *meshes);
   size_t count = 0;
   if (meshes == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for meshes");
   sim_status status = collision_meshes_read(run->parameters, setup, meshes, &count);
@@ -265,9 +268,8 @@ static bool any_turns(const collision_run *run) {
   return false;
 }
 
-/* Now that the grains are known. */
+/* Falls back to the general solver where the fixed-point solver excludes the grains, which are known now. */
 static void choose_again(collision_run *run, const sim_setup *setup) {
-  const collision_ops_pair *pair = collision_model.ops[setup->backend->kind];
   collision_gas gas;
   if (!run->ops->exact) return;
   run->options.turning = any_turns(run);
@@ -275,7 +277,7 @@ static void choose_again(collision_run *run, const sim_setup *setup) {
   if (collision_gas_fits(&run->options, run->n, mass, run->array[COLLISION_RADIUS].data, &gas) == NULL &&
       (setup->saved != NULL || collision_gas_holds(&gas, run->n, mass, run->array[COLLISION_VELOCITY].data)))
     return;
-  run->ops = pair->f32;
+  run->ops = run->solvers->f32;
   sim_buffer_destroy(&run->array[COLLISION_QUANTA]);
 }
 
@@ -289,7 +291,7 @@ sim_status collision_create_work(collision_run *run, double t) {
                                  .velocity = a[COLLISION_VELOCITY].data,
                                  .spin = a[COLLISION_SPIN].data,
                                  .acceleration = a[COLLISION_ACCELERATION].data,
-                                 .twirl = a[COLLISION_TWIRL].data,
+                                 .twirl = a[COLLISION_ANGULAR_ACCELERATION].data,
                                  .material = a[COLLISION_MATERIAL].data,
                                  .collisions = a[COLLISION_COLLISIONS].data,
                                  .dissipated = a[COLLISION_DISSIPATED].data,

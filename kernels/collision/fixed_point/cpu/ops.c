@@ -230,13 +230,13 @@ static sim_status store(collision_work *w) {
   return SIM_OK;
 }
 
-const collision_ops collision_gas_ops_cpu = {.dtype = SIM_F32,
-                                             .exact = true,
-                                             .bytes = bytes,
-                                             .create = create,
-                                             .destroy = destroy,
-                                             .load = load,
-                                             .begin = begin,
-                                             .step = step,
-                                             .store = store,
-                                             .sums = collision_gas_sums};
+const collision_ops collision_fixed_point_cpu = {.dtype = SIM_F32,
+                                                 .exact = true,
+                                                 .bytes = bytes,
+                                                 .create = create,
+                                                 .destroy = destroy,
+                                                 .load = load,
+                                                 .begin = begin,
+                                                 .step = step,
+                                                 .store = store,
+                                                 .sums = collision_gas_sums};

@@ -477,4 +477,4 @@ static constexpr collision_ops table() {
   ops.sums = sums;
   return ops;
 }
-const collision_ops collision_gas_ops_cuda = table();
+const collision_ops collision_fixed_point_cuda = table();

@@ -12,7 +12,6 @@
 #define COLLISION_CUDA_GAS_CUH
 
 #include "kernels/collision/launch.cuh"
-#include "kernels/collision/ops_cuda.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #define COLLISION_CPU_FORCES_H
 
 #include "kernels/collision/general/cpu/work.h"
-#include "kernels/collision/walls/wall_touch.h"
+#include "kernels/common/geometry/wall_contact.h"
 
 /* Sums of one grain. The virial is of half of each contact of grains, and of walls not at all. */
 typedef struct gathered {
@@ -129,11 +129,11 @@ static void gather_pairs(collision_work *w, int64_t i, real dt, real edge, real 
 }
 
 /* One contact of grain i with wall b. */
-static void meet_wall(collision_work *w, int64_t i, int b, const collision_touch *touch, real dt, real edge,
+static void meet_wall(collision_work *w, int64_t i, int b, const geometry_contact *touch, real dt, real edge,
                       real *spring, gathered *sum, looked *at) {
   const grains *g = &w->now;
   const int springs = w->o.springs;
-  const collision_wall *wall = &w->o.wall[b];
+  const geometry_wall *wall = &w->o.wall[b];
   const motion vi = g->seen[i];
   const real r = g->place[i].r, distance = (real)touch->distance;
   const contact_law *law = &w->law[g->material[i]][wall->material];
@@ -175,23 +175,23 @@ static void meet_wall(collision_work *w, int64_t i, int b, const collision_touch
 
 /* A mesh keeps the history of each contact beside its normal: it goes on with the contact whose normal is nearly the
  * same, whichever triangle that is of. */
-static void meet_mesh(collision_work *w, int64_t i, int b, const collision_touch *touch, int count, real dt, real edge,
+static void meet_mesh(collision_work *w, int64_t i, int b, const geometry_contact *touch, int count, real dt, real edge,
                       gathered *sum, looked *at) {
   const int springs = w->o.springs, numbers = springs + 3;
-  const collision_wall *wall = &w->o.wall[b];
+  const geometry_wall *wall = &w->o.wall[b];
   real *history = w->now.wall_spring + (size_t)i * wall_numbers(&w->o) + (size_t)wall->first;
-  bool used[COLLISION_TOUCHES_MAX] = {false};
+  bool used[GEOMETRY_CONTACTS_MAX] = {false};
   for (int k = 0; k < count; k++) {
     int slot = -1;
     real best = (real)0.9, normal[3];
     for (int c = 0; c < 3; c++) normal[c] = (real)touch[k].normal[c];
-    for (int s = 0; s < COLLISION_TOUCHES_MAX && springs > 0; s++) {
+    for (int s = 0; s < GEOMETRY_CONTACTS_MAX && springs > 0; s++) {
       const real alike = contact_dot(history + s * numbers + springs, normal);
       if (used[s] || !(alike > best)) continue;
       best = alike;
       slot = s;
     }
-    for (int s = 0; s < COLLISION_TOUCHES_MAX && slot < 0 && springs > 0; s++) {
+    for (int s = 0; s < GEOMETRY_CONTACTS_MAX && slot < 0 && springs > 0; s++) {
       const real *old = history + s * numbers + springs;
       if (!used[s] && old[0] == 0 && old[1] == 0 && old[2] == 0) slot = s;
     }
@@ -201,7 +201,7 @@ static void meet_mesh(collision_work *w, int64_t i, int b, const collision_touch
     used[slot] = true;
     if (dt > 0) memcpy(spring + springs, normal, sizeof normal);
   }
-  for (int s = 0; s < COLLISION_TOUCHES_MAX && springs > 0 && dt > 0; s++) {
+  for (int s = 0; s < GEOMETRY_CONTACTS_MAX && springs > 0 && dt > 0; s++) {
     if (used[s]) continue;
     const real m = w->now.seen[i].m, r = w->now.place[i].r;
     real *spring = history + s * numbers;
@@ -215,23 +215,23 @@ static void gather_walls(collision_work *w, int64_t i, real dt, real edge, real 
   const place p = w->now.place[i];
   const int springs = w->o.springs;
   const double x[3] = {(double)p.x[0], (double)p.x[1], (double)p.x[2]};
-  collision_near *near = w->near + (size_t)w->now.id[i] * (size_t)w->o.meshes;
+  geometry_mesh_cache *near = w->near + (size_t)w->now.id[i] * (size_t)w->o.meshes;
   for (int b = 0; b < w->o.walls; b++) {
-    const collision_wall *wall = &w->o.wall[b];
-    const collision_pose *pose = &w->state.pose[b];
-    collision_touch touch[COLLISION_TOUCHES_MAX];
-    if (wall->shape == COLLISION_MESH) {
+    const geometry_wall *wall = &w->o.wall[b];
+    const geometry_pose *pose = &w->state.pose[b];
+    geometry_contact touch[GEOMETRY_CONTACTS_MAX];
+    if (wall->shape == GEOMETRY_MESH) {
       double y[3];
-      wall_enter(wall, pose, x, y);
-      if (!mesh_idle(near, y, (double)(p.r + margin))) {
-        const int count = wall_touch_mesh(wall, pose, x, y, (double)(p.r + margin), near, touch);
+      wall_rest_position(wall, pose, x, y);
+      if (!mesh_cache_idle(near, y, (double)(p.r + margin))) {
+        const int count = wall_mesh_contacts(wall, pose, x, y, (double)(p.r + margin), near, touch);
         meet_mesh(w, i, b, touch, count, dt, edge, sum, at);
         if (dt > 0 && near->entry[0] == MESH_NONE) near->entry[0] = MESH_IDLE;
       }
       near++;
       continue;
     }
-    (void)wall_touch(wall, pose, x, INFINITY, touch);
+    (void)wall_contact(wall, pose, x, INFINITY, touch);
     real *spring = NULL;
     if (springs > 0) spring = w->now.wall_spring + (size_t)i * wall_numbers(&w->o) + (size_t)wall->first;
     meet_wall(w, i, b, touch, dt, edge, spring, sum, at);

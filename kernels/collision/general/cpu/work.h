@@ -5,6 +5,7 @@
 #include "kernels/collision/general/functions.h"
 #include "kernels/collision/general/law_real.h"
 #include "kernels/collision/general/search_real.h"
+#include "kernels/collision/solver.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -53,9 +54,9 @@ struct collision_work {
   double fastest; /* speed in the last step */
   double held;    /* widest gap over which two still have a history */
   bool listed;
-  collision_fields *fields; /* the scenario's functions; NULL: none */
-  real jump;                /* of the velocity, at the image above in y */
-  collision_near *near;     /* [n][meshes], by id */
+  collision_fields *fields;  /* the scenario's functions; NULL: none */
+  real jump;                 /* of the velocity, at the image above in y */
+  geometry_mesh_cache *near; /* [n][meshes], by id */
 };
 
 enum { BLOCK = 1024 };

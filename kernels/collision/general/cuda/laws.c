@@ -74,7 +74,7 @@ static sim_status make_field(const collision_options *options, bool single, coll
 sim_status collision_cuda_write_law(const collision_options *options, bool single, sim_bytes *text) {
   const char *more = "BED_MORE";
   for (int k = 0; k < options->walls; k++)
-    if (options->wall[k].shape == COLLISION_MESH) more = "BED_ALL";
+    if (options->wall[k].shape == GEOMETRY_MESH) more = "BED_ALL";
   SIM_TRY(sim_expr_emit_prelude(text));
   SIM_TRY(emit(options->own, "own_law", text));
   sim_bytes_format(

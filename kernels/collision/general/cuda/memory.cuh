@@ -63,7 +63,7 @@ static size_t place(bed_work *w) {
   take_array(w, &at, &a->fault, 1);
   take_array(w, &at, (bed_numbers **)&a->numbers, 1);
   take_array(w, &at, (contact_law **)&a->law, COLLISION_MATERIALS_MAX * COLLISION_MATERIALS_MAX);
-  take_array(w, &at, (collision_wall **)&a->wall, COLLISION_WALLS_MAX);
+  take_array(w, &at, (geometry_wall **)&a->wall, COLLISION_WALLS_MAX);
   take_array(w, &at, (collision_gate **)&a->gate, COLLISION_GATES_MAX);
   take_array(w, &at, (four **)&a->outer, b->external ? n : 0);
   take_array(w, &at, &a->near, n * (uint64_t)b->meshes);

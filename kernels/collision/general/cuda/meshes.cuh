@@ -6,7 +6,7 @@
 
 /* Triangles and boxes of a mesh behind each other, from `base` on (NULL: only counts the bytes); `to`: as the device
  * has it. */
-static sim_status put_mesh(const collision_mesh *from, char *base, size_t *at, collision_mesh *to) {
+static sim_status put_mesh(const geometry_mesh *from, char *base, size_t *at, geometry_mesh *to) {
   const struct {
     const void *from;
     void **to;
@@ -30,21 +30,21 @@ static sim_status put_mesh(const collision_mesh *from, char *base, size_t *at, c
 }
 
 static sim_status put_walls(bed_work *w) {
-  static collision_wall wall[COLLISION_WALLS_MAX];
-  collision_mesh mesh[COLLISION_WALLS_MAX] = {};
+  static geometry_wall wall[COLLISION_WALLS_MAX];
+  geometry_mesh mesh[COLLISION_WALLS_MAX] = {};
   const collision_options *o = &w->options;
   const size_t head = (sizeof mesh + 255) / 256 * 256;
   memcpy(wall, o->wall, sizeof wall);
   for (int pass = 0; pass < 2; pass++) {
     size_t at = head;
     for (int k = 0; k < o->walls; k++)
-      if (o->wall[k].shape == COLLISION_MESH) SIM_TRY(put_mesh(o->wall[k].mesh, (char *)w->meshes, &at, &mesh[k]));
+      if (o->wall[k].shape == GEOMETRY_MESH) SIM_TRY(put_mesh(o->wall[k].mesh, (char *)w->meshes, &at, &mesh[k]));
     if (at == head) break;
     if (pass == 0) SIM_TRY(sim_backend_cuda.alloc(at, &w->meshes));
   }
   if (w->meshes != NULL) SIM_TRY(sim_backend_cuda.copy(w->meshes, mesh, sizeof mesh));
   for (int k = 0; k < o->walls; k++)
-    if (wall[k].shape == COLLISION_MESH) wall[k].mesh = (const collision_mesh *)w->meshes + k;
+    if (wall[k].shape == GEOMETRY_MESH) wall[k].mesh = (const geometry_mesh *)w->meshes + k;
   return sim_backend_cuda.copy((void *)w->arrays.wall, wall, sizeof wall);
 }
 

@@ -47,7 +47,7 @@ typedef void bed_contacts(bed_arrays, bed_poses, real, real, unsigned, bed_shift
 /* What kernels have to have code for. */
 static int more_of(const collision_options *o) {
   for (int k = 0; k < o->walls; k++)
-    if (o->wall[k].shape == COLLISION_MESH) return BED_ALL;
+    if (o->wall[k].shape == GEOMETRY_MESH) return BED_ALL;
   if (o->gates > 0 || o->shear != 0 || o->external != NULL || o->force == COLLISION_OWN) return BED_MORE;
   return o->worked ? BED_WORKED : o->walls > 0 || o->materials > 1 ? BED_WALLS : BED_BARE;
 }

@@ -12,7 +12,7 @@
 #define COLLISION_CUDA_BED_CUH
 
 #include "kernels/collision/general/physics.h"
-#include "kernels/collision/walls/wall_touch.h"
+#include "kernels/common/geometry/wall_contact.h"
 #include "kernels/common/device.cuh"
 
 /* What a kernel has code for; each has what is before it. More: gates, a sheared box and what a scenario adds to the
@@ -105,14 +105,14 @@ struct bed_arrays {
   int *fault;
   const bed_numbers *numbers;
   const contact_law *law; /* [COLLISION_MATERIALS_MAX]^2 */
-  const collision_wall *wall;
+  const geometry_wall *wall;
   const collision_gate *gate;
-  const four *outer;    /* [n]: what a scenario adds to the acceleration */
-  collision_near *near; /* [n][meshes], by id */
+  const four *outer;         /* [n]: what a scenario adds to the acceleration */
+  geometry_mesh_cache *near; /* [n][meshes], by id */
 };
 
 struct bed_poses {
-  collision_pose pose[COLLISION_WALLS_MAX];
+  geometry_pose pose[COLLISION_WALLS_MAX];
 };
 
 /* Images above in y of a sheared box: how far they are along x as contacts see them, and after the next step; and how

@@ -13,8 +13,8 @@ struct wall_grain {
 
 /* One contact, whose history is `kept`; without, it has none. `wall_force`: what it does to walls is added there. */
 template <int SPRINGS, int FORM, int MORE, bool LOOK>
-static __device__ __forceinline__ void meet_wall(const bed_numbers &b, const bed_arrays &a, const collision_wall &wall,
-                                                 const collision_pose &pose, const collision_touch &touch,
+static __device__ __forceinline__ void meet_wall(const bed_numbers &b, const bed_arrays &a, const geometry_wall &wall,
+                                                 const geometry_pose &pose, const geometry_contact &touch,
                                                  const wall_grain &g, const history<SPRINGS> &kept, bool keeps, real dt,
                                                  real edge, bed_sum *sum, bed_look *at, double *wall_force) {
   const int form = FORM < 0 ? b.form : FORM;
@@ -68,26 +68,26 @@ static __device__ __forceinline__ void meet_wall(const bed_numbers &b, const bed
  * with it, `stride` between its numbers. */
 template <int SPRINGS, int FORM, int MORE, bool LOOK>
 static __device__ __noinline__ void
-meet_mesh(const bed_numbers &b, const bed_arrays &a, const collision_wall &wall, const collision_pose &pose,
-          const wall_grain &g, const double x[3], const double y[3], collision_near *near, real *own, size_t stride,
-          real dt, real edge, real margin, bed_sum *sum, bed_look *at, double *wall_force) {
+meet_mesh(const bed_numbers &b, const bed_arrays &a, const geometry_wall &wall, const geometry_pose &pose,
+          const wall_grain &g, const double x[3], const double y[3], geometry_mesh_cache *near, real *own,
+          size_t stride, real dt, real edge, real margin, bed_sum *sum, bed_look *at, double *wall_force) {
   const size_t numbers = (SPRINGS + 3) * stride;
-  collision_touch touch[COLLISION_TOUCHES_MAX];
-  const int count = wall_touch_mesh(&wall, &pose, x, y, (double)(g.place.w + margin), near, touch);
+  geometry_contact touch[GEOMETRY_CONTACTS_MAX];
+  const int count = wall_mesh_contacts(&wall, &pose, x, y, (double)(g.place.w + margin), near, touch);
   unsigned used = 0;
 #pragma unroll 1
   for (int k = 0; k < count; k++) {
     int slot = -1;
     real best = (real)0.9, normal[3];
     for (int c = 0; c < 3; c++) normal[c] = (real)touch[k].normal[c];
-    for (int s = 0; s < COLLISION_TOUCHES_MAX && SPRINGS > 0; s++) {
+    for (int s = 0; s < GEOMETRY_CONTACTS_MAX && SPRINGS > 0; s++) {
       const real *const old = own + (size_t)s * numbers + SPRINGS * stride;
       const real was[3] = {old[0], old[stride], old[2 * stride]}, alike = contact_dot(was, normal);
       if (used >> s & 1 || !(alike > best)) continue;
       best = alike;
       slot = s;
     }
-    for (int s = 0; s < COLLISION_TOUCHES_MAX && slot < 0 && SPRINGS > 0; s++) {
+    for (int s = 0; s < GEOMETRY_CONTACTS_MAX && slot < 0 && SPRINGS > 0; s++) {
       const real *const old = own + (size_t)s * numbers + SPRINGS * stride;
       if (!(used >> s & 1) && old[0] == 0 && old[stride] == 0 && old[2 * stride] == 0) slot = s;
     }
@@ -98,7 +98,7 @@ meet_mesh(const bed_numbers &b, const bed_arrays &a, const collision_wall &wall,
     used |= 1u << slot;
     for (int c = 0; c < 3 && dt > 0; c++) kept[(SPRINGS + c) * stride] = normal[c];
   }
-  for (int s = 0; s < COLLISION_TOUCHES_MAX && SPRINGS > 0 && dt > 0; s++) {
+  for (int s = 0; s < GEOMETRY_CONTACTS_MAX && SPRINGS > 0 && dt > 0; s++) {
     if (used >> s & 1) continue;
     const history<SPRINGS + 3> kept = {own + (size_t)s * numbers, stride};
     const contact_law &law = a.law[g.material * COLLISION_MATERIALS_MAX + wall.material];
@@ -123,16 +123,16 @@ static __device__ void gather_walls(const bed_numbers &b, const bed_arrays &a, c
   const double x[3] = {(double)own.place.x, (double)own.place.y, (double)own.place.z};
   take_three(own.velocity_before, g.velocity[i]);
   take_three(own.turned, g.turned[i]);
-  collision_near *near = MORE == BED_ALL ? a.near + (size_t)kept_by.id[i] * (size_t)b.meshes : nullptr;
+  geometry_mesh_cache *near = MORE == BED_ALL ? a.near + (size_t)kept_by.id[i] * (size_t)b.meshes : nullptr;
 #pragma unroll 1
   for (int w = 0; w < b.walls; w++) {
-    const collision_wall &wall = a.wall[w];
+    const geometry_wall &wall = a.wall[w];
     real *const kept = kept_by.wall_spring + (size_t)wall.first * b.n + i;
     if constexpr (MORE == BED_ALL)
-      if (wall.shape == COLLISION_MESH) {
+      if (wall.shape == GEOMETRY_MESH) {
         double y[3];
-        wall_enter(&wall, &poses.pose[w], x, y);
-        if (!mesh_idle(near, y, (double)(own.place.w + margin))) {
+        wall_rest_position(&wall, &poses.pose[w], x, y);
+        if (!mesh_cache_idle(near, y, (double)(own.place.w + margin))) {
           meet_mesh<SPRINGS, FORM, MORE, LOOK>(b, a, wall, poses.pose[w], own, x, y, near, kept, b.n, dt, edge, margin,
                                                sum, at, wall_force);
           if (dt > 0 && near->entry[0] == MESH_NONE) near->entry[0] = MESH_IDLE;
@@ -140,8 +140,8 @@ static __device__ void gather_walls(const bed_numbers &b, const bed_arrays &a, c
         near++;
         continue;
       }
-    collision_touch touch;
-    if (wall_touch(&wall, &poses.pose[w], x, INFINITY, &touch) == 0) continue;
+    geometry_contact touch;
+    if (wall_contact(&wall, &poses.pose[w], x, INFINITY, &touch) == 0) continue;
     meet_wall<SPRINGS, FORM, MORE, LOOK>(b, a, wall, poses.pose[w], touch, own, history<SPRINGS>{kept, b.n}, true, dt,
                                          edge, sum, at, wall_force);
   }

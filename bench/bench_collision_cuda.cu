@@ -14,7 +14,7 @@
  * --check: every contact and move of some steps against a plain loop over cells on the host, bit by bit. */
 #include "bench/arguments.h"
 #include "engine/device/cuda.h"
-#include "kernels/collision/solver.h"
+#include "kernels/collision/collision.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
 
 #include <cuda_runtime.h>
@@ -153,8 +153,8 @@ typedef struct grain {
 } grain;
 
 /* One step of all pairs within neighbouring cells; returns contacts. */
-static int64_t plain_step(const collision_gas *gas, const collision_gas_numbers *g, grain *a, int64_t n, bool start,
-                          bool move) {
+static int64_t plain_step(const fixed_point_system *gas, const fixed_point_constants *g, grain *a, int64_t n,
+                          bool start, bool move) {
   const uint32_t side = (uint32_t)floor(gas->size[0] / (2 * gas->radius[1] * 1.05));
   const uint32_t cells = side < 3 ? 1 : side;
   int64_t *first = some<int64_t>((int64_t)cells * cells * cells + 1), *next = some<int64_t>(n), contacts = 0;
@@ -176,11 +176,11 @@ static int64_t plain_step(const collision_gas *gas, const collision_gas_numbers 
       for (int64_t j = first[cell]; j >= 0; j = next[j]) {
         if (j <= i) continue;
         float f[3];
-        const float square = collision_gas_apart(g, a[i].x, a[j].x, f), reach = a[i].r + a[j].r;
+        const float square = fixed_point_minimum_image(g, a[i].x, a[j].x, f), reach = a[i].r + a[j].r;
         if (square >= reach * reach * 1.2f || (!gas->damped && square >= reach * reach)) continue;
-        collision_gas_contact m;
-        if (!collision_gas_meet(g, gas->equal, gas->damped, start, f, square, reach, a[i].p, a[j].p, a[i].w, a[j].w,
-                                &m))
+        fixed_point_contact m;
+        if (!fixed_point_pair_impulse(g, gas->equal, gas->damped, start, f, square, reach, a[i].p, a[j].p, a[i].w,
+                                      a[j].w, &m))
           continue;
         contacts++;
         for (int c = 0; c < 3; c++) {
@@ -210,14 +210,14 @@ static uint64_t digest(const uint64_t *data, int64_t count) {
 
 static void check(int64_t n, double ratio, double restitution, int steps) {
   problem p = make(n, ratio, restitution);
-  collision_gas gas;
+  fixed_point_system gas;
   const char *lacks =
-      collision_gas_fits(&p.options, n, (const float *)p.state.mass, (const float *)p.state.radius, &gas);
+      collision_fixed_point_excludes(&p.options, n, (const float *)p.state.mass, (const float *)p.state.radius, &gas);
   if (lacks != NULL) {
     printf("check: %s\n", lacks);
     return;
   }
-  const collision_gas_numbers g = collision_gas_step(&gas, p.options.dt, p.options.dt);
+  const fixed_point_constants g = collision_fixed_point_constants(&gas, p.options.dt, p.options.dt);
   grain *a = some<grain>(n);
   collision_work *w;
   must(collision_fixed_point_cuda.create(&p.options, &p.state, &w));

@@ -28,7 +28,7 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
 static const collision_ops *choose_ops(const collision_parameters *p, const sim_setup *setup) {
   const collision_ops_pair *pair = collision_model.ops[setup->backend->kind];
   if (p->common.precision != SIM_SINGLE) return pair->f64;
-  return pair->fixed_point != NULL && collision_gas_may(p, setup->saved) ? pair->fixed_point : pair->f32;
+  return pair->fixed_point != NULL && collision_fixed_point_possible(p, setup->saved) ? pair->fixed_point : pair->f32;
 }
 
 static sim_status plan_for(const collision_parameters *p, const sim_setup *setup, collision_options options,
@@ -163,22 +163,23 @@ static sim_status step(void *self, sim_clock *clock) {
 
 static void describe(const void *self, char *out, size_t capacity) {
   const collision_run *run = self;
-  collision_gas gas;
-  const char *missing = NULL;
+  fixed_point_system system;
+  const char *excluded = NULL;
   if (!run->ops->exact && run->ops->dtype == SIM_F32) {
-    missing = run->varies ? "grains that come and go"
-                          : collision_gas_fits(&run->options, run->n, run->array[COLLISION_MASS].data,
-                                               run->array[COLLISION_RADIUS].data, &gas);
-    if (missing == NULL) missing = "grains that are too fast";
+    excluded = run->varies ? "inlets and outlets"
+                           : collision_fixed_point_excludes(&run->options, run->n, run->array[COLLISION_MASS].data,
+                                                            run->array[COLLISION_RADIUS].data, &system);
+    if (excluded == NULL) excluded = "grains as fast as these";
   }
-  snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s", run->n,
+  snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s%s", run->n,
            run->n == 1 ? "grain" : "grains",
            run->options.force == COLLISION_HERTZ ? "Hertz"
            : run->options.force == COLLISION_OWN ? "own"
                                                  : "linear",
            run->options.springs > 0 ? " with friction" : "", run->options.walls,
-           run->options.walls == 1 ? "wall" : "walls", run->dt, run->ops->exact ? ", as a gas in whole numbers" : "",
-           missing != NULL ? ", not as a gas: " : "", missing != NULL ? missing : "");
+           run->options.walls == 1 ? "wall" : "walls", run->dt, run->ops->exact ? ", fixed-point solver" : "",
+           excluded != NULL ? ", general solver (fixed point excludes " : "", excluded != NULL ? excluded : "",
+           excluded != NULL ? ")" : "");
 }
 
 static const char *const references[] = {

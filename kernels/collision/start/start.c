@@ -270,12 +270,13 @@ static bool any_turns(const collision_run *run) {
 
 /* Falls back to the general solver where the fixed-point solver excludes the grains, which are known now. */
 static void choose_again(collision_run *run, const sim_setup *setup) {
-  collision_gas gas;
+  fixed_point_system system;
   if (!run->ops->exact) return;
   run->options.turning = any_turns(run);
   const float *mass = run->array[COLLISION_MASS].data;
-  if (collision_gas_fits(&run->options, run->n, mass, run->array[COLLISION_RADIUS].data, &gas) == NULL &&
-      (setup->saved != NULL || collision_gas_holds(&gas, run->n, mass, run->array[COLLISION_VELOCITY].data)))
+  if (collision_fixed_point_excludes(&run->options, run->n, mass, run->array[COLLISION_RADIUS].data, &system) == NULL &&
+      (setup->saved != NULL ||
+       collision_fixed_point_in_range(&system, run->n, mass, run->array[COLLISION_VELOCITY].data)))
     return;
   run->ops = run->solvers->f32;
   sim_buffer_destroy(&run->array[COLLISION_QUANTA]);

@@ -20,7 +20,7 @@ sim_status cli_list(void) {
     printf("%-12s %s [", (*model)->name, (*model)->doc);
     const char *comma = "";
     for (const sim_backend *const *backend = sim_backends; *backend; backend++) {
-      if (!(*model)->ops[(*backend)->kind]) continue;
+      if (!sim_model_runs(*model, (*backend)->kind, NULL)) continue;
       printf("%s%s", comma, (*backend)->name);
       comma = ", ";
     }

@@ -18,13 +18,12 @@ static sim_status faulty_validate(void *parameters, sim_faults *faults) {
   (void)faults;
   template_parameters *p = parameters;
   if (has_fault("encode")) p->rate *= 2;
-  if (has_fault("faults")) sim_faults_add(faults, 0, "rate", "is faulty");
   return SIM_OK;
 }
 
 static sim_status faulty_create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
   if (has_fault("example")) return sim_fail(SIM_ERR_SCENARIO, "the example does not run");
-  if (has_fault("memory") && (taken = calloc(1, 1 << 20)) == NULL) return SIM_ERR_NO_MEMORY;
+  if (has_fault("memory") && (taken = calloc(1, 4 << 20)) == NULL) return SIM_ERR_NO_MEMORY;
   if (has_fault("reseal") && setup->saved && !(setup->saved->clock.dt < 1)) abort();
   return create(parameters, setup, clock, self);
 }

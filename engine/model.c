@@ -39,8 +39,7 @@ static const sim_field common_fields[] = {
      .flags = SIM_MAY_CHANGE},
     {"author", SIM_STRING, "who runs it; goes into every file", offsetof(sim_common, author), .flags = SIM_MAY_CHANGE},
     {"seed", SIM_INT, "seed of all random numbers", offsetof(sim_common, seed), .flags = SIM_UNSIGNED, .initial = "0"},
-    {"precision", SIM_CHOICE,
-     "fp32; fp64 state with fp32 pair terms (not in collision and diffusion); or fp64 throughout",
+    {"precision", SIM_CHOICE, "fp32; fp64 state and sums with pair terms or paths in fp32; or fp64 throughout",
      offsetof(sim_common, precision), .choices = precisions, .initial = "double"},
     {"units", SIM_STRUCT, "what the numbers are measured in; none: pure numbers", offsetof(sim_common, units),
      .flags = SIM_OPTIONAL, .table = &units_schema},
@@ -54,6 +53,23 @@ const sim_schema sim_common_schema = {
 
 const sim_table *const *sim_model_tables(const sim_model *model, const void *parameters) {
   return model->tables_of ? model->tables_of(parameters) : model->tables;
+}
+
+bool sim_model_offers(const sim_model *model, sim_precision precision) {
+  bool any = false;
+  for (int k = 0; k < SIM_PRECISIONS; k++) any |= model->precisions[k];
+  return any ? model->precisions[precision] : precision == SIM_DOUBLE;
+}
+
+static void check_precision(const sim_model *model, sim_precision precision, sim_faults *faults) {
+  char offered[64] = "";
+  size_t used = 0;
+  if (sim_model_offers(model, precision)) return;
+  for (int k = 0; k < SIM_PRECISIONS; k++)
+    if (sim_model_offers(model, (sim_precision)k))
+      used += (size_t)snprintf(offered + used, sizeof offered - used, "%s\"%s\"", used ? " or " : "", precisions[k]);
+  sim_faults_add(faults, 0, "precision", "expected %s, got \"%s\": sim.%s has no %s precision", offered,
+                 precisions[precision], model->name, precisions[precision]);
 }
 
 /* ---- stop_when ---- */
@@ -143,8 +159,11 @@ sim_status sim_model_decode(const sim_model *model, const sim_value *value, void
   sim_faults_free(&ignored);
   if (status == SIM_OK) status = sim_schema_decode(model->parameters, value, &units.units, *out, faults);
   faults->root = value;
-  if (status == SIM_OK && faults->count == 0 && model->validate) status = model->validate(*out, faults);
   sim_common *common = *out;
+  if (status == SIM_OK && faults->count == 0) {
+    if (model->validate) status = model->validate(*out, faults);
+    check_precision(model, (sim_precision)common->precision, faults);
+  }
   if (status == SIM_OK && faults->count == 0) {
     sim_extent extent;
     if (model->extent) model->extent(*out, &extent);

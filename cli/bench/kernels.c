@@ -92,13 +92,13 @@ const bench_kernel cli_bench_kernels[] = {
                [SIM_BACKEND_CUDA] = {{256, 512, 1024}, {64, 128, 256}, {16, 512, 2}}},
      .count = count_diffusion},
     {.model = "option",
-     .title = "Asian call, single",
+     .title = "Asian call, mixed",
      .size = "dates a path",
      .power = 1,
      .warm = 2,
      .scenario = "local n = sim.param('n', 12, 'dates')\n"
                  "local paths = sim.param('paths', 2^40, 'paths in all')\n"
-                 "return sim.option { precision = 'single', assets = { { spot = 100, vol = 0.2 } }, rate = 0.05,\n"
+                 "return sim.option { precision = 'mixed', assets = { { spot = 100, vol = 0.2 } }, rate = 0.05,\n"
                  "  maturity = 1, steps = n, payoffs = { sim.asian { strike = 100 } },\n"
                  "  sampling = { paths = paths }, " NEVER " }\n",
      .grows = "paths",

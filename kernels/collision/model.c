@@ -222,6 +222,7 @@ const sim_model collision_model = {
     .described = collision_described,
     .state = collision_state_fields,
     .work_unit = "grain steps",
+    .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
     .ops = {[SIM_BACKEND_CPU] = &cpu_ops,
 #ifdef SIM_HAS_CUDA
             [SIM_BACKEND_CUDA] = &cuda_ops

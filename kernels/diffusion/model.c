@@ -432,6 +432,7 @@ const sim_model diffusion_model = {
     .tables_of = diffusion_tables_of,
     .state = state_fields,
     .work_unit = "cells",
+    .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
     .ops =
         {
             [SIM_BACKEND_CPU] = &diffusion_ops_cpu,

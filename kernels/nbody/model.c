@@ -376,6 +376,7 @@ const sim_model nbody_model = {
     .described = described,
     .state = state_fields,
     .work_unit = "interactions",
+    .precisions = {[SIM_SINGLE] = true, [SIM_MIXED] = true, [SIM_DOUBLE] = true},
     .ops = {[SIM_BACKEND_CPU] = &cpu_ops,
 #ifdef SIM_HAS_CUDA
             [SIM_BACKEND_CUDA] = &cuda_ops

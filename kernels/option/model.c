@@ -403,6 +403,7 @@ const sim_model option_model = {
     .tables_of = tables_of,
     .state = state_fields,
     .work_unit = "path-steps",
+    .precisions = {[SIM_MIXED] = true, [SIM_DOUBLE] = true},
     .ops = {[SIM_BACKEND_CPU] = &option_ops_cpu,
 #ifdef SIM_HAS_CUDA
             [SIM_BACKEND_CUDA] = &option_ops_cuda

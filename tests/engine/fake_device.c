@@ -120,7 +120,7 @@ static int64_t queued(int which) {
 
 static sim_status fake_alloc(size_t bytes, void **out) {
   *out = calloc(1, bytes ? bytes : 1);
-  return *out ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "fake: no memory");
+  return *out ? SIM_OK : sim_no_memory("the fake device");
 }
 
 static sim_status fake_finish(void) { return wait_until(STEPS, queued(STEPS)); }
@@ -133,7 +133,7 @@ static sim_status fake_copy(void *destination, const void *source, size_t bytes)
   return SIM_OK;
 }
 
-static sim_status fake_failed(void) { return wait_until(STEPS, 0); }
+static sim_status fake_status(void) { return wait_until(STEPS, 0); }
 
 static sim_status fake_stage(void *staged, const void *source, size_t bytes) {
   if (!fake.options.unstaged) {
@@ -147,7 +147,7 @@ static sim_status fake_stage(void *staged, const void *source, size_t bytes) {
   return SIM_OK;
 }
 
-static sim_status fake_leave(void *host, const void *staged, size_t bytes) {
+static sim_status fake_copy_out(void *host, const void *staged, size_t bytes) {
   const void *from = staged;
   for (int i = 0; fake.options.unstaged && i < STAGED; i++)
     if (fake.planted[i].staged == staged) from = fake.planted[i].source;
@@ -155,9 +155,9 @@ static sim_status fake_leave(void *host, const void *staged, size_t bytes) {
   return SIM_OK;
 }
 
-static sim_status fake_left(void) { return wait_until(COPIES, queued(COPIES)); }
+static sim_status fake_wait_copies(void) { return wait_until(COPIES, queued(COPIES)); }
 
-static sim_status fake_mark(int mark) {
+static sim_status fake_mark_copies(int mark) {
   const int64_t now = queued(COPIES);
   lock();
   fake.marks[mark] = now;
@@ -165,34 +165,38 @@ static sim_status fake_mark(int mark) {
   return SIM_OK;
 }
 
-static sim_status fake_left_at(int mark) {
+static sim_status fake_wait_mark(int mark) {
   lock();
   const int64_t done = fake.marks[mark];
   unlock();
   return wait_until(COPIES, done);
 }
 
-static sim_status fake_follow(void) {
+static sim_status fake_throttle(void) {
   const int64_t before = fake.marked;
   fake.marked = queued(STEPS);
   return wait_until(STEPS, before);
 }
 
+static const sim_queue fake_queue_table = {
+    .status = fake_status,
+    .finish = fake_finish,
+    .stage = fake_stage,
+    .copy_out = fake_copy_out,
+    .wait_copies = fake_wait_copies,
+    .mark_copies = fake_mark_copies,
+    .wait_mark = fake_wait_mark,
+    .throttle = fake_throttle,
+};
+
 const sim_backend fake_device = {
     .name = "fake",
     .kind = SIM_BACKEND_CUDA,
     .space = SIM_SPACE_DEVICE,
+    .queue = &fake_queue_table,
     .alloc = fake_alloc,
     .free = free,
-    .copy = fake_copy,
     .alloc_host = fake_alloc,
     .free_host = free,
-    .failed = fake_failed,
-    .finish = fake_finish,
-    .stage = fake_stage,
-    .leave = fake_leave,
-    .left = fake_left,
-    .mark = fake_mark,
-    .left_at = fake_left_at,
-    .follow = fake_follow,
+    .copy = fake_copy,
 };

@@ -33,7 +33,7 @@ static sim_status step(void *self, sim_clock *clock) {
   clock->t += 1;
   s->controller[0] = clock->t; /* the host's, changed at once */
   if (clock->step == s->stop_step) s->requests.stop = 1;
-  if (s->backend->stage)
+  if (s->backend->queue)
     fake_queue(advance, s, clock->t);
   else
     advance(s, clock->t);

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-static const sim_cuda_kernel force = {"kernel_force", "force", SIM_LIMIT_FP32};
-static const sim_cuda_kernel kick = {"kernel_kick", "kick and \"drift\"", SIM_LIMIT_BYTES};
+static const sim_kernel force = {"kernel_force", "force", SIM_LIMIT_FP32};
+static const sim_kernel kick = {"kernel_kick", "kick and \"drift\"", SIM_LIMIT_BYTES};
 
-static void add(const sim_cuda_kernel *kernel, sim_profile_track track, double begin, double seconds, double amount) {
+static void add(const sim_kernel *kernel, sim_profile_track track, double begin, double seconds, double amount) {
   sim_profile_event event = {kernel, track, begin, seconds, amount};
   sim_profile_add(&event);
 }

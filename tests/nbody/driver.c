@@ -9,7 +9,7 @@
 
 void driver_everywhere_in(sim_precision precision, void (*test)(driver_place place)) {
   for (const sim_backend *const *b = sim_backends; *b != NULL; b++) {
-    if ((*b)->unavailable() != NULL || nbody_model.ops[(*b)->kind] == NULL) continue;
+    if ((*b)->unavailable() != NULL || !sim_model_runs(&nbody_model, (*b)->kind, NULL)) continue;
     if ((*b)->open != NULL) driver_must((*b)->open(NULL), "open");
     print_message("  on %s, %s\n", (*b)->name, sim_precision_name(precision));
     test((driver_place){*b, precision});

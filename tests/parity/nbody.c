@@ -99,7 +99,7 @@ static void compute(const pair_system *s, const nbody_options *options, const nb
   gpu_ops(s)->finish(work);
   must(sim_backend_cuda.copy(a, state.device.acceleration, bytes));
   if (options->jerk) must(sim_backend_cuda.copy(j, state.device.jerk, bytes));
-  must(sim_backend_cuda.finish());
+  must(sim_queue_cuda.finish());
   nbody_cuda_destroy(&work);
   drop(&state);
 }
@@ -245,7 +245,7 @@ static void raw_form(const pair_system *s, bool jerk, nbody_cuda_plan plan) {
         if (finished) ops->finish(work);
         ops->hermite_correct(work, 0.01);
       }
-      must(sim_backend_cuda.finish());
+      must(sim_queue_cuda.finish());
       nbody_cuda_destroy(&work);
     }
     const size_t bytes = 3 * (size_t)s->n * state[0].real;

@@ -8,7 +8,7 @@
  * accuracy: the time that asian takes to a standard error of 1e-4 with the geometric control; heston: a call after 252
  * steps of variance 0.09, kappa 2, theta 0.09, sigma 1, rho -0.3; american: the time of a put at 36 on 40, 6 %, on 50
  * dates, 200 chunks of 1024 paths each for its rule and its price, from the scenario to the price. */
-#include "engine/run/run.h"
+#include "engine/wall_clock.h"
 #include "kernels/option/option.h"
 
 #include <math.h>

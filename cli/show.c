@@ -20,7 +20,7 @@ sim_status cli_list(void) {
     printf("%-12s %s [", (*model)->name, (*model)->doc);
     const char *comma = "";
     for (const sim_backend *const *backend = sim_backends; *backend; backend++) {
-      if (!(*model)->ops[(*backend)->kind]) continue;
+      if (!sim_model_runs(*model, (*backend)->kind, NULL)) continue;
       printf("%s%s", comma, (*backend)->name);
       comma = ", ";
     }
@@ -156,7 +156,7 @@ sim_status cli_describe(const char *name) {
   SIM_TRY(find_model(name, &model));
   printf("sim.%s { }   %s\n\nPrecisions:", model->name, model->doc);
   for (int k = 0; k < SIM_PRECISIONS; k++)
-    if (sim_model_offers(model, (sim_precision)k)) printf(" %s", sim_precision_name((sim_precision)k));
+    if (model->precisions[k]) printf(" %s", sim_precision_name((sim_precision)k));
   puts("\n\nParameters");
   describe_schema(model->parameters, 1);
   puts("\nTables (tables.h5), each with step and time");

@@ -1,5 +1,7 @@
 #include "engine/model.h"
 
+#include "engine/log.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,21 +57,17 @@ const sim_table *const *sim_model_tables(const sim_model *model, const void *par
   return model->tables_of ? model->tables_of(parameters) : model->tables;
 }
 
-bool sim_model_offers(const sim_model *model, sim_precision precision) {
-  bool any = false;
-  for (int k = 0; k < SIM_PRECISIONS; k++) any |= model->precisions[k];
-  return any ? model->precisions[precision] : precision == SIM_DOUBLE;
-}
-
-static void check_precision(const sim_model *model, sim_precision precision, sim_faults *faults) {
-  char offered[64] = "";
-  size_t used = 0;
-  if (sim_model_offers(model, precision)) return;
-  for (int k = 0; k < SIM_PRECISIONS; k++)
-    if (sim_model_offers(model, (sim_precision)k))
-      used += (size_t)snprintf(offered + used, sizeof offered - used, "%s\"%s\"", used ? " or " : "", precisions[k]);
-  sim_faults_add(faults, 0, "precision", "expected %s, got \"%s\": sim.%s has no %s precision", offered,
-                 precisions[precision], model->name, precisions[precision]);
+bool sim_model_runs(const sim_model *model, sim_backend_kind kind, const char **reason) {
+  const sim_model_backend *backend = &model->backends[kind];
+  const char *why = backend->reason ? backend->reason : "the model has no operations for it";
+#ifdef SIM_HAS_CUDA
+  const bool built = true;
+#else
+  const bool built = kind != SIM_BACKEND_CUDA;
+  if (backend->runs && !built) why = "this build has no CUDA backend";
+#endif
+  if (reason) *reason = why;
+  return backend->runs && built;
 }
 
 /* ---- stop_when ---- */
@@ -133,7 +131,7 @@ static sim_status bind_stop(const sim_model *model, sim_common *common, const si
   check_ambiguous(common->stop_when, sim_model_tables(model, parameters), faults, line);
   if (faults->count != before) return SIM_OK;
   stop_names *names = calloc(1, sizeof *names);
-  if (!names) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
+  if (!names) return sim_no_memory("the scenario's parameters");
   sim_status status = list_names(sim_model_tables(model, parameters), names);
   sim_signature signature = stop_signature;
   signature.inputs = signature.must_depend = names->names;
@@ -144,9 +142,21 @@ static sim_status bind_stop(const sim_model *model, sim_common *common, const si
 
 /* ---- parameters ---- */
 
+static void check_precision(const sim_model *model, const sim_common *common, sim_faults *faults) {
+  char offered[64] = "";
+  size_t used = 0;
+  if (model->precisions[common->precision]) return;
+  for (int k = 0; k < SIM_PRECISIONS; k++)
+    if (model->precisions[k])
+      used += (size_t)snprintf(offered + used, sizeof offered - used, "%s\"%s\"", used ? " or " : "", precisions[k]);
+  const char *asked = precisions[common->precision];
+  sim_faults_add(faults, 0, "precision", "expected %s, got \"%s\": sim.%s has no %s precision", offered, asked,
+                 model->name, asked);
+}
+
 sim_status sim_model_decode(const sim_model *model, const sim_value *value, void **out, sim_faults *faults) {
   *out = calloc(1, model->parameters->size);
-  if (!*out) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
+  if (!*out) return sim_no_memory("the scenario's parameters");
   /* The units first: all other numbers may be given in them. Their faults are reported with the rest. */
   sim_common units = {0};
   sim_faults ignored = {0};
@@ -161,8 +171,8 @@ sim_status sim_model_decode(const sim_model *model, const sim_value *value, void
   faults->root = value;
   sim_common *common = *out;
   if (status == SIM_OK && faults->count == 0) {
+    check_precision(model, common, faults);
     if (model->validate) status = model->validate(*out, faults);
-    check_precision(model, (sim_precision)common->precision, faults);
   }
   if (status == SIM_OK && faults->count == 0) {
     sim_extent extent;

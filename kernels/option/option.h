@@ -5,5 +5,6 @@
 #include "kernels/option/scenario/parameters.h"
 
 extern const sim_model option_model;
+extern const sim_bench option_bench[]; /* rows of `sim bench` */
 
 #endif

@@ -54,10 +54,10 @@ static sim_status make_simulation(const regression *f, const option_parameters *
   w->room = aligned_alloc(64, w->scratch * (size_t)f->threads);
   w->out = calloc(dates * (size_t)f->threads, sizeof *w->out);
   if (w->feature == NULL || w->cholesky == NULL || w->room == NULL || w->out == NULL)
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
+    return sim_no_memory("early exercise");
   if (p->sampling.generator == OPTION_MRG32K3A) {
     w->mrg = malloc(sizeof *w->mrg);
-    if (w->mrg == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for random numbers");
+    if (w->mrg == NULL) return sim_no_memory("random numbers");
     option_mrg_make(p->common.seed, w->mrg);
   }
   for (size_t d = 0; d < dates; d++)
@@ -135,14 +135,14 @@ static sim_status simulate(void *self, const option_rule *rule, int asset, int c
   f->rule = *rule;
   f->chunks = chunks;
   f->price = aligned_alloc(64, (numbers * sizeof(double) + 63) / 64 * 64);
-  if (f->price == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
+  if (f->price == NULL) return sim_no_memory("early exercise");
   f->cash = f->price + all * (size_t)rule->dates;
   f->sums = f->cash + all;
   f->column = f->sums + (size_t)chunks * SUMS;
   memset(f->cash, 0, all * sizeof *f->cash);
   simulation *w = calloc(1, sizeof *w);
   const sim_status status = w != NULL ? make_simulation(f, f->p, asset, f->isa, w)
-                                      : sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
+                                      : sim_no_memory("early exercise");
   if (status == SIM_OK) run_paths(f, f->p, w, option_path_find(false, f->isa));
   if (w != NULL) free_simulation(w);
   free(w);

@@ -6,7 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
 
-void option_cuda_launch(const sim_cuda_kernel *kernel, double amount, void *function, int blocks, int threads,
+void option_cuda_launch(const sim_kernel *kernel, double amount, void *function, int blocks, int threads,
                         void **args) {
   const struct cudaLaunchConfig_st config = {
       .gridDim = {(unsigned)blocks, 1, 1}, .blockDim = {(unsigned)threads, 1, 1}, .stream = sim_cuda_stream()};
@@ -18,7 +18,7 @@ void option_cuda_launch(const sim_cuda_kernel *kernel, double amount, void *func
 static sim_status fill_mrg(uint64_t seed, const unsigned **out) {
   option_mrg *host = malloc(sizeof *host);
   void *device = NULL;
-  if (host == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for random numbers");
+  if (host == NULL) return sim_no_memory("random numbers");
   option_mrg_make(seed, host);
   sim_status status = sim_backend_cuda.alloc(sizeof *host, &device);
   if (status == SIM_OK) status = sim_backend_cuda.copy(device, host, sizeof *host);

@@ -26,7 +26,7 @@ static void release(void *self) {
 }
 
 static sim_status simulate(void *self, const option_rule *rule, int asset, int chunks) {
-  static const sim_cuda_kernel recording = {"option_record", "exercise", SIM_LIMIT_FP64};
+  static const sim_kernel recording = {"option_record", "exercise", SIM_LIMIT_FP64};
   regression *f = self;
   const size_t paths = (size_t)chunks * OPTION_CHUNK, dates = (size_t)rule->dates;
   void *device = NULL;
@@ -44,12 +44,12 @@ static sim_status simulate(void *self, const option_rule *rule, int asset, int c
   option_cuda_launch(&recording, 50.0 * (double)paths * f->plan.steps * f->plan.assets, f->record,
                      (int)paths / OPTION_CUDA_THREADS, OPTION_CUDA_THREADS,
                      (void *[]){f->constants, &f->keys, &f->table, &high, &low, &to});
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status sums(void *self, const option_rule *rule, int date, const double *beta, double discount,
                        double *sum) {
-  static const sim_cuda_kernel stepping = {"option_exercise", "exercise", SIM_LIMIT_BYTES},
+  static const sim_kernel stepping = {"option_exercise", "exercise", SIM_LIMIT_BYTES},
                                adding = {"option_exercise_total", "exercise", SIM_LIMIT_BYTES};
   regression *f = self;
   const size_t paths = (size_t)f->chunks * OPTION_CHUNK;
@@ -62,7 +62,7 @@ static sim_status sums(void *self, const option_rule *rule, int date, const doub
   option_cuda_launch(&adding, 8.0 * f->chunks * OPTION_REGRESSION_SUMS, f->total, 1, 32 * OPTION_REGRESSION_SUMS,
                      (void *[]){&f->partial, &f->chunks, &f->sums});
   SIM_TRY(sim_backend_cuda.copy(sum, f->sums, OPTION_REGRESSION_SUMS * sizeof(double)));
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status load(regression *f) {
@@ -85,7 +85,7 @@ static sim_status make(regression *f, const option_parameters *p, const option_e
   const size_t table = (f->plan.table + 4) * sizeof(double);
   void *host = calloc(1, table);
   f->constants = calloc((size_t)f->plan.constants + 1, sizeof(double));
-  sim_status status = host == NULL || f->constants == NULL ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market")
+  sim_status status = host == NULL || f->constants == NULL ? sim_no_memory("the market")
                                                            : sim_backend_cuda.alloc(table, &f->table);
   if (status == SIM_OK) {
     option_cuda_plan_fill(&f->plan, NULL, host, f->constants);
@@ -110,7 +110,7 @@ sim_status option_cuda_policy(const option_parameters *p, const option_estimate 
   if (option_cuda_policy_bytes(p) == 0) return SIM_OK;
   option_estimate *bare = calloc(1, sizeof *bare);
   regression *f = calloc(1, sizeof *f);
-  sim_status status = bare == NULL || f == NULL ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise") : SIM_OK;
+  sim_status status = bare == NULL || f == NULL ? sim_no_memory("early exercise") : SIM_OK;
   if (status == SIM_OK) {
     bare->markets = bare->signs = 1;
     bare->market[0] = estimate->market[0]; /* lent */

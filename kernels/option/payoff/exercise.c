@@ -91,7 +91,7 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
   if (numbers == 0) return SIM_OK;
   out->rule = calloc(p->payoffs.count, sizeof *out->rule);
   double *beta = out->numbers = calloc(numbers, sizeof(double) + sizeof(float));
-  if (out->rule == NULL || beta == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
+  if (out->rule == NULL || beta == NULL) return sim_no_memory("early exercise");
   float *single = (float *)(void *)(beta + numbers);
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const sim_item *item = &p->payoffs.items[i];

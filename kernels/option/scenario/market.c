@@ -67,7 +67,7 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
   }
   if (moved) out->dynamics = calloc((size_t)out->assets, sizeof *out->dynamics);
   if (out->spot == NULL || room == NULL || (moved && out->dynamics == NULL)) {
-    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+    status = sim_no_memory("the market");
   } else {
     out->drift = out->spot + out->assets;
     out->vol = out->drift + numbers;

@@ -1,7 +1,7 @@
 /* Simulated paths: path-steps a second of whole samples (random numbers, paths, payoffs, sums).
  *
  *   bench_option [--work asian|antithetic|strikes|greeks|european|accuracy|heston|american]... [--device cpu|cuda]
- *                [--precision single|double] [--isa plain|avx2|avx512] [--threads T] [--seconds S] [--rate-only]
+ *                [--precision mixed|double] [--isa plain|avx2|avx512] [--threads T] [--seconds S] [--rate-only]
  *
  * All are of one asset at 100, volatility 20 %, rate 5 %, over a year. asian: a call on 252 prices; antithetic: the
  * same in pairs; strikes: 64 of them on the same paths; greeks: delta, vega and rho with it; european: one step;
@@ -129,8 +129,8 @@ static bool read_option(settings *of, const char *name, const char *value) {
   if (strcmp(name, "--threads") == 0) return (of->threads = atoi(value)) > 0;
   if (strcmp(name, "--seconds") == 0) return (of->seconds = atof(value)) > 0;
   if (strcmp(name, "--precision") == 0) {
-    of->precision = strcmp(value, "single") == 0 ? SIM_SINGLE : SIM_DOUBLE;
-    return of->precision == SIM_SINGLE || strcmp(value, "double") == 0;
+    of->precision = strcmp(value, "mixed") == 0 ? SIM_MIXED : SIM_DOUBLE;
+    return of->precision == SIM_MIXED || strcmp(value, "double") == 0;
   }
   for (sim_isa isa = SIM_ISA_PLAIN; strcmp(name, "--isa") == 0 && isa <= sim_isa_best(); isa++)
     if (strcmp(value, sim_isa_name(isa)) == 0) {
@@ -144,7 +144,7 @@ static bool read_option(settings *of, const char *name, const char *value) {
 
 int main(int argc, char **argv) {
   settings of = {.backend = &sim_backend_cpu,
-                 .precision = SIM_SINGLE,
+                 .precision = SIM_MIXED,
                  .threads = omp_get_max_threads(),
                  .isa = sim_isa_best(),
                  .seconds = 1};

@@ -41,7 +41,7 @@ static const sim_field common_fields[] = {
      .flags = SIM_MAY_CHANGE},
     {"author", SIM_STRING, "who runs it; goes into every file", offsetof(sim_common, author), .flags = SIM_MAY_CHANGE},
     {"seed", SIM_INT, "seed of all random numbers", offsetof(sim_common, seed), .flags = SIM_UNSIGNED, .initial = "0"},
-    {"precision", SIM_CHOICE, "fp32; fp64 state with fp32 pair terms; or fp64 throughout",
+    {"precision", SIM_CHOICE, "fp32; fp64 state and sums with pair terms or paths in fp32; or fp64 throughout",
      offsetof(sim_common, precision), .choices = precisions, .initial = "double"},
     {"units", SIM_STRUCT, "what the numbers are measured in; none: pure numbers", offsetof(sim_common, units),
      .flags = SIM_OPTIONAL, .table = &units_schema},
@@ -142,19 +142,16 @@ static sim_status bind_stop(const sim_model *model, sim_common *common, const si
 
 /* ---- parameters ---- */
 
-/* Refuses a precision that the model does not have, and names one that is the same as `single` so. */
-static void resolve_precision(const sim_model *model, sim_common *common, sim_faults *faults) {
-  const char *own[SIM_PRECISIONS + 1] = {NULL};
-  size_t count = 0;
+static void check_precision(const sim_model *model, const sim_common *common, sim_faults *faults) {
+  char offered[64] = "";
+  size_t used = 0;
+  if (model->precisions[common->precision]) return;
   for (int k = 0; k < SIM_PRECISIONS; k++)
-    if (model->precisions[k] == SIM_PRECISION_OWN) own[count++] = precisions[k];
+    if (model->precisions[k])
+      used += (size_t)snprintf(offered + used, sizeof offered - used, "%s\"%s\"", used ? " or " : "", precisions[k]);
   const char *asked = precisions[common->precision];
-  if (model->precisions[common->precision] == SIM_PRECISION_REFUSED)
-    sim_faults_add(faults, 0, "precision", "expected \"%s\"%s%s%s, got \"%s\"", count ? own[0] : "",
-                   count == 2 ? " or \"" : "", count == 2 ? own[1] : "", count == 2 ? "\"" : "", asked);
-  if (model->precisions[common->precision] != SIM_PRECISION_AS_SINGLE) return;
-  sim_log(SIM_LOG_INFO, "precision = \"%s\" is \"single\" in %s: the same arithmetic", asked, model->name);
-  common->precision = SIM_SINGLE;
+  sim_faults_add(faults, 0, "precision", "expected %s, got \"%s\": sim.%s has no %s precision", offered, asked,
+                 model->name, asked);
 }
 
 sim_status sim_model_decode(const sim_model *model, const sim_value *value, void **out, sim_faults *faults) {
@@ -174,7 +171,7 @@ sim_status sim_model_decode(const sim_model *model, const sim_value *value, void
   faults->root = value;
   sim_common *common = *out;
   if (status == SIM_OK && faults->count == 0) {
-    resolve_precision(model, common, faults);
+    check_precision(model, common, faults);
     if (model->validate) status = model->validate(*out, faults);
   }
   if (status == SIM_OK && faults->count == 0) {

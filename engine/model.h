@@ -11,16 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In `single` state and pair terms are fp32; in `mixed` the state and sums are fp64 and pair terms fp32. */
+/* `single`: state and all terms in fp32. `mixed`: state and sums in fp64; pair terms, or paths, in fp32. `double`: fp64
+ * throughout. A model offers those that differ. */
 typedef enum sim_precision { SIM_SINGLE, SIM_MIXED, SIM_DOUBLE, SIM_PRECISIONS } sim_precision;
 const char *sim_precision_name(sim_precision precision);
-
-/* What a model makes of a precision that a scenario asks for. */
-typedef enum sim_precision_support {
-  SIM_PRECISION_REFUSED,  /* a fault of the scenario */
-  SIM_PRECISION_OWN,      /* arithmetic of its own */
-  SIM_PRECISION_AS_SINGLE /* the same bits as `single`; sim_model_decode makes it `single` */
-} sim_precision_support;
 
 /* Whether a model runs on one kind of backend. */
 typedef struct sim_model_backend {
@@ -126,8 +120,8 @@ typedef struct sim_model {
   const sim_field *state;            /* state arrays, ends with a NULL name */
   const char *work_unit;             /* "interactions" */
   sim_model_backend backends[SIM_BACKEND_KINDS];
-  unsigned char precisions[SIM_PRECISIONS]; /* sim_precision_support of each */
-  const sim_bench *bench;                   /* rows of `sim bench`; NULL: none */
+  bool precisions[SIM_PRECISIONS]; /* [sim_precision]: those that a scenario may ask for */
+  const sim_bench *bench;          /* rows of `sim bench`; NULL: none */
 
   /* Fills what depends on other parameters (G from the units) and checks rules between fields. May be NULL. */
   sim_status (*validate)(void *parameters, sim_faults *faults);

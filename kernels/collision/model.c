@@ -228,7 +228,7 @@ const sim_model collision_model = {
     .state = collision_state_fields,
     .work_unit = "grain steps",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
-    .precisions = {[SIM_SINGLE] = SIM_PRECISION_OWN, [SIM_DOUBLE] = SIM_PRECISION_OWN},
+    .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
     .bench = collision_bench,
     .validate = collision_validate,
     .tables_of = collision_tables_of,

@@ -432,7 +432,7 @@ const sim_model diffusion_model = {
     .state = state_fields,
     .work_unit = "cells",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
-    .precisions = {[SIM_SINGLE] = SIM_PRECISION_OWN, [SIM_DOUBLE] = SIM_PRECISION_OWN},
+    .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
     .bench = diffusion_bench,
     .validate = diffusion_validate,
     .extent = extent,

@@ -367,7 +367,7 @@ const sim_model nbody_model = {
     .state = state_fields,
     .work_unit = "interactions",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
-    .precisions = {[SIM_SINGLE] = SIM_PRECISION_OWN, [SIM_MIXED] = SIM_PRECISION_OWN, [SIM_DOUBLE] = SIM_PRECISION_OWN},
+    .precisions = {[SIM_SINGLE] = true, [SIM_MIXED] = true, [SIM_DOUBLE] = true},
     .bench = nbody_bench,
     .validate = nbody_validate,
     .tables_of = tables_of,

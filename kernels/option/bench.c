@@ -9,13 +9,13 @@ static sim_bench_cost cost(sim_backend_kind kind, sim_isa isa, int n) {
 }
 
 const sim_bench option_bench[] = {
-    {.title = "Asian call, single",
+    {.title = "Asian call, mixed",
      .size = "dates a path",
      .power = 1,
      .warm_steps = 2,
      .scenario = "local n = sim.param('n', 12, 'dates')\n"
                  "local paths = sim.param('paths', 2^40, 'paths in all')\n"
-                 "return sim.option { precision = 'single', assets = { { spot = 100, vol = 0.2 } }, rate = 0.05,\n"
+                 "return sim.option { precision = 'mixed', assets = { { spot = 100, vol = 0.2 } }, rate = 0.05,\n"
                  "  maturity = 1, steps = n, payoffs = { sim.asian { strike = 100 } },\n"
                  "  sampling = { paths = paths }, " SIM_BENCH_NO_OUTPUT " }\n",
      .grows = "paths",

@@ -410,8 +410,7 @@ const sim_model option_model = {
     .state = state_fields,
     .work_unit = "path-steps",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
-    .precisions =
-        {[SIM_SINGLE] = SIM_PRECISION_OWN, [SIM_MIXED] = SIM_PRECISION_AS_SINGLE, [SIM_DOUBLE] = SIM_PRECISION_OWN},
+    .precisions = {[SIM_MIXED] = true, [SIM_DOUBLE] = true},
     .bench = option_bench,
     .validate = option_validate,
     .supports = supports,

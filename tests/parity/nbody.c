@@ -3,7 +3,7 @@
 #include "engine/device/cuda.h"
 #include "kernels/nbody/cuda/work.h"
 #include "tests/gpu/gpu.h"
-#include "tests/unit/pair_system.h"
+#include "tests/nbody/pair_system.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -391,7 +391,7 @@ static void check_sums(const pair_system *s, const nbody_sums *a, const nbody_su
     expect_sum(a->momentum[c], b->momentum[c], mass * speed, "momentum");
     expect_sum(a->angular_momentum[c], b->angular_momentum[c], 2 * mass * reach * speed, "angular momentum");
   }
-  /* Of one sign; each term within 12 u, n of them in a row (tests/unit/nbody_pair.c). */
+  /* Of one sign; each term within 12 u, n of them in a row (tests/nbody/nbody_pair.c). */
   assert_true(fabs(b->potential - s->u) <= (12 + 2 * s->n) * PAIR_U64 * fabs(s->u));
 }
 

@@ -287,7 +287,7 @@ const sim_model template_model = {
     .work_unit = "points",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true},
                  [SIM_BACKEND_CUDA] = {.reason = "the template is written for the CPU alone"}},
-    .precisions = {[SIM_DOUBLE] = SIM_PRECISION_OWN},
+    .precisions = {[SIM_DOUBLE] = true},
     .bench = bench,
     .plan = plan,
     .create = create,

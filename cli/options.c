@@ -116,7 +116,7 @@ static void parse_resume(const char *text, cli_options *out) {
 static sim_status unknown_option(const char *text, size_t length) {
   const char *names[CLI_OPTIONS];
   char name[64];
-  for (size_t i = 0; i < CLI_OPTIONS; i++) names[i] = cli_option_table[i].name;
+  for (int i = 0; i < CLI_OPTIONS; i++) names[i] = cli_options_known[i].name;
   snprintf(name, sizeof name, "%.*s", (int)length, text);
   const char *nearest = sim_nearest(name, names, CLI_OPTIONS);
   if (!nearest) return sim_fail(SIM_ERR_USAGE, "unknown option '%s' (see sim --help)", name);
@@ -154,6 +154,7 @@ static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   case OPTION_SCHEDULER: out->scheduler = value; break;
   case OPTION_LUA_SECONDS: return parse_seconds("--lua-seconds", value, &out->lua_seconds);
   case OPTION_PROFILE: out->profile = true; break;
+  case OPTION_VALUE: out->value = value; break;
   case OPTION_QUICK: out->quick = true; break;
   case OPTION_JSON: out->json = true; break;
   case OPTION_SCALING: out->scaling = true; break;
@@ -163,35 +164,39 @@ static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   case OPTION_NO_PROGRESS: out->no_progress = true; break;
   case OPTION_HELP: out->command = CLI_HELP; break;
   case OPTION_VERSION: out->command = CLI_VERSION; break;
+  case CLI_OPTIONS: break;
   }
   return SIM_OK;
 }
 
-/* One option at argv[*at], with its value; notes its name at the kinds of command that do not take it. */
-static sim_status parse_option(int argc, char **argv, int *at, cli_options *out, const char *refused[CLI_KINDS]) {
+/* Whether `text`, whose name ends at `length`, is this option. */
+static bool is_option(const cli_option_row *row, const char *text, size_t length) {
+  if (strlen(row->name) == length && strncmp(text, row->name, length) == 0) return true;
+  return row->letter && strcmp(text, row->letter) == 0;
+}
+
+/* One option at argv[*at], with its value; notes its name at the commands that do not take it. */
+static sim_status parse_option(int argc, char **argv, int *at, cli_options *out, const char *refused[CLI_COMMANDS]) {
   const char *text = argv[*at], *equals = strchr(text, '=');
-  size_t length = equals && text[1] == '-' ? (size_t)(equals - text) : strlen(text);
-  for (size_t i = 0; i < CLI_OPTIONS; i++) {
-    bool full = strlen(cli_option_table[i].name) == length && strncmp(text, cli_option_table[i].name, length) == 0;
-    if (!full && !(cli_option_table[i].other && strcmp(text, cli_option_table[i].other) == 0)) continue;
-    const char *value = text[length] == '=' ? text + length + 1 : NULL;
-    if (value && cli_option_table[i].value == 0)
-      return sim_fail(SIM_ERR_USAGE, "%s takes no value", cli_option_table[i].name);
-    if (!value && cli_option_table[i].value == 1) {
-      if (*at + 1 >= argc) return sim_fail(SIM_ERR_USAGE, "%s needs a value", text);
-      value = argv[++*at];
-    }
-    if (!value && cli_option_table[i].value == 3 && *at + 1 < argc && isdigit((unsigned char)argv[*at + 1][0]))
-      value = argv[++*at];
-    if (value && !*value)
-      return sim_fail(SIM_ERR_USAGE, "%s needs a value that is not empty", cli_option_table[i].name);
-    for (int c = 0; c < CLI_KINDS; c++)
-      if (!(cli_option_table[i].where & 1 << c)) refused[c] = cli_option_table[i].name;
-    if (cli_option_table[i].where == (ON_SWEEP | ON_BATCH) && cli_option_table[i].id != OPTION_ARRAY)
-      out->for_script = cli_option_table[i].name;
-    return apply(cli_option_table[i].id, value, out);
+  const size_t length = equals && text[1] == '-' ? (size_t)(equals - text) : strlen(text);
+  cli_option_id id = 0;
+  while (id < CLI_OPTIONS && !is_option(&cli_options_known[id], text, length)) id++;
+  if (id == CLI_OPTIONS) return unknown_option(text, length);
+  const cli_option_row *row = &cli_options_known[id];
+  const char *value = text[length] == '=' ? text + length + 1 : NULL;
+  if (value && row->value == VALUE_NONE) return sim_fail(SIM_ERR_USAGE, "%s takes no value", row->name);
+  if (!value && row->value == VALUE_NEEDED) {
+    if (*at + 1 >= argc) return sim_fail(SIM_ERR_USAGE, "%s needs a value", text);
+    value = argv[++*at];
   }
-  return unknown_option(text, length);
+  if (!value && row->value == VALUE_IF_DIGIT && *at + 1 < argc && isdigit((unsigned char)argv[*at + 1][0]))
+    value = argv[++*at];
+  if (value && !*value) return sim_fail(SIM_ERR_USAGE, "%s needs a value that is not empty", row->name);
+  const int commands = cli_option_commands(id);
+  for (int c = 0; c < CLI_COMMANDS; c++)
+    if (!(commands & 1 << c)) refused[c] = row->name;
+  if (commands == (ON_SWEEP | ON_BATCH) && id != OPTION_ARRAY) out->for_script = row->name;
+  return apply(id, value, out);
 }
 
 /* The command line as a shell would take it; cut where it is longer than the room. */
@@ -217,9 +222,9 @@ static void quote(int argc, char **argv, char *out, size_t capacity) {
 }
 
 static const char *nearest_command(const char *word) {
-  const char *names[CLI_COMMANDS];
-  for (size_t i = 0; i < CLI_COMMANDS; i++) names[i] = cli_commands[i].name;
-  return sim_nearest(word, names, CLI_COMMANDS);
+  const char *names[CLI_COMMAND_ROWS];
+  for (int i = 0; i < CLI_COMMAND_ROWS; i++) names[i] = cli_commands[i].name;
+  return sim_nearest(word, names, CLI_COMMAND_ROWS);
 }
 
 /* Refuses the name of a scenario that looks like the name of a command. */
@@ -231,7 +236,8 @@ static sim_status check_scenario_name(const char *name) {
 }
 
 /* The first word that is no option is a command or a scenario, the next one its target. */
-static sim_status parse_words(int argc, char **argv, cli_options *out, const char *refused[CLI_KINDS], int *command) {
+static sim_status parse_words(int argc, char **argv, cli_options *out, const char *refused[CLI_COMMANDS],
+                              int *command) {
   bool only_words = false;
   for (int i = 1; i < argc; i++) {
     if (!only_words && strcmp(argv[i], "--") == 0) {
@@ -239,7 +245,7 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
     } else if (!only_words && argv[i][0] == '-' && argv[i][1]) {
       SIM_TRY(parse_option(argc, argv, &i, out, refused));
     } else if (*command < 0) {
-      for (int c = 0; c < CLI_COMMANDS && *command < 0; c++)
+      for (int c = 0; c < CLI_COMMAND_ROWS && *command < 0; c++)
         if (strcmp(argv[i], cli_commands[c].name) == 0) *command = c;
       if (*command >= 0) continue;
       *command = 0;
@@ -248,9 +254,8 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
       out->target = argv[i];
       out->targets = (const char *const *)&argv[i];
       out->target_count = 1;
-    } else if (cli_commands[*command].command == CLI_STATUS) {
-      continue;                                               /* one of many folders; no options stand between */
-    } else if (cli_commands[*command].command == CLI_BENCH) { /* one of many models; they come to stand side by side */
+    } else if (cli_commands[*command].command == CLI_STATUS || cli_commands[*command].command == CLI_BENCH) {
+      /* Further folders or models: moved beside the first. */
       const char *const *end = out->targets + out->target_count;
       char *word = argv[i], **to = argv + (end - (const char *const *)argv);
       memmove(to + 1, to, (size_t)(argv + i - to) * sizeof *to);
@@ -266,7 +271,7 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
 
 /* sim help COMMAND */
 static sim_status find_topic(cli_options *out) {
-  for (int c = 0; c < CLI_COMMANDS; c++)
+  for (int c = 0; c < CLI_COMMAND_ROWS; c++)
     if (strcmp(out->target, cli_commands[c].name) == 0) {
       out->about = cli_commands[c].command;
       return SIM_OK;
@@ -309,7 +314,7 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
                        .gpus = -1,
                        .lua_seconds = 1.5};
   quote(argc, argv, out->command_line, sizeof out->command_line);
-  const char *refused[CLI_KINDS] = {NULL};
+  const char *refused[CLI_COMMANDS] = {NULL};
   int command = -1;
   SIM_TRY(parse_words(argc, argv, out, refused, &command));
   if (out->command == CLI_HELP) { /* of the command that was named; of `sim help run` */
@@ -325,10 +330,9 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
   if (!cli_commands[command].needs_target && out->target && out->command != CLI_BENCH)
     return sim_fail(SIM_ERR_USAGE, "sim %s takes no argument: '%s'", cli_commands[command].name, out->target);
   if (out->command == CLI_RUN) SIM_TRY(check_scenario_name(out->target));
-  const int kind = cli_kind(out->command);
-  if (refused[kind])
+  if (refused[out->command])
     return sim_fail(SIM_ERR_USAGE, "sim %s does not take %s (see sim %s --help)", cli_commands[command].name,
-                    refused[kind], cli_commands[command].name);
+                    refused[out->command], cli_commands[command].name);
   if (out->seed_given && out->command != CLI_SWEEP) SIM_TRY(cli_parse_seed(out->seed_text, &out->seed));
   if (out->script && !out->array && out->command == CLI_BATCH)
     return sim_fail(SIM_ERR_USAGE, "--array needs numbers, as in 0-9");

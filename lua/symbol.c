@@ -235,7 +235,7 @@ int scenario_symbol_refuse_truth(lua_State *L, int index, bool choice) {
                          "asks whether it is there");
 }
 
-void scenario_symbol_register(lua_State *L) {
+void scenario_symbol_push_metatable(lua_State *L) {
 #define BITS "a symbol has no bits: sim.all, sim.any and sim.none join conditions"
   static const char *const refused[][2] = {
       {"__lt", "a symbol cannot be compared by < or >: use sim.where with sim.lt or sim.gt"},
@@ -266,6 +266,4 @@ void scenario_symbol_register(lua_State *L) {
   lua_setfield(L, -2, "__index");
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
-  scenario_operators_set(L);
-  lua_pop(L, 1);
 }

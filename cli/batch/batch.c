@@ -192,7 +192,7 @@ static void print_run(const script *s) {
   } else {
     print_setting("out", output);
   }
-  printf("\nstep() { sed -n 's/.*\"checkpoint_step\": \\([0-9]*\\).*/\\1/p' \"$out/status.json\" 2>/dev/null; }\n"
+  printf("\nstep() { \"$sim\" status --value checkpoint_step \"$out\" 2>/dev/null; }\n"
          "before=$(step)\n");
   printf("echo \"job ${%s:-} on $(uname -n)%s, $(date)\"\n", s->pbs ? "PBS_JOBID" : "SLURM_JOB_ID",
          s->pbs ? "" : ", restart ${SLURM_RESTART_COUNT:-0}");

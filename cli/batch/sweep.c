@@ -106,12 +106,6 @@ static sim_status parse_axes(sweep *s) {
   return SIM_OK;
 }
 
-/* Value of an axis in run number `run`, from 0; the last axis runs fastest. */
-const char *cli_sweep_value(const sweep *s, size_t run, size_t which) {
-  for (size_t i = s->axis_count; i-- > which + 1;) run /= s->axes[i].count;
-  return s->axes[which].value[run % s->axes[which].count];
-}
-
 /* ---- the scenario, with the first and the last values ---- */
 
 static sim_status try_run(sweep *s, size_t run) {

@@ -74,18 +74,10 @@ static void write_status(session *s, const char *state, sim_status status) {
   put_status(s, state, status, &s->run.clock, NULL, sim_error_last()->message);
 }
 
-/* The status.json of an earlier run in the folder, for put_back. */
+/* Keeps the status.json of an earlier run in the folder, for put_back. */
 static void keep_earlier_status(session *s) {
-  char path[4200], text[8192];
-  int fd;
-  off_t size;
-  size_t got = 0;
   const sim_error cause = *sim_error_last();
-  snprintf(path, sizeof path, "%s/" STATUS, io_folder_path(s->folder));
-  if (io_file_open(AT_FDCWD, path, path, &fd, &size) == SIM_OK) {
-    if (io_sys_read(fd, text, sizeof text, 0, &got) == 0) sim_bytes_add(&s->earlier, text, got);
-    (void)close(fd);
-  }
+  if (cli_status_load(io_folder_path(s->folder), &s->earlier) != SIM_OK) sim_error_clear();
   sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 

@@ -245,7 +245,7 @@ static sim_status write_file(writer *self, const sim_frame *frame, io_file *file
   SIM_TRY(io_image_end(&image, write_all(&image, self, frame)));
   sim_status status = io_file_create(self->folder->ckpt, self->folder->ckpt_path, name, file);
   if (status == SIM_OK) status = io_image_write(&image, file);
-  self->bytes = (int64_t)image.size;
+  self->bytes = (int64_t)image.pages.size;
   io_image_free(&image);
   return status;
 }

@@ -124,14 +124,30 @@ stand() { # stand STATE KEYS: the columns state, done and ends
 [ "$(stand stopped ', "exit_code": 75, "checkpoint_step": 9, "checkpoint_time": 9, "expected_end": "e"')" = " stopped 75 90 % u" ] ||
   fail "a stopped run"
 [ "$(stand done ', "exit_code": 0, "stop_when": true')" = " done 100 % u" ] || fail "a run that is done"
+# A health figure may have the name of any key. Earlier versions wrote it beside the keys.
+named='"health": {"state": 1, "exit_code": 2, "checkpoint_time": 3, "updated": 4}'
+[ "$(stand failed ", $named, \"exit_code\": 74")" = " failed 74 0 % u" ] || fail "health figures named as keys"
+[ "$(stand done ', "error": 1e-3, "exit_code": 0')" = " done 100 % u" ] || fail "a health figure beside the keys"
 
 # A name, a state or a host with control characters: the terminal gets none of them.
-mkdir $'esc\e[31m' && printf '{"state": "done", "exit_code": 0, "host": "h\e]0;x\a", "job": "j\r7"}\n' >$'esc\e[31m/status.json'
+mkdir $'esc\e[31m' && printf '{"state": "done", "exit_code": 0, "host": "h\\u001b]0;x\\u0007", "job": "j\\r7"}\n' >$'esc\e[31m/status.json'
 expect 0 '\x1b[31m' "$SIM" status $'esc\e[31m'
+grep -qF 'h\x1b]0;x\x07' output || fail "the host of a status: $(cat output)"
 LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' output && fail "status printed a control character"
 cp s.lua $'s\e[31m.lua'
 expect 0 '\x1b[31m' "$SIM" check $'s\e[31m.lua'
 LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' output && fail "check printed a control character"
+
+# One value, as a string or as JSON; what is no status.
+"${run[@]}" --set steps=10 -o valued >/dev/null
+[ "$("$SIM" status --value digest valued)" = "$(digest valued)" ] || fail "sim status --value digest"
+[[ $("$SIM" status valued --value health valued) =~ ^\{\"error\":\ [0-9.e-]+\}$'\n'\{ ]] || fail "$("$SIM" status --value health valued)"
+[ "$("$SIM" status --value phase valued)" = "" ] || fail "a key that is absent"
+expect 64 "does not take --value" "$SIM" info --value digest
+printf '{"state": "done"\n' >stands/status.json
+expect 66 "is not the status of a run: not JSON in line 2" "$SIM" status stands
+printf '{"digest": 1}\n' >stands/status.json
+expect 66 'it has no "state"' "$SIM" status --value digest stands
 
 # A FIFO or a device where a file is expected is refused at once; `expect` would wait for 120 s.
 waits() { # waits CODE TEXT COMMAND...
@@ -232,7 +248,12 @@ grep -qx '#SBATCH --partition=long' named.sh && grep -qx '#SBATCH --account=ab12
 "$SIM" batch s.lua --partition long --account ab123 --scheduler pbs >named.sh
 grep -qx '#PBS -q long' named.sh && grep -qx '#PBS -A ab123' named.sh || fail "$(cat named.sh)"
 "$SIM" batch s.lua -o chained --scheduler pbs >chained.sh
-printf '#!/bin/sh\nmkdir -p chained && echo "{\\"checkpoint_step\\": 30}" >chained/status.json\nexit 75\n' >fake/stops
+cat >fake/stops <<STOPS
+#!/bin/sh
+if [ "\$1" = status ]; then exec "$SIM" "\$@"; fi
+mkdir -p chained && echo '{"state": "stopped", "checkpoint_step": 30}' >chained/status.json
+exit 75
+STOPS
 printf '#!/bin/sh\nprintf "%%s\\n" "$@" >"%s/submitted"\n' "$PWD" >fake/qsub
 chmod +x fake/stops fake/qsub
 play qstat "Job Id: 7.host

@@ -14,9 +14,9 @@ enum { VECTORS = 256 };
 
 sim_status io_image_begin(bool latest, io_image *out) {
   *out = (io_image){0};
-  out->file = io_vfd_create_pages(&out->pages, latest, IO_SEAL_SIZE, &out->vfd);
-  if (out->file >= 0) return SIM_OK;
-  int error = io_vfd_close(-1, &out->vfd);
+  out->file = io_vfd_create_pages(&out->pages, latest, &out->vfd);
+  if (out->file >= 0 && io_h5_attr_text(out->file, "seal", IO_SEAL_ATTRIBUTE) == SIM_OK) return SIM_OK;
+  int error = io_vfd_close(out->file, &out->vfd);
   io_image_free(out);
   return sim_fail(error == ENOMEM ? SIM_ERR_NO_MEMORY : SIM_ERR_IO, "HDF5 cannot begin a file in memory");
 }
@@ -140,7 +140,8 @@ static int write_vectors(const io_image *image, const io_piece **order, int fd) 
 
 sim_status io_image_write(io_image *image, io_file *file) {
   const io_piece **order = malloc((image->count ? image->count : 1) * sizeof *order);
-  io_seal *seal = order ? io_seal_begin(image->pages.size) : NULL;
+  const uint64_t size = image->pages.size; /* of the HDF5 file; the seal's block follows it */
+  io_seal *seal = order ? io_seal_begin(size + IO_SEAL_SIZE) : NULL;
   if (!seal) {
     free(order);
     io_file_discard(file);
@@ -150,14 +151,12 @@ sim_status io_image_write(io_image *image, io_file *file) {
   if (image->count) qsort(order, image->count, sizeof *order, by_place);
   struct iovec part;
   walk w = {image, order, 0, 0};
-  for (uint64_t at = 0; advance(&w, &part); at = w.at) {
-    const size_t skip = at < IO_SEAL_SIZE ? (size_t)(IO_SEAL_SIZE - at) : 0; /* the seal's own block */
-    if (part.iov_len > skip) io_seal_add(seal, (const char *)part.iov_base + skip, part.iov_len - skip);
-  }
-  unsigned char header[IO_SEAL_SIZE];
-  io_seal_end(seal, header);
-  int error = io_pages_store(&image->pages, 0, sizeof header, header) ? 0 : ENOMEM;
+  while (advance(&w, &part)) io_seal_add(seal, part.iov_base, part.iov_len);
+  unsigned char block[IO_SEAL_SIZE];
+  io_seal_end(seal, block);
+  int error = io_pages_store(&image->pages, size, sizeof block, block) ? 0 : ENOMEM;
   if (error == 0) error = write_vectors(image, order, file->fd);
+  image->pages.size = size;
   free(order);
   return error ? io_file_fail(file, error) : SIM_OK;
 }

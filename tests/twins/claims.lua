@@ -125,7 +125,7 @@ function checks.functions()
   if count < 30 then error({ text = ("docs/functions.md: only %d rows"):format(count) }) end
 end
 
--- "the last three are kept", "a digest in the first 512 bytes", "32 hex digits".
+-- "the last three are kept", "a digest in the last 512 bytes", "32 hex digits".
 function checks.outputs()
   said("docs/outputs.md", "(the last three are kept)")
   said("README.md", "(the last three are kept)")

@@ -20,7 +20,7 @@ static sim_status parse_count(const char *option, const char *text, int least, i
   errno = 0;
   long n = strtol(text, &end, 10);
   if (errno || *end || end == text || n < least || n > most)
-    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected a whole number from %d to %d", option, text, least, most);
+    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected an integer from %d to %d", option, text, least, most);
   *out = (int)n;
   return SIM_OK;
 }
@@ -30,7 +30,7 @@ sim_status cli_parse_seed(const char *text, uint64_t *out) {
   errno = 0;
   unsigned long long n = strtoull(text, &end, 10);
   if (errno || *text < '0' || *text > '9' || *end)
-    return sim_fail(SIM_ERR_USAGE, "--seed '%s': expected a whole number from 0 to 2^64 - 1", text);
+    return sim_fail(SIM_ERR_USAGE, "--seed '%s': expected an integer from 0 to 2^64 - 1", text);
   *out = n;
   return SIM_OK;
 }
@@ -44,15 +44,14 @@ static sim_status parse_job_time(const char *text, double *out) {
                     text);
   if (*out > longest_job) return sim_fail(SIM_ERR_USAGE, "--time %s: longer than a year", text);
   if (*out > 0) return SIM_OK;
-  return sim_fail(SIM_ERR_USAGE, "--time '%s': expected a time above 0 as HH:MM:SS or D-HH:MM:SS", text);
+  return sim_fail(SIM_ERR_USAGE, "--time '%s': expected a time greater than 0 as HH:MM:SS or D-HH:MM:SS", text);
 }
 
 /* A partition, queue or account: it becomes a line of the job script. */
 static sim_status parse_name(const char *option, const char *text, const char **out) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,+@:/-";
   if (*text == '-' || strspn(text, plain) != strlen(text))
-    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected a name as the queue knows it, of letters, digits and _.,+@:/-",
-                    option, text);
+    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected letters, digits and _.,+@:/-", option, text);
   *out = text;
   return SIM_OK;
 }
@@ -61,7 +60,7 @@ static sim_status parse_seconds(const char *option, const char *text, double *ou
   char *end;
   double seconds = strtod(text, &end);
   if (end == text || *end || !(seconds > 0) || !isfinite(seconds))
-    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected a number of seconds above 0", option, text);
+    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected a number of seconds greater than 0", option, text);
   *out = seconds;
   return SIM_OK;
 }
@@ -71,7 +70,7 @@ static sim_status parse_wall(const char *text, cli_options *out) {
   if (out->wall_auto) return SIM_OK;
   out->wall = cli_parse_time(text);
   if (out->wall > 0) return SIM_OK;
-  return sim_fail(SIM_ERR_USAGE, "--wall '%s': expected a time above 0 as HH:MM:SS, or auto", text);
+  return sim_fail(SIM_ERR_USAGE, "--wall '%s': expected a time greater than 0 as HH:MM:SS, or auto", text);
 }
 
 static sim_status parse_isa(const char *text, cli_options *out) {
@@ -231,8 +230,8 @@ static const char *nearest_command(const char *word) {
 static sim_status check_scenario_name(const char *name) {
   const char *nearest = strchr(name, '.') || strchr(name, '/') ? NULL : nearest_command(name);
   if (!nearest || strcmp(nearest, name) == 0) return SIM_OK;
-  return sim_fail(SIM_ERR_USAGE, "'%s' is no command, nearest is '%s'; a scenario file is given as ./%s", name, nearest,
-                  name);
+  return sim_fail(SIM_ERR_USAGE, "unknown command '%s', nearest is '%s'; a scenario file is given as ./%s", name,
+                  nearest, name);
 }
 
 /* The first word that is no option is a command or a scenario, the next one its target. */
@@ -277,7 +276,7 @@ static sim_status find_topic(cli_options *out) {
       return SIM_OK;
     }
   const char *nearest = nearest_command(out->target);
-  return sim_fail(SIM_ERR_USAGE, "'%s' is no command%s%s%s (see sim --help)", out->target,
+  return sim_fail(SIM_ERR_USAGE, "unknown command '%s'%s%s%s (see sim --help)", out->target,
                   nearest ? ", nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "");
 }
 
@@ -289,18 +288,20 @@ static sim_status check_job_options(const cli_options *o) {
   }
   const char *here = o->only > 0 ? "--only" : o->jobs > 0 ? "--jobs" : o->wall_text ? "--wall" : NULL;
   if (here)
-    return sim_fail(SIM_ERR_USAGE, "%s does not go with --array: each task is one run, and stops by the job's limit",
+    return sim_fail(SIM_ERR_USAGE,
+                    "%s cannot be combined with --array: each task is one run, which stops before the limit of its job",
                     here);
   if (o->threads > 0 && o->cpus > 0 && o->threads != o->cpus)
     return sim_fail(SIM_ERR_USAGE,
-                    "--threads %d and --cpus %d: a run has a thread on each core of its job; give --cpus", o->threads,
-                    o->cpus);
+                    "--threads %d and --cpus %d: a run uses one thread on each core of its job; give only --cpus",
+                    o->threads, o->cpus);
   const bool cuda = strncmp(o->device, "cuda", 4) == 0;
   if (o->gpus > 0 && strcmp(o->device, "cpu") == 0)
     return sim_fail(SIM_ERR_USAGE,
-                    "--gpus %d and --device cpu: the run would leave the job's GPU idle; give one of them", o->gpus);
+                    "--gpus %d and --device cpu: the GPU of the job would stay idle; give only one of them", o->gpus);
   if (o->gpus == 0 && cuda)
-    return sim_fail(SIM_ERR_USAGE, "--gpus 0 and --device %s: the job would have no GPU; give one of them", o->device);
+    return sim_fail(SIM_ERR_USAGE, "--gpus 0 and --device %s: the job would have no GPU; give only one of them",
+                    o->device);
   return SIM_OK;
 }
 
@@ -337,9 +338,9 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
   if (out->script && !out->array && out->command == CLI_BATCH)
     return sim_fail(SIM_ERR_USAGE, "--array needs numbers, as in 0-9");
   if (out->array && out->command == CLI_SWEEP)
-    return sim_fail(SIM_ERR_USAGE, "--array of sim sweep takes no numbers: the runs are its tasks");
+    return sim_fail(SIM_ERR_USAGE, "--array of sim sweep takes no numbers: its tasks are the runs");
   if (out->force && out->resume != CLI_RESUME_NO)
-    return sim_fail(SIM_ERR_USAGE, "--force starts anew and --resume goes on: give one of them");
+    return sim_fail(SIM_ERR_USAGE, "--force starts a new run and --resume continues one: give only one of them");
   if (out->command == CLI_SWEEP || out->command == CLI_BATCH) return check_job_options(out);
   return SIM_OK;
 }

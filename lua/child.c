@@ -36,7 +36,8 @@ static void *allocate(void *context, void *block, size_t old, size_t size) {
 }
 
 static int panic(lua_State *L) {
-  scenario_child_fail(scenario_child_of(L), SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory to start the script");
+  scenario_child_fail(scenario_child_of(L), SIM_ERR_NO_MEMORY,
+                      SCENARIO_AT_FILE ": out of memory at the start of the script");
 }
 
 /* "sim.nbody { ... } or sim.diffusion { ... }" */
@@ -77,7 +78,7 @@ static int load_text(scenario_child *child, const char *text, size_t size) {
   int status = luaL_loadbufferx(L, text, size, "=" SCENARIO_AT_FILE, "t");
   if (status != LUA_OK) return status;
   if (!scenario_guard_text(text, size, &guarded, &guarded_size))
-    scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for the script");
+    scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": out of memory for the script");
   if (!guarded) return LUA_OK;
   lua_pop(L, 1);
   status = luaL_loadbufferx(L, guarded, guarded_size, "=" SCENARIO_AT_FILE, "t");

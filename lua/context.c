@@ -63,7 +63,7 @@ static const char *place(lua_State *L, char out[32]) {
 noreturn void scenario_child_fail_memory(const scenario_child *child, bool over) {
   char at[32];
   place(child->L, at);
-  if (!over) scenario_child_fail(child, SIM_ERR_NO_MEMORY, "%s: no memory left for the script", at);
+  if (!over) scenario_child_fail(child, SIM_ERR_NO_MEMORY, "%s: out of memory for the script", at);
   scenario_child_fail(child, SIM_ERR_SCENARIO, "%s: the script used more than %zu MiB of memory", at,
                       child->options->memory >> 20);
 }

@@ -184,7 +184,7 @@ static int get_member(lua_State *L) {
   } else if (whole) {
     return luaL_error(L, "a member of a symbol is numbered from 1 to %d, got %I", INDEX_MAX, (LUAI_UACINT)item);
   } else {
-    return luaL_error(L, "a member of a symbol has a name or a whole number, got a %s", luaL_typename(L, 2));
+    return luaL_error(L, "a member of a symbol has a name or an integer, got a %s", luaL_typename(L, 2));
   }
   snprintf(name, sizeof name, "%s%s%s", self->member ? self->name : "", self->member ? "_" : "", shown);
   if (strlen(name) > SIM_EXPR_NAME_MAX) return luaL_error(L, "a symbol has no member '%s'", shown);

@@ -65,7 +65,7 @@ static sim_status read_open(const char *path, int fd, char **text, size_t *size)
       char *grown = realloc(data, capacity);
       if (!grown) {
         free(data);
-        return sim_fail(SIM_ERR_NO_MEMORY, "%s: no memory for %zu bytes", path, capacity);
+        return sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory for %zu bytes", path, capacity);
       }
       data = grown;
     }

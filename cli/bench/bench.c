@@ -60,7 +60,7 @@ static sim_status check_models(const cli_options *o) {
     for (size_t i = 0; i < count; i++)
       if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", names[i]);
-    return sim_fail(SIM_ERR_USAGE, "no kernels of a model '%s'%s%s; there are those of %s", name,
+    return sim_fail(SIM_ERR_USAGE, "no kernels of a model '%s'%s%s; there are kernels of %s", name,
                     nearest ? ", nearest is " : "", nearest ? nearest : "", all);
   }
   return SIM_OK;
@@ -329,7 +329,7 @@ static sim_status print_json(const bench *b) {
   const bool whole = !out.failed;
   if (whole) fputs(out.data, stdout);
   sim_bytes_free(&out);
-  return whole ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the results");
+  return whole ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "out of memory for the results");
 }
 
 sim_status cli_bench(const cli_options *options) {

@@ -201,7 +201,7 @@ static void prune(writer *self, int64_t written) {
     if (steps[i] == written) continue;
     snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)steps[i]);
     if (steps[i] > written || (parent >= 0 && steps[i] > parent && !is_known(self, steps[i]))) {
-      sim_log(SIM_LOG_INFO, "%s: removed: the run went on from an earlier checkpoint", name);
+      sim_log(SIM_LOG_INFO, "%s: removed: the run continued from an earlier checkpoint", name);
       remove_file(self, name);
     } else if (good >= IO_CHECKPOINTS_KEPT) {
       remove_file(self, name);

@@ -249,7 +249,7 @@ static sim_status take(void *opaque, int pipe) {
   for (int k = 0; k < COLUMNS; k++) {
     if (!(there >> k & 1)) continue;
     *columns[k] = malloc((size_t)self->count * sizeof(double));
-    if (!*columns[k]) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %lld particles", (long long)self->count);
+    if (!*columns[k]) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory for %lld particles", (long long)self->count);
     SIM_TRY(io_foreign_take(pipe, *columns[k], (size_t)self->count * sizeof(double)));
     for (int64_t i = 0; i < self->count; i++)
       if (!isfinite((*columns[k])[i])) return sim_fail(SIM_ERR_SCENARIO, "a value of a file is not finite");

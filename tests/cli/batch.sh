@@ -16,7 +16,7 @@ expect 0 "not in a batch job, no limit" "${run[@]}" --wall auto -o plain
 play squeue UNLIMITED
 SLURM_JOB_ID=7 expect 0 "Slurm's job 7 has no limit" "${run[@]}" --wall auto -o unlimited
 play squeue nonsense
-SLURM_JOB_ID=7 expect 0 "squeue -h -j 7 -o %L says no time: no limit" "${run[@]}" --wall auto -o unknown
+SLURM_JOB_ID=7 expect 0 "squeue -h -j 7 -o %L gives no time limit: none is set" "${run[@]}" --wall auto -o unknown
 play squeue 1-00:59:30
 SLURM_JOB_ID=7 SLURM_ARRAY_JOB_ID=5 SLURM_ARRAY_TASK_ID=0 \
   expect 0 "Slurm's job 5_0 ends in 24 h 59 min (squeue -h -j 5_0 -o %L)" "${run[@]}" --wall auto -o days
@@ -185,22 +185,22 @@ waits 0 "1 done" "$SIM" "${tiny[@]}" 1 -o links
 
 # What is wrong gets its line.
 for seeds in '1,$(touch pwned),3' '1,-2,3' '1,2 3,4' '1,0x10,3' $'1,2\n,3'; do
-  expect 64 "expected a whole number from 0 to 2^64 - 1" "$SIM" sweep s.lua --seed "$seeds" --array -o none
-  expect 64 "expected a whole number from 0 to 2^64 - 1" "$SIM" sweep s.lua --seed "$seeds" -o none
-  expect 64 "expected a whole number from 0 to 2^64 - 1" "$SIM" sweep s.lua --set "seed=$seeds" --array -o none
+  expect 64 "expected an integer from 0 to 2^64 - 1" "$SIM" sweep s.lua --seed "$seeds" --array -o none
+  expect 64 "expected an integer from 0 to 2^64 - 1" "$SIM" sweep s.lua --seed "$seeds" -o none
+  expect 64 "expected an integer from 0 to 2^64 - 1" "$SIM" sweep s.lua --set "seed=$seeds" --array -o none
 done
 expect 64 "no sim.param" "$SIM" sweep s.lua --set m=1,2 -o none
 expect 64 "has no value" "$SIM" sweep s.lua --set n=3..1 -o none
 expect 64 "a value is missing" "$SIM" sweep s.lua --set n=1,,2 -o none
-expect 64 "a sweep over nothing" "$SIM" sweep s.lua -o none
+expect 64 "a sweep without parameters" "$SIM" sweep s.lua -o none
 expect 64 "--yes" "$SIM" sweep s.lua --set n=1..1000 --seed 1..1000 -o none
 expect 64 "the sweep has the runs 1 to 2" "$SIM" sweep s.lua --set n=20,30 --only 3 -o none
-expect 64 "an array over nothing" "$SIM" batch s.lua --array 5-2
+expect 64 "5-2 is an empty range" "$SIM" batch s.lua --array 5-2
 expect 64 "--array '1-'" "$SIM" batch s.lua --array 1-
 expect 64 "--time 'soon'" "$SIM" batch s.lua --time soon
 expect 64 "a bare number is minutes to sbatch" "$SIM" batch s.lua --time 60
 expect 64 "--time 99999999:00:00: longer than a year" "$SIM" batch s.lua --time 99999999:00:00
-expect 64 "task 100000000, the last that a cluster can take is 4000000" "$SIM" batch s.lua --array 0-100000000
+expect 64 "task 100000000, the largest number that a cluster accepts is 4000000" "$SIM" batch s.lua --array 0-100000000
 expect 64 "a sweep of 4000001 runs" "$SIM" sweep s.lua --seed 1..4000001 --yes --array -o none
 
 # An option without an effect, and two that contradict each other, are refused; without --array nothing runs here.
@@ -212,7 +212,7 @@ for words in "--time 01:00:00" "--partition long" "--account ab1" "--gpus 1" "--
 done
 for words in "--only 1" "--jobs 2" "--wall 60" "--wall auto"; do
   read -ra given <<<"$words"
-  expect 64 "${given[0]} does not go with --array" "$SIM" "${pair[@]}" "${given[@]}" --array
+  expect 64 "${given[0]} cannot be combined with --array" "$SIM" "${pair[@]}" "${given[@]}" --array
 done
 for command in "batch s.lua" "sweep s.lua --seed 1..2 --array"; do
   read -ra given <<<"$command"

@@ -150,7 +150,7 @@ static bool keep_last_failure(sim_status status, sim_error *failure) {
 static sim_status show_table(const char *const *folders, int count, sim_error *failure) {
   size_t width[COLUMNS] = {0};
   char(*cells)[COLUMNS][CELL] = calloc((size_t)count + 1, sizeof *cells);
-  if (!cells) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory for a table of %d runs", count);
+  if (!cells) return sim_no_memory("a table of %d runs", count);
   for (int c = 0; c < COLUMNS; c++) snprintf(cells[0][c], CELL, "%s", heads[c]);
   int rows = 1;
   for (int i = 0; i < count; i++) {

@@ -109,7 +109,7 @@ sim_status io_h5_attr_texts(hid_t object, const char *name, const char *const *t
   }
   hid_t type = text_type(longest);
   sim_status status = type < 0        ? cannot_write(name)
-                      : packed.failed ? sim_fail(SIM_ERR_NO_MEMORY, "out of memory")
+                      : packed.failed ? sim_no_memory("a list of texts")
                                       : io_h5_attr(object, name, type, type, count, packed.data);
   io_h5_drop(type);
   sim_bytes_free(&packed);

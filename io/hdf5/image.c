@@ -25,7 +25,7 @@ static sim_status add_piece(io_image *image, uint64_t at, size_t bytes) {
   if (image->count == image->capacity) {
     const size_t more = image->capacity ? 2 * image->capacity : 64;
     io_piece *pieces = realloc(image->pieces, more * sizeof *pieces);
-    if (!pieces) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    if (!pieces) return sim_no_memory("a file's image");
     image->pieces = pieces;
     image->capacity = more;
   }
@@ -145,7 +145,7 @@ sim_status io_image_write(io_image *image, io_file *file) {
   if (!seal) {
     free(order);
     io_file_discard(file);
-    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    return sim_no_memory("a file's image");
   }
   for (size_t i = 0; i < image->count; i++) order[i] = &image->pieces[i];
   if (image->count) qsort(order, image->count, sizeof *order, by_place);

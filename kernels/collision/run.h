@@ -31,7 +31,6 @@ enum {
 
 typedef struct collision_run {
   const collision_ops *ops;
-  const collision_ops_pair *solvers; /* of the device */
   const sim_backend *backend;
   collision_work *work;
   collision_options options;

@@ -1,20 +1,40 @@
-/* Lists of grains that pass between the run and its solver. */
-#include "kernels/collision/solver.h"
+/* The solvers of each device, and their creation. */
+#include "kernels/collision/run.h"
 
-#include <stdlib.h>
-
-void *collision_list_more(void *list, int64_t count, int64_t *room, size_t size) {
-  if (count < *room) return list;
-  const int64_t more = 2 * count + 256;
-  void *out = realloc(list, (size_t)more * size);
-  if (out != NULL) *room = more;
-  return out;
+const collision_ops_pair *collision_ops_of(sim_backend_kind kind) {
+  static const collision_ops_pair ops[SIM_BACKEND_KINDS] = {
+      [SIM_BACKEND_CPU] = {&collision_ops_cpu_f32, &collision_ops_cpu_f64, &collision_fixed_point_cpu},
+#ifdef SIM_HAS_CUDA
+      [SIM_BACKEND_CUDA] = {&collision_ops_cuda_f32, &collision_ops_cuda_f64, &collision_fixed_point_cuda},
+#endif
+  };
+  return &ops[kind];
 }
 
-bool collision_indices_add(collision_indices *indices, int64_t index) {
-  int64_t *at = collision_list_more(indices->at, indices->count, &indices->room, sizeof *at);
-  if (at == NULL) return false;
-  indices->at = at;
-  at[indices->count++] = index;
-  return true;
+sim_status collision_create_work(collision_run *run, double t) {
+  const sim_buffer *a = run->array;
+  const collision_state state = {.n = run->n,
+                                 .room = run->room,
+                                 .radius = a[COLLISION_RADIUS].data,
+                                 .mass = a[COLLISION_MASS].data,
+                                 .position = a[COLLISION_POSITION].data,
+                                 .velocity = a[COLLISION_VELOCITY].data,
+                                 .spin = a[COLLISION_SPIN].data,
+                                 .acceleration = a[COLLISION_ACCELERATION].data,
+                                 .twirl = a[COLLISION_ANGULAR_ACCELERATION].data,
+                                 .material = a[COLLISION_MATERIAL].data,
+                                 .collisions = a[COLLISION_COLLISIONS].data,
+                                 .dissipated = a[COLLISION_DISSIPATED].data,
+                                 .virial = a[COLLISION_VIRIAL].data,
+                                 .contact_grain = a[COLLISION_CONTACT_GRAIN].data,
+                                 .contact_partner = a[COLLISION_CONTACT_PARTNER].data,
+                                 .contact_spring = a[COLLISION_CONTACT_SPRING].data,
+                                 .work = a[COLLISION_WORK].data,
+                                 .wall_spring = a[COLLISION_WALL_SPRING].data,
+                                 .crossed = a[COLLISION_CROSSED].data,
+                                 .pose = a[COLLISION_POSES].data,
+                                 .live = run->varies ? &run->n : NULL,
+                                 .time = t,
+                                 .quanta = a[COLLISION_QUANTA].data};
+  return run->ops->create(&run->options, &state, &run->work);
 }

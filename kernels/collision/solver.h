@@ -24,12 +24,6 @@ typedef struct collision_move {
   int64_t from, count, to;
 } collision_move;
 
-/* Indices of grains, rising. */
-typedef struct collision_indices {
-  int64_t *at; /* [count] of [room], owned */
-  int64_t count, room;
-} collision_indices;
-
 typedef struct collision_work collision_work;
 
 typedef struct collision_ops {
@@ -62,7 +56,7 @@ typedef struct collision_ops {
                          const collision_indices *come);
 } collision_ops;
 
-/* The solvers of a device. */
+/* The solvers of a kind of device. */
 typedef struct collision_ops_pair {
   const collision_ops *f32, *f64;   /* general */
   const collision_ops *fixed_point; /* fp32; NULL: none */
@@ -74,11 +68,7 @@ extern "C" {
 
 extern const collision_ops collision_ops_cpu_f32, collision_ops_cpu_f64, collision_fixed_point_cpu;
 extern const collision_ops collision_ops_cuda_f32, collision_ops_cuda_f64, collision_fixed_point_cuda;
-
-/* Returns a list of `count` items of this size with room for one more; NULL: no memory, the list is unchanged. */
-void *collision_list_more(void *list, int64_t count, int64_t *room, size_t size);
-/* Appends an index; false: no memory, the list is unchanged. */
-bool collision_indices_add(collision_indices *indices, int64_t index) SIM_MUST_CHECK;
+const collision_ops_pair *collision_ops_of(sim_backend_kind kind);
 
 #ifdef __cplusplus
 }

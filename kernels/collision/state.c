@@ -3,6 +3,7 @@
 #include "kernels/collision/scenario/sizes.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define INTEGER(word, text)                                                                                            \
@@ -232,29 +233,6 @@ bool collision_view_array(collision_run *run, int which, sim_array *out) {
   return true;
 }
 
-sim_status collision_restore(collision_run *run, const sim_frame *saved) {
-  SIM_TRY(collision_saved_check(&run->options, run->varies, saved, &run->n));
-  memcpy(run->species, saved->species, saved->species_count * sizeof *run->species);
-  run->species_count = saved->species_count;
-  const sim_array *meshes = sim_frame_array(saved, "meshes");
-  run->triangles = meshes != NULL ? meshes->shape[0] : 0;
-  SIM_TRY(collision_create_arrays(run));
-  for (int which = 0; which < COLLISION_ARRAYS; which++) {
-    sim_array here;
-    if (!collision_view_array(run, which, &here)) continue;
-    const sim_array *from = sim_frame_array(saved, here.field->name);
-    bool same = from != NULL && from->dtype == here.dtype && from->rank == here.rank;
-    for (int i = 0; i < here.rank && same; i++) same = from->shape[i] == here.shape[i];
-    if (!same)
-      return sim_fail(SIM_ERR_INCOMPATIBLE,
-                      "the checkpoint's %s is missing or of another type or shape: another version, which goes on with "
-                      "it, or another scenario made it",
-                      here.field->name);
-    memcpy(here.data, from->data, sim_array_bytes(from));
-  }
-  return SIM_OK;
-}
-
 double collision_get(const collision_run *run, int which, int c, int64_t i) {
   const int64_t at = c * run->n + i;
   const void *data = run->array[which].data;
@@ -267,4 +245,20 @@ void collision_put(const collision_run *run, int which, int c, int64_t i, double
     ((float *)run->array[which].data)[at] = (float)value;
   else
     ((double *)run->array[which].data)[at] = value;
+}
+
+void *collision_list_more(void *list, int64_t count, int64_t *room, size_t size) {
+  if (count < *room) return list;
+  const int64_t more = 2 * count + 256;
+  void *out = realloc(list, (size_t)more * size);
+  if (out != NULL) *room = more;
+  return out;
+}
+
+bool collision_indices_add(collision_indices *indices, int64_t index) {
+  int64_t *at = collision_list_more(indices->at, indices->count, &indices->room, sizeof *at);
+  if (at == NULL) return false;
+  indices->at = at;
+  at[indices->count++] = index;
+  return true;
 }

@@ -53,8 +53,27 @@ typedef struct collision_state {
   const geometry_pose *pose; /* [walls], at the time of the step */
 } collision_state;
 
+/* Indices of grains, rising. */
+typedef struct collision_indices {
+  int64_t *at; /* [count] of [room], owned */
+  int64_t count, room;
+} collision_indices;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Returns a list of `count` items of this size with room for one more; NULL: no memory, the list is unchanged. */
+void *collision_list_more(void *list, int64_t count, int64_t *room, size_t size);
+/* Appends an index; false: no memory, the list is unchanged. */
+bool collision_indices_add(collision_indices *indices, int64_t index) SIM_MUST_CHECK;
+
 /* Room for contacts with history: 8 a grain. A packing of spheres of any radii has at most 15 contact ends a grain on
  * average, and each contact stands once. */
 int64_t collision_contact_room(int64_t n, int springs);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

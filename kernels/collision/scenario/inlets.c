@@ -3,11 +3,6 @@
 
 #include <math.h>
 
-void collision_inlet_bounds(const collision_inlet *inlet, double *least, double *most, double *mass) {
-  collision_radii_bounds(&inlet->size, least, most);
-  *mass = inlet->group.density * 4 * COLLISION_PI / 3 * *least * *least * *least;
-}
-
 double collision_inlet_total(const collision_inlet *inlet, double t) {
   const double end = inlet->stop < t ? inlet->stop : t;
   const double total = fmax(0, floor(inlet->rate * (end - inlet->start) * (1 + 1e-12)));

@@ -24,6 +24,11 @@ void collision_radii_bounds(const collision_radii *size, double *least, double *
   }
 }
 
+void collision_inlet_bounds(const collision_inlet *inlet, double *least, double *most, double *mass) {
+  collision_radii_bounds(&inlet->size, least, most);
+  *mass = inlet->group.density * 4 * COLLISION_PI / 3 * *least * *least * *least;
+}
+
 void collision_lattice_sites(const double side[3], int64_t n, int64_t sites[3]) {
   const double even = cbrt(side[0] * side[1] * side[2] / (double)n);
   for (int c = 0; c < 3; c++) sites[c] = (int64_t)fmax(1, floor(side[c] / even));

@@ -94,7 +94,7 @@ static sim_status make_meshes(collision_run *run, const sim_setup *setup) {
   sim_startup("reading meshes", 0, 0);
   geometry_triangles *meshes = calloc(run->parameters->walls.count + 1, sizeof *meshes);
   size_t count = 0;
-  if (meshes == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for meshes");
+  if (meshes == NULL) return sim_no_memory("meshes");
   sim_status status = collision_meshes_read(run->parameters, setup, meshes, &count);
   for (size_t i = 0; i < count; i++) run->triangles += meshes[i].count;
   if (status == SIM_OK) status = collision_create_arrays(run);
@@ -158,7 +158,7 @@ static sim_status shortest_contact(const collision_run *run, bool saved, double 
   double *mass = malloc(2 * (all + 1) * sizeof *mass), *radius = mass + all;
   uint64_t *material = malloc((all + 1) * sizeof *material);
   sim_status status = SIM_OK;
-  if (mass == NULL || material == NULL) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu grains", n);
+  if (mass == NULL || material == NULL) status = sim_no_memory("%zu grains", n);
   for (size_t i = 0; i < n && status == SIM_OK; i++) {
     mass[i] = collision_get(run, COLLISION_MASS, 0, (int64_t)i);
     radius[i] = collision_get(run, COLLISION_RADIUS, 0, (int64_t)i);
@@ -278,36 +278,8 @@ static void choose_again(collision_run *run, const sim_setup *setup) {
       (setup->saved != NULL ||
        collision_fixed_point_in_range(&system, run->n, mass, run->array[COLLISION_VELOCITY].data)))
     return;
-  run->ops = run->solvers->f32;
+  run->ops = collision_ops_of(setup->backend->kind)->f32;
   sim_buffer_destroy(&run->array[COLLISION_QUANTA]);
-}
-
-sim_status collision_create_work(collision_run *run, double t) {
-  const sim_buffer *a = run->array;
-  const collision_state state = {.n = run->n,
-                                 .room = run->room,
-                                 .radius = a[COLLISION_RADIUS].data,
-                                 .mass = a[COLLISION_MASS].data,
-                                 .position = a[COLLISION_POSITION].data,
-                                 .velocity = a[COLLISION_VELOCITY].data,
-                                 .spin = a[COLLISION_SPIN].data,
-                                 .acceleration = a[COLLISION_ACCELERATION].data,
-                                 .twirl = a[COLLISION_ANGULAR_ACCELERATION].data,
-                                 .material = a[COLLISION_MATERIAL].data,
-                                 .collisions = a[COLLISION_COLLISIONS].data,
-                                 .dissipated = a[COLLISION_DISSIPATED].data,
-                                 .virial = a[COLLISION_VIRIAL].data,
-                                 .contact_grain = a[COLLISION_CONTACT_GRAIN].data,
-                                 .contact_partner = a[COLLISION_CONTACT_PARTNER].data,
-                                 .contact_spring = a[COLLISION_CONTACT_SPRING].data,
-                                 .work = a[COLLISION_WORK].data,
-                                 .wall_spring = a[COLLISION_WALL_SPRING].data,
-                                 .crossed = a[COLLISION_CROSSED].data,
-                                 .pose = a[COLLISION_POSES].data,
-                                 .live = run->varies ? &run->n : NULL,
-                                 .time = t,
-                                 .quanta = a[COLLISION_QUANTA].data};
-  return run->ops->create(&run->options, &state, &run->work);
 }
 
 sim_status collision_start(collision_run *run, const sim_setup *setup) {

@@ -151,7 +151,7 @@ sim_status collision_meshes_read(const collision_parameters *p, const sim_setup 
 sim_status collision_meshes_count(const collision_parameters *p, const sim_setup *setup, int64_t *triangles) {
   geometry_triangles *meshes = calloc(p->walls.count + 1, sizeof *meshes);
   size_t count = 0;
-  if (meshes == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for meshes");
+  if (meshes == NULL) return sim_no_memory("meshes");
   sim_status status = collision_meshes_read(p, setup, meshes, &count);
   *triangles = 0;
   for (size_t i = 0; i < count; i++) *triangles += meshes[i].count;

@@ -7,21 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t collision_fixed_next_slab(const collision_work *w, int64_t slab) {
-  return slab + 1 < (int64_t)w->cells[0] ? slab + 1 : 0;
-}
-
-fixed_slab_pair collision_fixed_slab_pair(const collision_work *w, int64_t slab, int which) {
-  const int64_t a = w->slab[slab].first * w->stride;
-  const int64_t b = which == FIXED_WITHIN ? a : w->slab[collision_fixed_next_slab(w, slab)].first * w->stride;
-  return (fixed_slab_pair){.xa = w->now.x + a, .xb = w->now.x + b, .pa = w->now.p + a, .pb = w->now.p + b};
-}
-
-void collision_fixed_thread_slabs(const collision_work *w, int thread, int64_t *first, int64_t *end) {
-  *first = (int64_t)w->cells[0] * thread / w->threads;
-  *end = (int64_t)w->cells[0] * (thread + 1) / w->threads;
-}
-
 static uint32_t cell_along(uint32_t x, uint32_t cells) { return (uint32_t)((uint64_t)x * cells >> 32); }
 
 /* ---- sorting ---- */
@@ -146,7 +131,7 @@ static sim_status rebuild(collision_work *w) {
   }
   w->listed = true;
   for (int t = 0; t < w->threads; t++)
-    if (w->team[t].failed) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the pairs of %" PRId64 " grains", w->o.n);
+    if (w->team[t].failed) return sim_no_memory("the pairs of %" PRId64 " grains", w->o.n);
   return SIM_OK;
 }
 
@@ -184,20 +169,6 @@ sim_status collision_fixed_outer_lists(collision_work *w, double *rest) {
   if (!needed) return SIM_OK;
   *rest = most;
   return rebuild(w);
-}
-
-sim_status collision_fixed_lists(collision_work *w) {
-  double rest;
-  SIM_TRY(collision_fixed_sweep(w));
-  SIM_TRY(collision_fixed_outer_lists(w, &rest));
-#pragma omp parallel for schedule(static, 1) num_threads(w->threads)
-  for (int t = 0; t < w->threads; t++) {
-    int64_t first, end;
-    collision_fixed_thread_slabs(w, t, &first, &end);
-    for (int64_t s = first; s < end; s++)
-      for (int which = 0; which < 2; which++) collision_fixed_inner_list(w, s, which, w->before);
-  }
-  return SIM_OK;
 }
 
 void collision_fixed_lists_free(collision_work *w) {

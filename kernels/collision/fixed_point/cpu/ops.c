@@ -78,7 +78,7 @@ static void lay_cells(collision_work *w) {
 static sim_status create(const collision_options *options, const collision_state *state, collision_work **out) {
   collision_work *w = calloc(1, sizeof *w);
   *out = w;
-  if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (w == NULL) return sim_no_memory("the model");
   w->o = *options;
   w->state = *state;
   const char *missing = collision_fixed_point_excludes(options, options->n, state->mass, state->radius, &w->system);
@@ -102,35 +102,12 @@ static sim_status create(const collision_options *options, const collision_state
   if (!w->order || !w->cell || !w->cell_first || !w->counted || !w->slab || !w->team || !make_grains(w, &w->now) ||
       !make_grains(w, &w->spare)) {
     destroy(out);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %" PRId64 " grains", options->n);
+    return sim_no_memory("%" PRId64 " grains", options->n);
   }
   return SIM_OK;
 }
 
 /* ---- the step ---- */
-
-/* A contact may begin within half a step: the reach grows by that displacement. */
-float collision_fixed_trial(const collision_work *w, double fastest, double before) {
-  const double touch = 2 * w->system.radius[1], slack = 1e-5 * touch + (w->system.damped ? fastest * before : 0);
-  return (float)((w->system.equal ? touch : 0) + slack);
-}
-
-fixed_rules collision_fixed_rules(const collision_work *w, double before, double dt, bool start) {
-  return (fixed_rules){.equal = w->system.equal,
-                       .damped = w->system.damped,
-                       .start = start,
-                       .reach = (float)w->system.radius[0] + (float)w->system.radius[0],
-                       .trial = collision_fixed_trial(w, w->fastest, before),
-                       .numbers = collision_fixed_point_constants(&w->system, before, dt)};
-}
-
-double collision_fixed_speed(const collision_work *w, double square) {
-  return sqrt(square) * w->system.quantum / w->system.mass * (1 + 1e-6);
-}
-
-double collision_fixed_displacement_max(const collision_work *w, double dt) {
-  return FIXED_POINT_MOMENTUM_MAX * w->system.quantum / w->system.mass * dt;
-}
 
 /* Queues a step; steps are made several at a time, or when the state is needed. */
 static sim_status step(collision_work *w, double t, double dt) {

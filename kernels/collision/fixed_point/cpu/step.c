@@ -166,3 +166,17 @@ sim_status collision_fixed_sweep(collision_work *w) {
   }
   return SIM_OK;
 }
+
+sim_status collision_fixed_lists(collision_work *w) {
+  double rest;
+  SIM_TRY(collision_fixed_sweep(w));
+  SIM_TRY(collision_fixed_outer_lists(w, &rest));
+#pragma omp parallel for schedule(static, 1) num_threads(w->threads)
+  for (int t = 0; t < w->threads; t++) {
+    int64_t first, end;
+    collision_fixed_thread_slabs(w, t, &first, &end);
+    for (int64_t s = first; s < end; s++)
+      for (int which = 0; which < 2; which++) collision_fixed_inner_list(w, s, which, w->before);
+  }
+  return SIM_OK;
+}

@@ -103,8 +103,8 @@ static __global__ void half_step_back(fixed_arrays a, const long long *pair_sums
 /* ---- launches ---- */
 
 template <typename Grain> static void sum_contacts_with(fixed_work *w, bool start) {
-  static const sim_cuda_kernel looking = {"collision_fixed_point_contact_sums", "observe", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel settling = {"collision_fixed_point_half_step_back", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel looking = {"collision_fixed_point_contact_sums", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel settling = {"collision_fixed_point_half_step_back", "observe", SIM_LIMIT_BYTES};
   const fixed_arrays &a = w->arrays;
   collision_launch(&looking, 0, collision_cuda_grid(4, (uint64_t)a.tiles * FIXED_TILE), FIXED_TILE, sum_contacts<Grain>,
                    a, w->numbers, w->system.damped, start, w->launch, w->pair_sums);

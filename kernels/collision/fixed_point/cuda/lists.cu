@@ -318,10 +318,10 @@ unsigned collision_cuda_grid(int per_multiprocessor, uint64_t work) {
 }
 
 template <typename Grain> static void sort(fixed_work *w, unsigned k) {
-  static const sim_cuda_kernel counting = {"collision_fixed_point_count", "search", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel moving = {"collision_fixed_point_sort", "search", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel scanning = {"collision_fixed_point_scan", "search", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel clearing = {"collision_fixed_point_clear", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel counting = {"collision_fixed_point_count", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel moving = {"collision_fixed_point_sort", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel scanning = {"collision_fixed_point_scan", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel clearing = {"collision_fixed_point_clear", "search", SIM_LIMIT_BYTES};
   const fixed_arrays &a = w->arrays;
   const unsigned cells = collision_cuda_grid(8, a.cells.all / 16), grains = collision_cuda_grid(8, a.n);
   collision_launch(&clearing, 0, cells, 256, clear, a, k);
@@ -333,8 +333,8 @@ template <typename Grain> static void sort(fixed_work *w, unsigned k) {
 }
 
 void collision_fixed_cuda_lists(fixed_work *w) {
-  static const sim_cuda_kernel deciding = {"collision_fixed_point_decide", "search", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel building = {"collision_fixed_point_build", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel deciding = {"collision_fixed_point_decide", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel building = {"collision_fixed_point_build", "search", SIM_LIMIT_BYTES};
   collision_launch(&deciding, 0, 1, 1, decide, w->arrays, w->numbers, w->system.damped, w->chunk, w->launch);
   const unsigned k = ++w->launch, tiles = collision_cuda_grid(BUILD_BLOCKS, (uint64_t)w->arrays.tiles * 256);
   if (w->system.equal) {

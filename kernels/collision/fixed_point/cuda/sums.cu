@@ -120,13 +120,13 @@ static fixed_units units_of(const fixed_work *w) {
 }
 
 static void launch_find_slots(fixed_work *w) {
-  static const sim_cuda_kernel kernel = {"collision_fixed_point_slots", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"collision_fixed_point_slots", "observe", SIM_LIMIT_BYTES};
   collision_launch(&kernel, 0, collision_cuda_grid(8, w->arrays.n), 256, find_slots, w->arrays, w->arrays.slot,
                    w->launch);
 }
 
 void collision_fixed_cuda_grain_sums(fixed_work *w) {
-  static const sim_cuda_kernel summing = {"collision_fixed_point_sums", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel summing = {"collision_fixed_point_sums", "observe", SIM_LIMIT_BYTES};
   const fixed_arrays &a = w->arrays;
   const uint32_t blocks = (a.n + 255) / 256;
   double *const all = w->partial + (size_t)FIXED_GRAIN_SUMS * blocks;
@@ -141,7 +141,7 @@ void collision_fixed_cuda_grain_sums(fixed_work *w) {
 }
 
 void collision_fixed_cuda_output(fixed_work *w, int64_t first, int64_t count) {
-  static const sim_cuda_kernel kernel = {"collision_fixed_point_output", "output", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"collision_fixed_point_output", "output", SIM_LIMIT_BYTES};
   fixed_output *const piece = (fixed_output *)w->output;
   if (first == 0) launch_find_slots(w);
   const unsigned grid = collision_cuda_grid(8, (uint64_t)count);

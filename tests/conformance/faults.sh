@@ -9,7 +9,7 @@ expect 0 "" "$DESCRIPTOR" template
 
 # sees FAULT CHECK TEXT: that check fails with this fault, with TEXT.
 sees() { FAULT=$1 expect 1 "$3" bash "$suite/conformance.sh" template "$2"; }
-sees example example "the example does not run"
+sees example example "integrate: "
 sees outputs outputs "outputs change the state"
 sees state restart "restart at step 7 of 16: digest"
 sees tables restart "restart at step 7 of 16: tables differ"

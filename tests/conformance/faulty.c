@@ -60,5 +60,6 @@ __attribute__((constructor)) static void fill_in(void) {
   faulty_model.step = faulty_step;
   faulty_model.observe = faulty_observe;
   faulty_model.destroy = faulty_destroy;
+  if (has_fault("precision")) faulty_model.precisions[SIM_SINGLE] = true;
   if (has_fault("example")) faulty_model.example = "return sim.template { n = 100, rate = 0.5 }\n";
 }

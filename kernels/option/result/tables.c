@@ -1,5 +1,6 @@
 /* The tables of a run: price and Greeks of the first payoff, and of all of them where there are several. */
-#include "kernels/option/result/bias.h"
+#include "kernels/option/estimate.h"
+#include "kernels/option/result/tables.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -62,8 +62,8 @@ static float *start(int64_t cells) {
   return out;
 }
 
-static double elapsed(const diffusion_ops *ops, diffusion_work *work, const diffusion_method *method, double h,
-                      int steps) {
+static double elapsed(diffusion_work *work, const diffusion_method *method, double h, int steps) {
+  const diffusion_ops *ops = &diffusion_ops_cuda;
   cudaEvent_t begin, end;
   float ms = 0;
   (void)cudaEventCreate(&begin);
@@ -91,23 +91,23 @@ typedef struct options {
 } options;
 
 /* Milliseconds a step, the median of 7 batches; `field` is what it comes to after o->steps steps. */
-static double time_ops(const diffusion_ops *ops, const diffusion_parameters *p, const float *first, const options *o,
+static double time_way(const diffusion_way *way, const diffusion_parameters *p, const float *first, const options *o,
                        float *field) {
-  const sim_setup setup = {.backend = &sim_backend_cuda, .isa = sim_isa_best(), .threads = 8, .folder = ""};
+  const diffusion_ops *ops = &diffusion_ops_cuda;
   const diffusion_method *method = &diffusion_methods[p->integrate.scheme];
   const double h = diffusion_dt(&p->integrate);
   double times[7];
   diffusion_work *work;
-  must(ops->create(p, &setup, &work));
+  must(diffusion_cuda_create(p, way, &work));
   const sim_buffer *real = ops->real(work);
   const size_t bytes = sim_buffer_bytes(real);
   must(sim_backend_cuda.copy(real->data, first, bytes));
   must(ops->load(work));
-  (void)elapsed(ops, work, method, h, o->steps);
+  (void)elapsed(work, method, h, o->steps);
   must(ops->show(work, NULL));
   must(sim_backend_cuda.copy(field, real->data, bytes));
   const int batch = real->shape[1] > 1 << 28 ? 3 : real->shape[1] > 1 << 25 ? 10 : 40;
-  for (int i = 0; i < 7; i++) times[i] = elapsed(ops, work, method, h, batch);
+  for (int i = 0; i < 7; i++) times[i] = elapsed(work, method, h, batch);
   qsort(times, 7, sizeof *times, ascending);
   printf("  %-10s %8.4f ms a step (%.4f to %.4f)\n", ops->name(work), times[3], times[0], times[6]);
   fflush(stdout);
@@ -116,11 +116,11 @@ static double time_ops(const diffusion_ops *ops, const diffusion_parameters *p, 
 }
 
 /* A pass reads and writes 8 bytes a cell; 4.31 TB/s is what a copy on an H200 reaches. */
-static void compare(const diffusion_ops *ops, const diffusion_parameters *p, const float *first, const options *o,
+static void compare(const diffusion_way *way, const diffusion_parameters *p, const float *first, const options *o,
                     double plain, double bytes, float *const fields[2]) {
   const diffusion_grid grid = diffusion_grid_of(p);
   const int64_t count = grid.n[0] * grid.n[1] * grid.n[2];
-  const double own = time_ops(ops, p, first, o, fields[1]);
+  const double own = time_way(way, p, first, o, fields[1]);
   double most = 0, square = 0, whole = 0, size = 0;
   for (int64_t i = 0; i < count; i++) {
     const double a = fields[0][i], d = fabs(a - fields[1][i]);
@@ -151,10 +151,10 @@ static void one_size(const options *o, int64_t n) {
   float *first = start(count), *fields[2] = {malloc((size_t)count * 4), malloc((size_t)count * 4)};
   if (!fields[0] || !fields[1]) exit(1);
   printf("%lld^3 %s\n", (long long)n, diffusion_methods[o->scheme].name);
-  const double plain = time_ops(&diffusion_ops_cufft, &p, first, o, fields[0]);
+  const double plain = time_way(&diffusion_way_general, &p, first, o, fields[0]);
   memcpy(fields[1], fields[0], (size_t)count * 4);
-  if (diffusion_axes_fit(&p)) compare(&diffusion_ops_axes, &p, first, o, plain, 24, fields);
-  if (diffusion_fused_fits(&p)) compare(&diffusion_ops_cuda, &p, first, o, plain, 16, fields);
+  if (diffusion_way_axes.supports(&p)) compare(&diffusion_way_axes, &p, first, o, plain, 24, fields);
+  if (diffusion_way_fused.supports(&p)) compare(&diffusion_way_fused, &p, first, o, plain, 16, fields);
   FILE *file = o->file ? fopen(o->file, "wb") : NULL;
   if (o->file && (!file || fwrite(fields[1], 4, (size_t)count, file) != (size_t)count || fclose(file))) {
     fprintf(stderr, "bench_diffusion_cuda: cannot write %s\n", o->file);
@@ -207,12 +207,12 @@ static void gray_scott(const options *o, int64_t n) {
     first[n * n + i] = (float)(0.25 * g);
   }
   printf("%lld^2 Gray-Scott etdrk4\n", (long long)n);
-  const double plain = time_ops(&diffusion_ops_cufft, &p, first, &own, fields);
-  if (diffusion_flat_fits(&p)) {
+  const double plain = time_way(&diffusion_way_general, &p, first, &own, fields);
+  if (diffusion_way_flat.supports(&p)) {
     float *others = malloc((size_t)(2 * n * n) * 4);
     double most = 0;
     if (!others) exit(1);
-    const double fused = time_ops(&diffusion_ops_cuda, &p, first, &own, others);
+    const double fused = time_way(&diffusion_way_flat, &p, first, &own, others);
     for (int64_t i = 0; i < 2 * n * n; i++) {
       const double d = fabs((double)fields[i] - others[i]);
       most = fmax(most, isnan(d) ? INFINITY : d);
@@ -255,7 +255,7 @@ static void ensemble(int64_t members, int64_t n) {
       const double g = exp(-50 * (x * x + y * y));
       first[i] = (float)(i < numbers / 2 ? 1 - 0.5 * g : 0.25 * g);
     }
-    times[all] = time_ops(&diffusion_ops_cuda, &p, first, &own, fields);
+    times[all] = time_way(NULL, &p, first, &own, fields);
     free(first), free(fields);
     sim_expr_free(&p.rates);
   }

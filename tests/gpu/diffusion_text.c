@@ -97,7 +97,7 @@ static void test_schemes(void **state) {
         i < DIFFUSION_SCHEMES ? i : i - DIFFUSION_SCHEMES + DIFFUSION_ETDRK2; /* then with steps that adapt */
     diffusion_parameters p = {.fields = {items, 2}, .integrate = {.scheme = scheme}};
     if (scheme != i) p.integrate.dt = NAN;
-    diffusion_work work = {.p = &p, .fields = 2, .single = scheme % 2 == 1};
+    diffusion_work work = {.p = &p, .way = &diffusion_way_general, .fields = 2, .single = scheme % 2 == 1};
     species[1].fluctuation = scheme == i && scheme != DIFFUSION_EXACT && scheme != DIFFUSION_ETDRK2;
     if (scheme != DIFFUSION_EXACT) p.rates = rates_of();
     work.method = diffusion_method_with(&p, 0);
@@ -120,7 +120,7 @@ static void test_crossed(void **state) {
         .fields = {items, 2}, .rates = rates_of(), .integrate = {.scheme = DIFFUSION_ETDRK2 + i % 2}};
     if (i == 2) p.integrate.dt = NAN;
     species[0].fluctuation = i < 2;
-    diffusion_work work = {.p = &p, .fields = 2, .single = i == 1, .crossed = true};
+    diffusion_work work = {.p = &p, .way = &diffusion_way_general, .fields = 2, .single = i == 1, .crossed = true};
     work.method = diffusion_method_with(&p, 0);
     work.spectrum.factor = (diffusion_factor)i;
     compile(&work);
@@ -136,13 +136,12 @@ static void test_two_passes(void **state) {
   static double sizes[][3] = {{256, 1024, 256}, {512, 512, 512}};
   double side[3] = {1, 1, 1};
   for (int i = 0; i < 2; i++) {
-    diffusion_two_pass fused = {0};
     diffusion_parameters p = {.fields = {&item, 1}, .rates = one_rate()};
     p.grid = (diffusion_grid_parameters){.n = {sizes[i], 3, 1},
                                          .size = {side, 3, 1},
                                          .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
     p.integrate.scheme = i % 2 ? DIFFUSION_STRANG : DIFFUSION_LIE;
-    diffusion_work work = {.p = &p, .fields = 1, .single = true, .fused = &fused};
+    diffusion_work work = {.p = &p, .fields = 1, .single = true, .way = &diffusion_way_fused};
     compile(&work);
     sim_expr_free(&p.rates);
   }
@@ -157,13 +156,12 @@ static void test_axes(void **state) {
   static const int along[][3] = {{1, 1, 1}, {2, 0, 1}, {0, 2, 0}};
   double side[3] = {1, 1, 1};
   for (int i = 0; i < 3; i++) {
-    diffusion_by_axes axes = {0};
     const size_t rank = i == 2 ? 2 : 3;
     diffusion_parameters p = {.fields = {&item, 1}, .rates = one_rate()};
     p.grid = (diffusion_grid_parameters){
         .n = {sizes[i], rank, 1}, .size = {side, rank, 1}, .along = {along[i][0], along[i][1], along[i][2]}};
     p.integrate.scheme = i % 2 ? DIFFUSION_STRANG : DIFFUSION_LIE;
-    diffusion_work work = {.p = &p, .fields = 1, .single = true, .axes = &axes};
+    diffusion_work work = {.p = &p, .fields = 1, .single = true, .way = &diffusion_way_axes};
     compile(&work);
     sim_expr_free(&p.rates);
   }
@@ -178,14 +176,13 @@ static void test_flat(void **state) {
   static const int schemes[] = {DIFFUSION_LIE, DIFFUSION_ETDRK4, DIFFUSION_ETDRK4};
   double side[2] = {1, 1};
   for (int i = 0; i < 3; i++) {
-    diffusion_flat_work flat = {0};
     diffusion_parameters p = {.fields = {&item, 1}, .rates = one_rate()};
     p.grid = (diffusion_grid_parameters){.n = {sizes[i], 2, 1},
                                          .size = {side, 2, 1},
                                          .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
     p.integrate.scheme = schemes[i];
     p.integrate.dt = i == 2 ? NAN : 1;
-    diffusion_work work = {.p = &p, .fields = 1, .single = true, .flat = &flat};
+    diffusion_work work = {.p = &p, .fields = 1, .single = true, .way = &diffusion_way_flat};
     compile(&work);
     sim_expr_free(&p.rates);
   }

@@ -1,9 +1,10 @@
 /* Launches of the kernels over fields: those with the scenario's rates and the scheme's sums (text.c), copies between
  * the fields for outputs and those that are transformed, and the step from Fourier coefficients to cosine and sine
  * ones. */
-#include "kernels/diffusion/cuda/work.h"
+#include "kernels/diffusion/cuda/general/general.h"
 
 #include "engine/device/cuda.h"
+#include "kernels/diffusion/cuda/noise.cuh"
 
 #include <cuda_runtime.h>
 
@@ -13,8 +14,6 @@ static_assert(sizeof(diffusion_sums::table) / sizeof(void *) == DIFFUSION_TABLES
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 
 template <typename Real> struct complex_of { Real re, im; };
-
-static double number_size(const diffusion_work *w) { return w->single ? sizeof(float) : sizeof(double); }
 
 /* ---- shapes of launches ---- */
 
@@ -44,15 +43,14 @@ static void launch(const sim_cuda_kernel *kernel, double amount, const shape &s,
 
 /* ---- rates and sums ---- */
 
-void diffusion_cuda_rates(diffusion_work *w, void *fields, const diffusion_place *place,
+void diffusion_cuda_rates(diffusion_work *w, void *fields, void *derivatives, const diffusion_place *place,
                           const diffusion_moment *moment) {
   static const sim_cuda_kernel kernel = {"diffusion_rates", "rates", SIM_LIMIT_BYTES};
   diffusion_moment m = *moment;
   diffusion_place p = *place;
-  void *derivatives = w->derivatives.data;
   const long long rows = p.n[1] * p.n[2];
   void *arguments[] = {&fields, &derivatives, &p, &m.t, &m.h, &m.times};
-  launch(&kernel, (2 * w->fields + w->gradients.count) * number_size(w) * (double)(p.n[0] * rows),
+  launch(&kernel, (2 * w->fields + w->gradients.count) * diffusion_cuda_number_size(w->p) * (double)(p.n[0] * rows),
          shape_of(p.n[0], rows, 1), w->rates, arguments);
 }
 
@@ -75,7 +73,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
   }
 }
 
-void diffusion_cuda_noise(diffusion_work *w, int64_t step) {
+void diffusion_general_noise(diffusion_work *w, int64_t step) {
   static const sim_cuda_kernel kernel = {"diffusion_noise", "noise", SIM_LIMIT_BYTES};
   const diffusion_place *p = &w->place;
   const shape s = shape_of(p->n[0], p->n[1] * p->n[2], w->fields);
@@ -91,25 +89,18 @@ void diffusion_cuda_noise(diffusion_work *w, int64_t step) {
     noise_of<float><<<s.grid, s.block, 0, stream()>>>((float *)fields, *p, noise);
   else
     noise_of<double><<<s.grid, s.block, 0, stream()>>>((double *)fields, *p, noise);
-  sim_cuda_end(&kernel, number_size(w) * w->fields * (double)p->field);
+  sim_cuda_end(&kernel, diffusion_cuda_number_size(w->p) * w->fields * (double)p->field);
 }
 
-void diffusion_cuda_visit(diffusion_work *w, int visit) {
+void diffusion_general_visit(diffusion_work *w, int visit) {
   static const sim_cuda_kernel kernel = {"diffusion_sums", "sums", SIM_LIMIT_BYTES};
   const diffusion_spectrum *spectrum = &w->spectrum;
-  diffusion_sums s = {};
-  for (int a = 0; a < DIFFUSION_ARRAYS; a++) s.array[a] = w->array[a].data;
-  for (int t = 0; t < DIFFUSION_TABLES; t++)
-    if (w->table[t].data) s.table[t] = diffusion_cuda_table(w, t);
-  for (int i = 0; i < 3; i++) s.n[i] = spectrum->n[i], s.table_n[i] = spectrum->table[i];
-  s.field = spectrum->field;
-  s.tables = spectrum->tables;
-  s.scale = diffusion_cuda_scale(&w->grid);
+  diffusion_sums s = diffusion_cuda_sums(w);
   void *arguments[] = {&s};
   const double arrays = w->method.arrays + 2; /* about what is read and written */
-  launch(&kernel, arrays * 2 * number_size(w) * w->fields * (double)spectrum->field,
-         shape_of(spectrum->n[0], spectrum->n[1] * spectrum->n[2], w->crossed ? 1 : w->fields), w->visit[visit],
-         arguments);
+  launch(&kernel, arrays * 2 * diffusion_cuda_number_size(w->p) * w->fields * (double)spectrum->field,
+         shape_of(spectrum->n[0], spectrum->n[1] * spectrum->n[2], w->crossed ? 1 : w->fields),
+         w->own.general->visit[visit], arguments);
 }
 
 /* i k times the coefficients, along axis `along` of the place, which is periodic; 0 where k is its own mirror image. */
@@ -136,14 +127,14 @@ template <typename Real> static void derive_fields(diffusion_work *w) {
   for (int g = 0; g < w->gradients.count; g++) {
     const int axis = w->gradients.of[g].axis, along = p->axis[0] == axis ? 0 : p->axis[1] == axis ? 1 : 2;
     const Real *from = (const Real *)w->array[0].data + w->gradients.of[g].field * p->field;
-    Real *to = (Real *)w->derivatives.data + g * p->field;
+    Real *to = (Real *)w->own.general->derivatives.data + g * p->field;
     sim_cuda_begin(&kernel);
     derive<Real><<<s.grid, s.block, 0, stream()>>>((const complex_of<Real> *)from, (complex_of<Real> *)to, *p, along);
     sim_cuda_end(&kernel, 2.0 * sizeof(Real) * (double)p->field);
   }
 }
 
-void diffusion_cuda_derive(diffusion_work *w) {
+void diffusion_general_derive(diffusion_work *w) {
   if (w->single)
     derive_fields<float>(w);
   else
@@ -188,23 +179,23 @@ static void move_fields(diffusion_work *w, void *natural, void *placed, int fiel
   sim_cuda_end(&kernel, 2.0 * sizeof(Real) * fields * (double)w->natural.field);
 }
 
-void diffusion_cuda_load(diffusion_work *w) {
+void diffusion_general_load(diffusion_work *w) {
   if (w->single)
     move_fields<float, true>(w, w->real.data, w->array[0].data, w->fields);
   else
     move_fields<double, true>(w, w->real.data, w->array[0].data, w->fields);
 }
 
-void diffusion_cuda_store(diffusion_work *w, void *from, int first, int fields) {
-  char *to = (char *)w->real.data + (size_t)first * (size_t)w->natural.field * (size_t)number_size(w);
+void diffusion_general_store(diffusion_work *w, void *from, int first, int fields) {
+  char *to = (char *)w->real.data + (size_t)first * (size_t)w->natural.field * (size_t)diffusion_cuda_number_size(w->p);
   if (w->single)
     move_fields<float, false>(w, to, from, fields);
   else
     move_fields<double, false>(w, to, from, fields);
 }
 
-void diffusion_cuda_blank(diffusion_work *w, void *spectrum, int fields) {
-  const size_t size = (size_t)number_size(w);
+void diffusion_general_blank(diffusion_work *w, void *spectrum, int fields) {
+  const size_t size = (size_t)diffusion_cuda_number_size(w->p);
   sim_cuda_failed(cudaMemset2DAsync((char *)spectrum + size, 2 * size, 0, size, (size_t)fields, stream()),
                   "cudaMemset2DAsync", "a single cell");
 }
@@ -299,7 +290,7 @@ template <typename Real, bool FORWARD> static void fold_fields(diffusion_work *w
   sim_cuda_end(&kernel, 2.0 * sizeof(Real) * fields * (double)p->field);
 }
 
-void diffusion_cuda_fold(diffusion_work *w, void *spectrum, int fields, bool forward) {
+void diffusion_general_fold(diffusion_work *w, void *spectrum, int fields, bool forward) {
   const int *kind = w->place.kind;
   if (!kind[0] && !kind[1] && !kind[2]) return;
   if (w->single && forward)
@@ -335,12 +326,13 @@ void diffusion_cuda_lift(diffusion_work *w, double sign) {
     const diffusion_lift l = w->lift[f];
     if (l.axis < 0) continue;
     const double low = sign * l.low, slope = sign * l.slope * w->grid.size[l.axis] / (double)n[l.axis];
-    void *values = (char *)w->real.data + (size_t)f * (size_t)w->natural.field * (size_t)number_size(w);
+    void *values =
+        (char *)w->real.data + (size_t)f * (size_t)w->natural.field * (size_t)diffusion_cuda_number_size(w->p);
     sim_cuda_begin(&kernel);
     if (w->single)
       lift<float><<<s.grid, s.block, 0, stream()>>>((float *)values, n[0], n[1], n[2], l.axis, low, slope);
     else
       lift<double><<<s.grid, s.block, 0, stream()>>>((double *)values, n[0], n[1], n[2], l.axis, low, slope);
-    sim_cuda_end(&kernel, 2.0 * number_size(w) * (double)w->natural.field);
+    sim_cuda_end(&kernel, 2.0 * diffusion_cuda_number_size(w->p) * (double)w->natural.field);
   }
 }

@@ -1,5 +1,7 @@
-/* The order of axes. */
+/* The order of axes and of coefficients, and the arrays and tables that have it. */
 #include "kernels/diffusion/cuda/work.h"
+
+#include "engine/device/cuda.h"
 
 static bool is_apart(const diffusion_grid *grid, int axis) { return axis > 0 && axis == grid->apart; }
 
@@ -56,4 +58,38 @@ double diffusion_cuda_scale(const diffusion_grid *grid) {
   for (int axis = 0; axis < 3; axis++)
     if (!is_apart(grid, axis)) scale /= (double)grid->n[axis];
   return scale;
+}
+
+double diffusion_cuda_number_size(const diffusion_parameters *p) {
+  return diffusion_single(p) ? sizeof(float) : sizeof(double);
+}
+
+int diffusion_cuda_table_parts(const diffusion_work *w) { return w->crossed ? w->fields * w->fields : w->fields; }
+
+sim_status diffusion_cuda_take_tables(diffusion_work *w) {
+  const int64_t shape[] = {w->slots * diffusion_cuda_table_parts(w), w->spectrum.tables};
+  for (int t = 0; t < w->method.tables; t++)
+    SIM_TRY(sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 2, shape, &w->table[t]));
+  return SIM_OK;
+}
+
+void *diffusion_cuda_table(const diffusion_work *w, int table) {
+  const size_t bytes = (size_t)w->spectrum.tables * (w->single ? sizeof(float) : sizeof(double));
+  return (char *)w->table[table].data + (size_t)(w->slot * diffusion_cuda_table_parts(w)) * bytes;
+}
+
+diffusion_sums diffusion_cuda_sums(const diffusion_work *w) {
+  const diffusion_spectrum *spectrum = &w->spectrum;
+  diffusion_sums s = {.field = spectrum->field, .tables = spectrum->tables, .scale = w->scale};
+  for (int a = 0; a < DIFFUSION_ARRAYS; a++) s.array[a] = w->array[a].data;
+  for (int t = 0; t < DIFFUSION_TABLES; t++)
+    if (w->table[t].data) s.table[t] = diffusion_cuda_table(w, t);
+  for (int i = 0; i < 3; i++) s.n[i] = spectrum->n[i], s.table_n[i] = spectrum->table[i];
+  return s;
+}
+
+bool diffusion_cuda_in_registers(const diffusion_parameters *p, int fields) {
+  return (int)p->fields.count <= fields && p->members <= 1 && p->rates && diffusion_single(p) &&
+         !diffusion_unfolded(p) && !diffusion_crossed(p) && !diffusion_fluctuates(p) &&
+         diffusion_gradients_of(p).count == 0 && sim_cuda_overlaps();
 }

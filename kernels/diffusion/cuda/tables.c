@@ -27,15 +27,16 @@ static void own_of(const diffusion_parameters *p, int field, diffusion_own *out)
   out->noise = diffusion_noise_of(p, field);
 }
 
-diffusion_making diffusion_cuda_making(const diffusion_parameters *p, double scale) {
+/* Of steps of dt, but for the tables. */
+static diffusion_making making_of(const diffusion_parameters *p, double scale, double dt) {
   const diffusion_grid grid = diffusion_grid_of(p);
   diffusion_making m = {.scale = scale,
+                        .dt = dt,
                         .rank = grid.rank,
                         .apart = grid.apart,
                         .scheme = p->integrate.scheme,
                         .dealias = diffusion_dealias(&p->integrate),
-                        .weights = diffusion_fluctuates(p) ? diffusion_table_count(p) - 1 : -1,
-                        .tables = diffusion_table_count(p)};
+                        .weights = diffusion_fluctuates(p) ? diffusion_table_count(p) - 1 : -1};
   for (int f = 0; f < (int)p->fields.count; f++) own_of(p, f, &m.field[f]);
   for (int a = 0; a < 3; a++) {
     m.n[a] = grid.n[a];
@@ -82,14 +83,23 @@ sim_status diffusion_cuda_write_fill(const diffusion_work *w, diffusion_programs
   if (w->crossed)
     sim_bytes_format(text, "  fill_matrices<scenario_linear, %d>(m);\n}\n", w->fields);
   else
-    sim_bytes_format(text, "  fill_%s<scenario_linear>(m);\n}\n", w->flat ? "flat" : "entries");
+    sim_bytes_format(text, "  %s<scenario_linear>(m);\n}\n", w->way->fill);
   return SIM_OK;
 }
 
-void diffusion_cuda_fill(const diffusion_work *w, const diffusion_making *making) {
+void diffusion_cuda_make_tables(diffusion_work *w, double dt) {
   static const sim_cuda_kernel kernel = {"diffusion_fill", "tables", SIM_LIMIT_BYTES};
-  diffusion_making m = *making;
-  const long long entries = m.factor == DIFFUSION_ALIKE ? m.numbers : m.numbers / 2;
+  const diffusion_spectrum *spectrum = &w->spectrum;
+  diffusion_making m = making_of(w->p, w->scale, dt);
+  m.factor = (int)spectrum->factor;
+  m.numbers = spectrum->tables;
+  m.tables = w->method.tables;
+  for (int i = 0; i < 3; i++) {
+    m.entries[i] = spectrum->table[i];
+    m.axis[i] = w->place.axis[i];
+  }
+  for (int t = 0; t < m.tables; t++) m.table[t] = diffusion_cuda_table(w, t);
+  const long long entries = spectrum->factor == DIFFUSION_ALIKE ? m.numbers : m.numbers / 2;
   void *arguments[] = {&m};
   sim_cuda_begin(&kernel);
   sim_cuda_failed(
@@ -97,6 +107,6 @@ void diffusion_cuda_fill(const diffusion_work *w, const diffusion_making *making
                        (dim3){(unsigned)((entries + THREADS - 1) / THREADS), w->crossed ? 1 : (unsigned)w->fields, 1},
                        (dim3){THREADS, 1, 1}, arguments, 0, sim_cuda_stream()),
       "cudaLaunchKernel", kernel.name);
-  sim_cuda_end(&kernel, (double)m.tables * (double)m.numbers * diffusion_cuda_table_parts(w) *
-                            (w->single ? sizeof(float) : sizeof(double)));
+  sim_cuda_end(&kernel,
+               (double)m.tables * (double)m.numbers * diffusion_cuda_table_parts(w) * diffusion_cuda_number_size(w->p));
 }

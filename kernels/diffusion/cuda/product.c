@@ -1,4 +1,6 @@
-#include "kernels/diffusion/cuda/axes/product.h"
+#include "kernels/diffusion/cuda/product.h"
+
+#include "engine/device/cuda.h"
 
 #include <math.h>
 
@@ -46,7 +48,7 @@ static bool is_product(const diffusion_filling *filling) {
   return true;
 }
 
-bool diffusion_is_product(const diffusion_parameters *p) {
+static bool are_products(const diffusion_parameters *p) {
   bool product = true;
   for (int f = 0; product && f < (int)p->fields.count; f++) {
     diffusion_filling filling;
@@ -55,6 +57,28 @@ bool diffusion_is_product(const diffusion_parameters *p) {
     diffusion_filling_end(&filling);
   }
   return product;
+}
+
+bool diffusion_product_supports(const diffusion_parameters *p) {
+  enum { MOST_FIELDS = 2 };
+  const bool split = p->integrate.scheme == DIFFUSION_LIE || p->integrate.scheme == DIFFUSION_STRANG;
+  return split && diffusion_cuda_in_registers(p, MOST_FIELDS) && are_products(p);
+}
+
+void diffusion_product_plan(const diffusion_parameters *p, double tables, sim_plan *out) {
+  const diffusion_grid grid = diffusion_grid_of(p);
+  const double cells = (double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2];
+  const double field = (double)p->fields.count * cells * sizeof(float);
+  sim_plan_add(out, "transformed fields", field);
+  sim_plan_add(out, "tables of the scheme", tables);
+  out->checkpoint_bytes = field;
+  out->work_rate_guess = 1.4e11;
+}
+
+sim_status diffusion_product_create(diffusion_work *w) {
+  const int64_t *n = w->grid.n;
+  w->method = *diffusion_method_of(w->p);
+  return sim_buffer_create(&sim_backend_cuda, SIM_F32, 4, (int64_t[]){w->fields, n[2], n[1], n[0]}, &w->array[0]);
 }
 
 void diffusion_turn(float *at, int64_t index, int64_t n) {

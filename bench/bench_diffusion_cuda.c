@@ -71,7 +71,7 @@ static double elapsed(diffusion_work *work, const diffusion_method *method, doub
   (void)cudaEventRecord(begin, sim_cuda_stream());
   for (int i = 0; i < steps; i++)
     for (int s = 0; s < method->stages; s++)
-      must(ops->stage(work, s, &(diffusion_moment){.t = i * h, .h = h, .times = 1}));
+      must(ops->stage(work, s, &(diffusion_step_context){.t = i * h, .h = h, .substeps = 1}));
   (void)cudaEventRecord(end, sim_cuda_stream());
   must(sim_backend_cuda.finish());
   (void)cudaEventElapsedTime(&ms, begin, end);
@@ -118,7 +118,7 @@ static double time_way(const diffusion_way *way, const diffusion_parameters *p, 
 /* A pass reads and writes 8 bytes a cell; 4.31 TB/s is what a copy on an H200 reaches. */
 static void compare(const diffusion_way *way, const diffusion_parameters *p, const float *first, const options *o,
                     double plain, double bytes, float *const fields[2]) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const int64_t count = grid.n[0] * grid.n[1] * grid.n[2];
   const double own = time_way(way, p, first, o, fields[1]);
   double most = 0, square = 0, whole = 0, size = 0;
@@ -136,17 +136,17 @@ static void compare(const diffusion_way *way, const diffusion_parameters *p, con
 }
 
 static void one_size(const options *o, int64_t n) {
-  diffusion_species species = {.name = (char[]){"u"}, .D = 0.01, .axes = {1, 1, 1}};
-  sim_item item = {.schema = &diffusion_species_schema, .data = &species};
+  diffusion_field species = {.name = (char[]){"u"}, .D = 0.01, .axes = {1, 1, 1}};
+  sim_item item = {.schema = &diffusion_field_schema, .data = &species};
   double side[3] = {6.283185307179586476925, 6.283185307179586476925, 6.283185307179586476925};
   double cells[3] = {(double)n, (double)n, (double)n};
   diffusion_parameters p = {.fields = {&item, 1}, .rates = cubic()};
   const int64_t count = n * n * n;
   p.common.precision = SIM_SINGLE;
-  p.grid = (diffusion_grid_parameters){.n = {cells, 3, 1},
-                                       .size = {side, 3, 1},
-                                       .boundary = o->boundary,
-                                       .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
+  p.grid = (grid_parameters){.n = {cells, 3, 1},
+                             .size = {side, 3, 1},
+                             .boundary = o->boundary,
+                             .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
   p.integrate = (diffusion_integrate){.scheme = o->scheme, .dt = 0.1, .t_end = 100};
   float *first = start(count), *fields[2] = {malloc((size_t)count * 4), malloc((size_t)count * 4)};
   if (!fields[0] || !fields[1]) exit(1);
@@ -185,18 +185,17 @@ static sim_expr *gray_scott_rates(void) {
 
 /* A spot in the middle of a box of side n / 1000; 10 steps of 1 from there on. */
 static void gray_scott(const options *o, int64_t n) {
-  diffusion_species species[] = {{.name = (char[]){"u"}, .D = 2e-5, .axes = {1, 1, 1}},
-                                 {.name = (char[]){"v"}, .D = 1e-5, .axes = {1, 1, 1}}};
-  sim_item items[] = {{.schema = &diffusion_species_schema, .data = &species[0]},
-                      {.schema = &diffusion_species_schema, .data = &species[1]}};
+  diffusion_field species[] = {{.name = (char[]){"u"}, .D = 2e-5, .axes = {1, 1, 1}},
+                               {.name = (char[]){"v"}, .D = 1e-5, .axes = {1, 1, 1}}};
+  sim_item items[] = {{.schema = &diffusion_field_schema, .data = &species[0]},
+                      {.schema = &diffusion_field_schema, .data = &species[1]}};
   double side[2] = {(double)n / 1000, (double)n / 1000}, cells[2] = {(double)n, (double)n};
   diffusion_parameters p = {.fields = {items, 2}, .rates = gray_scott_rates()};
   options own = *o;
   own.steps = 10;
   p.common.precision = SIM_SINGLE;
-  p.grid = (diffusion_grid_parameters){.n = {cells, 2, 1},
-                                       .size = {side, 2, 1},
-                                       .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
+  p.grid = (grid_parameters){
+      .n = {cells, 2, 1}, .size = {side, 2, 1}, .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
   p.integrate = (diffusion_integrate){.scheme = DIFFUSION_ETDRK4, .dt = 1, .t_end = 1000};
   float *first = malloc((size_t)(2 * n * n) * 4), *fields = malloc((size_t)(2 * n * n) * 4);
   if (!first || !fields) exit(1);
@@ -233,19 +232,18 @@ static void gray_scott(const options *o, int64_t n) {
 
 /* So many members of n^2 with Gray and Scott's rates by etdrk2, all in one batch, and one alone. */
 static void ensemble(int64_t members, int64_t n) {
-  diffusion_species species[] = {{.name = (char[]){"u"}, .D = 2e-5, .axes = {1, 1, 1}},
-                                 {.name = (char[]){"v"}, .D = 1e-5, .axes = {1, 1, 1}}};
-  sim_item items[] = {{.schema = &diffusion_species_schema, .data = &species[0]},
-                      {.schema = &diffusion_species_schema, .data = &species[1]}};
+  diffusion_field species[] = {{.name = (char[]){"u"}, .D = 2e-5, .axes = {1, 1, 1}},
+                               {.name = (char[]){"v"}, .D = 1e-5, .axes = {1, 1, 1}}};
+  sim_item items[] = {{.schema = &diffusion_field_schema, .data = &species[0]},
+                      {.schema = &diffusion_field_schema, .data = &species[1]}};
   double side[2] = {1.25, 1.25}, cells[2] = {(double)n, (double)n}, times[2];
   printf("%lld^2 Gray-Scott etdrk2, %lld members\n", (long long)n, (long long)members);
   for (int all = 0; all < 2; all++) {
     diffusion_parameters p = {.fields = {items, 2}, .rates = gray_scott_rates(), .members = all ? members : 1};
     const options own = {.steps = 100};
     p.common.precision = SIM_SINGLE;
-    p.grid = (diffusion_grid_parameters){.n = {cells, 2, 1},
-                                         .size = {side, 2, 1},
-                                         .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
+    p.grid = (grid_parameters){
+        .n = {cells, 2, 1}, .size = {side, 2, 1}, .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
     p.integrate = (diffusion_integrate){.scheme = DIFFUSION_ETDRK2, .dt = 1, .t_end = 1000};
     const int64_t numbers = 2 * n * n * p.members;
     float *first = malloc((size_t)numbers * 4), *fields = malloc((size_t)numbers * 4);

@@ -205,10 +205,10 @@ static float *three_steps(const diffusion_way *way, const diffusion_parameters *
   for (int i = 0; i < 3; i++) {
     for (int stage = 0; stage < method->stages; stage++)
       must(ops->stage(work, stage,
-                      &(diffusion_moment){
-                          .t = (i + method->at[stage]) * h, .h = h, .times = strang && i > 0 ? 2 : 1, .step = i}),
+                      &(diffusion_step_context){
+                          .t = (i + method->at[stage]) * h, .h = h, .substeps = strang && i > 0 ? 2 : 1, .step = i}),
            "stage");
-    must(ops->show(work, strang ? &(diffusion_moment){.t = i * h, .h = h, .times = 1} : NULL), "show");
+    must(ops->show(work, strang ? &(diffusion_step_context){.t = i * h, .h = h, .substeps = 1} : NULL), "show");
   }
   must(ops->measure(work, 0, 1, &statistics), "measure");
   *mean = statistics.mean;
@@ -219,7 +219,7 @@ static float *three_steps(const diffusion_way *way, const diffusion_parameters *
 
 /* Three steps by cuFFT and, twice, by the way `name`, from a rough field; frees p. */
 static void compare_ways(diffusion_parameters *p, const char *name) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const int64_t count = grid.n[0] * grid.n[1] * grid.n[2] * (int64_t)p->fields.count;
   float *first = malloc((size_t)count * sizeof *first);
   for (int64_t i = 0; i < count; i++) {

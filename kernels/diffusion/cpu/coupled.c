@@ -22,7 +22,7 @@ static int64_t entries_of(const diffusion_spectral *s) {
 }
 
 double diffusion_coupled_bytes(const diffusion_parameters *p, int slots) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const bool complex = diffusion_unfolded(p), single = diffusion_single(p);
   const double fields = (double)p->fields.count, each = single ? sizeof(float) : sizeof(double);
   /* as of one table of a field, whose entries are alike or complex */
@@ -96,7 +96,7 @@ static void matrices_at(const diffusion_coupled *c, const diffusion_filling *of,
   for (int t = 0; t < c->tables; t++) out[t] = a;
   if (!diffusion_filling_keeps(&of[0], mode)) return;
   for (int i = 0; i < n; i++) {
-    const diffusion_species *s = of[i].species;
+    const diffusion_field *s = of[i].species;
     double own[2], weighted = 0;
     diffusion_filling_linear(&of[i], k, mode, own);
     for (int axis = 0; axis < 3; axis++) weighted += s->axes[axis] * k[axis] * k[axis];
@@ -141,7 +141,7 @@ static void fill_row(const diffusion_coupled *c, const diffusion_filling *of, in
     const bool paired = is_last(s, e / s->group); /* then the row is a group of positions along y */
     const int64_t position = middle * s->group + e % s->group;
     if (paired ? position >= s->middle : e >= stored) continue;
-    int64_t mode[3] = {s->grid.kind[X] == FFT_SINE ? n - e : e, 0, 0};
+    int64_t mode[3] = {s->grid.boundary[X] == GRID_FIXED ? n - e : e, 0, 0};
     double k[3] = {0};
     if (s->grid.rank == 3) mode[Y] = mode_of(s, Y, middle, c->complex);
     if (paired) {

@@ -13,7 +13,7 @@
 
 struct diffusion_work {
   const diffusion_parameters *p;
-  diffusion_grid grid;
+  grid_shape grid;
   diffusion_spectral *spectral;
   diffusion_rates *rates;
   diffusion_method method;
@@ -31,7 +31,7 @@ struct diffusion_work {
 };
 
 static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const diffusion_method *method = diffusion_method_of(p);
   const double fields = (double)p->fields.count, number = diffusion_single(p) ? sizeof(float) : sizeof(double);
   const double array = fields * number * diffusion_field_numbers(&grid, diffusion_single(p));
@@ -139,7 +139,7 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   w->fields = (int)p->fields.count;
   w->single = diffusion_single(p);
   w->threads = setup->threads;
-  w->cells = w->grid.n[0] * w->grid.n[1] * w->grid.n[2];
+  w->cells = grid_cells(&w->grid);
   w->method = diffusion_method_with(p, diffusion_scale(&w->grid));
   const diffusion_gradients gradients = diffusion_gradients_of(p);
   sim_status status =
@@ -212,12 +212,12 @@ static void make_noise(diffusion_work *w, int64_t step) {
   diffusion_columns(w->spectral, &forward, &arrays);
 }
 
-static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
+static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   void *mixed[4 * DIFFUSION_FIELDS];
   each_field(w, &w->array[0], mixed);
   memcpy(mixed + w->fields, w->arrays.gradient, sizeof w->arrays.gradient);
-  if (index == w->method.stages - 1 && w->array[DIFFUSION_NOISE].data && !w->norm) make_noise(w, moment->step);
-  diffusion_rates_set(w->rates, moment);
+  if (index == w->method.stages - 1 && w->array[DIFFUSION_NOISE].data && !w->norm) make_noise(w, context->step);
+  diffusion_rates_set(w->rates, context);
   if (w->method.stage[index].forward) diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
   if (w->coupled)
     sum_coupled(w, &w->method.stage[index]);
@@ -235,7 +235,7 @@ static sim_status jump(diffusion_work *w, double t) {
   return SIM_OK;
 }
 
-static sim_status show(diffusion_work *w, const diffusion_moment *half) {
+static sim_status show(diffusion_work *w, const diffusion_step_context *half) {
   void *mixed[DIFFUSION_FIELDS], *fields[DIFFUSION_FIELDS];
   each_field(w, &w->array[0], mixed);
   each_field(w, &w->real, fields);

@@ -36,9 +36,9 @@ __device__ static double over_block(int way, double value) {
 }
 
 /* partial[way][piece]; with `mean`, sums of squares of distances to it alone. */
-template <typename Real>
+template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    measure_pieces(const Real *values, long long count, const double *sum, double *partial) {
+    measure_pieces(const real *values, long long count, const double *sum, double *partial) {
   const long long first = (long long)blockIdx.x * PIECE, end = first + PIECE < count ? first + PIECE : count;
   const double mean = sum ? *sum / (double)count : 0;
   double sums = 0, least = INFINITY, greatest = -INFINITY;
@@ -71,17 +71,17 @@ double diffusion_cuda_measure_bytes(double cells) {
          (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells)); /* at least 7, of which `look` takes 4 */
 }
 
-template <typename Real> static void measure_field(diffusion_work *w, int field) {
+template <typename real> static void measure_field(diffusion_work *w, int field) {
   static const sim_cuda_kernel kernel = {"diffusion_measure", "observe", SIM_LIMIT_BYTES};
   const long long count = w->natural.field, pieces = pieces_of((double)count);
-  const Real *values = (const Real *)w->real.data + field * count;
+  const real *values = (const real *)w->real.data + field * count;
   double *result = w->statistics, *partial = result + MEASURES + 1;
   sim_cuda_begin(&kernel);
   measure_pieces<<<(unsigned)pieces, DIFFUSION_THREADS, 0, stream()>>>(values, count, (const double *)nullptr, partial);
   measure_all<<<MEASURES, DIFFUSION_THREADS, 0, stream()>>>(partial, pieces, result);
   measure_pieces<<<(unsigned)pieces, DIFFUSION_THREADS, 0, stream()>>>(values, count, (const double *)result, partial);
   measure_all<<<1, DIFFUSION_THREADS, 0, stream()>>>(partial, pieces, result + MEASURES);
-  sim_cuda_end(&kernel, 2.0 * sizeof(Real) * (double)count);
+  sim_cuda_end(&kernel, 2.0 * sizeof(real) * (double)count);
 }
 
 sim_status diffusion_cuda_measure(diffusion_work *w, int field, double cell, diffusion_statistics *out) {
@@ -107,9 +107,9 @@ struct line_shape {
   int axis;
 };
 
-template <typename Real>
+template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    take_lines(const Real *values, const line_shape s, Real *lines) {
+    take_lines(const real *values, const line_shape s, real *lines) {
   const long long i = blockIdx.x * (long long)DIFFUSION_THREADS + threadIdx.x, n = s.n[s.axis], j = i / n;
   if (j >= s.count) return;
   lines[i] = values[diffusion_line_begin(s.n, s.axis, s.count, j) + i % n * diffusion_line_stride(s.n, s.axis)];
@@ -132,8 +132,8 @@ sim_status diffusion_cuda_lines(diffusion_work *w, int field, int axis, int64_t 
 
 /* ---- what is not finite ---- */
 
-template <typename Real>
-static __global__ void __launch_bounds__(DIFFUSION_THREADS) look(const Real *state, long long numbers, int *broken) {
+template <typename real>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS) look(const real *state, long long numbers, int *broken) {
   state += blockIdx.y * numbers;
   for (long long i = blockIdx.x * (long long)DIFFUSION_THREADS + threadIdx.x; i < numbers;
        i += (long long)gridDim.x * DIFFUSION_THREADS)

@@ -16,12 +16,12 @@ static const diffusion_way *way_of(const diffusion_parameters *p) {
 }
 
 static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  const double cells = (double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2];
+  const grid_shape grid = diffusion_grid_of(p);
   (void)setup;
   way_of(p)->plan(p, out);
   sim_plan_add(out, "statistics",
-               diffusion_cuda_measure_bytes(cells) + diffusion_lines_bytes(&grid, diffusion_single(p)));
+               diffusion_cuda_measure_bytes(grid_cells_wanted(&grid)) +
+                   diffusion_lines_bytes(&grid, diffusion_single(p)));
 }
 
 static void destroy(diffusion_work **work) {
@@ -69,13 +69,13 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const diffusion_
   w->natural = diffusion_cuda_natural(&w->grid);
   w->slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   w->fields = (int)p->fields.count;
-  w->members = w->grid.apart ? (int)w->grid.n[w->grid.apart] : 1;
+  w->members = (int)grid_members(&w->grid);
   w->single = diffusion_single(p);
   w->crossed = diffusion_crossed(p);
   w->gradients = diffusion_gradients_of(p);
   for (int f = 0; f < w->fields; f++) {
     w->lift[f] = diffusion_lift_of(p, f);
-    if (diffusion_species_of(p, f)->fluctuation > 0) w->fluctuating |= 1u << f;
+    if (diffusion_field_of(p, f)->fluctuation > 0) w->fluctuating |= 1u << f;
   }
   sim_status status = create_outputs(w);
   if (status == SIM_OK) status = w->way->create(w);
@@ -118,8 +118,8 @@ static sim_status resume(diffusion_work *w) {
   return w->method.arrays > 0 ? w->way->resume(w) : sim_backend_cuda.failed();
 }
 
-static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
-  return w->way->stage(w, index, moment);
+static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
+  return w->way->stage(w, index, context);
 }
 
 static sim_status jump(diffusion_work *w, double t) {
@@ -127,7 +127,7 @@ static sim_status jump(diffusion_work *w, double t) {
   return w->way->jump(w);
 }
 
-static sim_status show(diffusion_work *w, const diffusion_moment *half) {
+static sim_status show(diffusion_work *w, const diffusion_step_context *half) {
   SIM_TRY(w->way->store(w));
   if (half) diffusion_cuda_rates(w, w->real.data, NULL, &w->natural, half);
   diffusion_cuda_lift(w, 1);

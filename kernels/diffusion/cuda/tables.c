@@ -13,7 +13,7 @@ _Static_assert(HAS(field, DIFFUSION_FIELDS) && HAS(table, DIFFUSION_TABLES) && H
                "factors.cuh has as many fields and tables");
 
 static void own_of(const diffusion_parameters *p, int field, diffusion_own *out) {
-  const diffusion_species *s = diffusion_species_of(p, field);
+  const diffusion_field *s = diffusion_field_of(p, field);
   for (int a = 0; a < 3; a++) {
     out->D[a] = s->D * s->axes[a];
     out->tensor[a] = s->tensor[a];
@@ -29,11 +29,11 @@ static void own_of(const diffusion_parameters *p, int field, diffusion_own *out)
 
 /* Of steps of dt, but for the tables. */
 static diffusion_making making_of(const diffusion_parameters *p, double scale, double dt) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   diffusion_making m = {.scale = scale,
                         .dt = dt,
                         .rank = grid.rank,
-                        .apart = grid.apart,
+                        .apart = grid.member_axis,
                         .scheme = p->integrate.scheme,
                         .dealias = diffusion_dealias(&p->integrate),
                         .weights = diffusion_fluctuates(p) ? diffusion_table_count(p) - 1 : -1};
@@ -41,7 +41,7 @@ static diffusion_making making_of(const diffusion_parameters *p, double scale, d
   for (int a = 0; a < 3; a++) {
     m.n[a] = grid.n[a];
     m.size[a] = grid.size[a];
-    m.kind[a] = (int)grid.kind[a];
+    m.kind[a] = (int)grid.boundary[a];
   }
   return m;
 }
@@ -49,7 +49,7 @@ static diffusion_making making_of(const diffusion_parameters *p, double scale, d
 /* The fields' functions of the wavenumber, as `scenario_linear`. */
 static sim_status add_linear(const diffusion_parameters *p, sim_bytes *text) {
   for (int f = 0; f < (int)p->fields.count; f++) {
-    const sim_expr *linear = diffusion_species_of(p, f)->linear;
+    const sim_expr *linear = diffusion_field_of(p, f)->linear;
     char name[32];
     snprintf(name, sizeof name, "linear_%d", f);
     if (linear)
@@ -63,7 +63,7 @@ static sim_status add_linear(const diffusion_parameters *p, sim_bytes *text) {
                        "double member, double *out) {\n");
   for (int f = 0; f < (int)p->fields.count; f++) {
     static const char *const inputs[] = {"k2", "kx", "ky", "kz", "member"};
-    const sim_expr *linear = diffusion_species_of(p, f)->linear;
+    const sim_expr *linear = diffusion_field_of(p, f)->linear;
     if (!linear) continue;
     sim_bytes_format(text, "    if (field == %d) linear_%d(", f, f);
     for (int i = 0; i < sim_expr_input_count(linear); i++) sim_bytes_format(text, "%s, ", inputs[i]);

@@ -19,7 +19,7 @@ typedef struct diffusion_way {
   sim_status (*find)(diffusion_work *work);                                /* those kernels in the compiled module */
   sim_status (*load)(diffusion_work *work);                                /* the state from the real fields */
   sim_status (*resume)(diffusion_work *work); /* array [0] from the state; NULL: it is the state */
-  sim_status (*stage)(diffusion_work *work, int stage, const diffusion_moment *moment);
+  sim_status (*stage)(diffusion_work *work, int stage, const diffusion_step_context *context);
   sim_status (*jump)(diffusion_work *work);  /* DIFFUSION_EXACT: array [0] from tables of time t; or NULL */
   sim_status (*store)(diffusion_work *work); /* the real fields from array [0]; the state stays */
 } diffusion_way;

@@ -34,7 +34,7 @@ struct diffusion_work {
     struct diffusion_fused_work *fused;
     struct diffusion_axes_work *axes;
   } own; /* the way's */
-  diffusion_grid grid;
+  grid_shape grid;
   diffusion_place place, natural; /* of fields that are transformed, and of those for outputs */
   diffusion_spectrum spectrum;
   diffusion_method method;
@@ -62,10 +62,10 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const diffusion_
                                  diffusion_work **out) SIM_MUST_CHECK;
 
 /* ---- layout.c ---- */
-diffusion_place diffusion_cuda_place(const diffusion_grid *grid);
-diffusion_place diffusion_cuda_natural(const diffusion_grid *grid);
+diffusion_place diffusion_cuda_place(const grid_shape *grid);
+diffusion_place diffusion_cuda_natural(const grid_shape *grid);
 diffusion_spectrum diffusion_cuda_spectrum(const diffusion_place *place, bool complex);
-double diffusion_cuda_scale(const diffusion_grid *grid); /* of transforms that leave out the axis of members */
+double diffusion_cuda_scale(const grid_shape *grid); /* of transforms that leave out the axis of members */
 /* Buffers for method.tables tables, in all slots. */
 sim_status diffusion_cuda_take_tables(diffusion_work *work) SIM_MUST_CHECK;
 int diffusion_cuda_table_parts(const diffusion_work *work);        /* tables of numbers that one of the scheme has */
@@ -99,7 +99,7 @@ diffusion_stage diffusion_cuda_resume_stage(int state);
 /* ---- general/passes.cu ---- */
 /* fields[fields] in place, at `place`; derivatives[gradients] (NULL: there are none) lie as they do. */
 void diffusion_cuda_rates(diffusion_work *work, void *fields, void *derivatives, const diffusion_place *place,
-                          const diffusion_moment *moment);
+                          const diffusion_step_context *context);
 void diffusion_cuda_lift(diffusion_work *work, double sign); /* adds it to the real fields, or takes it away */
 
 /* ---- measure.cu ---- */

@@ -19,7 +19,7 @@ typedef struct diffusion_axes_work {
 static bool serves(int64_t n) { return n == 256 || n == 512 || n == 1024; }
 
 static bool supports(const diffusion_parameters *p) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   for (int a = 0; a < grid.rank; a++)
     if (!serves(grid.n[a])) return false;
   return grid.rank >= 2 && diffusion_product_supports(p);
@@ -27,35 +27,37 @@ static bool supports(const diffusion_parameters *p) {
 
 /* ---- tables ---- */
 
-static int64_t factors_of_axis(const diffusion_grid *grid, int axis) {
-  return axis >= grid->rank ? 0 : grid->kind[axis] == FFT_PERIODIC ? grid->n[axis] : 4 * grid->n[axis];
+static int64_t factors_of_axis(const grid_shape *grid, int axis) {
+  return axis >= grid->rank ? 0 : grid->boundary[axis] == GRID_PERIODIC ? grid->n[axis] : 4 * grid->n[axis];
 }
 
-static int64_t all_factors(const diffusion_grid *grid) {
+static int64_t all_factors(const grid_shape *grid) {
   int64_t sum = 0;
   for (int a = 0; a < 3; a++) sum += factors_of_axis(grid, a);
   return sum;
 }
 
 /* Like all_factors a multiple of 4, for they are read by four. */
-static int64_t all_turns(const diffusion_grid *grid) {
+static int64_t all_turns(const grid_shape *grid) {
   int64_t sum = 0;
   for (int a = 0; a < grid->rank; a++) sum += 2 * grid->n[a];
   return sum;
 }
 
 static double table_bytes(const diffusion_parameters *p) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   return sizeof(float) * ((double)all_turns(&grid) + (double)p->fields.count * (double)all_factors(&grid));
 }
 
 /* Of coefficient k: the sine one is of wavenumber n - k. */
 static double coefficient(const diffusion_filling *filling, int axis, int64_t k) {
-  const diffusion_grid *grid = &filling->grid;
+  const grid_shape *grid = &filling->grid;
   const int64_t n = grid->n[axis];
   const double share =
       axis == 0 ? diffusion_product_whole(filling) * (double)grid->n[1] * (double)grid->n[2] : 1.0 / (double)n;
-  const int64_t mode = grid->kind[axis] == FFT_SINE ? n - k : grid->kind[axis] == FFT_PERIODIC && 2 * k > n ? n - k : k;
+  const int64_t mode = grid->boundary[axis] == GRID_FIXED                   ? n - k
+                       : grid->boundary[axis] == GRID_PERIODIC && 2 * k > n ? n - k
+                                                                            : k;
   return share * diffusion_product_factor(filling, axis, mode);
 }
 
@@ -63,7 +65,7 @@ static void put_factors(const diffusion_filling *filling, int axis, float *at) {
   const int64_t n = filling->grid.n[axis];
   for (int64_t k = 0; k < n; k++) {
     const double e = coefficient(filling, axis, k);
-    if (filling->grid.kind[axis] == FFT_PERIODIC) {
+    if (filling->grid.boundary[axis] == GRID_PERIODIC) {
       *at++ = (float)e;
       continue;
     }
@@ -77,7 +79,7 @@ static void put_factors(const diffusion_filling *filling, int axis, float *at) {
 }
 
 static sim_status fill(const diffusion_parameters *p, double dt, float *host) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   for (int a = 0; a < grid.rank; host += 2 * grid.n[a++]) diffusion_line_turns(host, grid.n[a]);
   for (int f = 0; f < (int)p->fields.count; f++) {
     diffusion_filling filling;
@@ -101,7 +103,7 @@ static sim_status make_tables(diffusion_axes_work *a, const diffusion_parameters
 }
 
 static sim_status create(diffusion_work *w) {
-  const diffusion_grid *grid = &w->grid;
+  const grid_shape *grid = &w->grid;
   diffusion_axes_work *axes = w->own.axes = calloc(1, sizeof *axes);
   if (!axes) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   SIM_TRY(diffusion_product_create(w));
@@ -140,9 +142,9 @@ static size_t rows_bytes(int n) {
 static void write(const diffusion_work *w, diffusion_programs *programs) {
   const diffusion_parameters *p = w->p;
   static const char include[] = "#include \"kernels/diffusion/cuda/axes/passes.cuh\"\n";
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const int n[3] = {(int)grid.n[0], (int)grid.n[1], (int)grid.n[2]};
-  const int kind[3] = {(int)grid.kind[0], (int)grid.kind[1], (int)grid.kind[2]};
+  const int kind[3] = {(int)grid.boundary[0], (int)grid.boundary[1], (int)grid.boundary[2]};
   for (int times = 1; times <= (p->integrate.scheme == DIFFUSION_STRANG ? 2 : 1); times++)
     sim_bytes_format(diffusion_programs_add(programs, true),
                      "%sextern \"C\" __global__ void __launch_bounds__(AXES_ROWS, %d)\n"
@@ -206,15 +208,15 @@ static sim_status move(diffusion_work *w, void *function) {
 static sim_status load(diffusion_work *w) { return move(w, w->own.axes->load); }
 static sim_status store(diffusion_work *w) { return move(w, w->own.axes->store); }
 
-static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
+static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   static const sim_cuda_kernel rows = {"diffusion_rows", "rows", SIM_LIMIT_BYTES};
   static const sim_cuda_kernel columns = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   diffusion_axes_work *axes = w->own.axes;
   const int *n = axes->n;
-  diffusion_moment m = *moment;
+  diffusion_step_context m = *context;
   void *arguments[] = {&axes->given, &m.t, &m.h};
   (void)index; /* there is one */
-  launch(w, &rows, m.times == 2 ? axes->twice : axes->once,
+  launch(w, &rows, m.substeps == 2 ? axes->twice : axes->once,
          (dim3){(unsigned)(w->natural.field / n[0] / 2 / (AXES_ROWS / (n[0] / 32))), 1, 1}, AXES_ROWS, rows_bytes(n[0]),
          arguments);
   for (int a = 1; a < axes->rank; a++)

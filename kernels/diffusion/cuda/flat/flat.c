@@ -58,24 +58,24 @@ static const diffusion_method *method_of(const diffusion_parameters *p) {
 static unsigned dropped(const diffusion_parameters *p, int stage) { return is_short(p) && stage == 2 ? 1u << M : 0; }
 
 static bool supports(const diffusion_parameters *p) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   if (grid.rank != 2 || !diffusion_cuda_in_registers(p, MOST_FIELDS)) return false;
   for (int a = 0; a < 2; a++)
-    if (grid.kind[a] != FFT_PERIODIC || grid.n[a] < 256 || grid.n[a] > 4096 || (grid.n[a] & (grid.n[a] - 1)))
+    if (grid.boundary[a] != GRID_PERIODIC || grid.n[a] < 256 || grid.n[a] > 4096 || (grid.n[a] & (grid.n[a] - 1)))
       return false;
   return true;
 }
 
 /* ---- sizes ---- */
 
-static int64_t tiles_of(const diffusion_grid *grid) { return grid->n[0] / 2 / FLAT_WIDE + 1; }
-static int64_t entries_of(const diffusion_grid *grid) { return (grid->n[1] / 512 + 1) * 256; }
+static int64_t tiles_of(const grid_shape *grid) { return grid->n[0] / 2 / FLAT_WIDE + 1; }
+static int64_t entries_of(const grid_shape *grid) { return (grid->n[1] / 512 + 1) * 256; }
 /* Complex numbers of a field, and entries of one of its tables. */
-static int64_t field_of(const diffusion_grid *grid) { return tiles_of(grid) * FLAT_WIDE * grid->n[1]; }
-static int64_t table_of(const diffusion_grid *grid) { return tiles_of(grid) * FLAT_WIDE * entries_of(grid); }
+static int64_t field_of(const grid_shape *grid) { return tiles_of(grid) * FLAT_WIDE * grid->n[1]; }
+static int64_t table_of(const grid_shape *grid) { return tiles_of(grid) * FLAT_WIDE * entries_of(grid); }
 
 static void plan(const diffusion_parameters *p, sim_plan *out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const diffusion_method *method = method_of(p);
   const double fields = (double)p->fields.count, field = fields * 8 * (double)field_of(&grid);
   const double table = 4 * (double)table_of(&grid);
@@ -125,7 +125,7 @@ static void fill_turns(float *at, int64_t n) {
 }
 
 /* Sums of rows forward are twice the coefficients. */
-static double scale_of(const diffusion_grid *grid) { return 0.5 / ((double)grid->n[0] * (double)grid->n[1]); }
+static double scale_of(const grid_shape *grid) { return 0.5 / ((double)grid->n[0] * (double)grid->n[1]); }
 
 static sim_status make_turns(diffusion_flat_work *w) {
   const size_t x = turns_of(w->n[0]), count = x + turns_of(w->n[1]);
@@ -142,7 +142,7 @@ static sim_status make_turns(diffusion_flat_work *w) {
 }
 
 static sim_status create(diffusion_work *w) {
-  const diffusion_grid *grid = &w->grid;
+  const grid_shape *grid = &w->grid;
   diffusion_flat_work *f = w->own.flat = calloc(1, sizeof *f);
   if (!f) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
   /* of rank 4, the numbers of a field last but one: no checkpoint of the other ways has this shape */
@@ -157,7 +157,7 @@ static sim_status create(diffusion_work *w) {
   for (int a = 0; a <= w->method.arrays; a++)
     SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 4, shape, &w->array[a]));
   f->given = (diffusion_flat){
-      .mixed = w->array[0].data, .real = w->real.data, .field = field_of(grid), .cells = grid->n[0] * grid->n[1]};
+      .mixed = w->array[0].data, .real = w->real.data, .field = field_of(grid), .cells = w->natural.field};
   for (int a = 0; a < 2; a++) {
     f->n[a] = (int)grid->n[a];
     f->given.size[a] = grid->size[a];
@@ -211,7 +211,7 @@ static void write_visit(const diffusion_stage *stage, int number, unsigned dropp
 
 static void write(const diffusion_work *w, diffusion_programs *programs) {
   const diffusion_parameters *p = w->p;
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const diffusion_method *method = method_of(p);
   const int nx = (int)grid.n[0], ny = (int)grid.n[1], state = method->arrays > 0 ? U : NOW;
   const diffusion_stage first = diffusion_cuda_load_stage(state), again = diffusion_cuda_resume_stage(state);
@@ -238,13 +238,13 @@ static sim_status find(diffusion_work *w) {
 
 /* ---- launches ---- */
 
-static void rows(diffusion_work *w, void *function, int fields, const diffusion_moment *moment) {
+static void rows(diffusion_work *w, void *function, int fields, const diffusion_step_context *context) {
   static const sim_cuda_kernel kernel = {"diffusion_rows", "planes", SIM_LIMIT_BYTES};
   diffusion_flat_work *f = w->own.flat;
   const int pairs = pairs_of(f->n[0], w->fields);
   const dim3 grid = {(unsigned)(f->n[1] / 2 / pairs), (unsigned)fields, 1};
-  diffusion_moment m = *moment;
-  void *arguments[] = {&f->given, &m.t, &m.h, &m.times};
+  diffusion_step_context m = *context;
+  void *arguments[] = {&f->given, &m.t, &m.h, &m.substeps};
   sim_cuda_begin(&kernel);
   sim_cuda_failed(cudaLaunchKernel(function, grid, (dim3){(unsigned)(pairs * f->n[0] / 16), 1, 1}, arguments,
                                    rows_bytes(f, pairs), sim_cuda_stream()),
@@ -268,19 +268,19 @@ static sim_status columns(diffusion_work *w, int visit) {
 }
 
 static sim_status load(diffusion_work *w) {
-  rows(w, w->own.flat->load, w->fields, &(diffusion_moment){0});
+  rows(w, w->own.flat->load, w->fields, &(diffusion_step_context){0});
   return columns(w, VISIT_LOAD);
 }
 
 static sim_status resume(diffusion_work *w) { return columns(w, VISIT_RESUME); }
 
-static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
-  if (w->method.stage[index].forward) rows(w, w->own.flat->step, 1, moment);
+static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
+  if (w->method.stage[index].forward) rows(w, w->own.flat->step, 1, context);
   return columns(w, index);
 }
 
 static sim_status store(diffusion_work *w) {
-  rows(w, w->own.flat->store, w->fields, &(diffusion_moment){0});
+  rows(w, w->own.flat->store, w->fields, &(diffusion_step_context){0});
   return sim_backend_cuda.failed();
 }
 

@@ -23,10 +23,10 @@ typedef struct diffusion_fused_work {
 } diffusion_fused_work;
 
 static bool supports(const diffusion_parameters *p) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   if (grid.rank != 3) return false;
   for (int a = 0; a < 3; a++)
-    if (grid.kind[a] != FFT_PERIODIC || (grid.n[a] != 256 && grid.n[a] != 512 && grid.n[a] != 1024)) return false;
+    if (grid.boundary[a] != GRID_PERIODIC || (grid.n[a] != 256 && grid.n[a] != 512 && grid.n[a] != 1024)) return false;
   if (p->fields.count > 1 && grid.n[0] > 512) return false;    /* registers */
   if (grid.n[0] + grid.n[1] + grid.n[2] == 3072) return false; /* one pass an axis takes less time there */
   return diffusion_product_supports(p);
@@ -49,7 +49,7 @@ static layout layout_of(const int64_t n[3], int fields) {
 }
 
 static void plan(const diffusion_parameters *p, sim_plan *out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   diffusion_product_plan(p, (double)layout_of(grid.n, (int)p->fields.count).total * sizeof(float), out);
 }
 
@@ -68,7 +68,7 @@ static sim_status field_tables(diffusion_fused_work *w, const diffusion_paramete
                                const layout *l, float *host) {
   diffusion_filling filling;
   SIM_TRY(diffusion_product_begin(p, field, dt, &filling));
-  const diffusion_grid *grid = &filling.grid;
+  const grid_shape *grid = &filling.grid;
   const float *device = w->tables;
   for (int of_step = 0; of_step < 2; of_step++) {
     const size_t at = l->first + (size_t)(2 * field + of_step) * l->factors;
@@ -180,7 +180,7 @@ static void destroy(diffusion_work *w) {
 
 static void write(const diffusion_work *w, diffusion_programs *programs) {
   const diffusion_parameters *p = w->p;
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const int n[3] = {(int)grid.n[0], (int)grid.n[1], (int)grid.n[2]}, columns = columns_threads(n);
   static const struct {
     const char *name, *rates, *mode;
@@ -266,10 +266,10 @@ static sim_status load(diffusion_work *w) {
   return sim_backend_cuda.failed();
 }
 
-static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
+static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   diffusion_fused_work *f = w->own.fused;
   (void)index; /* there is one */
-  planes(f, moment->times == 2 ? f->twice : f->once, &f->given[1][0], w->fields, moment->t, moment->h);
+  planes(f, context->substeps == 2 ? f->twice : f->once, &f->given[1][0], w->fields, context->t, context->h);
   columns(f, true);
   return sim_backend_cuda.failed();
 }

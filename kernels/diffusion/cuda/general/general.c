@@ -21,7 +21,7 @@ static int together(const diffusion_parameters *p) {
 }
 
 static void plan(const diffusion_parameters *p, sim_plan *out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const diffusion_place place = diffusion_cuda_place(&grid);
   const diffusion_spectrum spectrum = diffusion_cuda_spectrum(&place, diffusion_unfolded(p));
   const diffusion_method *method = diffusion_method_of(p);
@@ -154,21 +154,21 @@ static sim_status resume(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_RE
 static sim_status jump(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_JUMP); }
 
 /* Array [0]: from coefficients of the fields to those of their rates. */
-static sim_status take_rates(diffusion_work *w, const diffusion_moment *moment) {
+static sim_status take_rates(diffusion_work *w, const diffusion_step_context *context) {
   void *derivatives = w->own.general->derivatives.data;
   if (derivatives) {
     diffusion_general_derive(w);
     SIM_TRY(inverse(w, derivatives, w->gradients.count));
   }
   SIM_TRY(inverse(w, w->array[0].data, w->fields));
-  diffusion_cuda_rates(w, w->array[0].data, derivatives, &w->place, moment);
+  diffusion_cuda_rates(w, w->array[0].data, derivatives, &w->place, context);
   return forward(w, w->array[0].data, w->fields);
 }
 
-static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
-  if (w->method.stage[index].forward) SIM_TRY(take_rates(w, moment));
+static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
+  if (w->method.stage[index].forward) SIM_TRY(take_rates(w, context));
   if (index == w->method.stages - 1 && w->fluctuating) {
-    diffusion_general_noise(w, moment->step);
+    diffusion_general_noise(w, context->step);
     SIM_TRY(forward(w, w->array[DIFFUSION_NOISE].data, w->fields));
   }
   return visit(w, index);

@@ -1,7 +1,8 @@
 #include "kernels/diffusion/cpu/coupled.h"
 
-#include "kernels/diffusion/modes.cuh"
+#include "kernels/diffusion/cpu/matrix.h"
 #include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/modes.cuh"
 
 #include <stdlib.h>
 #include <string.h>

@@ -85,7 +85,7 @@ void diffusion_cuda_make_tables(diffusion_work *work, double dt);
 sim_status diffusion_cuda_write(const diffusion_work *work, diffusion_programs *programs) SIM_MUST_CHECK;
 bool diffusion_cuda_has_rates(const diffusion_work *work); /* as a kernel of their own */
 
-/* ---- general/sums.c ---- */
+/* ---- general/write_sums.c ---- */
 /* Sums of a stage at i and k of the tables. Arrays `held` are in a0, a1, ...; those `dropped` are not stored. */
 void diffusion_cuda_write_sums(const diffusion_stage *stage, diffusion_factor factor, unsigned held, unsigned dropped,
                                sim_bytes *text);

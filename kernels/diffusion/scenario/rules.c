@@ -1,5 +1,5 @@
 /* Rules between parameters. */
-#include "kernels/diffusion/cpu/coupled.h"
+#include "kernels/diffusion/cpu/matrix.h"
 #include "kernels/diffusion/modes.cuh"
 #include "kernels/diffusion/observe.h"
 

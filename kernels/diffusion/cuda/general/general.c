@@ -1,6 +1,6 @@
 /* The general way. Between two stages array [0] of every field holds coefficients of all axes, and so does array [1] of
  * schemes that keep it. */
-#include "kernels/diffusion/cuda/general/general.h"
+#include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
 

@@ -1,7 +1,7 @@
 /* Launches of the kernels over fields: those with the scenario's rates and the scheme's sums (text.c), copies between
  * the fields for outputs and those that are transformed, and the step from Fourier coefficients to cosine and sine
  * ones. */
-#include "kernels/diffusion/cuda/general/general.h"
+#include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/noise.cuh"

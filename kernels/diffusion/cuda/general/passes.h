@@ -1,6 +1,6 @@
 /* The general way: transforms in place by cuFFT, and kernels for what stands between them. Serves every run. */
-#ifndef DIFFUSION_CUDA_GENERAL_H
-#define DIFFUSION_CUDA_GENERAL_H
+#ifndef DIFFUSION_CUDA_PASSES_H
+#define DIFFUSION_CUDA_PASSES_H
 
 #include "kernels/diffusion/cuda/general/fourier.h"
 #include "kernels/diffusion/cuda/work.h"

@@ -73,7 +73,7 @@ static double elapsed(diffusion_work *work, const diffusion_method *method, doub
     for (int s = 0; s < method->stages; s++)
       must(ops->stage(work, s, &(diffusion_step_context){.t = i * h, .h = h, .substeps = 1}));
   (void)cudaEventRecord(end, sim_cuda_stream());
-  must(sim_backend_cuda.finish());
+  must(sim_queue_cuda.finish());
   (void)cudaEventElapsedTime(&ms, begin, end);
   (void)cudaEventDestroy(begin);
   (void)cudaEventDestroy(end);

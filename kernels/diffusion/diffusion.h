@@ -7,6 +7,7 @@
 #include "kernels/diffusion/cpu/spectral.h"
 
 extern const sim_model diffusion_model;
+extern const sim_bench diffusion_bench[]; /* bench.c */
 
 /* One field: L_k = -D sum_a axes_a k_a^2 - 2 (tensor_0 k_x k_y + tensor_1 k_x k_z + tensor_2 k_y k_z) - hyper |k|^4
  * - decay - i drift . k + linear(k); u_t = L u + N, or L u + lap N where it is conserved. */

@@ -70,7 +70,7 @@ static sim_status lay_cells(collision_search *s, const place *p) {
     s->cell_first = malloc((size_t)s->cells_room * sizeof *s->cell_first);
     if (s->cell_first == NULL) {
       s->cells_room = 0;
-      return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %lld cells", (long long)s->cells);
+      return sim_no_memory("%lld cells", (long long)s->cells);
     }
   }
   return SIM_OK;
@@ -220,7 +220,7 @@ static sim_status list_neighbours(collision_search *s, const place *p, const uin
     s->neighbour = malloc((size_t)s->room * sizeof *s->neighbour);
     if (s->neighbour == NULL) {
       s->room = 0;
-      return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a list of %lld neighbours", (long long)s->first[s->n]);
+      return sim_no_memory("a list of %lld neighbours", (long long)s->first[s->n]);
     }
   }
 #pragma omp parallel for schedule(dynamic, 1024) num_threads(s->threads) if (s->n > 4096)

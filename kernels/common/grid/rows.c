@@ -19,7 +19,7 @@ sim_status grid_rows_begin(const grid_shape *g, const sim_expr *expr, const bool
   r->buffers = calloc(n * (size_t)count, sizeof(double));
   if (!r->scratch || !r->x || !r->buffers) {
     grid_rows_end(r);
-    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    return sim_no_memory("the initial values");
   }
   for (int64_t i = 0; i < g->n[0]; i++) r->x[i] = grid_centre(g, 0, i);
   return SIM_OK;

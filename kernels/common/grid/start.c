@@ -59,7 +59,7 @@ sim_status grid_read_file(const grid_shape *g, const grid_start *start, bool sin
   if (one.member_axis) one.n[--one.rank] = 1;
   const double all = grid_cells_wanted(&one);
   double *read = values && all < 0x1p57 ? malloc((size_t)all * sizeof *read) : NULL;
-  if (values && !read) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for values of a file");
+  if (values && !read) return sim_no_memory("values of a file");
   sim_status status = read_values(&one, start, setup, read);
   if (status != SIM_OK) status = sim_fail_context("%s.file", start->path);
   const double low = start->file->range[0], width = start->file->range[1] - low;

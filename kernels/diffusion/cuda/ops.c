@@ -61,7 +61,7 @@ static sim_status begin_kernels(diffusion_work *w) {
 
 sim_status diffusion_cuda_create(const diffusion_parameters *p, const diffusion_way *way, diffusion_work **out) {
   diffusion_work *w = *out = calloc(1, sizeof *w);
-  if (!w) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!w) return sim_no_memory("the model");
   w->p = p;
   w->way = way ? way : way_of(p);
   w->grid = diffusion_grid_of(p);
@@ -115,7 +115,7 @@ static sim_status load(diffusion_work *w) {
 
 static sim_status resume(diffusion_work *w) {
   SIM_TRY(make_ready(w));
-  return w->method.arrays > 0 ? w->way->resume(w) : sim_backend_cuda.failed();
+  return w->method.arrays > 0 ? w->way->resume(w) : sim_queue_cuda.status();
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
@@ -131,7 +131,7 @@ static sim_status show(diffusion_work *w, const diffusion_step_context *half) {
   SIM_TRY(w->way->store(w));
   if (half) diffusion_cuda_rates(w, w->real.data, NULL, &w->natural, half);
   diffusion_cuda_lift(w, 1);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static const char *name(const diffusion_work *w) { return w->way->name; }
@@ -143,7 +143,7 @@ static sim_status use(diffusion_work *w, double h, int slot) {
   if (w->length[slot] == h) return SIM_OK;
   w->length[slot] = h;
   diffusion_cuda_make_tables(w, h);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static void accept(diffusion_work *w) {

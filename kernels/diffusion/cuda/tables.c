@@ -88,7 +88,7 @@ sim_status diffusion_cuda_write_fill(const diffusion_work *w, diffusion_programs
 }
 
 void diffusion_cuda_make_tables(diffusion_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"diffusion_fill", "tables", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_fill", "tables", SIM_LIMIT_BYTES};
   const diffusion_spectrum *spectrum = &w->spectrum;
   diffusion_making m = making_of(w->p, w->scale, dt);
   m.factor = (int)spectrum->factor;

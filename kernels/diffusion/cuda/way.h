@@ -6,7 +6,7 @@
 #include "kernels/diffusion/cuda/programs.h"
 #include "kernels/diffusion/diffusion.h"
 
-/* On failure `create` leaves what `destroy` frees. Launches are queued, and return sim_backend_cuda.failed(). */
+/* On failure `create` leaves what `destroy` frees. Launches are queued, and return sim_queue_cuda.status(). */
 typedef struct diffusion_way {
   const char *name;                                /* in headers of runs and messages */
   const char *fill;                                /* kernel of tables.c for tables of all wavenumbers; NULL: none */

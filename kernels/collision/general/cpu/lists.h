@@ -83,7 +83,7 @@ static sim_status make_list(collision_work *w) {
     w->spring = malloc((size_t)(w->spring_room * springs) * sizeof *w->spring);
     if (w->spring == NULL) {
       w->spring_room = 0;
-      return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the history of %" PRId64 " contacts", entries);
+      return sim_no_memory("the history of %" PRId64 " contacts", entries);
     }
   }
   if (springs > 0 && w->listed)

@@ -93,7 +93,7 @@ static sim_status sums(collision_work *w, double t, collision_sums *out) {
   int64_t *deepest = calloc((size_t)blocks + 1, sizeof *deepest);
   if (!partial || !deep || !deepest) {
     free(partial), free(deep), free(deepest);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the sums");
+    return sim_no_memory("the sums");
   }
   for (int64_t i = 0; i < n; i++) {
     memcpy(w->now.seen[i].v, w->now.velocity[i].v, sizeof w->now.seen[i].v);

@@ -46,7 +46,7 @@ static sim_status get_picked(const bed_work *w, uint32_t count, uint32_t *ids, v
   SIM_TRY(sim_backend_cuda.copy(ids, w->arrays.order, count * sizeof *ids));
   SIM_TRY(sim_backend_cuda.copy(piece, w->arrays.grains[now.order ^ 1].place, count * sizeof *place));
   for (uint32_t k = 0; k < count; k++) {
-    if (!collision_indices_add(out, ids[k])) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that go");
+    if (!collision_indices_add(out, ids[k])) return sim_no_memory("grains that go");
     real *const x = (real *)s->position + ids[k];
     x[0] = place[k].x, x[s->n] = place[k].y, x[2 * s->n] = place[k].z;
   }
@@ -70,7 +70,7 @@ static sim_status pick(collision_work *work, const collision_region *regions, in
   SIM_TRY(sim_backend_cuda.copy(&picked, w->arrays.rank + w->numbers.n, sizeof picked));
   if (picked == 0) return SIM_OK;
   char *piece = (char *)malloc(picked * (sizeof(four) + sizeof(uint32_t)));
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains on their way from the GPU");
+  if (piece == NULL) return sim_no_memory("grains on their way from the GPU");
   const sim_status status = get_picked(w, picked, (uint32_t *)(piece + picked * sizeof(four)), piece, out);
   free(piece);
   return status;
@@ -80,7 +80,7 @@ static sim_status pick(collision_work *work, const collision_region *regions, in
 
 static sim_status put_moves(bed_work *w, const collision_move *moves, int64_t count, bed_moves *out) {
   uint32_t *const piece = (uint32_t *)malloc(3 * (size_t)count * sizeof *piece + 1);
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that stay");
+  if (piece == NULL) return sim_no_memory("grains that stay");
   for (int64_t k = 0; k < count; k++) {
     piece[k] = (uint32_t)moves[k].from;
     piece[count + k] = (uint32_t)moves[k].count;
@@ -101,7 +101,7 @@ static sim_status put_newcomers(const bed_work *w, const bed_control *now, const
                                                                                                 NULL};
   four *const to[] = {g->place, g->velocity, g->spin};
   four *const piece = (four *)malloc((size_t)count * sizeof *piece);
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains on their way to the GPU");
+  if (piece == NULL) return sim_no_memory("grains on their way to the GPU");
   uint32_t *const words = (uint32_t *)piece;
   sim_status status = SIM_OK;
   for (int a = 0; a < 3 && status == SIM_OK; a++) {
@@ -152,7 +152,7 @@ static sim_status exchange(collision_work *work, const collision_move *moves, in
   if (contacts == 0) return SIM_OK;
   SIM_TRY(sim_backend_cuda.copy(w->arrays.rank, w->start, ((size_t)to.after + 1) * sizeof *w->start));
   collision_launch(&observing, 0, grid_of(to.after), BED_THREADS, take_history, w->arrays, w->launch);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 #endif

@@ -44,7 +44,7 @@ static real offset_at(const bed_work *w, double t) {
 static sim_status create(const collision_options *options, const collision_state *state, collision_work **out) {
   bed_work *w = (bed_work *)calloc(1, sizeof *w);
   *out = (collision_work *)w;
-  if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (w == NULL) return sim_no_memory("the model");
   w->options = *options;
   w->state = *state;
   w->smallest = options->radius_most > 0 ? options->radius_least : INFINITY;
@@ -118,7 +118,7 @@ static sim_status step(collision_work *work, double t, double dt) {
   w->due = dt;
   w->ended = 0;
   w->poses = poses_of(w);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 /* Potential energy in the scenario's field; NaN where only the acceleration is given. */

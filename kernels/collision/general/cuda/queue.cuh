@@ -9,14 +9,14 @@ static unsigned grid_of(uint64_t work) {
   return (unsigned)(blocks < most ? blocks : most);
 }
 
-static const sim_cuda_kernel searching = {"collision_bed_search", "search", SIM_LIMIT_BYTES};
-static const sim_cuda_kernel drifting = {"collision_bed_drift", "move", SIM_LIMIT_BYTES};
-static const sim_cuda_kernel touching = {"collision_bed_contacts", "contacts", SIM_LIMIT_BYTES};
-static const sim_cuda_kernel pushing = {"collision_law_push", "contacts", SIM_LIMIT_BYTES};
-static const sim_cuda_kernel observing = {"collision_bed_observe", "observe", SIM_LIMIT_BYTES};
+static const sim_kernel searching = {"collision_bed_search", "search", SIM_LIMIT_BYTES};
+static const sim_kernel drifting = {"collision_bed_drift", "move", SIM_LIMIT_BYTES};
+static const sim_kernel touching = {"collision_bed_contacts", "contacts", SIM_LIMIT_BYTES};
+static const sim_kernel pushing = {"collision_law_push", "contacts", SIM_LIMIT_BYTES};
+static const sim_kernel observing = {"collision_bed_observe", "observe", SIM_LIMIT_BYTES};
 
 template <typename... Parameters, typename... Arguments>
-static void launch_together(const bed_work *w, const sim_cuda_kernel *kernel, void (*function)(Parameters...),
+static void launch_together(const bed_work *w, const sim_kernel *kernel, void (*function)(Parameters...),
                             Arguments... arguments) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeCooperative;

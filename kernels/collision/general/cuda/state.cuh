@@ -9,7 +9,7 @@ enum { PIECE = 1 << 18 };
 /* Vectors [3][n] and a fourth number [n] (or NULL) on the host, fours on the device. */
 static sim_status copy_fours(four *device, void *vectors, void *fourth, int64_t n, bool out) {
   four *piece = (four *)malloc(PIECE * sizeof *piece);
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains on their way to or from the GPU");
+  if (piece == NULL) return sim_no_memory("the grains on their way to or from the GPU");
   real *const v = (real *)vectors, *const f = (real *)fourth;
   sim_status status = SIM_OK;
   for (int64_t first = 0; first < n && status == SIM_OK; first += PIECE) {
@@ -32,7 +32,7 @@ static sim_status copy_fours(four *device, void *vectors, void *fourth, int64_t 
 /* 32-bit numbers on the device, 64-bit ones on the host; `from` NULL: 0, 1, 2 ... */
 static sim_status put_words(uint32_t *device, const uint64_t *from, int64_t n) {
   uint32_t *piece = (uint32_t *)malloc(PIECE * sizeof *piece);
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains on their way to the GPU");
+  if (piece == NULL) return sim_no_memory("the grains on their way to the GPU");
   sim_status status = SIM_OK;
   for (int64_t first = 0; first < n && status == SIM_OK; first += PIECE) {
     const int64_t here = n - first < PIECE ? n - first : (int64_t)PIECE;
@@ -45,7 +45,7 @@ static sim_status put_words(uint32_t *device, const uint64_t *from, int64_t n) {
 
 static sim_status get_words(const uint32_t *device, uint64_t *to, int64_t n) {
   uint32_t *piece = (uint32_t *)malloc(PIECE * sizeof *piece);
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains on their way from the GPU");
+  if (piece == NULL) return sim_no_memory("the grains on their way from the GPU");
   sim_status status = SIM_OK;
   for (int64_t first = 0; first < n && status == SIM_OK; first += PIECE) {
     const int64_t here = n - first < PIECE ? n - first : (int64_t)PIECE;
@@ -65,7 +65,7 @@ static sim_status load_history(bed_work *w) {
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
   const bed_list *list = &w->arrays.list[now.home ^ spare];
   uint64_t *first = (uint64_t *)calloc((size_t)n + 1, sizeof *first), last = 0;
-  if (first == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the history of contacts");
+  if (first == NULL) return sim_no_memory("the history of contacts");
   int64_t count = 0;
   bool good = true;
   for (; count < s->room && s->contact_grain[count] != UINT64_MAX && good; count++) {
@@ -93,7 +93,7 @@ static sim_status load_history(bed_work *w) {
 static sim_status put_crossed(const bed_work *w, const bed_kept *kept, bool out) {
   const int64_t count = w->state.n * w->numbers.gates;
   int32_t *piece = (int32_t *)malloc((size_t)count * sizeof *piece + 1);
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains on their way to or from the GPU");
+  if (piece == NULL) return sim_no_memory("the grains on their way to or from the GPU");
   for (int64_t k = 0; k < count && !out; k++) piece[k] = (int32_t)w->state.crossed[k];
   sim_status status = out ? sim_backend_cuda.copy(piece, kept->crossed, (size_t)count * sizeof *piece)
                           : sim_backend_cuda.copy(kept->crossed, piece, (size_t)count * sizeof *piece);
@@ -179,7 +179,7 @@ static sim_status store_history(bed_work *w) {
     for (int c = 0; c < w->options.springs; c++) ((real *)s->contact_spring)[c * s->room + k] = 0;
   }
   uint32_t *first = (uint32_t *)malloc(((size_t)n + 1) * sizeof *first);
-  if (first == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the history of contacts");
+  if (first == NULL) return sim_no_memory("the history of contacts");
   sim_status status = sim_backend_cuda.copy(first, w->arrays.rank, ((size_t)n + 1) * sizeof *first);
   for (int64_t id = 0; id < n && status == SIM_OK; id++)
     for (uint32_t k = first[id]; k < first[id + 1]; k++) s->contact_grain[k] = (uint64_t)id;

@@ -95,7 +95,7 @@ static void plan(const diffusion_parameters *p, sim_plan *out) { diffusion_produ
 static sim_status make_tables(diffusion_axes_work *a, const diffusion_parameters *p) {
   const size_t bytes = (size_t)table_bytes(p);
   float *host = calloc(1, bytes);
-  sim_status status = host ? fill(p, diffusion_dt(&p->integrate), host) : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  sim_status status = host ? fill(p, diffusion_dt(&p->integrate), host) : sim_no_memory("the scheme's tables");
   if (status == SIM_OK) status = sim_backend_cuda.alloc(bytes, &a->tables);
   if (status == SIM_OK) status = sim_backend_cuda.copy(a->tables, host, bytes);
   free(host);
@@ -105,7 +105,7 @@ static sim_status make_tables(diffusion_axes_work *a, const diffusion_parameters
 static sim_status create(diffusion_work *w) {
   const grid_shape *grid = &w->grid;
   diffusion_axes_work *axes = w->own.axes = calloc(1, sizeof *axes);
-  if (!axes) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!axes) return sim_no_memory("the scheme's tables");
   SIM_TRY(diffusion_product_create(w));
   SIM_TRY(make_tables(axes, w->p));
   axes->rank = grid->rank;
@@ -187,7 +187,7 @@ static sim_status find(diffusion_work *w) {
 
 /* ---- launches ---- */
 
-static void launch(const diffusion_work *w, const sim_cuda_kernel *kernel, void *function, dim3 grid, int threads,
+static void launch(const diffusion_work *w, const sim_kernel *kernel, void *function, dim3 grid, int threads,
                    size_t shared, void **arguments) {
   sim_cuda_begin(kernel);
   sim_cuda_failed(
@@ -197,20 +197,20 @@ static void launch(const diffusion_work *w, const sim_cuda_kernel *kernel, void 
 }
 
 static sim_status move(diffusion_work *w, void *function) {
-  static const sim_cuda_kernel kernel = {"diffusion_axes_move", "output", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_axes_move", "output", SIM_LIMIT_BYTES};
   enum { THREADS = 256 };
   void *arguments[] = {&w->own.axes->given};
   launch(w, &kernel, function, (dim3){(unsigned)((w->natural.field + THREADS - 1) / THREADS), (unsigned)w->fields, 1},
          THREADS, 0, arguments);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status load(diffusion_work *w) { return move(w, w->own.axes->load); }
 static sim_status store(diffusion_work *w) { return move(w, w->own.axes->store); }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
-  static const sim_cuda_kernel rows = {"diffusion_rows", "rows", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel columns = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
+  static const sim_kernel rows = {"diffusion_rows", "rows", SIM_LIMIT_BYTES};
+  static const sim_kernel columns = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   diffusion_axes_work *axes = w->own.axes;
   const int *n = axes->n;
   diffusion_step_context m = *context;
@@ -223,7 +223,7 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
     launch(w, &columns, axes->columns[a],
            (dim3){(unsigned)(n[0] / 2 / AXES_WIDE(n[a] / 32)), (unsigned)n[3 - a], (unsigned)w->fields},
            columns_threads(n[a]), columns_bytes(n[a]), arguments);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 const diffusion_way diffusion_way_axes = {.name = "one pass an axis",

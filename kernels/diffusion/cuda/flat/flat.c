@@ -130,7 +130,7 @@ static double scale_of(const grid_shape *grid) { return 0.5 / ((double)grid->n[0
 static sim_status make_turns(diffusion_flat_work *w) {
   const size_t x = turns_of(w->n[0]), count = x + turns_of(w->n[1]);
   float *host = malloc(count * sizeof *host);
-  if (!host) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!host) return sim_no_memory("the scheme's tables");
   fill_turns(host, w->n[0]);
   fill_turns(host + x, w->n[1]);
   sim_status status = sim_backend_cuda.alloc(count * sizeof *host, &w->turns);
@@ -144,7 +144,7 @@ static sim_status make_turns(diffusion_flat_work *w) {
 static sim_status create(diffusion_work *w) {
   const grid_shape *grid = &w->grid;
   diffusion_flat_work *f = w->own.flat = calloc(1, sizeof *f);
-  if (!f) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!f) return sim_no_memory("the scheme's tables");
   /* of rank 4, the numbers of a field last but one: no checkpoint of the other ways has this shape */
   const int64_t shape[] = {w->fields, tiles_of(grid), FLAT_WIDE * grid->n[1], 2};
   w->method = *method_of(w->p);
@@ -239,7 +239,7 @@ static sim_status find(diffusion_work *w) {
 /* ---- launches ---- */
 
 static void rows(diffusion_work *w, void *function, int fields, const diffusion_step_context *context) {
-  static const sim_cuda_kernel kernel = {"diffusion_rows", "planes", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_rows", "planes", SIM_LIMIT_BYTES};
   diffusion_flat_work *f = w->own.flat;
   const int pairs = pairs_of(f->n[0], w->fields);
   const dim3 grid = {(unsigned)(f->n[1] / 2 / pairs), (unsigned)fields, 1};
@@ -253,7 +253,7 @@ static void rows(diffusion_work *w, void *function, int fields, const diffusion_
 }
 
 static sim_status columns(diffusion_work *w, int visit) {
-  static const sim_cuda_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   diffusion_flat_work *f = w->own.flat;
   diffusion_sums sums = diffusion_cuda_sums(w);
   const dim3 grid = {(unsigned)(f->given.field / ((long long)FLAT_WIDE * f->n[1])), (unsigned)w->fields, 1};
@@ -264,7 +264,7 @@ static sim_status columns(diffusion_work *w, int visit) {
                   "cudaLaunchKernel", kernel.name);
   const double arrays = w->method.arrays + 2; /* about what is read and written */
   sim_cuda_end(&kernel, 8 * arrays * w->fields * (double)f->given.field);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status load(diffusion_work *w) {
@@ -281,7 +281,7 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
 
 static sim_status store(diffusion_work *w) {
   rows(w, w->own.flat->store, w->fields, &(diffusion_step_context){0});
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 const diffusion_way diffusion_way_flat = {.name = "two passes a stage",

@@ -94,7 +94,7 @@ static sim_status make_tables(diffusion_fused_work *w, const diffusion_parameter
   const int64_t n[3] = {w->n[0], w->n[1], w->n[2]};
   const layout l = layout_of(n, w->fields);
   float *host = malloc(l.total * sizeof *host);
-  if (!host) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!host) return sim_no_memory("the scheme's tables");
   sim_status status = sim_backend_cuda.alloc(l.total * sizeof *host, &w->tables);
   diffusion_line_turns(host, n[0]);
   diffusion_line_turns(host + l.turns_z, n[2]);
@@ -151,7 +151,7 @@ static sim_status make_map(diffusion_fused_work *f, float *mixed, diffusion_map 
 
 static sim_status create(diffusion_work *w) {
   diffusion_fused_work *f = NULL;
-  if (posix_memalign((void **)&f, 64, sizeof *f) != 0) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (posix_memalign((void **)&f, 64, sizeof *f) != 0) return sim_no_memory("the scheme's tables");
   w->own.fused = f;
   *f = (diffusion_fused_work){.fields = w->fields};
   SIM_TRY(diffusion_product_create(w));
@@ -228,7 +228,7 @@ static double cells(const diffusion_fused_work *f) { return (double)f->n[0] * f-
 
 static void planes(diffusion_fused_work *w, void *function, const diffusion_fused *given, int fields, double t,
                    double h) {
-  static const sim_cuda_kernel kernel = {"diffusion_planes", "planes", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_planes", "planes", SIM_LIMIT_BYTES};
   const unsigned blocks = (unsigned)(w->n[2] * (w->n[1] / 32)), threads = (unsigned)w->n[0] / 2;
   void *arguments[] = {(void *)(uintptr_t)given, &t, &h};
   sim_cuda_begin(&kernel);
@@ -239,7 +239,7 @@ static void planes(diffusion_fused_work *w, void *function, const diffusion_fuse
 }
 
 static void columns(diffusion_fused_work *w, bool of_step) {
-  static const sim_cuda_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeClusterDimension};
   attribute.val.clusterDim.x = (unsigned)w->cluster;
   attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
@@ -263,7 +263,7 @@ static sim_status load(diffusion_work *w) {
   diffusion_fused_work *f = w->own.fused;
   for (int i = 0; i < w->fields; i++) planes(f, f->load, &f->given[0][i], 1, 0, 0);
   columns(f, false);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
@@ -271,13 +271,13 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   (void)index; /* there is one */
   planes(f, context->substeps == 2 ? f->twice : f->once, &f->given[1][0], w->fields, context->t, context->h);
   columns(f, true);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status store(diffusion_work *w) {
   diffusion_fused_work *f = w->own.fused;
   for (int i = 0; i < w->fields; i++) planes(f, f->store, &f->given[0][i], 1, 0, 0);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 const diffusion_way diffusion_way_fused = {.name = "two passes",

@@ -57,7 +57,7 @@ static sim_status create(diffusion_work *w) {
   diffusion_general *g = w->own.general = calloc(1, sizeof *g);
   long long n[3];
   int rank = 0;
-  if (!g) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!g) return sim_no_memory("the model");
   w->method = diffusion_method_with(w->p, 0);
   w->spectrum = diffusion_cuda_spectrum(&w->place, diffusion_unfolded(w->p));
   w->scale = diffusion_cuda_scale(&w->grid);
@@ -140,7 +140,7 @@ static sim_status inverse(diffusion_work *w, void *fields, int count) {
 
 static sim_status visit(diffusion_work *w, int visit) {
   diffusion_general_visit(w, visit);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status load(diffusion_work *w) {
@@ -182,7 +182,7 @@ static sim_status store(diffusion_work *w) {
     char *fields = (char *)w->array[0].data + (size_t)f * bytes;
     if (w->method.arrays == 0) {
       void *scratch = w->own.general->scratch.data;
-      SIM_TRY(sim_backend_cuda.stage(scratch, fields, (size_t)batch * bytes));
+      SIM_TRY(sim_queue_cuda.stage(scratch, fields, (size_t)batch * bytes));
       fields = scratch;
     }
     SIM_TRY(inverse(w, fields, batch));

@@ -217,7 +217,7 @@ diffusion_statistics diffusion_measure(const void *values, bool single, int64_t 
 
 /* ---- resolution.c: whether the grid resolves the fields ---- */
 
-enum { DIFFUSION_LINES = 32, DIFFUSION_LINE_CELLS = 16384 };       /* looked at along an axis: the more of the two */
+enum { DIFFUSION_LINES = 32, DIFFUSION_LINE_CELLS = 16384 };       /* lines along an axis: the more of the two */
 int64_t diffusion_line_count(const grid_shape *grid, int axis);    /* of all members together */
 double diffusion_lines_bytes(const grid_shape *grid, bool single); /* of the longest call of `lines` */
 double diffusion_resolution_bytes(const diffusion_parameters *p);  /* on the host */
@@ -227,10 +227,11 @@ typedef sim_status diffusion_take_lines(void *context, int field, int axis, int6
 sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa isa,
                                        diffusion_resolution **out) SIM_MUST_CHECK;
 void diffusion_resolution_destroy(diffusion_resolution **resolution);
-/* Looks at the fields, as `take` gives them, and warns, once a field, where the share is above the limit and has not
- * fallen since the last time; at the `end` wherever it is above. The first state is looked at alone. */
-sim_status diffusion_resolution_look(diffusion_resolution *resolution, double t, bool end, diffusion_take_lines *take,
-                                     void *context) SIM_MUST_CHECK;
+/* Takes lines of the fields by `take` and warns, once a field, where the share of power at the highest wavenumbers is
+ * above the limit and has not fallen since the last check; at the `end` wherever it is above. Of the first state the
+ * share is only stored. */
+sim_status diffusion_resolution_check(diffusion_resolution *resolution, double t, bool end, diffusion_take_lines *take,
+                                      void *context) SIM_MUST_CHECK;
 
 /* ---- adaptive.c: steps of powers of two, as long as their error allows ---- */
 

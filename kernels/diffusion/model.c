@@ -18,13 +18,13 @@ typedef struct diffusion_run {
   diffusion_work *work;
   const sim_backend *backend;
   diffusion_observer *observer;     /* NULL: nothing beside statistics */
-  diffusion_resolution *resolution; /* NULL: nothing is looked at */
+  diffusion_resolution *resolution; /* NULL: no check */
   sim_buffer host;                  /* the fields, where they lie on a device and are observed */
   grid_shape grid;
   const diffusion_method *method;
   sim_mesh mesh;
   int64_t cells, shown;            /* step whose fields are shown; -1: none */
-  int64_t looked;                  /* step whose resolution was looked at */
+  int64_t checked;                 /* step whose resolution was checked */
   diffusion_controller controller; /* where steps adapt */
   double level;                    /* its level, as a checkpoint has it */
   double jumped;                   /* DIFFUSION_EXACT: the time that it is at; NaN: none */
@@ -203,7 +203,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->grid = diffusion_grid_of(p);
   run->fields = (int)p->fields.count;
   run->cells = grid_cells(&run->grid);
-  run->shown = run->looked = -1;
+  run->shown = run->checked = -1;
   run->jumped = NAN;
   run->method = diffusion_method_of(p);
   run->controller.level = diffusion_first_level(&p->integrate);
@@ -235,7 +235,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
 }
 
 /* SIM_ERR_DIVERGED where the state is not finite. */
-static sim_status look(diffusion_run *run, const sim_clock *clock) {
+static sim_status check_finite(diffusion_run *run, const sim_clock *clock) {
   int field = -1;
   if (!run->ops->broken || run->finite == clock->step) return SIM_OK;
   SIM_TRY(run->ops->broken(run->work, &field));
@@ -251,7 +251,7 @@ static sim_status look(diffusion_run *run, const sim_clock *clock) {
 }
 
 static sim_status step(void *self, sim_clock *clock) {
-  enum { NOW_AND_THEN = 64 }; /* steps between two looks, where they wait for a queue */
+  enum { CHECK_EVERY = 64 }; /* steps, where checks wait for a queue */
   diffusion_run *run = self;
   if (diffusion_adaptive(run->p)) return diffusion_adaptive_step(run->p, run->ops, run->work, &run->controller, clock);
   const double h = run->h, t = time_of(run, clock->step);
@@ -265,14 +265,14 @@ static sim_status step(void *self, sim_clock *clock) {
   clock->step++;
   clock->t = clock->step >= run->last ? run->p->integrate.t_end : time_of(run, clock->step);
   clock->dt = h;
-  return run->backend->space == SIM_SPACE_HOST || clock->step % NOW_AND_THEN == 0 ? look(run, clock) : SIM_OK;
+  return run->backend->space == SIM_SPACE_HOST || clock->step % CHECK_EVERY == 0 ? check_finite(run, clock) : SIM_OK;
 }
 
 /* Makes the real fields those of this step. */
 static sim_status show(diffusion_run *run, const sim_clock *clock) {
   const bool half = run->p->integrate.scheme == DIFFUSION_STRANG && clock->step > (int64_t)run->begin[1];
   if (run->shown == clock->step) return SIM_OK;
-  SIM_TRY(look(run, clock));
+  SIM_TRY(check_finite(run, clock));
   if (run->p->integrate.scheme == DIFFUSION_EXACT && run->jumped != clock->t)
     SIM_TRY(run->ops->jump(run->work, clock->t));
   run->jumped = clock->t;
@@ -289,11 +289,11 @@ static sim_status lines_of(void *context, int field, int axis, int64_t count, vo
 }
 
 /* Of fields that are shown. It waits for the device: at rows of tables, where the statistics do too, and at the end. */
-static sim_status look_at_grid(diffusion_run *run, const sim_clock *clock) {
-  if (run->looked == clock->step) return SIM_OK;
-  run->looked = clock->step;
-  return diffusion_resolution_look(run->resolution, clock->t, clock->step > 0 && clock->t >= clock->t_end, lines_of,
-                                   run);
+static sim_status check_resolution(diffusion_run *run, const sim_clock *clock) {
+  if (run->checked == clock->step) return SIM_OK;
+  run->checked = clock->step;
+  return diffusion_resolution_check(run->resolution, clock->t, clock->step > 0 && clock->t >= clock->t_end, lines_of,
+                                    run);
 }
 
 static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int table, double *values) {
@@ -311,7 +311,7 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   const double cell = grid_cell_volume(&run->grid);
   if (run->p->kinds[table] != DIFFUSION_FIELD_TABLE) return observe_more(run, clock, table, values);
   SIM_TRY(show(run, clock));
-  SIM_TRY(look_at_grid(run, clock));
+  SIM_TRY(check_resolution(run, clock));
   for (int f = 0; f < run->fields; f++, values += DIFFUSION_STATISTICS) {
     diffusion_statistics s;
     SIM_TRY(run->ops->measure(run->work, f, cell, &s));
@@ -329,7 +329,7 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   const sim_buffer *state = run->ops->state(run->work), *real = run->ops->real(run->work);
   (void)species;
   SIM_TRY(show(run, &frame->clock));
-  if (frame->clock.t >= frame->clock.t_end) SIM_TRY(look_at_grid(run, &frame->clock));
+  if (frame->clock.t >= frame->clock.t_end) SIM_TRY(check_resolution(run, &frame->clock));
   arrays[0] = (sim_array){.field = &state_fields[0],
                           .dtype = state->dtype,
                           .rank = state->rank,

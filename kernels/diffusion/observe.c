@@ -68,17 +68,19 @@ double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
   return bytes + 2.0 * threads * (double)row_bytes(grid.n[X]);
 }
 
-static double *take(double numbers) { return numbers < 0x1p57 ? aligned_alloc(64, row_bytes((int64_t)numbers)) : NULL; }
+static double *allocate(double numbers) {
+  return numbers < 0x1p57 ? aligned_alloc(64, row_bytes((int64_t)numbers)) : NULL;
+}
 
 static sim_status create_spectral(diffusion_observer *o, sim_isa isa) {
   const diffusion_gradients along = slopes(&o->grid, o->gradients.count > 0);
   const double numbers = diffusion_field_numbers(&o->grid, false);
   if (o->gradients.count == 0 && o->p->spectrum == 0) return SIM_OK;
   SIM_TRY(diffusion_spectral_create(&o->grid, 1, &along, false, isa, o->threads, &o->spectral));
-  o->mixed = take(numbers);
-  o->coefficients = take(numbers);
+  o->mixed = allocate(numbers);
+  o->coefficients = allocate(numbers);
   bool good = o->mixed && o->coefficients;
-  for (int i = 0; i < along.count; i++) good = (o->slope[along.of[i].axis] = take(numbers)) && good;
+  for (int i = 0; i < along.count; i++) good = (o->slope[along.of[i].axis] = allocate(numbers)) && good;
   return good ? SIM_OK : sim_no_memory("what is observed");
 }
 
@@ -95,9 +97,9 @@ static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
     if (bytes > o->scratch) o->scratch = bytes;
   }
   o->thread = aligned_alloc(64, (size_t)o->threads * (o->scratch + 2 * row_bytes(o->grid.n[X])));
-  o->partial = take((double)o->rows);
+  o->partial = allocate((double)o->rows);
   bool good = o->thread && o->partial;
-  for (int i = 0; i < o->fields + o->gradients.count; i++) good = (o->real[i] = take((double)o->cells)) && good;
+  for (int i = 0; i < o->fields + o->gradients.count; i++) good = (o->real[i] = allocate((double)o->cells)) && good;
   return good ? SIM_OK : sim_no_memory("what is observed");
 }
 

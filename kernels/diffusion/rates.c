@@ -102,7 +102,7 @@ sim_status diffusion_rates_graph(const diffusion_parameters *p, diffusion_form f
 
 static size_t align(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-static void put(const diffusion_rates *r, void *array, int64_t i, double value) {
+static void store_number(const diffusion_rates *r, void *array, int64_t i, double value) {
   if (r->single)
     ((float *)array)[i] = (float)value;
   else
@@ -144,7 +144,7 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
   }
   const int64_t lanes = r->count / r->grid.n[0];
   for (int64_t i = 0; status == SIM_OK && i < r->count; i++)
-    put(r, r->x, i, ((double)(i / lanes) + 0.5) * r->grid.size[0] / (double)r->grid.n[0]);
+    store_number(r, r->x, i, ((double)(i / lanes) + 0.5) * r->grid.size[0] / (double)r->grid.n[0]);
   if (status != SIM_OK) diffusion_rates_destroy(out);
   return status;
 }
@@ -168,7 +168,7 @@ void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   const double cell_z = r->grid.rank > 2 ? r->grid.size[2] / (double)r->grid.n[2] : 0;
   for (int64_t i = 0; r->uses_y && i < r->count; i++) {
     const int64_t lane = i % lanes < piece->rows ? i % lanes : 0;
-    put(r, y, i, ((double)(piece->row + lane) + 0.5) * cell_y);
+    store_number(r, y, i, ((double)(piece->row + lane) + 0.5) * cell_y);
   }
   double uniform[3];
   const void *in[INPUTS];
@@ -180,10 +180,10 @@ void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   in[r->fields + Z] = uniform;
   in[r->fields + T] = (char *)uniform + number;
   in[r->fields + PLACES] = (char *)uniform + 2 * number;
-  put(r, uniform, 0, ((double)piece->z + 0.5) * cell_z);
-  put(r, uniform, 2, r->context.h);
+  store_number(r, uniform, 0, ((double)piece->z + 0.5) * cell_z);
+  store_number(r, uniform, 2, r->context.h);
   for (int i = 0; i < r->context.substeps; i++) {
-    put(r, uniform, 1, r->context.t + i * r->context.h);
+    store_number(r, uniform, 1, r->context.t + i * r->context.h);
     sim_expr_program_run(r->program, (size_t)piece->count, in, piece->spare, at);
     for (int f = 0; f < r->fields; f++) {
       void *rate = piece->spare[f];

@@ -73,7 +73,7 @@ double diffusion_resolution_bytes(const diffusion_parameters *p) {
   return bytes;
 }
 
-static void *take(double bytes) { return aligned_alloc(64, ((size_t)bytes + 64) / 64 * 64); }
+static void *allocate(double bytes) { return aligned_alloc(64, ((size_t)bytes + 64) / 64 * 64); }
 
 static sim_status open_axis(diffusion_resolution *r, int axis, bool single, sim_isa isa) {
   along *a = &r->axis[axis];
@@ -88,7 +88,7 @@ static sim_status open_axis(diffusion_resolution *r, int axis, bool single, sim_
   a->count = lines.n[1];
   a->high = (double)high;
   a->low = 2 * (double)high / 3;
-  a->coefficients = take(coefficient_bytes(&lines, single));
+  a->coefficients = allocate(coefficient_bytes(&lines, single));
   return a->coefficients ? SIM_OK : sim_no_memory("the spectrum of a field");
 }
 
@@ -99,7 +99,7 @@ sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa is
   if (!r) return sim_no_memory("the spectrum of a field");
   r->p = p;
   r->grid = diffusion_grid_of(p);
-  r->lines = take(diffusion_lines_bytes(&r->grid, diffusion_single(p)));
+  r->lines = allocate(diffusion_lines_bytes(&r->grid, diffusion_single(p)));
   sim_status status = r->lines ? SIM_OK : sim_no_memory("the spectrum of a field");
   for (int axis = 0; status == SIM_OK && axis < r->grid.rank; axis++)
     if (!grid_is_member_axis(&r->grid, axis)) status = open_axis(r, axis, diffusion_single(p), isa);
@@ -185,8 +185,8 @@ static void warn(diffusion_resolution *r, int field, int axis, int64_t member, d
       (long long)r -> grid.n[axis], "xyz"[axis]);
 }
 
-sim_status diffusion_resolution_look(diffusion_resolution *r, double t, bool end, diffusion_take_lines *take_lines,
-                                     void *context) {
+sim_status diffusion_resolution_check(diffusion_resolution *r, double t, bool end, diffusion_take_lines *take_lines,
+                                      void *context) {
   if (!r) return SIM_OK;
   for (int f = 0; f < (int)r->p->fields.count; f++)
     for (int axis = 0; axis < r->grid.rank && !r->warned[f]; axis++) {

@@ -79,7 +79,8 @@ static void each_field(const diffusion_work *w, const sim_buffer *buffer, void *
   for (int f = 0; f < w->fields; f++) out[f] = part(buffer, f);
 }
 
-static sim_status take(const diffusion_work *w, const sim_setup *setup, int count, double numbers, sim_buffer *out) {
+static sim_status create_array(const diffusion_work *w, const sim_setup *setup, int count, double numbers,
+                               sim_buffer *out) {
   if (numbers * count > 0x1p60) return sim_fail(SIM_ERR_NO_MEMORY, "the grid is too large");
   return sim_buffer_create(setup->backend, w->single ? SIM_F32 : SIM_F64, 2, (int64_t[]){count, (int64_t)numbers}, out);
 }
@@ -89,18 +90,20 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
   const bool unfolded = diffusion_unfolded(w->p);
   const int slots = diffusion_adaptive(w->p) ? DIFFUSION_SLOTS : 1;
   for (int a = 0; a <= w->method.arrays; a++)
-    SIM_TRY(take(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[a]));
+    SIM_TRY(create_array(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[a]));
   if (diffusion_fluctuates(w->p))
-    SIM_TRY(take(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[DIFFUSION_NOISE]));
+    SIM_TRY(
+        create_array(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[DIFFUSION_NOISE]));
   if (diffusion_crossed(w->p)) {
     SIM_TRY(diffusion_coupled_create(w->p, w->spectral, slots, &w->coupled));
-    SIM_TRY(take(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->column));
+    SIM_TRY(create_array(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->column));
   }
   for (int t = 0; t < w->method.tables && !w->coupled; t++)
-    SIM_TRY(take(w, setup, w->fields * slots, diffusion_table_numbers(&w->grid, w->single, unfolded), &w->table[t]));
-  SIM_TRY(take(w, setup, w->fields, (double)w->cells, &w->real));
+    SIM_TRY(create_array(w, setup, w->fields * slots, diffusion_table_numbers(&w->grid, w->single, unfolded),
+                         &w->table[t]));
+  SIM_TRY(create_array(w, setup, w->fields, (double)w->cells, &w->real));
   if (gradients > 0) {
-    SIM_TRY(take(w, setup, gradients, diffusion_field_numbers(&w->grid, w->single), &w->gradients));
+    SIM_TRY(create_array(w, setup, gradients, diffusion_field_numbers(&w->grid, w->single), &w->gradients));
     for (int g = 0; g < gradients; g++) w->arrays.gradient[g] = part(&w->gradients, g);
   }
   w->partial = calloc(sim_reduce_blocks((size_t)w->cells), sizeof(double));

@@ -68,7 +68,7 @@ static long long pieces_of(double cells) { return (long long)((cells + PIECE - 1
 
 double diffusion_cuda_measure_bytes(double cells) {
   return sizeof(double) *
-         (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells)); /* at least 7, of which `look` takes 4 */
+         (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells)); /* at least 7, of which mark_not_finite takes 4 */
 }
 
 template <typename real> static void measure_field(diffusion_work *w, int field) {
@@ -133,7 +133,8 @@ sim_status diffusion_cuda_lines(diffusion_work *w, int field, int axis, int64_t 
 /* ---- what is not finite ---- */
 
 template <typename real>
-static __global__ void __launch_bounds__(DIFFUSION_THREADS) look(const real *state, long long numbers, int *broken) {
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    mark_not_finite(const real *state, long long numbers, int *broken) {
   state += blockIdx.y * numbers;
   for (long long i = blockIdx.x * (long long)DIFFUSION_THREADS + threadIdx.x; i < numbers;
        i += (long long)gridDim.x * DIFFUSION_THREADS)
@@ -141,7 +142,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) look(const real *sta
 }
 
 sim_status diffusion_cuda_broken(diffusion_work *w, const sim_buffer *state, int *field) {
-  static const sim_kernel kernel = {"diffusion_look", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_finite", "observe", SIM_LIMIT_BYTES};
   long long numbers = 1;
   for (int i = 1; i < state->rank; i++) numbers *= state->shape[i];
   const long long pieces = pieces_of((double)numbers), most = 8LL * sim_cuda_multiprocessors();
@@ -150,9 +151,9 @@ sim_status diffusion_cuda_broken(diffusion_work *w, const sim_buffer *state, int
   sim_cuda_begin(&kernel);
   sim_cuda_failed(cudaMemsetAsync(there, 0, sizeof broken, stream()), "cudaMemsetAsync", "fields that are not finite");
   if (w->single)
-    look<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const float *)state->data, numbers, there);
+    mark_not_finite<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const float *)state->data, numbers, there);
   else
-    look<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const double *)state->data, numbers, there);
+    mark_not_finite<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const double *)state->data, numbers, there);
   sim_cuda_end(&kernel, diffusion_cuda_number_size(w->p) * w->fields * (double)numbers);
   SIM_TRY(sim_backend_cuda.copy(broken, there, sizeof broken));
   *field = -1;

@@ -21,7 +21,7 @@ static sim_status rate_of(const sim_expr *rates, int field, sim_expr **out) {
   return status;
 }
 
-static sim_status look(const diffusion_parameters *p, sim_isa isa, int threads, const void *const *real_fields) {
+static sim_status check(const diffusion_parameters *p, sim_isa isa, int threads, const void *const *real_fields) {
   diffusion_observer *observer;
   double sums[DIFFUSION_FIELDS];
   sim_status status = diffusion_observer_create(p, isa, threads, &observer);
@@ -46,7 +46,7 @@ sim_status diffusion_check_derived(const diffusion_parameters *p, sim_isa isa, i
   rates.spectrum = 0;
   rates.probes.rows = 0;
   for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) status = rate_of(p->rates, f, &items[f].expr);
-  if (status == SIM_OK) status = look(&rates, isa, threads, real_fields);
+  if (status == SIM_OK) status = check(&rates, isa, threads, real_fields);
   for (int f = 0; f < (int)p->fields.count; f++) sim_expr_free(&items[f].expr);
   return status;
 }

@@ -42,7 +42,7 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
   out->work_rate_guess = p->rates ? 4e10 / (method->stages > 0 ? method->stages : 1) : 1e13;
 }
 
-static sim_status take(const diffusion_work *w, int64_t fields, sim_buffer *out) {
+static sim_status create_array(const diffusion_work *w, int64_t fields, sim_buffer *out) {
   return sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 3,
                            (int64_t[]){fields, w->place.field / 2, 2}, out);
 }
@@ -64,10 +64,10 @@ static sim_status create(diffusion_work *w) {
   for (int i = 2; i >= 0; i--)
     if (w->place.n[i] > 1 && (i == 0 || i != w->place.apart)) n[rank++] = w->place.n[i];
   SIM_TRY(diffusion_fourier_create(rank, n, together(w->p) * w->members, w->single, &g->fourier));
-  for (int a = 0; a <= w->method.arrays; a++) SIM_TRY(take(w, w->fields, &w->array[a]));
-  if (diffusion_fluctuates(w->p)) SIM_TRY(take(w, w->fields, &w->array[DIFFUSION_NOISE]));
-  if (w->gradients.count > 0) SIM_TRY(take(w, w->gradients.count, &g->derivatives));
-  if (w->method.arrays == 0) SIM_TRY(take(w, shown_together(w), &g->scratch));
+  for (int a = 0; a <= w->method.arrays; a++) SIM_TRY(create_array(w, w->fields, &w->array[a]));
+  if (diffusion_fluctuates(w->p)) SIM_TRY(create_array(w, w->fields, &w->array[DIFFUSION_NOISE]));
+  if (w->gradients.count > 0) SIM_TRY(create_array(w, w->gradients.count, &g->derivatives));
+  if (w->method.arrays == 0) SIM_TRY(create_array(w, shown_together(w), &g->scratch));
   return diffusion_cuda_take_tables(w);
 }
 
@@ -154,7 +154,7 @@ static sim_status resume(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_RE
 static sim_status jump(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_JUMP); }
 
 /* Array [0]: from coefficients of the fields to those of their rates. */
-static sim_status take_rates(diffusion_work *w, const diffusion_step_context *context) {
+static sim_status make_rates(diffusion_work *w, const diffusion_step_context *context) {
   void *derivatives = w->own.general->derivatives.data;
   if (derivatives) {
     diffusion_general_derive(w);
@@ -166,7 +166,7 @@ static sim_status take_rates(diffusion_work *w, const diffusion_step_context *co
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
-  if (w->method.stage[index].forward) SIM_TRY(take_rates(w, context));
+  if (w->method.stage[index].forward) SIM_TRY(make_rates(w, context));
   if (index == w->method.stages - 1 && w->fluctuating) {
     diffusion_general_noise(w, context->step);
     SIM_TRY(forward(w, w->array[DIFFUSION_NOISE].data, w->fields));

@@ -13,7 +13,7 @@ extern "C" {
 /* Kernels (cudaKernel_t); NULL: not needed. */
 typedef struct collision_cuda_laws {
   sim_module *field, *law;
-  void *push, *energy;   /* of options.external; no energy where only the acceleration is given */
+  void *acceleration, *energy; /* of options.external; no energy where only the acceleration is given */
   void *contacts, *sums; /* of options.own */
 } collision_cuda_laws;
 
@@ -23,9 +23,9 @@ sim_status collision_cuda_laws_create(const collision_options *options, bool sin
 void collision_cuda_laws_destroy(collision_cuda_laws *laws);
 
 /* The sources, for tests too. */
-sim_status collision_cuda_write_field(const collision_options *options, bool single, sim_bytes *text) SIM_MUST_CHECK;
+sim_status collision_cuda_write_external(const collision_options *options, bool single, sim_bytes *text) SIM_MUST_CHECK;
 sim_status collision_cuda_write_law(const collision_options *options, bool single, sim_bytes *text) SIM_MUST_CHECK;
-sim_source collision_cuda_field_source(const sim_bytes *text);
+sim_source collision_cuda_external_source(const sim_bytes *text);
 sim_source collision_cuda_law_source(const sim_bytes *text);
 
 /* The files that these include, as they stood when the program was built. */

@@ -15,8 +15,8 @@
 /* 1 where a grain on its way has passed the gate along its normal, -1 against it, else 0. Along a periodic side the
  * image of the gate that is nearest to `to` counts. Which side a place is on depends on that place alone, so one step
  * begins where the last one ended and no grain is counted twice, however places are rounded. */
-GATE_INLINE int gate_passed(const collision_gate *gate, const double from[3], const double to[3],
-                                 const double size[3], const bool periodic[3]) {
+GATE_INLINE int gate_passed(const collision_gate *gate, const double from[3], const double to[3], const double size[3],
+                            const bool periodic[3]) {
   double d[3], before = 0, after = 0, square = 0;
   for (int c = 0; c < 3; c++) {
     double e = from[c] - gate->point[c];

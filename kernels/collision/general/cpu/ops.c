@@ -1,10 +1,10 @@
-/* Operations on the CPU, for one type of the state: REAL is float or double.
+/* Operations of the general solver on the CPU, for one type of the state: REAL is float or double. Twin of cuda/ops.cu.
  *
- * Grains stand in the order of their cells. Each grain gathers the forces of its contacts by itself, in the order of
- * its neighbours' ids and then of the walls: a pair is computed twice, with opposite signs to the bit. So no sum
- * depends on threads, on how grains are stored or on when lists were made, and momentum between grains is conserved.
+ * Grains stand in the order of their cells. Each grain gathers the forces of its own contacts, in the order of its
+ * neighbours' ids and then of the walls: a pair is computed twice, with opposite signs to the bit. So no sum depends on
+ * threads, on how grains are stored or on when lists were built, and momentum between grains is conserved.
  *
- * A step is velocity Verlet; contacts see v + a dt in place of the velocity at its end, which keeps dashpots at second
+ * A step is velocity Verlet; contacts use v + a dt in place of the velocity at its end, which keeps dashpots at second
  * order: v' = v + a dt/2, x += v' dt, force(x, v' + a dt/2), v = v' + a dt/2. */
 typedef REAL real;
 #include "kernels/collision/general/cpu/lists.inc"
@@ -41,8 +41,8 @@ static bool create_grains(const collision_options *o, grains *g) {
                 .material = calloc(n, sizeof *g->material),
                 .wall_spring = calloc(n * wall_numbers(o) + 1, sizeof *g->wall_spring),
                 .crossed = calloc(n * (size_t)o->gates + 1, sizeof *g->crossed)};
-  return g->position && g->v_pred && g->w_pred && g->velocity && g->spin && g->acceleration && g->angular_acceleration && g->tally &&
-         g->id && g->material && g->wall_spring && g->crossed;
+  return g->position && g->v_pred && g->w_pred && g->velocity && g->spin && g->acceleration &&
+         g->angular_acceleration && g->tally && g->id && g->material && g->wall_spring && g->crossed;
 }
 
 static void destroy(collision_work **work) {
@@ -58,7 +58,7 @@ static void destroy(collision_work **work) {
   *work = NULL;
 }
 
-/* Images in y at time t. */
+/* Moves the image above in y to time t. */
 static void shift_images(collision_work *w, double t) {
   if (w->o.shear == 0) return;
   const double displacement = fmod(w->o.shear * w->o.size[1] * t, w->o.size[0]);
@@ -99,7 +99,7 @@ static sim_status create(const collision_options *options, const collision_state
 
 /* ---- steps ---- */
 
-/* The scenario's own acceleration of all grains. */
+/* Adds the external acceleration of all grains. */
 static void add_external(collision_work *w, double t) {
   const grains *g = &w->now;
 #pragma omp parallel for schedule(static) num_threads(w->o.threads) if (w->o.n > 4096)
@@ -107,7 +107,7 @@ static void add_external(collision_work *w, double t) {
     const int count = (int)(w->o.n - first < COLLISION_FIELD_BLOCK ? w->o.n - first : COLLISION_FIELD_BLOCK);
     double *x[3];
     const double *a[3];
-    collision_fields_places(w->fields, x);
+    collision_fields_positions(w->fields, x);
     for (int k = 0; k < count; k++)
       for (int c = 0; c < 3; c++) x[c][k] = (double)g->position[first + k].x[c];
     collision_fields_external(w->fields, x, count, t, a);
@@ -116,7 +116,7 @@ static void add_external(collision_work *w, double t) {
   }
 }
 
-/* Acceleration at time t; then the second half of the velocities' step. */
+/* Accelerations at time t; kick: then the second half of the velocities' step. */
 static void forces(collision_work *w, double t, real dt, bool kick) {
   const grains *g = &w->now;
   const real edge = w->o.damped ? dt : 0, margin = edge * (real)w->fastest, half = (real)0.5 * dt;
@@ -146,7 +146,7 @@ static void forces(collision_work *w, double t, real dt, bool kick) {
     }
 }
 
-/* Who passes a gate on the way of this step. */
+/* Counts passages of gates in this step: grain i moved from `from` to `to`. */
 static void count_gates(collision_work *w, int64_t i, const real from[3], const real to[3]) {
   const double a[3] = {(double)from[0], (double)from[1], (double)from[2]};
   const double b[3] = {(double)to[0], (double)to[1], (double)to[2]};
@@ -154,7 +154,7 @@ static void count_gates(collision_work *w, int64_t i, const real from[3], const 
     w->now.crossed[i * w->o.gates + k] += gate_passed(&w->o.gate[k], a, b, w->o.size, w->o.periodic);
 }
 
-/* Out of a sheared box at the top or at the bottom, and in again with the velocity of the image. */
+/* Takes a grain that left a sheared box at the top or bottom to its image, with the image's velocity. */
 static void cross_shear(collision_work *w, int64_t i, real low, real high) {
   const real y = w->now.position[i].x[1];
   const real side = y >= high ? -1 : y < low ? 1 : 0;
@@ -169,7 +169,7 @@ static void cross_shear(collision_work *w, int64_t i, real low, real high) {
   if (*x >= (real)w->o.low[0] + 2 * w->box.size[0]) *x -= w->box.size[0];
 }
 
-/* What gravity's potential gains where a grain is taken to its image in the box, from `from`. */
+/* Adds the gain of gravity's potential where grain i was taken from `from` to its image. */
 static void count_lift(collision_work *w, int64_t i, const real from[3]) {
   double lift = 0;
   for (int c = 0; c < 3; c++) lift += ((double)from[c] - (double)w->now.position[i].x[c]) * w->o.gravity[c];
@@ -209,7 +209,7 @@ static void drift(collision_work *w, real dt) {
         if (*x < low[k]) *x += w->box.size[k];
         if (*x >= high[k]) *x -= w->box.size[k];
       }
-      /* The image's shift in a sheared box is no way that it went. */
+      /* The image's shift in a sheared box is no displacement of the grain. */
       const bool jumps = w->jump != 0 && (from[1] < low[1] || from[1] >= high[1]);
       if (w->o.gates > 0) count_gates(w, i, before, jumps ? from : g->position[i].x);
       if (w->o.worked) count_lift(w, i, from);
@@ -217,13 +217,13 @@ static void drift(collision_work *w, real dt) {
         const real flow = k == 0 ? shear * (g->position[i].x[1] - middle) : 0, v = g->velocity[i].v[k] - flow;
         square += (double)(v * v);
       }
-      most = square > most || !(square >= 0) ? square : most; /* NaN goes on */
+      most = square > most || !(square >= 0) ? square : most; /* NaN is kept */
     }
     w->block[b] = most;
   }
   double most = 0;
   for (int64_t b = 0; b < w->blocks; b++) most = w->block[b] > most || !(w->block[b] >= 0) ? w->block[b] : most;
-  /* Neighbours in a sheared box differ by the flow over their distance too. */
+  /* Neighbours in a sheared box also differ by the flow over their distance. */
   w->fastest = sqrt(most) + 0.5 * fabs(w->o.shear) * (2 * w->search.largest + w->search.cutoff);
 }
 
@@ -234,12 +234,13 @@ static sim_status step(collision_work *w, double t, double dt) {
   if (!(w->fastest < INFINITY)) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite at t = %.9g", t);
   w->moved += moved * (1 + 1e-6);
   if (w->moved + edge >= w->search.cutoff * (1 - 1e-3)) {
-    /* Grains faster than the skin allows get a wider list, for this step at least. Who has a history stays in it. */
+    /* Grains that are faster than the skin allows get a wider list, at least for this step. Pairs with history stay in
+     * it. */
     const double skin = default_skin(&w->o, w->search.smallest), wide = 2 * fmax(edge, w->held + moved);
     w->search.cutoff = wide >= skin ? wide + skin : skin;
     SIM_TRY(rebuild_lists(w));
   }
-  w->held = 0.5 * edge; /* that of `forces` */
+  w->held = 0.5 * edge; /* the margin of `forces` */
   forces(w, t, (real)dt, true);
   return SIM_OK;
 }

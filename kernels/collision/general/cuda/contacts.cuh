@@ -1,22 +1,24 @@
-/* Contacts of two grains: cpu_forces.h. */
+/* Contacts of two grains, as templates on the real type. Twin of cpu/contacts.inc, whose results agree within
+ * rounding. */
 #ifndef COLLISION_GENERAL_CUDA_CONTACTS_CUH
 #define COLLISION_GENERAL_CUDA_CONTACTS_CUH
 
 #include "kernels/collision/general/cuda/search.cuh"
 
-/* Sums of one grain. The virial is of half of each contact of grains, and of walls not at all. */
+/* Sums over the contacts of one grain. The virial holds half of each contact of two grains, and no contact with
+ * walls. */
 template <typename real> struct contact_sum {
   real force[3], torque[3];
   double dissipated, virial, work;
   uint32_t begun;
 };
 
-/* What an observation wants beside. */
+/* What only observations need of the contacts of one grain. */
 struct contact_observables {
   double elastic, stress[6], overlap, touching, touching_walls;
 };
 
-/* `lost`: energy. */
+/* Adds a contact to a grain's sums. arm: distance of the contact from the centre; dissipated: the grain's share. */
 template <typename real>
 static __device__ void add_contact(contact_sum<real> *sum, const contact_state<real> &c, const contact_result<real> &r,
                                    int springs, real arm, real dissipated) {
@@ -29,7 +31,7 @@ static __device__ void add_contact(contact_sum<real> *sum, const contact_state<r
     if (springs > 3)
       sum->torque[k] += r.couple[k] - arm * torque[k];
     else
-      sum->torque[k] -= arm * torque[k]; /* the same to the bit: no couple */
+      sum->torque[k] -= arm * torque[k]; /* the same to the bit: couple is 0 */
 }
 
 template <typename real>
@@ -65,7 +67,7 @@ template <int SPRINGS, typename real> static __device__ bool any_of(const real *
   return any;
 }
 
-/* A zero has a sign too. */
+/* Whether all bits are 0: a negative zero counts as history. */
 template <int SPRINGS, typename real> static __device__ bool all_clear(const real *spring) {
   bool clear = true;
 #pragma unroll
@@ -81,7 +83,7 @@ template <typename real> static __device__ void copy_xyz(real out[3], const vec4
   out[0] = from.x, out[1] = from.y, out[2] = from.z;
 }
 
-/* What no thread of the launch writes. */
+/* Loads through the read-only cache: no thread of the launch writes this memory. */
 template <typename real> static __device__ __forceinline__ vec4<real> load_constant(const vec4<real> *from) {
   vec4<real> out;
   if constexpr (sizeof(real) == 4) {
@@ -94,7 +96,7 @@ template <typename real> static __device__ __forceinline__ vec4<real> load_const
   return out;
 }
 
-/* A grain as contacts see it. */
+/* A grain with its predicted velocity and spin, as contacts use it. */
 template <typename real> struct predicted_grain { vec4<real> position, velocity, spin; };
 
 template <int SPRINGS, typename real>
@@ -106,8 +108,9 @@ static __device__ __forceinline__ predicted_grain<real> predicted_at(const gener
   return out;
 }
 
-/* How far a step goes. edge: over which contacts that begin or end are averaged; most: by which any two may have come
- * nearer in the step. dt 0: contacts as they are, without bringing history up to date. */
+/* Step of length dt; 0: contacts as they are, without advancing their history. edge: interval over which a contact that
+ * begins or ends is averaged (contact_force); margin: gap up to which a contact may act; most: by how much two grains
+ * may have come nearer in the step. */
 template <typename real> struct step_context { real dt, edge, margin, most; };
 
 /* The force law that a kernel has code for: its collision_force, or -1 for the run's own choice, general_numbers.form.
@@ -136,16 +139,16 @@ static __device__ __forceinline__ void evaluate_custom_law(contact_state<real> *
 
 enum { PAIR_SEPARATE = 0, PAIR_ENDED = 1, PAIR_TOUCHES = 2, PAIR_BEGAN = 4 };
 
-/* A pair, as its first grain sees it. */
+/* Contact of two grains, as the first one sees it. */
 template <typename real> struct pair_result {
   contact_state<real> c;
   contact_result<real> r;
-  real distance, arm, dissipated; /* lost, virial, work: half of the pair's */
+  real distance, arm, dissipated; /* dissipated, virial, work: half of the contact's */
   real virial;
-  double work; /* only with BED_MORE */
+  double work; /* only with GENERAL_EXTRAS */
 };
 
-/* The law of grains i and j; several materials are asked for with BED_WALLS at least. */
+/* Returns the law of grains i and j; a kernel without GENERAL_WALLS has one material. */
 template <int FEATURES, typename real>
 static __device__ __forceinline__ contact_law<real> pair_law(const general_arrays<real> &a, const uint32_t *material,
                                                              uint32_t i, uint32_t j) {
@@ -154,7 +157,7 @@ static __device__ __forceinline__ contact_law<real> pair_law(const general_array
   return a.typical.law;
 }
 
-/* They part, if they had met. */
+/* Ends a contact of which there is history; returns PAIR_ENDED or PAIR_SEPARATE. */
 template <int SPRINGS, typename real>
 static __device__ __forceinline__ int end_contact(const contact_law<real> &law, int form,
                                                   const step_context<real> &step, real mass, real radius, real *spring,
@@ -165,8 +168,8 @@ static __device__ __forceinline__ int end_contact(const contact_law<real> &law, 
   return PAIR_ENDED;
 }
 
-/* Grains i and j. FORM: of the law, -1: b.form. Returns what they do; `spring` is new unless they are apart. `energy`:
- * a law of the scenario's own has to say what it holds. */
+/* Contact of grains i and j; returns PAIR_* flags. spring [SPRINGS]: history, replaced unless they are separate.
+ * `energy`: evaluate the elastic energy of a custom law too. */
 template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __device__ __forceinline__ int
 pair_force(const general_numbers &b, const general_arrays<real> &a, const general_grains<real> &g,
@@ -223,7 +226,8 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
       c.turning[s] = wi[s] - wj[s];
     }
   }
-  /* With which they came here; Hertz's law asks for it only where they may have begun in this step. */
+  /* Velocity that moved the positions in this step. Hertz's law needs it only where the contact may have begun in the
+   * step. */
   const bool may_begin = step.dt > 0 && approach < 0 && c.overlap > 0 && c.overlap <= step.most;
   int what = PAIR_TOUCHES;
   if (may_begin || form != COLLISION_HERTZ) {
@@ -237,13 +241,13 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
   if constexpr (Law::form == COLLISION_OWN) evaluate_custom_law<Law>(&c, approach, energy);
   contact_force(&law, form, SPRINGS, &c, step.dt, step.edge, spring, &m->r);
   if constexpr (FEATURES >= GENERAL_EXTRAS)
-    m->work = 0.5 * (double)(m->r.force[0] * jump * step.dt); /* the image moves */
+    m->work = 0.5 * (double)(m->r.force[0] * jump * step.dt); /* work of the moving image */
   m->dissipated = (real)0.5 * m->r.dissipated;
   m->virial = (real)0.5 * m->distance * m->r.normal_force * step.dt;
   return what;
 }
 
-/* Contacts of grain i as they are. */
+/* Adds the contacts of grain i, without advancing them, to *at. */
 template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __device__ void observe_pairs(const general_numbers &b, const general_arrays<real> &a,
                                      const general_control &now, const general_shear<real> &shift, uint32_t i,

@@ -1,11 +1,11 @@
-/* Events in which grains come and go, of which the host sees no more than those that do. */
+/* Events in which grains come and go, on the host: only those grains travel between host and device. */
 #ifndef COLLISION_GENERAL_CUDA_EXCHANGE_CUH
 #define COLLISION_GENERAL_CUDA_EXCHANGE_CUH
 
 #include "kernels/collision/general/cuda/flow.cuh"
 #include "kernels/collision/general/cuda/state.cuh"
 
-/* Eight regions a launch, from `first` on. */
+/* Up to eight regions for one launch, from `first` on. */
 static inline region_batch regions_from(const collision_region *regions, int count, int first) {
   region_batch batch = {count - first < 8 ? count - first : 8, {}, {}};
   for (int s = 0; s < batch.count; s++) {
@@ -15,7 +15,7 @@ static inline region_batch regions_from(const collision_region *regions, int cou
   return batch;
 }
 
-/* Places are those of the last step, whether its contacts are due or not. */
+/* Operation `within`. Positions are those of the last step, whether its contacts are computed or not. */
 template <typename real>
 static sim_status within(general_work<real> *w, const collision_region *regions, int count, bool *out) {
   int any = 0;
@@ -28,7 +28,7 @@ static sim_status within(general_work<real> *w, const collision_region *regions,
   return SIM_OK;
 }
 
-/* Numbers of those that were picked, the first `count` of an array on the device, to where they are in the state. */
+/* Downloads the first `count` numbers of a device array into out[ids[k]]. piece: host memory for them. */
 template <typename From, typename To>
 static sim_status download_picked(const From *device, const uint32_t *ids, uint32_t count, void *piece, To *out) {
   const From *const from = (const From *)piece;
@@ -96,7 +96,7 @@ static sim_status upload_moves(general_work<real> *w, const collision_move *move
   return status;
 }
 
-/* Their numbers into the other set, and their indices. */
+/* Uploads the new grains into the other set, and their indices into `order`. */
 template <typename real>
 static sim_status upload_new_grains(const general_work<real> *w, const general_control *now,
                                     const collision_indices *come) {

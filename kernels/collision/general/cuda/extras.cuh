@@ -1,4 +1,4 @@
-/* What a step has beside contacts: gates, a sheared box, and what a scenario adds to the acceleration. */
+/* Parts of a step beside contacts, as templates on the real type: gates, a sheared box, and external accelerations. */
 #ifndef COLLISION_GENERAL_CUDA_EXTRAS_CUH
 #define COLLISION_GENERAL_CUDA_EXTRAS_CUH
 
@@ -14,7 +14,7 @@ static __device__ __forceinline__ void add_external(const general_numbers &b, co
       acceleration->z += external_acceleration.z;
 }
 
-/* Who passes a gate on the way of this step. */
+/* Counts passages of gates in this step: the grain moved from `from` to `to` [3]. */
 template <typename real>
 static __device__ void count_gates(const general_numbers &b, const general_arrays<real> &a,
                                    const general_records<real> &records, uint32_t i, const vec4<real> &from,
@@ -26,7 +26,8 @@ static __device__ void count_gates(const general_numbers &b, const general_array
     records.crossed[(size_t)s * b.n + i] += gate_passed(&a.gate[s], before, after, b.size, b.periodic);
 }
 
-/* Out of a sheared box at the top or at the bottom, and in again with the velocity of the image. */
+/* Takes a grain that left a sheared box at the top or bottom to its image, with the image's velocity. x, v, v_pred
+ * [3]. */
 template <typename real>
 static __device__ void cross_shear(const general_numbers &b, const general_arrays<real> &a,
                                    const general_records<real> &records, uint32_t i, real mass,
@@ -43,7 +44,7 @@ static __device__ void cross_shear(const general_numbers &b, const general_array
   if (x[0] >= (real)b.low[0] + 2 * size) x[0] -= size;
 }
 
-/* What gravity's potential gains where a grain is taken to its image in the box. */
+/* Adds the gain of gravity's potential where a grain is taken from `from` to its image at `to` [3]. */
 template <typename real>
 static __device__ void count_lift(const general_numbers &b, const general_records<real> &records, uint32_t i, real mass,
                                   const real *from, const real *to) {
@@ -52,7 +53,7 @@ static __device__ void count_lift(const general_numbers &b, const general_record
   if (lift != 0) records.work[i] += (double)mass * lift;
 }
 
-/* As advance() in bed_contacts.cuh. */
+/* As advance() in step.cuh, with gates and a sheared box. */
 template <typename real>
 static __device__ double advance_more(const general_numbers &b, const general_arrays<real> &a,
                                       const general_records<real> &records, const general_grains<real> &from,
@@ -85,7 +86,7 @@ static __device__ double advance_more(const general_numbers &b, const general_ar
     if (b.periodic[c] && x[c] < low) x[c] += (real)b.size[c];
     if (b.periodic[c] && x[c] >= high) x[c] -= (real)b.size[c];
   }
-  /* The image's shift in a sheared box is no way that it went. */
+  /* The image's shift in a sheared box is no displacement of the grain. */
   const bool jumps = b.shear != 0 && (drifted[1] < (real)b.low[1] || drifted[1] >= (real)(b.low[1] + b.size[1]));
   if (dt > 0) count_gates(b, a, records, i, position, jumps ? drifted : x);
   if (b.worked) count_lift(b, records, i, v.w, drifted, x);
@@ -103,7 +104,7 @@ static __device__ double advance_more(const general_numbers &b, const general_ar
 
 /* ---- functions of the scenario, for NVRTC ---- */
 
-/* At the places of now. */
+/* Stores the scenario's acceleration at the present positions. Law::acceleration(x, t, a): x, a [3]. */
 template <typename Law, typename real>
 static __device__ __forceinline__ void store_external_acceleration(const general_arrays<real> &a, unsigned k,
                                                                    double t) {
@@ -118,7 +119,7 @@ static __device__ __forceinline__ void store_external_acceleration(const general
   ((vec4<real> *)a.external_acceleration)[i] = {(real)out[0], (real)out[1], (real)out[2], 0};
 }
 
-/* partial[block of 256 ids]: sum of m times the potential. */
+/* partial [blocks]: sums of mass times Law::potential(x, t) over blocks of GENERAL_THREADS ids. */
 template <typename Law, typename real>
 static __device__ __forceinline__ void sum_external_energy(const general_arrays<real> &a, unsigned k, double t,
                                                            double *partial) {

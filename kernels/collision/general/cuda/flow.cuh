@@ -1,5 +1,5 @@
-/* Grains that come and go, on the device: kept in the order of ids, by way of the other set, as the host would pack
- * them. */
+/* Kernels for grains that come and go, as templates on the real type. Grains are kept in the order of ids, by way of
+ * the other set, as the host would pack them. */
 #ifndef COLLISION_GENERAL_CUDA_FLOW_CUH
 #define COLLISION_GENERAL_CUDA_FLOW_CUH
 
@@ -20,7 +20,7 @@ template <typename real> static __device__ bool is_within(const region_batch &ba
   return false;
 }
 
-/* Whether a grain is in one of them. */
+/* *any = 1 where some grain is in one of the regions. */
 template <typename real>
 static __global__ void find_within(general_arrays<real> a, const __grid_constant__ region_batch batch, unsigned k,
                                    int *any) {
@@ -31,7 +31,7 @@ static __global__ void find_within(general_arrays<real> a, const __grid_constant
     if (is_within(batch, position[i])) *any = 1;
 }
 
-/* rank[id] = 1 where it is; `more`: others were asked for before. */
+/* rank[id]: whether the grain is in one of the regions; `more`: or in those of the launches before. */
 template <typename real>
 static __global__ void mark_within(general_arrays<real> a, const __grid_constant__ region_batch batch, bool more,
                                    unsigned k) {
@@ -44,7 +44,7 @@ static __global__ void mark_within(general_arrays<real> a, const __grid_constant
   }
 }
 
-/* Those that are marked, in the order of ids: their ids into `order`, their numbers into the other set; rank[n]: how
+/* Copies the marked grains in the order of ids: their ids into `order`, their numbers into the other set; rank[n]: how
  * many. */
 template <typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS) pick_marked(general_arrays<real> a, unsigned k) {
@@ -64,13 +64,14 @@ static __global__ void __launch_bounds__(GENERAL_THREADS) pick_marked(general_ar
   if (first == 0) a.barrier[1] = round;
 }
 
-/* Where the grains of an event go. */
+/* Where the grains of an exchange go: stretch k of many[k] grains moves from from[k] to to[k]. Device memory,
+ * [count]. */
 struct grain_moves {
-  uint32_t count, before, after; /* grains before and after */
+  uint32_t count, before, after; /* count: of stretches; grains before and after */
   const uint32_t *from, *many, *to;
 };
 
-/* UINT32_MAX: it has gone. */
+/* Returns the new index of a grain; UINT32_MAX: it was removed. */
 static inline __device__ uint32_t new_index(const grain_moves &moves, uint32_t id) {
   uint32_t low = 0, high = moves.count;
   while (low < high) {
@@ -84,7 +85,7 @@ static inline __device__ uint32_t new_index(const grain_moves &moves, uint32_t i
   return moves.to[low - 1] + id - moves.from[low - 1];
 }
 
-/* From the other set, as by_id left it; numbers of each gate and wall come to be `after` apart. */
+/* Moves grains that stay from the other set, as order_by_id left them; stride of gates and walls becomes `after`. */
 template <typename real> static __global__ void move_staying(general_arrays<real> a, grain_moves moves, unsigned k) {
   after_previous();
   const general_numbers &b = *a.numbers;
@@ -107,7 +108,7 @@ template <typename real> static __global__ void move_staying(general_arrays<real
   }
 }
 
-/* New ones, whose numbers stand in the other set. */
+/* Inserts new grains, whose numbers stand in the other set, at index [count]. */
 template <typename real>
 static __global__ void insert_grains(general_arrays<real> a, grain_moves moves, const uint32_t *index, uint32_t count,
                                      unsigned k) {
@@ -132,7 +133,8 @@ static __global__ void insert_grains(general_arrays<real> a, grain_moves moves, 
   }
 }
 
-/* Contacts as list_history left them, into the other list, by the new ids; `start`: where those of an id begin. */
+/* Moves the history that pack_history left into the other list, under the new ids; start [after + 1]: where the
+ * contacts of each id begin. */
 template <typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS)
     move_history(general_arrays<real> a, grain_moves moves, uint32_t *start, unsigned k) {

@@ -1,5 +1,5 @@
-/* Order and lists of grains: one launch, whose thread blocks wait for each other; it ends at once where lists hold.
- * */
+/* Order of grains and neighbour lists, as templates on the real type: one launch whose thread blocks wait for each
+ * other, and which ends at once where the lists still hold. Twin of cpu/lists.inc. */
 #ifndef COLLISION_GENERAL_CUDA_LISTS_CUH
 #define COLLISION_GENERAL_CUDA_LISTS_CUH
 
@@ -7,7 +7,8 @@
 
 #include <float.h>
 
-/* `step`: with what contacts see, which takes the place of accelerations; otherwise the other way round. */
+/* Copies grain k to place i of the other set; `step`: with predicted velocities, else with the accelerations that share
+ * their memory. */
 template <typename real>
 static __device__ void move_grain(const general_grains<real> &to, const general_grains<real> &from, uint32_t i,
                                   uint32_t k, bool step) {
@@ -36,13 +37,14 @@ static __device__ void move_kept(const general_numbers &b, const general_records
   for (int s = 0; s < b.wall_numbers; s++) to.wall_spring[(size_t)s * b.n + i] = from.wall_spring[(size_t)s * b.n + k];
 }
 
-/* Contacts see what is. */
+/* Sets the predicted velocities to the present ones. */
 template <typename real> static __device__ void set_predicted(const general_grains<real> &g, uint32_t i) {
   g.v_pred[i] = g.velocity[i];
   g.w_pred[i] = g.spin[i];
 }
 
-/* The row of grain i, which stood at k, and its history from the row before; both in the order of ids. */
+/* Builds the row of grain i, which stood at k before, and moves its history from the old row; both are in the order of
+ * ids. */
 template <bool SHEAR, typename real>
 static __device__ void build_row(const general_numbers &b, const general_arrays<real> &a, const general_control &now,
                                  const general_control &next, uint32_t i, real offset) {
@@ -86,7 +88,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
   const uint32_t first = blockIdx.x * GENERAL_THREADS + threadIdx.x, all = gridDim.x * GENERAL_THREADS;
   const unsigned long long bits = a.motion[(k - 1) & 3];
   double fastest = sqrt(__longlong_as_double((long long)bits));
-  /* Neighbours in a sheared box differ by the flow over their distance too. */
+  /* Neighbours in a sheared box also differ by the flow over their distance. */
   if (SHEAR) fastest += 0.5 * fabs(b.shear) * (2 * b.level[0].radius + now.cutoff);
   const double step = 2 * fastest * (double)dt, edge = b.damped ? step : 0;
   const bool wild = !(fastest < (double)FLT_MAX);
@@ -95,7 +97,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
   const bool rebuild = !wild && *a.fault == 0 && !(now.moved + edge < now.cutoff * (1 - 1e-3));
   general_control next = now;
   if (rebuild) {
-    /* Grains faster than the skin allows get a wider list, for this step at least. */
+    /* Grains that are faster than the skin allows get a wider list, at least for this step. */
     next.cutoff = edge * 2 >= b.skin ? edge * 2 + b.skin : b.skin;
     next.moved = 0;
     next.order = now.order ^ 1;
@@ -128,7 +130,8 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
   }
   wait_for_all(a.barrier, &round);
   for (uint32_t i = first; i < b.n && !(dt > 0); i += all) set_predicted(to, i);
-  /* Where grains lie so closely that the list has no room for the usual reach, a shorter one does: made anew sooner. */
+  /* Where grains are so dense that the list has no room for the usual reach, the reach is halved; the list is rebuilt
+   * sooner. */
   const double least = edge * 2 >= b.skin / 64 ? edge * 2 : b.skin / 64;
   for (;;) {
     for (uint32_t i = first; i < 32 * b.slices; i += all) {

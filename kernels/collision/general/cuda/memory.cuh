@@ -1,4 +1,4 @@
-/* Memory and cells. */
+/* Device memory, sizes of arrays, cells, and walls of the general solver; on the host. */
 #ifndef COLLISION_GENERAL_CUDA_MEMORY_CUH
 #define COLLISION_GENERAL_CUDA_MEMORY_CUH
 
@@ -20,12 +20,12 @@ static void reserve_array(const general_work<real> *w, size_t *at, T **out, uint
   *out = (T *)reserve(w, at, (size_t)count * sizeof(T));
 }
 
-/* Entries of a list: a slice is as long as its longest row, which radii make uneven. */
+/* Returns the entries that a list has room for: a slice is as long as its longest row, and radii make rows uneven. */
 static inline uint64_t list_room(uint64_t n, double ratio) {
   return (ratio < 1.3 ? 11 : ratio < 2.5 ? 20 : 40) * (n + 32) + 4096;
 }
 
-/* Places all arrays; with no memory yet, only counts. */
+/* Lays out all arrays in w->memory; with no memory yet, only counts. Returns the bytes. */
 template <typename real> static size_t lay_out(general_work<real> *w) {
   general_arrays<real> *a = &w->arrays;
   const general_numbers *b = &w->numbers;
@@ -106,8 +106,8 @@ template <typename real> static double bytes(const collision_options *options) {
   return (double)lay_out(&w);
 }
 
-/* One grid for each class of radii, of cells as long as two of its largest reach; all together no more than two cells a
- * grain and some. */
+/* One grid for each class of radii; a cell is at least twice the largest reach of its class. At most about two cells a
+ * grain. */
 template <typename real> static void lay_cells(general_work<real> *w) {
   general_numbers *b = &w->numbers;
   double top = w->largest;
@@ -139,8 +139,8 @@ template <typename real> static void lay_cells(general_work<real> *w) {
 
 /* ---- walls ---- */
 
-/* Triangles and boxes of a mesh behind each other, from `base` on (NULL: only counts the bytes); `to`: as the device
- * has it. */
+/* Uploads the arrays of a mesh behind each other, from base + *at on (base NULL: only counts bytes); *to: the mesh with
+ * device pointers. */
 static inline sim_status upload_mesh(const collision_mesh *from, char *base, size_t *at, collision_mesh *to) {
   const struct {
     const void *from;

@@ -1,4 +1,4 @@
-/* The state as it is seen: in the order of ids, with contacts' history by ids. */
+/* Kernels that bring the state into the order of ids, and contacts' history with it, as templates on the real type. */
 #ifndef COLLISION_GENERAL_CUDA_OBSERVE_CUH
 #define COLLISION_GENERAL_CUDA_OBSERVE_CUH
 
@@ -14,7 +14,7 @@ template <typename real> static __global__ void invert_ids(general_arrays<real> 
     a.slot[id[i]] = i;
 }
 
-/* The second half of a step. */
+/* Second half of the velocities' step. */
 template <typename real> static __global__ void finish_step(general_arrays<real> a, real ended, unsigned k) {
   after_previous();
   const general_numbers &b = *a.numbers;
@@ -30,7 +30,7 @@ template <typename real> static __global__ void finish_step(general_arrays<real>
   }
 }
 
-/* What grains remember of meshes. */
+/* Clears what grains remember of meshes. */
 template <typename real> static __global__ void clear_near(general_arrays<real> a) {
   after_previous();
   const uint64_t all = (uint64_t)a.numbers->n * (uint64_t)a.numbers->meshes;
@@ -38,7 +38,7 @@ template <typename real> static __global__ void clear_near(general_arrays<real> 
     a.near[i] = {};
 }
 
-/* What the state keeps in the order of ids into the other set. */
+/* Copies the state in the order of ids into the other set. */
 template <typename real> static __global__ void order_by_id(general_arrays<real> a, unsigned k) {
   after_previous();
   const general_numbers &b = *a.numbers;
@@ -49,7 +49,7 @@ template <typename real> static __global__ void order_by_id(general_arrays<real>
   }
 }
 
-/* What by_id has written over. */
+/* Restores the predicted velocities, which order_by_id has overwritten. */
 template <typename real> static __global__ void reset_predicted(general_arrays<real> a, unsigned k) {
   after_previous();
   const general_grains<real> &g = a.grains[a.control[k & 1].order];
@@ -58,7 +58,7 @@ template <typename real> static __global__ void reset_predicted(general_arrays<r
     set_predicted(g, i);
 }
 
-/* History by ids, each contact once, into the other list; rank[id]: where those of an id begin. */
+/* Packs the history by ids, each contact once, into the other list; rank[id]: where the contacts of an id begin. */
 template <typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS) pack_history(general_arrays<real> a, unsigned k) {
   __shared__ uint32_t shared[33];
@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS) pack_history(general_a
   if (first == 0) a.barrier[1] = round;
 }
 
-/* The way back: from the other list, as list_history left it. */
+/* Unpacks the history from the other list, as pack_history left it. */
 template <typename real> static __global__ void unpack_history(general_arrays<real> a, unsigned k) {
   after_previous();
   const general_numbers &b = *a.numbers;

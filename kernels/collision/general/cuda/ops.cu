@@ -1,7 +1,8 @@
-/* Operations for grains of any kind on an NVIDIA GPU, for one type of the state: REAL is float or double. */
+/* Operations of the general solver on an NVIDIA GPU, for one type of the state: REAL is float or double. Twin of
+ * cpu/ops.c. */
 #include "kernels/collision/general/cuda/exchange.cuh"
 
-/* Gap up to which two stand in a list, in radii of the least grain: measured. */
+/* Gap up to which two grains are neighbours, in radii of the smallest grain: measured. */
 static const double default_skin = 0.2;
 
 /* ---- beginning and end ---- */
@@ -29,7 +30,7 @@ template <typename real> static sim_status upload_constants(general_work<real> *
   return sim_backend_cuda.copy((void *)w->arrays.numbers, &w->numbers, sizeof w->numbers);
 }
 
-/* Of images above in y at time t. */
+/* Returns the offset of the image above in y at time t. */
 template <typename real> static real offset_at(const general_work<real> *w, double t) {
   const collision_options *o = &w->options;
   if (o->shear == 0) return 0;
@@ -115,7 +116,7 @@ template <typename real> static sim_status step(general_work<real> *w, double t,
   return sim_backend_cuda.failed();
 }
 
-/* Potential energy in the scenario's field; NaN where only the acceleration is given. */
+/* External potential energy; NaN where the scenario gives only the acceleration. */
 template <typename real> static sim_status external_potential(general_work<real> *w, double *out) {
   *out = w->options.external != NULL ? NAN : 0;
   if (w->laws.energy == NULL) return SIM_OK;
@@ -126,7 +127,7 @@ template <typename real> static sim_status external_potential(general_work<real>
 }
 
 template <typename real> static sim_status sums(general_work<real> *w, double t, collision_sums *out) {
-  (void)t; /* w->time */
+  (void)t; /* the same as w->time */
   SIM_TRY(complete_steps(w));
   const int forces = w->options.forces;
   double all[SUMS] = {0}, external = 0;

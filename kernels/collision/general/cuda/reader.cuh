@@ -1,17 +1,17 @@
-/* What contacts read. In single precision it is on its way into shared memory while the contact before is computed; in
- * double there is no room for that. */
+/* How contacts read grains, as templates on the real type. In single precision, data is copied into shared memory while
+ * the contact before is computed; in double there is no room for that. */
 #ifndef COLLISION_GENERAL_CUDA_READER_CUH
 #define COLLISION_GENERAL_CUDA_READER_CUH
 
 #include "kernels/collision/general/cuda/contacts.cuh"
 
-/* What is needed of a grain after its last neighbour. */
+/* What a grain needs after its last neighbour. */
 template <typename real> struct grain_rest {
   vec4<real> velocity, spin;
   double dissipated, virial;
 };
 
-/* ---- as it is needed ---- */
+/* ---- reads when needed ---- */
 
 template <int SPRINGS, typename real> struct direct_reader {
   __device__ void fetch_grain(const general_grains<real> &, uint32_t) {}
@@ -31,7 +31,7 @@ template <int SPRINGS, typename real> struct direct_reader {
   }
 };
 
-/* ---- ahead ---- */
+/* ---- reads ahead ---- */
 
 template <typename T> static __device__ __forceinline__ void copy_async(T *to, const T *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -43,24 +43,24 @@ template <typename T> static __device__ __forceinline__ void copy_async(T *to, c
 #endif
 }
 
-/* Ends what is asked for at once. */
+/* Closes a group of copies. */
 static __device__ __forceinline__ void commit_async() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-/* Until it has come, but for the last `LEFT` times. */
+/* Waits for all groups but the last `LEFT`. */
 template <int LEFT> static __device__ __forceinline__ void wait_async() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
 #endif
 }
 
-/* Each thread has a column of its own, which no other reads. Entry e of a row, and what comes after the last, are asked
- * for when entry e - 1 is to be taken. */
+/* Each thread has a column of its own, which no other thread reads. Entry e of a row, and what follows the last entry,
+ * are requested when entry e - 1 is about to be read. */
 template <int SPRINGS, typename real> struct prefetching_reader {
-  static constexpr bool turns = SPRINGS == 3; /* no room with seven springs */
+  static constexpr bool turns = SPRINGS == 3; /* shared memory does not suffice with seven springs */
   vec4<real> position[GENERAL_THREADS], v_pred[GENERAL_THREADS], w_pred[turns ? GENERAL_THREADS : 1];
   struct {
     vec4<real> position[GENERAL_THREADS], v_pred[GENERAL_THREADS], w_pred[GENERAL_THREADS];

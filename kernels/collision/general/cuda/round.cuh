@@ -1,5 +1,5 @@
-/* Roots and quotients as the operators round them, by their own sequences for arguments far from the ends of single
- * precision's range (`middling`): without the branch for those near them. */
+/* Square roots and quotients that round as the operators do, by the compiler's own sequences for arguments far from the
+ * ends of single precision's range (mid_range), without the branch for arguments near them. */
 #ifndef COLLISION_GENERAL_CUDA_ROUND_CUH
 #define COLLISION_GENERAL_CUDA_ROUND_CUH
 
@@ -28,7 +28,7 @@ template <typename real> static __device__ __forceinline__ real inverse_of(real 
   }
 }
 
-/* a / by. */
+/* a / by, from inverse = 1 / by. */
 template <typename real> static __device__ __forceinline__ real quotient_of(real a, real by, real inverse) {
   if constexpr (sizeof(real) == 4) {
     const float first = __fmul_rn((float)a, (float)inverse);

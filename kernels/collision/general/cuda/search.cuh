@@ -1,10 +1,11 @@
-/* Cells of grains, their neighbours, and sums over all thread blocks. */
+/* Cells of grains, their neighbours, and prefix sums over all thread blocks, as templates on the real type. Twin of
+ * cpu/search.inc. */
 #ifndef COLLISION_GENERAL_CUDA_SEARCH_CUH
 #define COLLISION_GENERAL_CUDA_SEARCH_CUH
 
 #include "kernels/collision/general/cuda/shared.cuh"
 
-/* All blocks are resident: the launch is a cooperative one. */
+/* Barrier of all thread blocks, which are all resident: the launch is cooperative. */
 static __device__ void wait_for_all(unsigned *barrier, unsigned *round) {
   __threadfence();
   __syncthreads();
@@ -28,7 +29,7 @@ static __device__ uint32_t cell_along(const general_level &level, const general_
   return k > 0 ? (k < (double)level.cells[c] ? (uint32_t)k : level.cells[c] - 1) : 0; /* NaN: 0 */
 }
 
-/* Columns of BED_COLUMN x BED_COLUMN cells, in which cells go on along y, then x, then z. */
+/* Cells are numbered in columns of GENERAL_COLUMN x GENERAL_COLUMN, along y first, then x, then z. */
 enum { GENERAL_COLUMN = 6 };
 
 static __device__ uint32_t cell_number(const general_level &level, uint32_t x, uint32_t y, uint32_t z) {
@@ -45,7 +46,7 @@ template <typename real> static __device__ uint32_t cell_at(const general_number
                      cell_along(level, b, 2, (double)p.z));
 }
 
-/* Positions stand in the box, so that one image away is enough. Odd in d, to the bit. */
+/* Positions are in the box, so one image away is enough. Odd in d, to the bit. */
 template <typename real> static __device__ real nearest_image(real d, real size, real half) {
   return d > half ? d - size : d < -half ? d + size : d;
 }
@@ -58,7 +59,7 @@ static __device__ __forceinline__ void minimum_image(const general_box<real> &b,
   for (int c = 0; c < 3; c++) d[c] = nearest_image(d[c], b.size[c], b.half[c]);
 }
 
-/* In a sheared box; returns which image that is in y, -1 ... 1. */
+/* Minimum image in a sheared box; returns which image along y it is, -1 ... 1. */
 template <typename real>
 static __device__ __forceinline__ int minimum_image_sheared(const general_box<real> &b, real offset,
                                                             const vec4<real> &p, const vec4<real> &q, real d[3]) {
@@ -70,7 +71,7 @@ static __device__ __forceinline__ int minimum_image_sheared(const general_box<re
   return which;
 }
 
-/* Cells along each axis that a grain at x may have neighbours in: the first, and how many. */
+/* Cells along each axis that may hold neighbours of a grain at x: the first, and how many. Arrays [3]. */
 static __device__ __forceinline__ void cells_near(const general_numbers &b, const general_level &level, const double *x,
                                                   double reach, int *least, int *number) {
   for (int c = 0; c < 3; c++) {
@@ -87,7 +88,7 @@ static __device__ __forceinline__ void cells_near(const general_numbers &b, cons
   }
 }
 
-/* Calls found(j) for all neighbours of grain i. */
+/* Calls found(j) for all neighbours j of grain i: gap less than `cutoff`. */
 template <typename Found, typename real>
 static __device__ void near_of(const general_numbers &b, const general_arrays<real> &a, const vec4<real> *position,
                                uint32_t i, double cutoff, Found found) {
@@ -127,7 +128,7 @@ static __device__ void near_of(const general_numbers &b, const general_arrays<re
   }
 }
 
-/* In a sheared box, the image above in y `offset` along x: beyond its top and bottom all along x. */
+/* The same in a sheared box, whose image above in y is `offset` along x: beyond top and bottom, all cells along x. */
 template <typename Found, typename real>
 static __device__ void near_sheared(const general_numbers &b, const general_arrays<real> &a, const vec4<real> *position,
                                     uint32_t i, double cutoff, real offset, Found found) {
@@ -172,7 +173,7 @@ static __device__ void neighbours_of(const general_numbers &b, const general_arr
     near_of(b, a, position, i, cutoff, found);
 }
 
-/* Sum over the threads of a block before each; `*all`: of all. `shared` [33]. */
+/* Returns the sum over the threads of a block before this one; *all: over all threads. shared [33]. */
 static __device__ uint32_t block_sums(uint32_t value, uint32_t *shared, uint32_t *all) {
   uint32_t upto = value;
   for (int step = 1; step < 32; step *= 2) {
@@ -196,7 +197,8 @@ static __device__ uint32_t block_sums(uint32_t value, uint32_t *shared, uint32_t
   return shared[threadIdx.x / 32] + upto - value;
 }
 
-/* Numbers to the sums of those before each, in place; `end` is the sum of all. Every block has one stretch. */
+/* Replaces numbers by the sums of the numbers before each; data[count]: sum of all. Each thread block has one
+ * stretch. */
 static __device__ void scan(uint32_t *data, uint32_t count, uint32_t *partial, unsigned *barrier, unsigned *round,
                             uint32_t *shared) {
   const uint32_t stretch = (count + gridDim.x - 1) / gridDim.x;

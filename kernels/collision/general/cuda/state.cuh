@@ -1,4 +1,4 @@
-/* The state into the device's arrays and back. */
+/* Operations `load` and `store`: the state from the host into the device's arrays and back. Twin of cpu/state.inc. */
 #ifndef COLLISION_GENERAL_CUDA_STATE_CUH
 #define COLLISION_GENERAL_CUDA_STATE_CUH
 
@@ -7,7 +7,8 @@
 
 enum { PIECE = 1 << 18 };
 
-/* Vectors [3][n] and a fourth number [n] (or NULL) on the host, fours on the device. */
+/* Copies vectors [3][n] and a fourth number [n] (or NULL) on the host to vec4 [n] on the device, or back (`out`:
+ * without the fourth). */
 template <typename real>
 static sim_status copy_vectors(vec4<real> *device, void *vectors, void *fourth, int64_t n, bool out) {
   vec4<real> *piece = (vec4<real> *)malloc(PIECE * sizeof *piece);
@@ -31,7 +32,7 @@ static sim_status copy_vectors(vec4<real> *device, void *vectors, void *fourth, 
   return status;
 }
 
-/* 32-bit numbers on the device, 64-bit ones on the host; `from` NULL: 0, 1, 2 ... */
+/* Uploads 64-bit integers [n] as 32-bit ones; `from` NULL: 0, 1, 2 ... */
 static inline sim_status upload_integers(uint32_t *device, const uint64_t *from, int64_t n) {
   uint32_t *piece = (uint32_t *)malloc(PIECE * sizeof *piece);
   if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains on their way to the GPU");
@@ -58,11 +59,11 @@ static inline sim_status download_integers(const uint32_t *device, uint64_t *to,
   return status;
 }
 
-/* Contacts of a checkpoint, which stand in the order of ids. */
+/* Uploads the history of contacts, which stand in the order of ids. */
 template <typename real> static sim_status load_history(general_work<real> *w) {
   const collision_state *s = &w->state;
   const int64_t n = s->n;
-  const int spare = 1; /* the first list is in use after a load */
+  const int spare = 1; /* a load uses the first list */
   general_control now;
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
   const general_list<real> *list = &w->arrays.list[now.home ^ spare];
@@ -106,7 +107,7 @@ static sim_status copy_crossed(const general_work<real> *w, const general_record
   return status;
 }
 
-/* Where grains come and go. */
+/* Takes over the number of grains, where grains come and go. */
 template <typename real> static sim_status update_count(general_work<real> *w) {
   if (w->state.live == NULL) return SIM_OK;
   w->state.n = *w->state.live;
@@ -116,7 +117,7 @@ template <typename real> static sim_status update_count(general_work<real> *w) {
   return sim_backend_cuda.copy((void *)w->arrays.numbers, &w->numbers, sizeof w->numbers);
 }
 
-/* Of the grains in these sets, when all is there but what contacts see. */
+/* Begins lists and predicted velocities for the grains in these sets. */
 template <typename real> static sim_status begin_lists(general_work<real> *w, int order, int home) {
   general_control control[2] = {};
   for (int k = 0; k < 2; k++) control[k] = {INFINITY, 0, w->numbers.skin, order, home, 0};
@@ -174,7 +175,7 @@ template <typename real> static sim_status store_history(general_work<real> *w) 
     return sim_fail(SIM_ERR_DIVERGED, "more than %lld contacts have a history: grains are pressed into each other",
                     (long long)s->room);
   const general_list<real> *list = &w->arrays.list[now.home ^ 1];
-  /* Behind those of now are those of before, and then none; or what was there before an exchange. */
+  /* The contacts before may be more: what follows is cleared. After an exchange all entries are. */
   for (int64_t k = 0; k < s->room && w->exchanged; k++) s->contact_grain[k] = s->contact_partner[k] = UINT64_MAX;
   if (w->exchanged) memset(s->contact_spring, 0, (size_t)w->options.springs * (size_t)s->room * sizeof(real));
   w->exchanged = false;

@@ -1,4 +1,4 @@
-/* The launches of a step. */
+/* The launches of a step, as templates on the real type. */
 #ifndef COLLISION_GENERAL_CUDA_STEP_CUH
 #define COLLISION_GENERAL_CUDA_STEP_CUH
 
@@ -6,9 +6,9 @@
 #include "kernels/collision/general/cuda/reader.cuh"
 #include "kernels/collision/general/cuda/walls.cuh"
 
-/* Grain i, as it is and with what acts on it, into a set: the second half of the step before of `ended` (0: it was
- * taken), the first half of the velocities' step, and the positions'. dt 0: none, and contacts see what is. Returns the
- * square of its speed; drifted: where it comes to before it is taken to its image. */
+/* Writes grain i into set `to`: the second half of the velocities' step of length `ended` (0: done), then the first
+ * half of a step of dt, and its displacement. dt 0: nothing moves, and predicted velocities are the present ones.
+ * Returns the squared speed; drifted [3]: position before it is taken to its image. */
 template <typename real>
 static __device__ __forceinline__ double advance(const general_box<real> &b, const general_grains<real> &to, uint32_t i,
                                                  const vec4<real> &position, const vec4<real> &v, const vec4<real> &s,
@@ -43,11 +43,11 @@ static __device__ __forceinline__ double advance(const general_box<real> &b, con
   return square;
 }
 
-/* The greatest of a block's squares of speeds, to launch k's place; `fastest` is in shared memory, 0 before. */
+/* Publishes the greatest squared speed of a block for launch k; *fastest: shared memory, 0 before. */
 template <typename real>
 static __device__ void publish_fastest(const general_arrays<real> &a, double most, unsigned long long *fastest,
                                        unsigned k) {
-  /* Bits of positive numbers are in their order, and NaN is above them all. */
+  /* Positive numbers are ordered as their bits, and NaN is above them all. */
   unsigned long long bits = (unsigned long long)__double_as_longlong(most) & 0x7fffffffffffffffull;
   for (int step = 16; step > 0; step /= 2) bits = max(bits, __shfl_xor_sync(~0u, bits, step));
   if (threadIdx.x % 32 == 0) atomicMax(fastest, bits);
@@ -83,7 +83,7 @@ advance_any(const general_numbers &b, const general_arrays<real> &a, const gener
   }
 }
 
-/* From accelerations that are known. */
+/* Completes a step of `ended` and makes the first half of a step of dt, from known accelerations. */
 template <int FEATURES, typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS)
     drift(general_arrays<real> a, real ended, real dt, unsigned k, general_shear<real> shift) {
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
     const grain_rest<real> rest = {g.velocity[i], g.spin[i], 0, 0};
     const double square = advance_any<FEATURES>(b, a, now, g, i, g.position[i], rest, g.acceleration[i],
                                                 g.angular_acceleration[i], ended, dt, shift);
-    most = square > most || !(square >= 0) ? square : most; /* NaN goes on */
+    most = square > most || !(square >= 0) ? square : most; /* NaN is kept */
   }
   publish_control(a, now, k);
   publish_fastest(a, most, &fastest, k);
@@ -107,8 +107,8 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
 
 /* ---- contacts ---- */
 
-/* Contacts of a step of dt (0: as they are). `next` > 0: the step after it follows at once, into the other set;
- * otherwise accelerations are written. */
+/* Contacts of a step of dt (0: as they are). next > 0: also moves the grains by the step after it into the other set;
+ * else writes accelerations. */
 template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __device__ __forceinline__ void compute_contacts(const general_arrays<real> &a, const general_poses &poses,
                                                         real dt, real next, unsigned k,

@@ -1,4 +1,4 @@
-/* Sums over all grains in the order of ids. */
+/* Sums over all grains in the order of ids, as templates on the real type. Twin of cpu/sums.inc. */
 #ifndef COLLISION_GENERAL_CUDA_SUMS_CUH
 #define COLLISION_GENERAL_CUDA_SUMS_CUH
 
@@ -24,7 +24,7 @@ enum {
   SUMS = SUM_WALL + 3 * COLLISION_WALLS_MAX
 };
 
-/* Over the threads of a block; the result is thread 0's. */
+/* Returns the sum over the threads of a block, in thread 0. shared [GENERAL_THREADS / 32]. */
 static __device__ double over_block(double value, double *shared) {
   for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
   __syncthreads();
@@ -36,7 +36,8 @@ static __device__ double over_block(double value, double *shared) {
   return value;
 }
 
-/* partial [quantities][blocks]: blocks of 256 ids, so that a sum has one order on all devices. */
+/* partial [SUM_WALL + 3 forces][blocks]: sums over blocks of GENERAL_THREADS ids, so that the order of a sum is the
+ * same on all devices. */
 template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a, const general_poses &poses,
                                                   const general_shear<real> &shift, int forces, double *partial,
@@ -61,7 +62,7 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
       const double x[3] = {(double)position.x, (double)position.y, (double)position.z};
       const double v[3] = {(double)velocity.x, (double)velocity.y, (double)velocity.z};
       const double s[3] = {(double)spin.x, (double)spin.y, (double)spin.z};
-      double u[3] = {v[0], v[1], v[2]}; /* against the flow of a sheared box */
+      double u[3] = {v[0], v[1], v[2]}; /* relative to the flow of a sheared box */
       u[0] -= b.shear * (x[1] - b.low[1] - 0.5 * b.size[1]);
       for (int c = 0; c < 3; c++) {
         const int d = (c + 1) % 3, e = (c + 2) % 3;

@@ -1,17 +1,17 @@
-/* Contacts of a grain with walls: cpu_forces.h. */
+/* Contacts of a grain with walls, as templates on the real type. Their twin on the CPU is in cpu/contacts.inc. */
 #ifndef COLLISION_GENERAL_CUDA_WALLS_CUH
 #define COLLISION_GENERAL_CUDA_WALLS_CUH
 
 #include "kernels/collision/general/cuda/contacts.cuh"
 
-/* A grain as walls see it. */
+/* A grain as contacts with walls use it. */
 template <typename real> struct wall_grain {
-  vec4<real> position, velocity; /* velocity: seen */
+  vec4<real> position, velocity; /* velocity: predicted, and mass */
   real velocity_before[3], w_pred[3];
   uint32_t material;
 };
 
-/* One contact, whose history is `kept`; without, it has none. `wall_force`: what it does to walls is added there. */
+/* One contact; past: its history, if has_history. Adds the force on the wall to force_on_walls [forces][3]. */
 template <int SPRINGS, typename Law, int FEATURES, bool LOOK, typename real>
 static __device__ __forceinline__ void
 wall_contact(const general_numbers &b, const general_arrays<real> &a, const collision_wall &wall,
@@ -64,9 +64,9 @@ wall_contact(const general_numbers &b, const general_arrays<real> &a, const coll
   for (int k = 0; k < 3; k++) force_on_walls[3 * wall.number + k] -= (double)r.force[k];
 }
 
-/* A mesh keeps the history of each contact beside its normal: it goes on with the contact whose normal is nearly the
- * same, whichever triangle that is of. `near`: what the grain remembers of it. `own`: history of the grain's contacts
- * with it, `stride` between its numbers. */
+/* A mesh keeps the history of each contact beside its normal: history continues with the contact whose normal is nearly
+ * the same, whichever triangle it is of. near: what the grain remembers of the mesh. own: history of the grain's
+ * contacts with it, `stride` between its numbers. */
 template <int SPRINGS, typename Law, int FEATURES, bool LOOK, typename real>
 static __device__ __noinline__ void
 mesh_contacts(const general_numbers &b, const general_arrays<real> &a, const collision_wall &wall,
@@ -114,17 +114,17 @@ mesh_contacts(const general_numbers &b, const general_arrays<real> &a, const col
   }
 }
 
-/* Walls that grain i meets. */
+/* Adds the contacts of grain i with all walls to *sum; LOOK: and to *at and force_on_walls. */
 template <int SPRINGS, typename Law, int FEATURES, bool LOOK, typename real>
 static __device__ void gather_walls(const general_numbers &b, const general_arrays<real> &a, const general_poses &poses,
                                     const general_control &now, uint32_t i, real dt, real edge, real margin,
                                     contact_sum<real> *sum, contact_observables *at, double *force_on_walls) {
   const general_grains<real> &g = a.grains[now.order];
   const general_records<real> &records = a.records[now.home];
-  wall_grain<real> own = {g.position[i], g.v_pred[i], {}, {}, records.material[i]};
-  const double x[3] = {(double)own.position.x, (double)own.position.y, (double)own.position.z};
-  copy_xyz(own.velocity_before, g.velocity[i]);
-  copy_xyz(own.w_pred, g.w_pred[i]);
+  wall_grain<real> grain = {g.position[i], g.v_pred[i], {}, {}, records.material[i]};
+  const double x[3] = {(double)grain.position.x, (double)grain.position.y, (double)grain.position.z};
+  copy_xyz(grain.velocity_before, g.velocity[i]);
+  copy_xyz(grain.w_pred, g.w_pred[i]);
   collision_near *near = FEATURES == GENERAL_MESHES ? a.near + (size_t)records.id[i] * (size_t)b.meshes : nullptr;
 #pragma unroll 1
   for (int w = 0; w < b.walls; w++) {
@@ -134,8 +134,8 @@ static __device__ void gather_walls(const general_numbers &b, const general_arra
       if (wall.shape == COLLISION_MESH) {
         double y[3];
         wall_enter(&wall, &poses.pose[w], x, y);
-        if (!mesh_idle(near, y, (double)(own.position.w + margin))) {
-          mesh_contacts<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, poses.pose[w], own, x, y, near, past, b.n, dt, edge,
+        if (!mesh_idle(near, y, (double)(grain.position.w + margin))) {
+          mesh_contacts<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, poses.pose[w], grain, x, y, near, past, b.n, dt, edge,
                                                       margin, sum, at, force_on_walls);
           if (dt > 0 && near->entry[0] == MESH_NONE) near->entry[0] = MESH_IDLE;
         }
@@ -144,8 +144,9 @@ static __device__ void gather_walls(const general_numbers &b, const general_arra
       }
     collision_touch touch;
     if (wall_touch(&wall, &poses.pose[w], x, INFINITY, &touch) == 0) continue;
-    wall_contact<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, poses.pose[w], touch, own, history<SPRINGS, real>{past, b.n},
-                                               true, dt, edge, sum, at, force_on_walls);
+    wall_contact<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, poses.pose[w], touch, grain,
+                                               history<SPRINGS, real>{past, b.n}, true, dt, edge, sum, at,
+                                               force_on_walls);
   }
 }
 

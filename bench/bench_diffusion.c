@@ -6,7 +6,7 @@
  *                   [--scheme lie|strang|etd1|etdrk2|etdrk4] [--boundary periodic|no_flux|fixed]
  *                   [--write FILE --steps K] */
 #include "bench/arguments.h"
-#include "engine/run/run.h"
+#include "engine/wall_clock.h"
 #include "kernels/diffusion/diffusion.h"
 
 #include <math.h>

@@ -73,7 +73,7 @@ static double elapsed(const diffusion_ops *ops, diffusion_work *work, const diff
     for (int s = 0; s < method->stages; s++)
       must(ops->stage(work, s, &(diffusion_moment){.t = i * h, .h = h, .times = 1}));
   (void)cudaEventRecord(end, sim_cuda_stream());
-  must(sim_backend_cuda.finish());
+  must(sim_queue_cuda.finish());
   (void)cudaEventElapsedTime(&ms, begin, end);
   (void)cudaEventDestroy(begin);
   (void)cudaEventDestroy(end);

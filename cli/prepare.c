@@ -66,8 +66,7 @@ static sim_status decode(cli_job *job, const char *file, const sim_value *value)
     sim_value_write(job->resolved, &job->blob);
     sim_value_json(job->resolved, 1000, &job->json);
   }
-  if (!job->resolved || job->blob.failed || job->json.failed)
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
+  if (!job->resolved || job->blob.failed || job->json.failed) return sim_no_memory("the scenario's parameters");
   cli_log_functions(job);
   return SIM_OK;
 }
@@ -189,19 +188,14 @@ static const char *share_out(const cli_scheduler *scheduler, const char *device,
   return name;
 }
 
-/* Whether this build has GPU code. Without it nobody knows what a model can do on a GPU, and a job that was given one
- * is not told that it does not need it. */
-#ifdef SIM_HAS_CUDA
-static const bool gpu_built = true;
-#else
-static const bool gpu_built = false;
-#endif
-
-/* Whether the model has all that the scenario asks for on a GPU; a line where it is for that alone that there is none.
- */
+/* Whether "auto" looks for a GPU: the model runs there and has all that the scenario asks for. A line in the log where
+ * the latter alone is missing. A build without GPU code cannot know, and says that no GPU is usable. */
 static bool gpu_able(const cli_job *job) {
   char lacks[160];
-  if (!job->model->ops[SIM_BACKEND_CUDA]) return !gpu_built;
+  if (!job->model->backends[SIM_BACKEND_CUDA].runs) return false;
+#ifndef SIM_HAS_CUDA
+  return true;
+#endif
   if (!job->model->supports || job->model->supports(job->parameters, SIM_BACKEND_CUDA, lacks, sizeof lacks))
     return true;
   if (!sim_backends[0]->unavailable()) sim_log(SIM_LOG_INFO, "on the CPU: %s not on a GPU", lacks);
@@ -272,8 +266,10 @@ sim_status cli_prepare_device(cli_job *job) {
   const cli_options *options = job->options;
   sim_setup *setup = &job->setup;
   SIM_TRY(choose_backend(job));
-  if (!job->model->ops[setup->backend->kind])
-    return sim_fail(SIM_ERR_NO_DEVICE, "model '%s' does not run on %s", job->model->name, setup->backend->name);
+  const char *reason;
+  if (!sim_model_runs(job->model, setup->backend->kind, &reason))
+    return sim_fail(SIM_ERR_NO_DEVICE, "model '%s' does not run on %s: %s", job->model->name, setup->backend->name,
+                    reason);
   char lacks[160];
   if (job->model->supports && !job->model->supports(job->parameters, setup->backend->kind, lacks, sizeof lacks))
     return sim_fail(SIM_ERR_NO_DEVICE, "%s not on %s: use --device cpu", lacks, setup->backend->name);
@@ -376,7 +372,7 @@ sim_status cli_prepare_memory(const cli_job *job) {
   const sim_backend *backend = job->setup.backend;
   if (backend->space == SIM_SPACE_DEVICE) {
     const size_t free_bytes = backend->memory_free();
-    SIM_TRY(backend->failed());
+    SIM_TRY(backend->queue->status());
     SIM_TRY(check_space(job, SIM_SPACE_DEVICE, 0, free_bytes));
   }
   return check_space(job, SIM_SPACE_HOST, stack_bytes(job->setup.threads), sim_backend_cpu.memory_free());

@@ -104,6 +104,11 @@ endfunction()
 
 # sim_executable(target MODELS...): the command, built with the given models.
 function(sim_executable target)
+  sim_program(${target} ${PROJECT_SOURCE_DIR}/cli/main.c ${ARGN})
+endfunction()
+
+# sim_program(target main MODELS...): another program with the command's libraries and these models.
+function(sim_program target main)
   set(declarations "")
   set(entries "")
   foreach(model IN LISTS ARGN)
@@ -119,7 +124,7 @@ const sim_model *const sim_models[] = {
 ${entries}  NULL,
 };
 ")
-  add_executable(${target} ${PROJECT_SOURCE_DIR}/cli/main.c ${registry})
+  add_executable(${target} ${main} ${registry})
   target_link_libraries(${target} PRIVATE sim_cli sim_lua sim_io)
   foreach(model IN LISTS ARGN)
     target_link_libraries(${target} PRIVATE sim_model_${model})

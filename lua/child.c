@@ -67,7 +67,7 @@ static const char *place(lua_State *L, char out[32]) {
 static noreturn void fail_memory(const scenario_child *child, bool over) {
   char at[32];
   place(child->L, at);
-  if (!over) scenario_child_fail(child, SIM_ERR_NO_MEMORY, "%s: no memory left for the script", at);
+  if (!over) scenario_child_fail(child, SIM_ERR_NO_MEMORY, "%s: out of memory for the script", at);
   scenario_child_fail(child, SIM_ERR_SCENARIO, "%s: the script used more than %zu MiB of memory", at,
                       child->options->memory >> 20);
 }
@@ -117,7 +117,8 @@ static void count(lua_State *L, lua_Debug *unused) {
 }
 
 static int panic(lua_State *L) {
-  scenario_child_fail(scenario_child_of(L), SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory to start the script");
+  scenario_child_fail(scenario_child_of(L), SIM_ERR_NO_MEMORY,
+                      SCENARIO_AT_FILE ": out of memory for the start of the script");
 }
 
 /* Adds the lines from which the function that failed was called to the text on the top: "... (called from line
@@ -219,7 +220,7 @@ static int load_text(scenario_child *child, const char *text, size_t size) {
   int status = luaL_loadbufferx(L, text, size, "=" SCENARIO_AT_FILE, "t");
   if (status != LUA_OK) return status;
   if (!scenario_guard_text(text, size, &guarded, &guarded_size))
-    scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for the script");
+    scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": out of memory for the script");
   if (!guarded) return LUA_OK;
   lua_pop(L, 1);
   status = luaL_loadbufferx(L, guarded, guarded_size, "=" SCENARIO_AT_FILE, "t");

@@ -134,7 +134,7 @@ static void record(lua_State *L, const char *name) {
   scenario_account(child, size);
   sim_value *value = plain_value(L, -1);
   if (!value || sim_value_add(child->params, name, line, value) != SIM_OK)
-    scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for the script");
+    scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": out of memory for the script");
 }
 
 /* Pushes the value of a parameter declared before and returns true, or nothing and false. */

@@ -26,7 +26,7 @@ typedef struct tree_keys {
 static sim_value *convert(scenario_child *child, int index, tree_path *path);
 
 static noreturn void fail_memory(const scenario_child *child) {
-  scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for the scenario's values");
+  scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": out of memory for the scenario's values");
 }
 
 void scenario_account(scenario_child *child, size_t bytes) {

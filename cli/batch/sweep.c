@@ -2,6 +2,7 @@
  * on from its checkpoint, so that a sweep that was killed is started anew by the same line. */
 #include "cli/run/status.h"
 #include "cli/batch/sweep.h"
+#include "engine/wall_clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@ static sim_status add_value(axis *a, const char *text, size_t length, size_t *ro
   if (*used + length + 1 > *room) {
     *room = 2 * (*used + length + 64);
     char *more = realloc(a->text, *room);
-    if (!more) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the values of %s", a->name);
+    if (!more) return sim_no_memory("the values of %s", a->name);
     a->text = more;
   }
   memcpy(a->text + *used, text, length);
@@ -71,7 +72,7 @@ static sim_status parse_values(axis *a, const char *option, const char *list) {
     if (!*at) break;
   }
   a->value = calloc(a->count, sizeof *a->value);
-  if (!a->value) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the values of %s", a->name);
+  if (!a->value) return sim_no_memory("the values of %s", a->name);
   char *at = a->text;
   for (size_t i = 0; i < a->count; i++, at += strlen(at) + 1) a->value[i] = at;
   return SIM_OK;
@@ -312,7 +313,7 @@ static void tell(const sweep *s, const slot *slots, int signal) {
 static sim_status run_all(const sweep *s, size_t first, size_t last, tally *t) {
   const cli_options *o = s->job->options;
   slot *slots = calloc(s->jobs, sizeof *slots);
-  if (!slots) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu runs at once", s->jobs);
+  if (!slots) return sim_no_memory("%zu runs at once", s->jobs);
   size_t next = first, running = 0;
   bool told = false;
   sim_status status = SIM_OK;

@@ -77,7 +77,7 @@ sim_status cli_sweep_open(sweep *s) {
   if (s->logs < 0) return sim_fail(SIM_ERR_CANT_CREATE, "%s/logs: %s", s->folder, strerror(errno));
   sim_bytes grid = {0};
   describe_grid(s, &grid);
-  sim_status status = grid.failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for sweep.txt") : same_or_new(s, &grid);
+  sim_status status = grid.failed ? sim_no_memory("sweep.txt") : same_or_new(s, &grid);
   sim_bytes_free(&grid);
   return status;
 }

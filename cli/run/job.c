@@ -5,6 +5,7 @@
 
 #include "engine/run/profile.h"
 #include "engine/run/startup.h"
+#include "engine/wall_clock.h"
 #include "io/file.h"
 #include "io/sys.h"
 
@@ -565,7 +566,7 @@ static sim_status resume_job(cli_job *job) {
 
 static sim_status with_job(const cli_options *options, sim_status (*work)(cli_job *)) {
   cli_job *job = calloc(1, sizeof *job);
-  if (!job) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to begin with");
+  if (!job) return sim_no_memory("a run");
   job->options = options;
   job->scheduler = cli_scheduler_find();
   if (job->scheduler.name) {

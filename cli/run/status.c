@@ -117,7 +117,7 @@ sim_status cli_status_show(const char *const *folders) {
   if (!cells || !all) {
     free(cells);
     free(all);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a table of %zu runs", count);
+    return sim_no_memory("a table of %zu runs", count);
   }
   sim_error failure = {SIM_OK, NULL, 0, ""};
   for (int c = 0; c < COLUMNS; c++) snprintf(cells[0][c], CELL, "%s", heads[c]);

@@ -1,5 +1,6 @@
 /* What people see of a run: messages and progress, on the terminal, in run.log and, for programs, in run.jsonl. */
 #include "cli/cli.h"
+#include "engine/wall_clock.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "engine/run/startup.h"
+#include "engine/wall_clock.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -70,7 +70,7 @@ static sim_status cpu_alloc(size_t bytes, void **out) {
   const bool large = rounded >= 4 * (size_t)LARGE_PAGE && rounded <= SIZE_MAX - LARGE_PAGE;
   if (large) rounded = (rounded + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
   void *data = aligned_alloc(large ? LARGE_PAGE : 64, rounded ? rounded : 64);
-  if (!data) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for an array of %zu bytes", bytes);
+  if (!data) return sim_no_memory("an array of %zu bytes", bytes);
 #ifdef MADV_HUGEPAGE
   if (large) (void)madvise(data, rounded, MADV_HUGEPAGE);
 #endif
@@ -131,6 +131,8 @@ const sim_backend sim_backend_cpu = {
     .describe = cpu_describe,
     .alloc = cpu_alloc,
     .free = free,
+    .alloc_host = cpu_alloc,
+    .free_host = free,
     .copy = cpu_copy,
     .memory_free = cpu_memory_free,
 };

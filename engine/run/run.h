@@ -78,6 +78,4 @@ void sim_run_compute_end(sim_run *run);
 /* Whether a cadence falls into (before, now]. A function of the two times alone, so that nothing needs storing. */
 bool sim_cadence_due(const sim_cadence *cadence, const sim_clock *before, const sim_clock *now);
 
-double sim_wall_clock(void); /* seconds, monotonic */
-
 #endif

@@ -353,6 +353,6 @@ sim_status sim_schema_decode(const sim_schema *schema, const sim_value *value, c
   sim_decoder d = {.units = units, .faults = faults, .root = schema};
   sim_place root = {.line = value->line};
   decode_struct(&d, schema, &root, value, out);
-  if (d.no_memory) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
+  if (d.no_memory) return sim_no_memory("the scenario's parameters");
   return SIM_OK;
 }

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const sim_display_names[] = {"line",  "alone", "number",   "error",   "log",
+                                         "ratio", "band",  "spectrum", "profile", NULL};
+
 enum { FAULTS_MAX = 50, NAME_MAX_SEEN = 64 };
 
 /* ---- faults ---- */

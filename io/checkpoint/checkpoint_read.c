@@ -48,7 +48,7 @@ static sim_status allocate(state *self, const io_h5_source *source, const char *
   self->bytes_left -= bytes;
   size_t rounded = (bytes + 64) / 64 * 64;
   *out = aligned_alloc(64, rounded);
-  if (!*out) return sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory: %s needs %zu bytes", source->path, name, bytes);
+  if (!*out) return sim_no_memory("%s of %s: %zu bytes", name, source->path, bytes);
   memset(*out, 0, rounded);
   return SIM_OK;
 }
@@ -255,13 +255,13 @@ static sim_status read_open(int fd, off_t size, const char *path, io_checkpoint 
     return sim_fail(SIM_ERR_NO_MEMORY, "%s: is larger than the memory that is free: %lld bytes", path, (long long)size);
   SIM_TRY(io_seal_check(fd, size, path));
   state *self = out->owner = calloc(1, sizeof *self);
-  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!self) return sim_no_memory("the reader of a checkpoint");
   self->bytes_left = room;
   io_vfd *vfd;
   hid_t root = io_vfd_open(fd, path, &vfd);
   sim_status status = root >= 0 ? read_all(self, &source, root, out)
                       : vfd     ? io_h5_refuse(&source, "HDF5", "cannot open it")
-                                : sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory", path);
+                                : sim_no_memory("%s", path);
   (void)io_vfd_close(root, &vfd);
   return status;
 }

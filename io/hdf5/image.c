@@ -49,9 +49,9 @@ bool io_image_store(io_image *image, uint64_t at, size_t size, const void *data)
 
 sim_status io_image_begin(bool latest, io_image *out) {
   *out = (io_image){0};
-  out->file = io_vfd_create_image(out, latest, IO_SEAL_SIZE, &out->vfd);
-  if (out->file >= 0) return SIM_OK;
-  int error = io_vfd_close(-1, &out->vfd);
+  out->file = io_vfd_create_image(out, latest, &out->vfd);
+  if (out->file >= 0 && io_h5_attr_text(out->file, "seal", IO_SEAL_ATTRIBUTE) == SIM_OK) return SIM_OK;
+  int error = io_vfd_close(out->file, &out->vfd);
   io_image_free(out);
   return sim_fail(error == ENOMEM ? SIM_ERR_NO_MEMORY : SIM_ERR_IO, "HDF5 cannot begin a file in memory");
 }
@@ -60,7 +60,7 @@ static sim_status add_piece(io_image *image, uint64_t at, size_t bytes) {
   if (image->count == image->capacity) {
     const size_t more = image->capacity ? 2 * image->capacity : 64;
     io_piece *pieces = realloc(image->pieces, more * sizeof *pieces);
-    if (!pieces) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    if (!pieces) return sim_no_memory("a file's image");
     image->pieces = pieces;
     image->capacity = more;
   }
@@ -175,24 +175,23 @@ static int write_vectors(const io_image *image, const io_piece **order, int fd) 
 
 sim_status io_image_write(io_image *image, io_file *file) {
   const io_piece **order = malloc((image->count ? image->count : 1) * sizeof *order);
-  io_seal *seal = order ? io_seal_begin(image->size) : NULL;
+  const uint64_t size = image->size; /* of the HDF5 file; the seal's block follows it */
+  io_seal *seal = order ? io_seal_begin(size + IO_SEAL_SIZE) : NULL;
   if (!seal) {
     free(order);
     io_file_discard(file);
-    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    return sim_no_memory("a file's image");
   }
   for (size_t i = 0; i < image->count; i++) order[i] = &image->pieces[i];
   if (image->count) qsort(order, image->count, sizeof *order, by_place);
   struct iovec part;
   walk w = {image, order, 0, 0};
-  for (uint64_t at = 0; advance(&w, &part); at = w.at) {
-    const size_t skip = at < IO_SEAL_SIZE ? (size_t)(IO_SEAL_SIZE - at) : 0; /* the seal's own block */
-    if (part.iov_len > skip) io_seal_add(seal, (const char *)part.iov_base + skip, part.iov_len - skip);
-  }
-  unsigned char header[IO_SEAL_SIZE];
-  io_seal_end(seal, header);
-  int error = io_image_store(image, 0, sizeof header, header) ? 0 : ENOMEM;
+  while (advance(&w, &part)) io_seal_add(seal, part.iov_base, part.iov_len);
+  unsigned char block[IO_SEAL_SIZE];
+  io_seal_end(seal, block);
+  int error = io_image_store(image, size, sizeof block, block) ? 0 : ENOMEM;
   if (error == 0) error = write_vectors(image, order, file->fd);
+  image->size = size;
   free(order);
   return error ? io_file_fail(file, error) : SIM_OK;
 }

@@ -25,12 +25,12 @@ struct io_image {
   io_vfd *vfd;
   unsigned char **pages; /* NULL: zeros */
   size_t page_count;
-  uint64_t size;    /* of the file */
+  uint64_t size;    /* of the HDF5 file, without the seal behind it */
   io_piece *pieces; /* in the order in which they were made */
   size_t count, capacity;
 };
 
-/* Begins an image with room for io/seal.h's digest; `latest`: in HDF5's newest format. Built by one thread at a time.
+/* Begins an image; `latest`: in HDF5's newest format. Built by one thread at a time.
  * SIM_ERR_IO, SIM_ERR_NO_MEMORY. */
 sim_status io_image_begin(bool latest, io_image *out) SIM_MUST_CHECK;
 /* A contiguous dataset of `shape` whose values are piece number *piece; -1 where it has none. `out` as io_h5_dataset.
@@ -42,7 +42,8 @@ sim_status io_image_end(io_image *image, sim_status status) SIM_MUST_CHECK;
 /* Where these bytes are in HDF5's records, if exactly once; else 0. */
 uint64_t io_image_find(const io_image *image, const void *bytes, size_t size);
 void io_image_patch(io_image *image, uint64_t at, const void *bytes, size_t size);
-/* Writes a sealed file; every piece has its data. On failure the file is discarded: SIM_ERR_IO. */
+/* Writes a file with its seal (io/seal.h) as the last block; every piece has its data. On failure the file is
+ * discarded: SIM_ERR_IO. */
 sim_status io_image_write(io_image *image, io_file *file) SIM_MUST_CHECK;
 void io_image_free(io_image *image);
 

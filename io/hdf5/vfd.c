@@ -159,23 +159,21 @@ static io_vfd *vfd_new(int fd, io_image *image, bool writing) {
   return vfd;
 }
 
-static hid_t create(io_vfd *vfd, const char *name, bool latest, hsize_t user_block) {
+static hid_t create(io_vfd *vfd, const char *name, bool latest) {
   if (!vfd) return -1;
-  hid_t file = -1, fapl = access_list(vfd), fcpl = H5Pcreate(H5P_FILE_CREATE);
-  if (fapl >= 0 && fcpl >= 0 && (!latest || H5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0) &&
-      (user_block == 0 || H5Pset_userblock(fcpl, user_block) >= 0))
-    file = H5Fcreate(name, H5F_ACC_TRUNC, fcpl, fapl);
-  if (fcpl >= 0) (void)H5Pclose(fcpl);
+  hid_t file = -1, fapl = access_list(vfd);
+  if (fapl >= 0 && (!latest || H5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0))
+    file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
   if (fapl >= 0) (void)H5Pclose(fapl);
   return file;
 }
 
-hid_t io_vfd_create(int fd, const char *name, bool latest, hsize_t user_block, io_vfd **out) {
-  return create(*out = vfd_new(fd, NULL, true), name, latest, user_block);
+hid_t io_vfd_create(int fd, const char *name, bool latest, io_vfd **out) {
+  return create(*out = vfd_new(fd, NULL, true), name, latest);
 }
 
-hid_t io_vfd_create_image(io_image *image, bool latest, hsize_t user_block, io_vfd **out) {
-  return create(*out = vfd_new(-1, image, true), "image", latest, user_block);
+hid_t io_vfd_create_image(io_image *image, bool latest, io_vfd **out) {
+  return create(*out = vfd_new(-1, image, true), "image", latest);
 }
 
 hid_t io_vfd_open(int fd, const char *name, io_vfd **out) {

@@ -65,15 +65,14 @@ static sim_status too_short(const diffusion_parameters *p, double t, int worst) 
 sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
                                    diffusion_controller *c, sim_clock *clock) {
   const diffusion_embedded *e = diffusion_embedded_of(p->integrate.scheme);
-  const double t_end = p->integrate.t_end;
   const int top = top_level(&p->integrate), bottom = bottom_level(&p->integrate);
   if (c->level > top) c->level = top; /* of a checkpoint, with another t_end */
   int worst = 0;
   for (bool again = false;; again = true) {
-    double h = ldexp(1, c->level), ratio;
-    const bool last = clock->t + h * (1 + 1e-9) >= t_end;
-    if (last) h = t_end - clock->t;
-    if (!last && clock->t + h == clock->t) return too_short(p, clock->t, worst);
+    double after, ratio;
+    const double h = sim_clock_free_step(clock, ldexp(1, c->level), &after);
+    const bool last = after == clock->t_end;
+    if (after == clock->t) return too_short(p, clock->t, worst);
     SIM_TRY(ops->use(work, h, last ? DIFFUSION_SLOTS - 1 : slot_of(c->level)));
     for (int s = c->known ? 1 : 0; s < e->method.stages; s++)
       SIM_TRY(ops->stage(work, s, &(diffusion_moment){clock->t + e->method.at[s] * h, h, 1, clock->step}));
@@ -82,7 +81,7 @@ sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusio
       ops->accept(work);
       c->known = e->kept;
       clock->step++;
-      clock->t = last ? t_end : clock->t + h;
+      clock->t = after;
       clock->dt = h;
       /* twice as long at most, and not at once after one that failed */
       if (!last && !again && ratio * exp2(e->power) <= hope) c->level++;

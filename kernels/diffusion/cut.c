@@ -38,7 +38,7 @@ static sim_status begin(const diffusion_parameters *p, sim_isa isa, int threads,
   SIM_TRY(diffusion_spectral_create(&grid, 1, &none, single, isa, threads, &c->spectral));
   c->mixed = aligned_alloc(64, bytes_of(p, diffusion_field_numbers(&grid, single)));
   c->table = aligned_alloc(64, bytes_of(p, diffusion_table_numbers(&grid, single, false)));
-  if (!c->mixed || !c->table) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to cut the first state");
+  if (!c->mixed || !c->table) return sim_no_memory("the cut of the first state");
   diffusion_tables(c->spectral, 1, &c->table, false, fill, &filling);
   return SIM_OK;
 }

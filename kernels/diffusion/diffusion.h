@@ -7,6 +7,7 @@
 #include "kernels/diffusion/cpu/spectral.h"
 
 extern const sim_model diffusion_model;
+extern const sim_bench diffusion_bench[]; /* bench.c */
 
 /* Values of a file that a field begins with: 0 becomes range[0], and 1, of an image full white, range[1]. */
 typedef struct diffusion_file {

@@ -47,7 +47,15 @@ static const sim_field state_fields[] = {
 
 static const sim_table *const no_tables[] = {NULL};
 
-static const diffusion_ops *ops_of(const sim_setup *setup) { return diffusion_model.ops[setup->backend->kind]; }
+static const diffusion_ops *ops_of(const sim_setup *setup) {
+  static const diffusion_ops *const ops[SIM_BACKEND_KINDS] = {
+      [SIM_BACKEND_CPU] = &diffusion_ops_cpu,
+#ifdef SIM_HAS_CUDA
+      [SIM_BACKEND_CUDA] = &diffusion_ops_cuda,
+#endif
+  };
+  return ops[setup->backend->kind];
+}
 
 /* Whether it is the axis of members. */
 static bool is_apart(const diffusion_grid *grid, int axis) { return axis > 0 && axis == grid->apart; }
@@ -147,27 +155,17 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
 
 /* The order of coefficients is the operations' own, and so is the rank of the array. */
 static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pending) {
-  const sim_buffer *buffer = run->ops->state(run->work);
-  const sim_array *array = sim_frame_array(setup->saved, state_fields[0].name);
-  if (!array)
-    return sim_fail(SIM_ERR_INCOMPATIBLE,
-                    "the checkpoint lacks %s: it was made by another version, which goes on with it",
-                    state_fields[0].name);
-  bool fits = array->dtype == buffer->dtype && array->rank == buffer->rank;
-  for (int i = 0; fits && i < buffer->rank; i++) fits = array->shape[i] == buffer->shape[i];
-  if (!fits)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's %s is not in the form of %s on %s: go on where it began",
-                    state_fields[0].name, run->ops->name(run->work), setup->backend->name);
+  sim_array coefficients, level;
+  sim_array_of(&state_fields[0], run->ops->state(run->work), &coefficients);
   if (diffusion_adaptive(run->p)) {
-    const sim_array *level = sim_frame_array(setup->saved, state_fields[1].name);
-    if (!level || level->dtype != SIM_F64 || level->rank != 1 || level->shape[0] != 1)
-      return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint lacks the length of the next step");
-    run->level = *(const double *)level->data;
+    level = (sim_array){.field = &state_fields[1], .dtype = SIM_F64, .rank = 1, .shape = {1}, .data = &run->level};
+    SIM_TRY(sim_frame_restore(setup->saved, setup->backend, &level));
     if (!(fabs(run->level) <= 1100 && run->level == floor(run->level)))
       return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's level is no power of two of a step");
     run->controller.level = (int)run->level;
   }
-  SIM_TRY(setup->backend->copy(buffer->data, array->data, sim_array_bytes(array)));
+  if (sim_frame_restore(setup->saved, setup->backend, &coefficients) != SIM_OK) /* their order is the operations' own */
+    return sim_fail_context("%s on %s", run->ops->name(run->work), setup->backend->name);
   SIM_TRY(run->ops->resume(run->work));
   if (!pending) return SIM_OK;
   const sim_clock *clock = &setup->saved->clock; /* the second half of the last step, before steps of another length */
@@ -177,13 +175,14 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
 
 /* Where steps are counted from: at the beginning of the run, unless the checkpoint says where since. */
 static sim_status read_begin(diffusion_run *run, const sim_frame *saved) {
-  const sim_array *begin = saved ? sim_frame_array(saved, state_fields[2].name) : NULL;
-  if (!begin) return SIM_OK;
-  const double *x = begin->data;
-  if (begin->dtype != SIM_F64 || begin->rank != 1 || begin->shape[0] != 2 || !(x[0] >= 0 && x[0] <= saved->clock.t) ||
+  const double *x = run->begin;
+  if (!saved || !sim_frame_array(saved, state_fields[2].name)) return SIM_OK;
+  SIM_TRY(sim_frame_restore(
+      saved, &sim_backend_cpu,
+      &(sim_array){.field = &state_fields[2], .dtype = SIM_F64, .rank = 1, .shape = {2}, .data = run->begin}));
+  if (!(x[0] >= 0 && x[0] <= saved->clock.t) ||
       !(x[1] >= 0 && x[1] <= (double)saved->clock.step && x[1] == floor(x[1])))
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's begin is no time and step before it");
-  memcpy(run->begin, x, sizeof run->begin);
   return SIM_OK;
 }
 
@@ -215,7 +214,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   const diffusion_parameters *p = parameters;
   diffusion_run *run = calloc(1, sizeof *run);
   *self = run;
-  if (!run) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!run) return sim_no_memory("the model");
   run->p = p;
   run->ops = ops_of(setup);
   run->backend = setup->backend;
@@ -432,13 +431,9 @@ const sim_model diffusion_model = {
     .tables_of = diffusion_tables_of,
     .state = state_fields,
     .work_unit = "cells",
-    .ops =
-        {
-            [SIM_BACKEND_CPU] = &diffusion_ops_cpu,
-#ifdef SIM_HAS_CUDA
-            [SIM_BACKEND_CUDA] = &diffusion_ops_cuda,
-#endif
-        },
+    .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
+    .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
+    .bench = diffusion_bench,
     .validate = diffusion_validate,
     .extent = extent,
     .plan = plan,

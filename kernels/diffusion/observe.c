@@ -84,7 +84,7 @@ static sim_status create_spectral(diffusion_observer *o, sim_isa isa) {
   o->coefficients = take(numbers);
   bool good = o->mixed && o->coefficients;
   for (int i = 0; i < along.count; i++) good = (o->slope[along.of[i].axis] = take(numbers)) && good;
-  return good ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for what is observed");
+  return good ? SIM_OK : sim_no_memory("what is observed");
 }
 
 static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
@@ -92,7 +92,7 @@ static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
   for (int i = Y; i < PLACES; i++) uniform[o->fields + i] = true;
   uniform[diffusion_member_input(o->fields)] = true;
   o->functions = calloc(o->p->observe.count + 1, sizeof(sim_expr_program *));
-  if (!o->functions) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!o->functions) return sim_no_memory("the observables");
   for (size_t i = 0; i < o->p->observe.count; i++) {
     SIM_TRY(sim_expr_program_create(o->p->observe.items[i].expr, &(sim_expr_target){.isa = isa, .uniform = uniform},
                                     &o->functions[i]));
@@ -103,7 +103,7 @@ static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
   o->partial = take((double)o->rows);
   bool good = o->thread && o->partial;
   for (int i = 0; i < o->fields + o->gradients.count; i++) good = (o->real[i] = take((double)o->cells)) && good;
-  return good ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for what is observed");
+  return good ? SIM_OK : sim_no_memory("what is observed");
 }
 
 sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa, int threads,
@@ -111,7 +111,7 @@ sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa,
   *out = NULL;
   if (!is_needed(p)) return SIM_OK;
   diffusion_observer *o = *out = calloc(1, sizeof *o);
-  if (!o) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!o) return sim_no_memory("the observables");
   o->p = p;
   o->grid = diffusion_grid_of(p);
   o->gradients = diffusion_observed_gradients(p);

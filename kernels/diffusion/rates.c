@@ -119,7 +119,7 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
   sim_expr *expr;
   diffusion_rates *r = calloc(1, sizeof *r);
   *out = r;
-  if (!r) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!r) return sim_no_memory("the rates");
   r->fields = (int)p->fields.count;
   r->single = diffusion_single(p);
   r->grid = diffusion_grid_of(p);
@@ -140,7 +140,7 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
     r->thread_bytes = r->scratch_bytes + align(bytes);
     r->threads = aligned_alloc(64, (size_t)threads * r->thread_bytes);
     r->x = aligned_alloc(64, align(bytes));
-    if (!r->threads || !r->x) status = sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    if (!r->threads || !r->x) status = sim_no_memory("the rates");
   }
   const int64_t lanes = r->count / r->grid.n[0];
   for (int64_t i = 0; status == SIM_OK && i < r->count; i++)

@@ -91,18 +91,18 @@ static sim_status open_axis(diffusion_resolution *r, int axis, bool single, sim_
   a->high = (double)high;
   a->low = 2 * (double)high / 3;
   a->coefficients = take(coefficient_bytes(&lines, single));
-  return a->coefficients ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  return a->coefficients ? SIM_OK : sim_no_memory("the spectrum of a field");
 }
 
 sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa isa, diffusion_resolution **out) {
   *out = NULL;
   if (diffusion_fluctuates(p)) return SIM_OK;
   diffusion_resolution *r = *out = calloc(1, sizeof *r);
-  if (!r) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!r) return sim_no_memory("the spectrum of a field");
   r->p = p;
   r->grid = diffusion_grid_of(p);
   r->lines = take(diffusion_lines_bytes(&r->grid, diffusion_single(p)));
-  sim_status status = r->lines ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  sim_status status = r->lines ? SIM_OK : sim_no_memory("the spectrum of a field");
   for (int axis = 0; status == SIM_OK && axis < r->grid.rank; axis++)
     if (axis == 0 || axis != r->grid.apart) status = open_axis(r, axis, diffusion_single(p), isa);
   if (status != SIM_OK) diffusion_resolution_destroy(out);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 extern const sim_model nbody_model;
+extern const sim_bench nbody_bench[]; /* bench.c */
 
 typedef enum nbody_scheme { NBODY_LEAPFROG, NBODY_YOSHIDA4, NBODY_HERMITE4 } nbody_scheme;
 
@@ -188,7 +189,7 @@ typedef struct nbody_ops {
   void (*radii)(nbody_work *work, const double centre[3], double out[NBODY_RADII]);
 } nbody_ops;
 
-/* What nbody_model.ops[] points to. */
+/* Operations of one kind of backend. */
 typedef struct nbody_ops_pair {
   const nbody_ops *f32, *f64;
 } nbody_ops_pair;

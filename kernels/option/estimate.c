@@ -110,7 +110,7 @@ static sim_status make_tangents(option_estimate *e, const option_parameters *p) 
   for (int f = 0; f < g->features; f++)
     if (g->feature[f].tangent > 0) g->feature[f].tangent = place[g->feature[f].tangent - 1] + 1;
   e->tangent = calloc((size_t)g->tangents * 2 * steps + 1, sizeof *e->tangent);
-  if (e->tangent == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
+  if (e->tangent == NULL) return sim_no_memory("the greeks");
   option_parameter before[OPTION_TANGENTS_MAX];
   memcpy(before, g->tangent, sizeof before);
   for (int t = 0; t < g->tangents; t++) {
@@ -131,7 +131,7 @@ static void combine(option_estimate *e, option_combination *c, int market, int o
 static sim_status make_greek(option_estimate *e, const option_parameters *p, int greek, int asset) {
   const option_graph *g = &e->graph;
   option_quantity *quantity = calloc((size_t)e->quantities, sizeof *quantity);
-  if (quantity == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
+  if (quantity == NULL) return sim_no_memory("the greeks");
   option_quantities(p, quantity);
   double width;
   const option_bump bump = bump_of(p, greek, asset, &width);
@@ -184,7 +184,7 @@ double option_greek_size(const option_parameters *p, int greek, int asset, doubl
  * rho of a discounted spot, goes without. */
 static sim_status control_greeks(option_estimate *e, const option_parameters *p) {
   option_quantity *quantity = calloc((size_t)e->quantities, sizeof *quantity);
-  if (quantity == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
+  if (quantity == NULL) return sim_no_memory("the greeks");
   option_quantities(p, quantity);
   sim_status status = SIM_OK;
   for (int q = e->graph.payoffs; q < e->quantities && quantity[q].payoff == 0 && status == SIM_OK; q++) {
@@ -231,7 +231,7 @@ static sim_status make(option_estimate *e, const option_parameters *p, bool tang
   SIM_TRY(make_tangents(e, p));
   e->quantities = option_quantities(p, NULL);
   e->combination = calloc((size_t)e->quantities, sizeof *e->combination);
-  if (e->combination == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
+  if (e->combination == NULL) return sim_no_memory("the greeks");
   return make_combinations(e, p);
 }
 

@@ -54,10 +54,10 @@ static sim_status make_walker(const fit *f, const option_parameters *p, int asse
   w->room = aligned_alloc(64, w->scratch * (size_t)f->threads);
   w->out = calloc(dates * (size_t)f->threads, sizeof *w->out);
   if (w->feature == NULL || w->cholesky == NULL || w->room == NULL || w->out == NULL)
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
+    return sim_no_memory("early exercise");
   if (p->sampling.generator == OPTION_MRG32K3A) {
     w->mrg = malloc(sizeof *w->mrg);
-    if (w->mrg == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for random numbers");
+    if (w->mrg == NULL) return sim_no_memory("random numbers");
     option_mrg_make(p->common.seed, w->mrg);
   }
   for (size_t d = 0; d < dates; d++)
@@ -166,14 +166,13 @@ static sim_status walk_on_cpu(void *self, const option_rule *rule, int asset, in
   f->rule = *rule;
   f->chunks = chunks;
   f->price = aligned_alloc(64, (numbers * sizeof(double) + 63) / 64 * 64);
-  if (f->price == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
+  if (f->price == NULL) return sim_no_memory("early exercise");
   f->cash = f->price + all * (size_t)rule->dates;
   f->sums = f->cash + all;
   f->column = f->sums + (size_t)chunks * SUMS;
   memset(f->cash, 0, all * sizeof *f->cash);
   walker *w = calloc(1, sizeof *w);
-  const sim_status status =
-      w != NULL ? make_walker(f, f->p, asset, f->isa, w) : sim_fail(SIM_ERR_NO_MEMORY, "no memory for a walk");
+  const sim_status status = w != NULL ? make_walker(f, f->p, asset, f->isa, w) : sim_no_memory("a walk");
   if (status == SIM_OK) walk(f, f->p, w, option_path_find(false, f->isa));
   if (w != NULL) free_walker(w);
   free(w);
@@ -264,7 +263,7 @@ sim_status option_policy_fit(const option_parameters *p, const option_market *ma
   if (numbers == 0) return SIM_OK;
   out->rule = calloc(p->payoffs.count, sizeof *out->rule);
   double *beta = out->numbers = calloc(numbers, sizeof(double) + sizeof(float));
-  if (out->rule == NULL || beta == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
+  if (out->rule == NULL || beta == NULL) return sim_no_memory("early exercise");
   float *single = (float *)(void *)(beta + numbers);
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const sim_item *item = &p->payoffs.items[i];

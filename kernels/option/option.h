@@ -125,6 +125,7 @@ extern const sim_schema option_schema, option_asset_schema;
 extern const sim_table option_price_table;
 extern const sim_table *const option_described[]; /* sim_model.described */
 extern const sim_model option_model;
+extern const sim_bench option_bench[]; /* bench.c */
 sim_status option_validate(void *parameters, sim_faults *faults);
 void option_check_asset(const option_parameters *p, int asset, sim_faults *faults);
 void option_check_correlation(const option_parameters *p, sim_faults *faults);

@@ -5,7 +5,7 @@
 #include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/work.h"
 #include "tests/gpu/gpu.h"
-#include "tests/physics/diffusion_driver.h"
+#include "tests/diffusion/diffusion_driver.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -151,7 +151,7 @@ static bool stays(int which) {
 sim_status collision_flow_pack(collision_run *run, bool whole, uint64_t first_id, double t) {
   collision_flow *f = run->flow;
   const int64_t n = make_moves(run);
-  if (n < 0) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that come and go");
+  if (n < 0) return sim_no_memory("grains that come and go");
   if (whole) SIM_TRY(pack_contacts(run, n));
   for (int which = 0; which < COLLISION_ARRAYS; which++) {
     sim_array array;

@@ -54,7 +54,7 @@ sim_status collision_fields_create(const collision_options *options, collision_f
   *out = NULL;
   if (options->external == NULL && options->own == NULL) return SIM_OK;
   collision_fields *f = *out = calloc(1, sizeof *f);
-  if (f == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for functions of grains");
+  if (f == NULL) return sim_no_memory("functions of grains");
   f->threads = options->threads;
   sim_status status = create_programs(options, f);
   if (status != SIM_OK) collision_fields_destroy(out);

@@ -180,7 +180,7 @@ sim_status collision_pack(const collision_options *options, collision_grains *g,
     k.force[c] = malloc(n * sizeof(double)), k.velocity[c] = calloc(n, sizeof(double));
     made = made && k.force[c] && k.velocity[c];
   }
-  sim_status status = made ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory to place %zu grains", n);
+  sim_status status = made ? SIM_OK : sim_no_memory("the places of %zu grains", n);
   for (size_t i = 0; i < n && made; i++)
     k.place[i] = (position_radius){{g->position[0][i], g->position[1][i], g->position[2][i]}, g->radius[i]};
   if (made) status = relax(&k);

@@ -33,7 +33,7 @@ double diffusion_coupled_bytes(const diffusion_parameters *p, int slots) {
 sim_status diffusion_coupled_create(const diffusion_parameters *p, const diffusion_spectral *s, int slots,
                                     diffusion_coupled **out) {
   diffusion_coupled *c = *out = calloc(1, sizeof *c);
-  if (!c) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!c) return sim_no_memory("the coupled fields");
   c->p = p;
   c->s = s;
   c->fields = (int)p->fields.count;
@@ -51,7 +51,7 @@ sim_status diffusion_coupled_create(const diffusion_parameters *p, const diffusi
   c->numbers = calloc(c->slot * (size_t)slots, s->single ? sizeof(float) : sizeof(double));
   if (c->numbers) return SIM_OK;
   diffusion_coupled_destroy(out);
-  return sim_fail(SIM_ERR_NO_MEMORY, "no memory for matrices of the scheme");
+  return sim_no_memory("matrices of the scheme");
 }
 
 void diffusion_coupled_destroy(diffusion_coupled **coupled) {

@@ -104,7 +104,7 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
     for (int g = 0; g < gradients; g++) w->arrays.gradient[g] = part(&w->gradients, g);
   }
   w->partial = calloc(sim_reduce_blocks((size_t)w->cells), sizeof(double));
-  if (!w->partial) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!w->partial) return sim_no_memory("the sums");
   w->arrays.complex = unfolded;
   for (int f = 0; f < w->fields; f++) {
     for (int a = 0; a < DIFFUSION_ARRAYS; a++)
@@ -133,7 +133,7 @@ static sim_status create_rates(diffusion_work *w, const sim_setup *setup) {
 
 static sim_status create(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
   diffusion_work *w = *out = calloc(1, sizeof *w);
-  if (!w) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!w) return sim_no_memory("the model");
   w->p = p;
   w->grid = diffusion_grid_of(p);
   w->fields = (int)p->fields.count;

@@ -127,7 +127,7 @@ sim_status diffusion_spectral_create(const diffusion_grid *grid, int fields, con
                                      bool single, sim_isa isa, int threads, diffusion_spectral **out) {
   diffusion_spectral *s = calloc(1, sizeof *s);
   *out = s;
-  if (!s) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!s) return sim_no_memory("the transforms");
   s->grid = *grid;
   s->fields = fields;
   s->gradients = *gradients;
@@ -154,8 +154,8 @@ sim_status diffusion_spectral_create(const diffusion_grid *grid, int fields, con
   if (status == SIM_OK) {
     s->memory = aligned_alloc(64, (size_t)threads * s->thread_bytes);
     if (!s->memory || !make_slots(s) || (s->paired && !make_mirror(s)))
-      status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for transforms of the grid, %.3g bytes for %d threads",
-                        (double)threads * (double)s->thread_bytes, threads);
+      status = sim_no_memory("transforms of the grid, %.3g bytes for %d threads",
+                             (double)threads * (double)s->thread_bytes, threads);
   }
   if (status != SIM_OK) diffusion_spectral_destroy(out);
   return status;

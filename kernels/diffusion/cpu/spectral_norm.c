@@ -21,7 +21,7 @@ sim_status diffusion_norm_create(const diffusion_spectral *s, diffusion_norm **o
   }
   if (!norm || !norm->along || !norm->partial) {
     diffusion_norm_destroy(out);
-    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    return sim_no_memory("the sums");
   }
   for (int64_t i = 0; i < s->row_points * lanes; i++) {
     const int64_t lane = i % lanes, entry = s->packing == FFT_TWO_REAL ? i : i / lanes * s->group + lane % s->group;

@@ -87,7 +87,7 @@ sim_status diffusion_cuda_write_fill(const diffusion_work *w, diffusion_programs
 }
 
 void diffusion_cuda_fill(const diffusion_work *w, const diffusion_making *making) {
-  static const sim_cuda_kernel kernel = {"diffusion_fill", "tables", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_fill", "tables", SIM_LIMIT_BYTES};
   diffusion_making m = *making;
   const long long entries = m.factor == DIFFUSION_ALIKE ? m.numbers : m.numbers / 2;
   void *arguments[] = {&m};

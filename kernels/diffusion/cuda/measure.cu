@@ -73,7 +73,7 @@ double diffusion_cuda_measure_bytes(double cells) {
 }
 
 template <typename Real> static void measure_field(diffusion_work *w, int field) {
-  static const sim_cuda_kernel kernel = {"diffusion_measure", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_measure", "observe", SIM_LIMIT_BYTES};
   const long long count = w->natural.field, pieces = pieces_of((double)count);
   const Real *values = (const Real *)w->real.data + field * count;
   double *result = w->statistics, *partial = result + MEASURES + 1;
@@ -117,7 +117,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
 }
 
 sim_status diffusion_cuda_lines(diffusion_work *w, int field, int axis, int64_t count, void *out) {
-  static const sim_cuda_kernel kernel = {"diffusion_lines", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_lines", "observe", SIM_LIMIT_BYTES};
   const line_shape s = {{w->grid.n[0], w->grid.n[1], w->grid.n[2]}, count, axis};
   const long long numbers = count * s.n[axis], first = field * w->natural.field;
   const unsigned blocks = (unsigned)((numbers + DIFFUSION_THREADS - 1) / DIFFUSION_THREADS);
@@ -142,7 +142,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) look(const Real *sta
 }
 
 sim_status diffusion_cuda_broken(diffusion_work *w, const sim_buffer *state, int *field) {
-  static const sim_cuda_kernel kernel = {"diffusion_look", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_look", "observe", SIM_LIMIT_BYTES};
   long long numbers = 1;
   for (int i = 1; i < state->rank; i++) numbers *= state->shape[i];
   const long long pieces = pieces_of((double)numbers), most = 8LL * sim_cuda_multiprocessors();
@@ -234,7 +234,7 @@ sim_status diffusion_cuda_norms_create(diffusion_work *w) {
 }
 
 sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes) {
-  static const sim_cuda_kernel kernel = {"diffusion_norms", "error", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_norms", "error", SIM_LIMIT_BYTES};
   static const int arrays[3] = {DIFFUSION_ERROR, DIFFUSION_BETWEEN, DIFFUSION_NEXT};
   const sim_buffer *buffers = w->flat ? w->flat->array : w->array;
   weighed a = {};

@@ -170,7 +170,7 @@ static sim_status create_flat_parts(diffusion_work *w) {
 static sim_status create_by(const diffusion_parameters *p, sim_status (*create_parts)(diffusion_work *),
                             diffusion_work **out) {
   diffusion_work *w = *out = calloc(1, sizeof *w);
-  if (!w) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!w) return sim_no_memory("the model");
   w->p = p;
   w->grid = diffusion_grid_of(p);
   w->place = diffusion_cuda_place(&w->grid);
@@ -236,20 +236,20 @@ static sim_status load(diffusion_work *w) {
   diffusion_cuda_lift(w, -1);
   if (w->fused) {
     diffusion_fused_load(w->fused);
-    return sim_backend_cuda.failed();
+    return sim_queue_cuda.status();
   }
   if (w->axes) {
     diffusion_axes_load(w->axes);
-    return sim_backend_cuda.failed();
+    return sim_queue_cuda.status();
   }
   if (w->flat) {
     diffusion_flat_load(w->flat);
-    return sim_backend_cuda.failed();
+    return sim_queue_cuda.status();
   }
   diffusion_cuda_load(w);
   SIM_TRY(forward(w, w->array[0].data, w->fields));
   diffusion_cuda_visit(w, DIFFUSION_VISIT_LOAD);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status resume(diffusion_work *w) {
@@ -258,7 +258,7 @@ static sim_status resume(diffusion_work *w) {
     diffusion_flat_resume(w->flat);
   else if (w->method.arrays > 0)
     diffusion_cuda_visit(w, DIFFUSION_VISIT_RESUME);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 /* Array [0]: from coefficients of the fields to those of their rates. */
@@ -275,15 +275,15 @@ static sim_status take_rates(diffusion_work *w, const diffusion_moment *moment) 
 static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
   if (w->fused) {
     diffusion_fused_step(w->fused, moment);
-    return sim_backend_cuda.failed();
+    return sim_queue_cuda.status();
   }
   if (w->axes) {
     diffusion_axes_step(w->axes, moment);
-    return sim_backend_cuda.failed();
+    return sim_queue_cuda.status();
   }
   if (w->flat) {
     diffusion_flat_stage(w->flat, index, moment);
-    return sim_backend_cuda.failed();
+    return sim_queue_cuda.status();
   }
   if (w->method.stage[index].forward) SIM_TRY(take_rates(w, moment));
   if (index == w->method.stages - 1 && diffusion_fluctuates(w->p)) {
@@ -291,13 +291,13 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_moment *mo
     SIM_TRY(forward(w, w->array[DIFFUSION_NOISE].data, w->fields));
   }
   diffusion_cuda_visit(w, index);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status jump(diffusion_work *w, double t) {
   make_tables(w, t);
   diffusion_cuda_visit(w, DIFFUSION_VISIT_JUMP);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 /* Array [0] is used up where the state is another one, from which it is made again. */
@@ -307,7 +307,7 @@ static sim_status show_cufft(diffusion_work *w) {
   for (int f = 0; f < w->fields; f += batch) {
     char *fields = (char *)w->array[0].data + (size_t)f * bytes;
     if (w->method.arrays == 0) {
-      SIM_TRY(sim_backend_cuda.stage(w->scratch.data, fields, (size_t)batch * bytes));
+      SIM_TRY(sim_queue_cuda.stage(w->scratch.data, fields, (size_t)batch * bytes));
       fields = w->scratch.data;
     }
     SIM_TRY(inverse(w, fields, batch));
@@ -327,7 +327,7 @@ static sim_status show(diffusion_work *w, const diffusion_moment *half) {
     SIM_TRY(show_cufft(w));
   if (half) diffusion_cuda_rates(w, w->real.data, &w->natural, half);
   diffusion_cuda_lift(w, 1);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status broken(diffusion_work *w, int *field) { return diffusion_cuda_broken(w, state(w), field); }
@@ -340,7 +340,7 @@ static sim_status use(diffusion_work *w, double h, int slot) {
   if (w->length[slot] == h) return SIM_OK;
   w->length[slot] = h;
   make_tables(w, h);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static void accept(diffusion_work *w) {

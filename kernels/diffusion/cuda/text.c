@@ -177,7 +177,7 @@ sim_status diffusion_cuda_write(const diffusion_work *w, diffusion_programs *pro
   if (diffusion_cuda_has_rates(w)) sim_bytes_text(diffusion_programs_add(programs, true), pointwise_rates);
   bool failed = plain->failed || rates->failed;
   for (int i = 0; i < programs->count; i++) failed = failed || programs->text[i].failed;
-  return failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of kernels") : SIM_OK;
+  return failed ? sim_no_memory("the text of kernels") : SIM_OK;
 }
 
 /* ---- programs ---- */

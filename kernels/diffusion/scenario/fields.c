@@ -42,7 +42,7 @@ static sim_status rows_begin(const sim_expr *expr, const bool *uniform, sim_isa 
   r->buffers = calloc(n * (size_t)buffers, sizeof(double));
   if (!r->scratch || !r->x || !r->buffers) {
     rows_end(r);
-    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    return sim_no_memory("the initial values");
   }
   for (int64_t i = 0; i < grid->n[X]; i++) r->x[i] = centre(grid, X, i);
   return SIM_OK;
@@ -299,8 +299,7 @@ sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, int 
   if (trace_graph(p, &trace) != SIM_OK) return SIM_OK; /* too large a graph */
   start c = {.p = p, .grid = grid, .isa = isa, .real_fields = real_fields, .expr = trace};
   c.sums = calloc((size_t)(grid.n[Y] * grid.n[Z]), sizeof(double));
-  const sim_status status =
-      c.sums ? over_rows(&grid, threads, sum_rows, &c) : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  const sim_status status = c.sums ? over_rows(&grid, threads, sum_rows, &c) : sim_no_memory("the initial values");
   double sum = 0;
   for (int64_t row = 0; status == SIM_OK && row < grid.n[Y] * grid.n[Z]; row++) sum += c.sums[row];
   free(c.sums);

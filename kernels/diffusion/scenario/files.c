@@ -39,7 +39,7 @@ sim_status diffusion_read_files(const diffusion_parameters *p, const sim_setup *
   const double all = (double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2];
   if (!diffusion_has_files(p)) return SIM_OK;
   double *values = real_fields && all < 0x1p57 ? malloc((size_t)all * sizeof *values) : NULL;
-  sim_status status = real_fields && !values ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for values of a file") : SIM_OK;
+  sim_status status = real_fields && !values ? sim_no_memory("values of a file") : SIM_OK;
   for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) {
     const diffusion_species *s = diffusion_species_of(p, f);
     if (!s->file.given) continue;

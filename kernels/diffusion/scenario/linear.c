@@ -107,14 +107,14 @@ static sim_status check_field(const diffusion_parameters *p, const diffusion_gri
   const bool taken = own.scratch != NULL;
   free(own.scratch);
   sim_expr_program_free(&linear);
-  return taken ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  return taken ? SIM_OK : sim_no_memory("the linear terms");
 }
 
 sim_status diffusion_check_linear(const diffusion_parameters *p, sim_faults *faults) {
   const diffusion_grid grid = diffusion_grid_of(p);
   row r = {.modes = modes_of(&grid, X)};
   double *numbers = calloc(4 * (size_t)r.modes, sizeof(double));
-  if (!numbers) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!numbers) return sim_no_memory("the linear terms");
   r.kx = numbers;
   r.k2 = numbers + r.modes;
   r.re = numbers + 2 * r.modes;

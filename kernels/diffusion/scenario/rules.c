@@ -388,8 +388,6 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
     sim_faults_add(faults, 0, "fields", "expected 1 to %d fields, got %zu", DIFFUSION_FIELDS, p->fields.count);
     return SIM_OK;
   }
-  if (p->common.precision == SIM_MIXED)
-    sim_faults_add(faults, 0, "precision", "expected \"single\" or \"double\", got \"mixed\"");
   const bool named = check_names(p, faults);
   if (!check_grid(p, faults)) return SIM_OK;
   check_species(p, faults);

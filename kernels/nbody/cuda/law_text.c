@@ -9,7 +9,7 @@ static const char qualifier[] = "static __device__ __forceinline__";
 static const char power[] = "nbody_power";
 
 static sim_status written(const sim_bytes *text) {
-  return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function") : SIM_OK;
+  return text->failed ? sim_no_memory("the text of a function") : SIM_OK;
 }
 
 /* ---- pairs ---- */

@@ -17,8 +17,8 @@ template <typename Real> using potential_kernel = void(bodies<Real>, int, double
 typedef void start_kernel(int, const void *, const void *, const double *, const double *, double *);
 
 template <typename Real> void nbody_cuda_law_tile(nbody_work *w) {
-  static const sim_cuda_kernel narrow = {"nbody_law_tile_f32", "force", SIM_LIMIT_FP32};
-  static const sim_cuda_kernel broad = {"nbody_law_tile_f64", "force", SIM_LIMIT_FP64};
+  static const sim_kernel narrow = {"nbody_law_tile_f32", "force", SIM_LIMIT_FP32};
+  static const sim_kernel broad = {"nbody_law_tile_f64", "force", SIM_LIMIT_FP64};
   const double n = (double)w->options.n;
   const nbody_cuda_tiles cut = nbody_cuda_cut(w);
   bodies<Real> b = bodies_of<Real>(w);
@@ -30,7 +30,7 @@ template <typename Real> void nbody_cuda_law_tile(nbody_work *w) {
 }
 
 template <typename Real> void nbody_cuda_law_potential(nbody_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_law_potential", "observe", SIM_LIMIT_FP64};
+  static const sim_kernel kernel = {"nbody_law_potential", "observe", SIM_LIMIT_FP64};
   const int blocks = nbody_partials(w->options.n), parts = nbody_potential_parts(blocks);
   const double n = (double)w->options.n;
   bodies<Real> b = bodies_of<Real>(w);
@@ -41,7 +41,7 @@ template <typename Real> void nbody_cuda_law_potential(nbody_work *w) {
 }
 
 void nbody_cuda_law_start(nbody_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_law_start", "time step", SIM_LIMIT_FP64};
+  static const sim_kernel kernel = {"nbody_law_start", "time step", SIM_LIMIT_FP64};
   const nbody_state *s = &w->state;
   nbody_launch(&kernel, 10.0 * (double)s->n * (double)s->n, dim3((unsigned)nbody_partials(s->n)), NBODY_PARTIAL_BODIES,
                (start_kernel *)w->laws.start, s->n, s->mass, s->position, s->acceleration, s->jerk, w->partial);
@@ -67,7 +67,7 @@ static double bytes_of(const nbody_work *w, bool single, double reals, double do
 }
 
 void nbody_cuda_law_finish(nbody_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_law_finish", "force", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_law_finish", "force", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   nbody_launch(&kernel, bytes_of(w, w->single, w->options.jerk ? 6 : 3, w->options.jerk ? 6 : 3), grid_of(w),
                EXTERNAL_THREADS, (finish_kernel *)w->laws.finish, w->raw, s->acceleration, s->jerk, s->position,
@@ -75,28 +75,28 @@ void nbody_cuda_law_finish(nbody_work *w) {
 }
 
 void nbody_cuda_law_kick(nbody_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_law_kick", "kick and drift", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_law_kick", "kick and drift", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   nbody_launch(&kernel, bytes_of(w, w->single, 9, 3), grid_of(w), EXTERNAL_THREADS, (kick_kernel *)w->laws.kick, w->raw,
                s->position, s->velocity, s->acceleration, s->n, dt, 0.0, w->t);
 }
 
 void nbody_cuda_law_kick_drift(nbody_work *w, double kick, double drift) {
-  static const sim_cuda_kernel kernel = {"nbody_law_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_law_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   nbody_launch(&kernel, bytes_of(w, w->single, 12, 3), grid_of(w), EXTERNAL_THREADS, (kick_kernel *)w->laws.kick_drift,
                w->raw, s->position, s->velocity, s->acceleration, s->n, kick, drift, w->t);
 }
 
 void nbody_cuda_law_correct(nbody_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_law_correct", "predict and correct", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_law_correct", "predict and correct", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   nbody_launch(&kernel, bytes_of(w, w->single, 18, 6), grid_of(w), EXTERNAL_THREADS, (correct_kernel *)w->laws.correct,
                w->raw, s->position, s->velocity, s->acceleration, s->jerk, w->x0, w->v0, w->a0, w->j0, s->n, dt, w->t);
 }
 
 void nbody_cuda_law_outer(nbody_work *w, double t) {
-  static const sim_cuda_kernel kernel = {"nbody_law_outer", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_law_outer", "observe", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   const int blocks = nbody_partials(s->n);
   nbody_launch(&kernel, (double)s->n * 7 * (w->single ? 4 : 8), dim3((unsigned)blocks), NBODY_PARTIAL_BODIES,
@@ -110,8 +110,8 @@ typedef void observe_kernel(int, const void *, const void *, const void *, const
 typedef void gather_kernel(const double *, int, double *);
 
 sim_status nbody_cuda_law_observe(nbody_work *w, double t, double *values) {
-  static const sim_cuda_kernel mapping = {"nbody_law_observe", "observe", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel gathering = {"nbody_law_gather", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel mapping = {"nbody_law_observe", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel gathering = {"nbody_law_gather", "observe", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   const sim_function_map *map = w->options.observe;
   if (map == NULL || map->count == 0) return SIM_OK;

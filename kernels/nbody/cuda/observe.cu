@@ -45,7 +45,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 template <typename Real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out) {
   (void)t;
-  static const sim_cuda_kernel kernel = {"nbody_sum_bodies", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_sum_bodies", "observe", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   const bool alone = w->plan.method == NBODY_ALONE, law = w->options.laws.pair != nullptr;
   if (!alone && !law) nbody_cuda_potential<Real>(w);
@@ -125,8 +125,8 @@ static __global__ void narrow(int pass, fractions wanted, nbody_search *search) 
 }
 
 template <typename Real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
-  static const sim_cuda_kernel weighing = {"nbody_weigh", "observe", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel narrowing = {"nbody_narrow", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel weighing = {"nbody_weigh", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel narrowing = {"nbody_narrow", "observe", SIM_LIMIT_BYTES};
   const int64_t n = w->state.n;
   const int blocks = nbody_partials(n), most = 4 * sim_cuda_multiprocessors();
   fractions wanted;
@@ -201,7 +201,7 @@ static double least_of_partials(nbody_work *w) {
 }
 
 double nbody_cuda_step_softened(nbody_work *w, double eta) {
-  static const sim_cuda_kernel kernel = {"nbody_softened_step", "time step", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_softened_step", "time step", SIM_LIMIT_BYTES};
   nbody_cuda_finish(w);
   sim_cuda_begin(&kernel);
   softened<<<(unsigned)nbody_partials(w->state.n), THREADS, 0, stream()>>>((int)w->state.n, w->state.acceleration,
@@ -211,7 +211,7 @@ double nbody_cuda_step_softened(nbody_work *w, double eta) {
 }
 
 double nbody_cuda_step_aarseth(nbody_work *w, double eta, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_aarseth_step", "time step", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_aarseth_step", "time step", SIM_LIMIT_BYTES};
   nbody_cuda_finish(w);
   sim_cuda_begin(&kernel);
   aarseth<<<(unsigned)nbody_partials(w->state.n), THREADS, 0, stream()>>>((int)w->state.n, w->state.acceleration,
@@ -221,7 +221,7 @@ double nbody_cuda_step_aarseth(nbody_work *w, double eta, double dt) {
 }
 
 template <typename Real> double nbody_cuda_step_start(nbody_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_start_step", "time step", SIM_LIMIT_FP64};
+  static const sim_kernel kernel = {"nbody_start_step", "time step", SIM_LIMIT_FP64};
   const double n = (double)w->state.n, eps = w->options.softening;
   nbody_cuda_finish(w);
   if (w->laws.start != nullptr) {

@@ -184,7 +184,7 @@ void nbody_cuda_destroy(nbody_work **work) {
 sim_status nbody_cuda_create(const nbody_options *options, const nbody_state *state, bool single,
                              const nbody_cuda_plan *plan, nbody_work **out) {
   nbody_work *w = *out = (nbody_work *)calloc(1, sizeof *w);
-  if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the integrator");
+  if (w == NULL) return sim_no_memory("the integrator");
   w->options = *options;
   w->state = *state;
   w->plan = *plan;
@@ -215,7 +215,7 @@ sim_status nbody_cuda_create(const nbody_options *options, const nbody_state *st
   set_units(w, &e);
   if (plan->method == NBODY_SYMMETRIC && single) nbody_cuda_symmetric_prepare<float>(w);
   if (plan->method == NBODY_SYMMETRIC && !single) nbody_cuda_symmetric_prepare<double>(w);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 /* ---- the table ---- */

@@ -89,7 +89,7 @@ static double raw_bytes(const nbody_work *w) {
 }
 
 void nbody_cuda_finish(nbody_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_finish", "force", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_finish", "force", SIM_LIMIT_BYTES};
   if (w->raw.kind == nbody_raw::NBODY_RAW_NONE) return;
   if (w->laws.finish != nullptr) {
     nbody_cuda_law_finish(w);
@@ -103,7 +103,7 @@ void nbody_cuda_finish(nbody_work *w) {
 }
 
 template <typename Real> void nbody_cuda_kick(nbody_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_kick", "kick and drift", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_kick", "kick and drift", SIM_LIMIT_BYTES};
   if (w->state.jerk != NULL) nbody_cuda_finish(w); /* it is raw as well */
   if (w->laws.kick != nullptr && w->raw.kind != nbody_raw::NBODY_RAW_NONE) {
     nbody_cuda_law_kick(w, dt);
@@ -119,14 +119,14 @@ template <typename Real> void nbody_cuda_kick(nbody_work *w, double dt) {
 }
 
 template <typename Real> void nbody_cuda_drift(nbody_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_drift", "kick and drift", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_drift", "kick and drift", SIM_LIMIT_BYTES};
   const size_t components = components_of(w);
   nbody_launch(&kernel, (double)components * 3 * sizeof(Real), grid_of(components), THREADS, drift<Real>,
                (Real *)w->state.position, (const Real *)w->state.velocity, components, dt);
 }
 
 template <typename Real> void nbody_cuda_kick_drift(nbody_work *w, double kicked, double drifted) {
-  static const sim_cuda_kernel kernel = {"nbody_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
   if (w->state.jerk != NULL) nbody_cuda_finish(w); /* it is raw as well */
   if (w->laws.kick_drift != nullptr && w->raw.kind != nbody_raw::NBODY_RAW_NONE) {
     nbody_cuda_law_kick_drift(w, kicked, drifted);
@@ -141,7 +141,7 @@ template <typename Real> void nbody_cuda_kick_drift(nbody_work *w, double kicked
 }
 
 template <typename Real> void nbody_cuda_predict(nbody_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_predict", "predict and correct", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_predict", "predict and correct", SIM_LIMIT_BYTES};
   const size_t components = components_of(w);
   nbody_cuda_finish(w);
   nbody_launch(&kernel, (double)components * (6 * sizeof(Real) + 32), grid_of(components), THREADS, predict<Real>,
@@ -150,7 +150,7 @@ template <typename Real> void nbody_cuda_predict(nbody_work *w, double dt) {
 }
 
 template <typename Real> void nbody_cuda_correct(nbody_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_correct", "predict and correct", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_correct", "predict and correct", SIM_LIMIT_BYTES};
   if (w->laws.correct != nullptr && w->raw.kind != nbody_raw::NBODY_RAW_NONE) {
     nbody_cuda_law_correct(w, dt);
     return;

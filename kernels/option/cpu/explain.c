@@ -78,7 +78,7 @@ static sim_status explain_asset(const place *at, int asset) {
   void *scratch = aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64);
   void **prices = calloc(variants * WINDOW, sizeof *prices);
   char *room = aligned_alloc(64, variants * WINDOW * row);
-  sim_status status = sim_fail(SIM_ERR_NO_MEMORY, "no memory to look for a path");
+  sim_status status = sim_no_memory("the search for a path");
   if (scratch != NULL && prices != NULL && room != NULL) {
     for (size_t i = 0; i < variants * WINDOW; i++) prices[i] = room + i * row;
     status = look_at_steps(at, asset, program, scratch, prices);

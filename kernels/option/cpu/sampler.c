@@ -23,7 +23,7 @@ static sim_status make_room(const option_sampler *s, option_room *r) {
   const size_t all = (features + outputs) * chunk + kernel + program + 2 * OPTION_CHUNK * sizeof(double);
   r->all = aligned_alloc(64, rounded(all));
   r->features = calloc(features + outputs + 1, sizeof(void *));
-  if (r->all == NULL || r->features == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for paths");
+  if (r->all == NULL || r->features == NULL) return sim_no_memory("paths");
   r->outputs = r->features + features;
   for (size_t i = 0; i < features + outputs; i++) r->features[i] = r->all + i * chunk;
   r->kernel = r->all + (features + outputs) * chunk;
@@ -48,7 +48,7 @@ static sim_status make_variants(option_sampler *s, const option_parameters *p) {
   s->numbers = aligned_alloc(64, rounded((2 * numbers * (size_t)variants + assets * assets) * size));
   if (cholesky == NULL || s->numbers == NULL) {
     free(cholesky);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+    return sim_no_memory("the market");
   }
   sim_status status = option_cholesky(p, cholesky);
   char *at = s->numbers;
@@ -85,7 +85,7 @@ static sim_status make_variants(option_sampler *s, const option_parameters *p) {
 static sim_status make_tangents(option_sampler *s) {
   const size_t steps = (size_t)s->paths.steps, count = (size_t)s->estimate.graph.tangents, size = real_size(s);
   s->slopes = malloc(2 * count * steps * size + 1);
-  if (s->slopes == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
+  if (s->slopes == NULL) return sim_no_memory("the greeks");
   for (size_t i = 0; i < 2 * count * steps; i++) put(s, s->slopes, i, s->estimate.tangent[i]);
   for (size_t t = 0; t < count; t++)
     s->tangent[t] = (option_tangent){.asset = s->estimate.graph.tangent[t].asset,
@@ -104,7 +104,7 @@ static sim_status make_rules(option_sampler *s, const option_parameters *p, cons
   if (s->policy.rule == NULL) return SIM_OK;
   s->rules = calloc(markets * payoffs, sizeof *s->rules);
   s->growth = calloc(markets * payoffs * steps, sizeof *s->growth);
-  if (s->rules == NULL || s->growth == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise");
+  if (s->rules == NULL || s->growth == NULL) return sim_no_memory("early exercise");
   for (size_t m = 0; m < markets; m++)
     option_policy_in(&s->policy, &s->estimate.market[m], s->rules + m * payoffs, s->growth + m * payoffs * steps);
   for (int v = 0; v < s->paths.variants; v++) s->variant[v].rule = s->rules + (size_t)(v / s->estimate.signs) * payoffs;
@@ -283,7 +283,7 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   s->chunk = s->block < OPTION_CHUNK ? s->block : OPTION_CHUNK;
   s->sums = calloc((size_t)OPTION_BATCH * OPTION_CHUNKS * 2 * (size_t)(OPTION_CHUNK / s->chunk),
                    (size_t)s->estimate.quantities * sizeof(double));
-  if (s->rooms == NULL || s->sums == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the sums");
+  if (s->rooms == NULL || s->sums == NULL) return sim_no_memory("the sums");
   s->paths.variants = s->estimate.markets * s->estimate.signs;
   s->paths.features = s->estimate.graph.features;
   s->paths.feature = s->estimate.graph.feature;
@@ -305,7 +305,7 @@ static sim_status make(option_sampler *s, const option_parameters *p, const sim_
   SIM_TRY(begin(s, p, setup, false));
   if (p->sampling.generator == OPTION_MRG32K3A) {
     s->paths.mrg = s->mrg = malloc(sizeof *s->mrg);
-    if (s->mrg == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for random numbers");
+    if (s->mrg == NULL) return sim_no_memory("random numbers");
     option_mrg_make(p->common.seed, s->mrg);
   }
   SIM_TRY(make_rules(s, p, setup));
@@ -347,7 +347,7 @@ static void destroy(option_sampler **sampler) {
 
 static sim_status create(const option_parameters *p, const sim_setup *setup, option_sampler **out) {
   *out = calloc(1, sizeof **out);
-  if (*out == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (*out == NULL) return sim_no_memory("the model");
   const sim_status status = make(*out, p, setup);
   if (status != SIM_OK) destroy(out);
   return status;
@@ -356,7 +356,7 @@ static sim_status create(const option_parameters *p, const sim_setup *setup, opt
 sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup, option_sampler *out[2]) {
   for (int k = 0; k < 2; k++) {
     out[k] = calloc(1, sizeof *out[k]);
-    if (out[k] == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+    if (out[k] == NULL) return sim_no_memory("the model");
     SIM_TRY(begin(out[k], p, setup, k == 1));
   }
   option_sampler *coarse = out[0], *fine = out[1];

@@ -31,7 +31,7 @@ typedef struct fit {
   double *price, *cash, *partial, *sums; /* on the device: [dates][paths], [paths], [chunks][SUMS], [SUMS] */
 } fit;
 
-static void launch(const sim_cuda_kernel *kernel, double amount, void *function, int blocks, int threads, void **args) {
+static void launch(const sim_kernel *kernel, double amount, void *function, int blocks, int threads, void **args) {
   const struct cudaLaunchConfig_st config = {
       .gridDim = {(unsigned)blocks, 1, 1}, .blockDim = {(unsigned)threads, 1, 1}, .stream = sim_cuda_stream()};
   sim_cuda_begin(kernel);
@@ -46,7 +46,7 @@ static void end(void *self) {
 }
 
 static sim_status walk(void *self, const option_rule *rule, int asset, int chunks) {
-  static const sim_cuda_kernel recording = {"option_record", "exercise", SIM_LIMIT_FP64};
+  static const sim_kernel recording = {"option_record", "exercise", SIM_LIMIT_FP64};
   fit *f = self;
   const size_t paths = (size_t)chunks * OPTION_CHUNK, dates = (size_t)rule->dates;
   void *device = NULL;
@@ -63,13 +63,13 @@ static sim_status walk(void *self, const option_rule *rule, int asset, int chunk
   unsigned high = (unsigned)(OPTION_FIT_FIRST >> 32), low = (unsigned)OPTION_FIT_FIRST;
   launch(&recording, 50.0 * (double)paths * f->plan.steps * f->plan.assets, f->record, (int)paths / OPTION_CUDA_THREADS,
          OPTION_CUDA_THREADS, (void *[]){f->constants, &f->keys, &f->table, &high, &low, &to});
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status sums(void *self, const option_rule *rule, int date, const double *beta, double discount,
                        double *sum) {
-  static const sim_cuda_kernel stepping = {"option_fit", "exercise", SIM_LIMIT_BYTES},
-                               adding = {"option_fit_total", "exercise", SIM_LIMIT_BYTES};
+  static const sim_kernel stepping = {"option_fit", "exercise", SIM_LIMIT_BYTES},
+                          adding = {"option_fit_total", "exercise", SIM_LIMIT_BYTES};
   fit *f = self;
   const size_t paths = (size_t)f->chunks * OPTION_CHUNK;
   const double *now = f->price + (size_t)date * paths, *next = beta != NULL ? now + paths : now;
@@ -81,7 +81,7 @@ static sim_status sums(void *self, const option_rule *rule, int date, const doub
   launch(&adding, 8.0 * f->chunks * OPTION_FIT_SUMS, f->total, 1, 32 * OPTION_CUDA_FIT_SUMS,
          (void *[]){&f->partial, &f->chunks, &f->sums});
   SIM_TRY(sim_backend_cuda.copy(sum, f->sums, OPTION_FIT_SUMS * sizeof(double)));
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status load(fit *f) {
@@ -104,8 +104,8 @@ static sim_status make(fit *f, const option_parameters *p, const option_estimate
   const size_t table = (f->plan.table + 4) * sizeof(double);
   void *host = calloc(1, table);
   f->constants = calloc((size_t)f->plan.constants + 1, sizeof(double));
-  sim_status status = host == NULL || f->constants == NULL ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market")
-                                                           : sim_backend_cuda.alloc(table, &f->table);
+  sim_status status =
+      host == NULL || f->constants == NULL ? sim_no_memory("the market") : sim_backend_cuda.alloc(table, &f->table);
   if (status == SIM_OK) {
     option_cuda_plan_fill(&f->plan, NULL, host, f->constants);
     status = sim_backend_cuda.copy(f->table, host, table);
@@ -129,7 +129,7 @@ sim_status option_cuda_fit(const option_parameters *p, const option_estimate *es
   if (option_cuda_fit_bytes(p) == 0) return SIM_OK;
   option_estimate *bare = calloc(1, sizeof *bare);
   fit *f = calloc(1, sizeof *f);
-  sim_status status = bare == NULL || f == NULL ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for early exercise") : SIM_OK;
+  sim_status status = bare == NULL || f == NULL ? sim_no_memory("early exercise") : SIM_OK;
   if (status == SIM_OK) {
     bare->markets = bare->signs = 1;
     bare->market[0] = estimate->market[0]; /* lent */

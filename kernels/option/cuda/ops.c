@@ -81,7 +81,7 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
 
 /* ---- launches ---- */
 
-static void launch(const sim_cuda_kernel *kernel, double amount, void *function, int blocks, int threads, void **args) {
+static void launch(const sim_kernel *kernel, double amount, void *function, int blocks, int threads, void **args) {
   const struct cudaLaunchConfig_st config = {
       .gridDim = {(unsigned)blocks, 1, 1}, .blockDim = {(unsigned)threads, 1, 1}, .stream = sim_cuda_stream()};
   sim_cuda_begin(kernel);
@@ -93,8 +93,8 @@ static int blocks_of(const option_sampler *s, int64_t count) { return (int)divid
 
 /* Sums of `count` samples from `first` on, block by block, to s->sums. */
 static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot) {
-  static const sim_cuda_kernel sampling = {"option_sample", "paths", SIM_LIMIT_FP32},
-                               gathering = {"option_gather", "sums", SIM_LIMIT_BYTES};
+  static const sim_kernel sampling = {"option_sample", "paths", SIM_LIMIT_FP32},
+                          gathering = {"option_gather", "sums", SIM_LIMIT_BYTES};
   option_range range = {(unsigned long long)first, (unsigned long long)count, (unsigned)s->block,
                         pilot ? 0 : (unsigned)s->scrambles, !pilot && s->plan.matched};
   int parts = pilot ? (int)divide(count, s->plan.part) : parts_of(s, count), numbers = 2 * s->estimate.quantities;
@@ -120,7 +120,7 @@ static sim_status run(option_sampler *s, int64_t first, int64_t count, bool pilo
     s->ahead_count = left < most ? left : most;
     queue(s, s->ahead_first, s->ahead_count, false);
   }
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 /* ---- the pilot ---- */
@@ -151,7 +151,7 @@ static sim_status pilot(option_sampler *s) {
   static const double slopes[3] = {0, 1, -1};
   const int quantities = s->estimate.quantities;
   double *first = calloc(6 * (size_t)quantities, sizeof *first), *second = first + 3 * quantities;
-  if (first == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the pilot");
+  if (first == NULL) return sim_no_memory("the pilot");
   sim_status status = SIM_OK;
   for (int k = 0; k < 3 && status == SIM_OK; k++) {
     for (int q = 0; q < quantities; q++) tune(s, q, 0, slopes[k]);
@@ -245,9 +245,7 @@ static sim_status fill(option_sampler *s) {
   void *host = calloc(1, table), *device = NULL;
   s->constants = calloc((size_t)s->plan.constants, real);
   s->host = calloc(blocks * numbers, sizeof(double));
-  sim_status status = host == NULL || s->constants == NULL || s->host == NULL
-                          ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market")
-                          : SIM_OK;
+  sim_status status = host == NULL || s->constants == NULL || s->host == NULL ? sim_no_memory("the market") : SIM_OK;
   if (status == SIM_OK) status = sim_backend_cuda.alloc(table, &s->table);
   if (status == SIM_OK) status = sim_backend_cuda.alloc((parts + blocks) * numbers * sizeof(double), &device);
   s->partial = device;
@@ -265,7 +263,7 @@ static sim_status fill_points(option_sampler *s, const option_quasi *q, bool sin
                real = single ? sizeof(float) : sizeof(double);
   const size_t integers = (all * (OPTION_SOBOL_BITS + 1) + 3 * steps + 1) / 2 * 2 * sizeof(uint32_t);
   char *host = calloc(1, integers + weights * real), *device = NULL;
-  if (host == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for Sobol's numbers");
+  if (host == NULL) return sim_no_memory("Sobol's numbers");
   int32_t *bridge = (int32_t *)(void *)host + all * (OPTION_SOBOL_BITS + 1);
   memcpy(host, q->direction, all * OPTION_SOBOL_BITS * sizeof(uint32_t));
   memcpy(host + all * OPTION_SOBOL_BITS * sizeof(uint32_t), q->shift, all * sizeof(uint32_t));
@@ -308,7 +306,7 @@ static sim_status make_points(option_sampler *s, const option_parameters *p) {
 static sim_status fill_mrg(uint64_t seed, const unsigned **out) {
   option_mrg *host = malloc(sizeof *host);
   void *device = NULL;
-  if (host == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for random numbers");
+  if (host == NULL) return sim_no_memory("random numbers");
   option_mrg_make(seed, host);
   sim_status status = sim_backend_cuda.alloc(sizeof *host, &device);
   if (status == SIM_OK) status = sim_backend_cuda.copy(device, host, sizeof *host);
@@ -348,7 +346,7 @@ static sim_status make(option_sampler *s, const option_parameters *p) {
 static sim_status create(const option_parameters *p, const sim_setup *setup, option_sampler **out) {
   (void)setup;
   *out = calloc(1, sizeof **out);
-  if (*out == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (*out == NULL) return sim_no_memory("the model");
   const sim_status status = make(*out, p);
   if (status != SIM_OK) destroy(out);
   return status;

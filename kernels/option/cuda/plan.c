@@ -247,7 +247,7 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   plan->cholesky = calloc(assets * assets + (size_t)e->quantities, sizeof(double));
   plan->grid_at = calloc(most + views, sizeof *plan->grid_at);
   if (numbers == NULL || plan->grid_at == NULL || plan->view == NULL || plan->cholesky == NULL)
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+    return sim_no_memory("the market");
   plan->track_begin = numbers + most;
   plan->line_begin = plan->track_begin + assets + 1;
   plan->track_market = plan->line_begin + most + 1;

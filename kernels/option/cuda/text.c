@@ -348,7 +348,7 @@ static void add_call(const option_cuda_plan *plan, int group, sim_bytes *text) {
 static sim_status add_payoffs(const option_cuda_plan *plan, sim_bytes *text) {
   const option_estimate *e = plan->estimate;
   composer *c = calloc(1, sizeof *c);
-  if (c == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the payoffs");
+  if (c == NULL) return sim_no_memory("the payoffs");
   c->plan = plan;
   sim_status status = sim_expr_builder_create(&c->builder);
   if (status == SIM_OK) status = compose(c, text);
@@ -396,7 +396,7 @@ sim_status option_cuda_write_fit(const option_cuda_plan *record, sim_bytes *text
                        "                  unsigned high, unsigned low, const recorder to) {\n"
                        "  record_path<scheme>(c, keys, table, high, low, to);\n"
                        "}\n");
-  return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of the paths") : SIM_OK;
+  return text->failed ? sim_no_memory("the text of the paths") : SIM_OK;
 }
 
 sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) {
@@ -411,7 +411,7 @@ sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) {
                        "                  double *partial) {\n"
                        "  sample_part<scheme, payoffs>(c, keys, table, range, points, partial);\n"
                        "}\n");
-  return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of the payoffs") : SIM_OK;
+  return text->failed ? sim_no_memory("the text of the payoffs") : SIM_OK;
 }
 
 sim_source option_cuda_source(const option_cuda_plan *plan, const sim_bytes *text) {

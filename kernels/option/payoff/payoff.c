@@ -386,7 +386,7 @@ sim_status option_graph_create(const option_parameters *p, const option_market *
   const char *pointers[SIM_EXPR_OUTPUTS_MAX];
   *out = (option_graph){0};
   option_maker *m = calloc(1, sizeof *m);
-  if (m == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the payoffs");
+  if (m == NULL) return sim_no_memory("the payoffs");
   *m = (option_maker){.graph = out, .market = market, .tangents = tangents};
   m->status = sim_expr_builder_create(&m->builder);
   if (m->status == SIM_OK) make(m, p, refs);

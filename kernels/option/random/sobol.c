@@ -155,7 +155,7 @@ sim_status option_quasi_create(const option_parameters *p, option_quasi *out) {
   if (mrg != NULL) option_mrg_make(p->common.seed, mrg);
   if (direction == NULL || (p->sampling.generator == OPTION_MRG32K3A && mrg == NULL) || numbers == NULL ||
       bridge == NULL || (pca && component == NULL))
-    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for Sobol's numbers");
+    status = sim_no_memory("Sobol's numbers");
   if (status == SIM_OK) status = read_directions(out->dimensions, direction);
   if (status == SIM_OK) {
     scramble(out, mrg, p->common.seed, direction, numbers, numbers + all * BITS);

@@ -46,10 +46,10 @@ double option_bias_bytes(const option_parameters *p, const sim_setup *setup) {
 sim_status option_bias_create(const option_parameters *p, const sim_setup *setup, option_bias **out) {
   const option_parameters q = plain(p);
   option_bias *b = *out = calloc(1, sizeof *b);
-  if (b == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (b == NULL) return sim_no_memory("the model");
   b->payoffs = option_payoff_count(p);
   b->means = calloc((size_t)b->payoffs * CHUNKS_MOST, sizeof(double));
-  if (b->means == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (b->means == NULL) return sim_no_memory("the model");
   sim_setup host = *setup;
   host.backend = &sim_backend_cpu;
   host.isa = sim_isa_best();

@@ -174,7 +174,7 @@ static sim_status search_all(search *s, double maturity, int *coarse) {
   free(room);
   free(s->scratch);
   sim_expr_program_free(&program);
-  return good ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the jumps of a function");
+  return good ? SIM_OK : sim_no_memory("the jumps of a function");
 }
 
 static int compare(const void *a, const void *b) {

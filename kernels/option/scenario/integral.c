@@ -138,7 +138,7 @@ static sim_status integrate(integral *f, const sim_expr *expr, int steps, double
   sim_expr_program *program = NULL;
   sim_status status = sim_expr_program_create(expr, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &program);
   f->scratch = status == SIM_OK ? aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64) : NULL;
-  if (status == SIM_OK && f->scratch == NULL) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+  if (status == SIM_OK && f->scratch == NULL) status = sim_no_memory("the market");
   if (status == SIM_OK) status = option_breaks(expr, 0, 0, steps * dt, &breaks, &count, &f->missed);
   if (status == SIM_OK) {
     f->program = program;
@@ -248,7 +248,7 @@ static sim_status tell_jumps(const option_parameters *p, int asset) {
 sim_status option_check_vols(const option_parameters *p) {
   const size_t n = p->assets.count;
   double *room = calloc(4 * (size_t)p->steps, sizeof *room), lost = 0;
-  sim_status status = room != NULL ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the correlation");
+  sim_status status = room != NULL ? SIM_OK : sim_no_memory("the correlation");
   for (size_t i = 0; i < n && p->correlation.rows == n; i++)
     for (size_t j = 0; j < i && status == SIM_OK; j++) {
       const sim_expr *a = option_asset_at(p, (int)i)->vol, *b = option_asset_at(p, (int)j)->vol;

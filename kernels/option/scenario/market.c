@@ -65,7 +65,7 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
   }
   if (moved) out->mover = calloc((size_t)out->assets, sizeof *out->mover);
   if (out->spot == NULL || room == NULL || (moved && out->mover == NULL)) {
-    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+    status = sim_no_memory("the market");
   } else {
     out->drift = out->spot + out->assets;
     out->vol = out->drift + numbers;

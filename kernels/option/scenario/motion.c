@@ -41,14 +41,14 @@ sim_status option_local_vol(const sim_expr *expr, double price, double t, double
     sim_expr_program_run(program, 1, (const void *const[]){&price, &t}, (void *const[]){out}, scratch);
   free(scratch);
   sim_expr_program_free(&program);
-  return scratch != NULL ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the local volatility");
+  return scratch != NULL ? SIM_OK : sim_no_memory("the local volatility");
 }
 
 /* Rows of the grid at the beginning of each step. */
 static sim_status set_grid(const option_vol_grid *g, int steps, double dt, option_mover *m) {
   const size_t n = g->spots.rows, times = g->times.rows;
   double *numbers = calloc(n * (1 + (size_t)steps), sizeof *numbers);
-  if (numbers == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the local volatility");
+  if (numbers == NULL) return sim_no_memory("the local volatility");
   m->motion = OPTION_LOCAL_GRID;
   m->nodes = (int)n;
   for (size_t k = 0; k < n; k++) numbers[k] = g->spots.data[k];

@@ -236,7 +236,7 @@ static sim_status check_local(const option_parameters *p, const double *spot) {
 static sim_status check_numbers(const option_parameters *p, sim_faults *faults) {
   option_market market;
   double *cholesky = calloc(p->assets.count * p->assets.count, sizeof *cholesky);
-  if (cholesky == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the correlation");
+  if (cholesky == NULL) return sim_no_memory("the correlation");
   sim_status status = option_cholesky(p, cholesky);
   free(cholesky);
   if (status == SIM_OK) {

@@ -71,7 +71,7 @@ static sim_status create(const collision_options *options, const collision_state
   const size_t n = (size_t)options->n;
   collision_work *w = calloc(1, sizeof *w);
   *out = w;
-  if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (w == NULL) return sim_no_memory("the model");
   w->o = *options;
   w->state = *state;
   contact_laws(options, w->law);
@@ -90,7 +90,7 @@ static sim_status create(const collision_options *options, const collision_state
   w->near = calloc(n * (size_t)options->meshes + 1, sizeof *w->near);
   if (status == SIM_OK && (!w->slot || !w->block || !w->old_first || !w->near || !create_grains(options, &w->now) ||
                            !create_grains(options, &w->spare)))
-    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu grains", n);
+    status = sim_no_memory("%zu grains", n);
   shift_images(w, state->time);
   if (status == SIM_OK) status = collision_fields_create(options, &w->fields);
   if (status != SIM_OK) destroy(out);

@@ -22,7 +22,7 @@ sim_status collision_search_create(const collision_options *o, double smallest, 
   out->neighbour = malloc((size_t)out->room * sizeof *out->neighbour);
   if (out->cell_of && out->order && out->first && out->neighbour) return SIM_OK;
   collision_search_destroy(out);
-  return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the neighbours of %zu grains", n);
+  return sim_no_memory("the neighbours of %zu grains", n);
 }
 
 void collision_search_destroy(collision_search *s) {

@@ -48,7 +48,7 @@ static sim_status download_picked_grains(const general_work<real> *w, uint32_t c
   SIM_TRY(sim_backend_cuda.copy(ids, w->arrays.order, count * sizeof *ids));
   SIM_TRY(sim_backend_cuda.copy(piece, w->arrays.grains[now.order ^ 1].position, count * sizeof *position));
   for (uint32_t k = 0; k < count; k++) {
-    if (!collision_indices_add(out, ids[k])) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that go");
+    if (!collision_indices_add(out, ids[k])) return sim_no_memory("grains that go");
     real *const x = (real *)s->position + ids[k];
     x[0] = position[k].x, x[s->n] = position[k].y, x[2 * s->n] = position[k].z;
   }
@@ -72,7 +72,7 @@ static sim_status pick(general_work<real> *w, const collision_region *regions, i
   SIM_TRY(sim_backend_cuda.copy(&picked, w->arrays.rank + w->numbers.n, sizeof picked));
   if (picked == 0) return SIM_OK;
   char *piece = (char *)malloc(picked * (sizeof(vec4<real>) + sizeof(uint32_t)));
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains on their way from the GPU");
+  if (piece == NULL) return sim_no_memory("grains on their way from the GPU");
   const sim_status status =
       download_picked_grains(w, picked, (uint32_t *)(piece + picked * sizeof(vec4<real>)), piece, out);
   free(piece);
@@ -84,7 +84,7 @@ static sim_status pick(general_work<real> *w, const collision_region *regions, i
 template <typename real>
 static sim_status upload_moves(general_work<real> *w, const collision_move *moves, int64_t count, grain_moves *out) {
   uint32_t *const piece = (uint32_t *)malloc(3 * (size_t)count * sizeof *piece + 1);
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that stay");
+  if (piece == NULL) return sim_no_memory("grains that stay");
   for (int64_t k = 0; k < count; k++) {
     piece[k] = (uint32_t)moves[k].from;
     piece[count + k] = (uint32_t)moves[k].count;
@@ -107,7 +107,7 @@ static sim_status upload_new_grains(const general_work<real> *w, const general_c
                                                                                                 NULL};
   vec4<real> *const to[] = {g->position, g->velocity, g->spin};
   vec4<real> *const piece = (vec4<real> *)malloc((size_t)count * sizeof *piece);
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains on their way to the GPU");
+  if (piece == NULL) return sim_no_memory("grains on their way to the GPU");
   uint32_t *const words = (uint32_t *)piece;
   sim_status status = SIM_OK;
   for (int a = 0; a < 3 && status == SIM_OK; a++) {

@@ -7,7 +7,7 @@ static sim_status emit(const sim_expr *expr, const char *name, sim_bytes *text) 
 }
 
 static sim_status written(const sim_bytes *text) {
-  return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function") : SIM_OK;
+  return text->failed ? sim_no_memory("the text of a function") : SIM_OK;
 }
 
 /* ---- an external field ---- */

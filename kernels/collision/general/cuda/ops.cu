@@ -41,7 +41,7 @@ template <typename real> static real offset_at(const general_work<real> *w, doub
 template <typename real>
 static sim_status create(const collision_options *options, const collision_state *state, general_work<real> **out) {
   general_work<real> *const w = *out = (general_work<real> *)calloc(1, sizeof *w);
-  if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (w == NULL) return sim_no_memory("the model");
   w->options = *options;
   w->state = *state;
   w->smallest = options->radius_most > 0 ? options->radius_least : INFINITY;
@@ -113,7 +113,7 @@ template <typename real> static sim_status step(general_work<real> *w, double t,
   w->due = dt;
   w->ended = 0;
   w->poses = poses_of(w);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 /* External potential energy; NaN where the scenario gives only the acceleration. */

@@ -12,7 +12,7 @@ enum { PIECE = 1 << 18 };
 template <typename real>
 static sim_status copy_vectors(vec4<real> *device, void *vectors, void *fourth, int64_t n, bool out) {
   vec4<real> *piece = (vec4<real> *)malloc(PIECE * sizeof *piece);
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains on their way to or from the GPU");
+  if (piece == NULL) return sim_no_memory("the grains on their way to or from the GPU");
   real *const v = (real *)vectors, *const f = (real *)fourth;
   sim_status status = SIM_OK;
   for (int64_t first = 0; first < n && status == SIM_OK; first += PIECE) {
@@ -35,7 +35,7 @@ static sim_status copy_vectors(vec4<real> *device, void *vectors, void *fourth, 
 /* Uploads 64-bit integers [n] as 32-bit ones; `from` NULL: 0, 1, 2 ... */
 static inline sim_status upload_integers(uint32_t *device, const uint64_t *from, int64_t n) {
   uint32_t *piece = (uint32_t *)malloc(PIECE * sizeof *piece);
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains on their way to the GPU");
+  if (piece == NULL) return sim_no_memory("the grains on their way to the GPU");
   sim_status status = SIM_OK;
   for (int64_t first = 0; first < n && status == SIM_OK; first += PIECE) {
     const int64_t here = n - first < PIECE ? n - first : (int64_t)PIECE;
@@ -48,7 +48,7 @@ static inline sim_status upload_integers(uint32_t *device, const uint64_t *from,
 
 static inline sim_status download_integers(const uint32_t *device, uint64_t *to, int64_t n) {
   uint32_t *piece = (uint32_t *)malloc(PIECE * sizeof *piece);
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains on their way from the GPU");
+  if (piece == NULL) return sim_no_memory("the grains on their way from the GPU");
   sim_status status = SIM_OK;
   for (int64_t first = 0; first < n && status == SIM_OK; first += PIECE) {
     const int64_t here = n - first < PIECE ? n - first : (int64_t)PIECE;
@@ -68,7 +68,7 @@ template <typename real> static sim_status load_history(general_work<real> *w) {
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
   const general_list<real> *list = &w->arrays.list[now.home ^ spare];
   uint64_t *first = (uint64_t *)calloc((size_t)n + 1, sizeof *first), last = 0;
-  if (first == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the history of contacts");
+  if (first == NULL) return sim_no_memory("the history of contacts");
   int64_t count = 0;
   bool good = true;
   for (; count < s->room && s->contact_grain[count] != UINT64_MAX && good; count++) {
@@ -98,7 +98,7 @@ template <typename real>
 static sim_status copy_crossed(const general_work<real> *w, const general_records<real> *records, bool out) {
   const int64_t count = w->state.n * w->numbers.gates;
   int32_t *piece = (int32_t *)malloc((size_t)count * sizeof *piece + 1);
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains on their way to or from the GPU");
+  if (piece == NULL) return sim_no_memory("the grains on their way to or from the GPU");
   for (int64_t k = 0; k < count && !out; k++) piece[k] = (int32_t)w->state.crossed[k];
   sim_status status = out ? sim_backend_cuda.copy(piece, records->crossed, (size_t)count * sizeof *piece)
                           : sim_backend_cuda.copy(records->crossed, piece, (size_t)count * sizeof *piece);
@@ -184,7 +184,7 @@ template <typename real> static sim_status store_history(general_work<real> *w) 
     for (int c = 0; c < w->options.springs; c++) ((real *)s->contact_spring)[c * s->room + k] = 0;
   }
   uint32_t *first = (uint32_t *)malloc(((size_t)n + 1) * sizeof *first);
-  if (first == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the history of contacts");
+  if (first == NULL) return sim_no_memory("the history of contacts");
   sim_status status = sim_backend_cuda.copy(first, w->arrays.rank, ((size_t)n + 1) * sizeof *first);
   for (int64_t id = 0; id < n && status == SIM_OK; id++)
     for (uint32_t k = first[id]; k < first[id + 1]; k++) s->contact_grain[k] = (uint64_t)id;

@@ -14,10 +14,10 @@ template <typename real> struct wall_grain {
 /* One contact; past: its history, if has_history. Adds the force on the wall to force_on_walls [forces][3]. */
 template <int SPRINGS, typename Law, int FEATURES, bool LOOK, typename real>
 static __device__ __forceinline__ void
-wall_contact(const general_numbers &b, const general_arrays<real> &a, const collision_wall &wall,
-             const collision_pose &pose, const collision_touch &touch, const wall_grain<real> &g,
-             const history<SPRINGS, real> &past, bool has_history, real dt, real edge, contact_sum<real> *sum,
-             contact_observables *at, double *force_on_walls) {
+grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, const collision_wall &wall,
+                   const collision_pose &pose, const collision_touch &touch, const wall_grain<real> &g,
+                   const history<SPRINGS, real> &past, bool has_history, real dt, real edge, contact_sum<real> *sum,
+                   contact_observables *at, double *force_on_walls) {
   const int form = Law::form < 0 ? b.form : Law::form;
   const vec4<real> p = g.position, v = g.velocity;
   const real distance = (real)touch.distance, vi[3] = {v.x, v.y, v.z};
@@ -69,10 +69,10 @@ wall_contact(const general_numbers &b, const general_arrays<real> &a, const coll
  * contacts with it, `stride` between its numbers. */
 template <int SPRINGS, typename Law, int FEATURES, bool LOOK, typename real>
 static __device__ __noinline__ void
-mesh_contacts(const general_numbers &b, const general_arrays<real> &a, const collision_wall &wall,
-              const collision_pose &pose, const wall_grain<real> &g, const double x[3], const double y[3],
-              collision_near *near, real *own, size_t stride, real dt, real edge, real margin, contact_sum<real> *sum,
-              contact_observables *at, double *force_on_walls) {
+grain_mesh_contacts(const general_numbers &b, const general_arrays<real> &a, const collision_wall &wall,
+                    const collision_pose &pose, const wall_grain<real> &g, const double x[3], const double y[3],
+                    collision_near *near, real *own, size_t stride, real dt, real edge, real margin,
+                    contact_sum<real> *sum, contact_observables *at, double *force_on_walls) {
   const size_t numbers = (SPRINGS + 3) * stride;
   collision_touch touch[COLLISION_TOUCHES_MAX];
   const int count = wall_touch_mesh(&wall, &pose, x, y, (double)(g.position.w + margin), near, touch);
@@ -94,8 +94,9 @@ mesh_contacts(const general_numbers &b, const general_arrays<real> &a, const col
       if (!(used >> s & 1) && old[0] == 0 && old[stride] == 0 && old[2 * stride] == 0) slot = s;
     }
     real *const past = own + (size_t)(slot < 0 ? 0 : slot) * numbers;
-    wall_contact<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, pose, touch[k], g, history<SPRINGS, real>{past, stride},
-                                               slot >= 0, dt, edge, sum, at, force_on_walls);
+    grain_wall_contact<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, pose, touch[k], g,
+                                                     history<SPRINGS, real>{past, stride}, slot >= 0, dt, edge, sum, at,
+                                                     force_on_walls);
     if (slot < 0) continue;
     used |= 1u << slot;
     for (int c = 0; c < 3 && dt > 0; c++) past[(SPRINGS + c) * stride] = normal[c];
@@ -135,8 +136,8 @@ static __device__ void gather_walls(const general_numbers &b, const general_arra
         double y[3];
         wall_enter(&wall, &poses.pose[w], x, y);
         if (!mesh_idle(near, y, (double)(grain.position.w + margin))) {
-          mesh_contacts<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, poses.pose[w], grain, x, y, near, past, b.n, dt, edge,
-                                                      margin, sum, at, force_on_walls);
+          grain_mesh_contacts<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, poses.pose[w], grain, x, y, near, past, b.n, dt,
+                                                            edge, margin, sum, at, force_on_walls);
           if (dt > 0 && near->entry[0] == MESH_NONE) near->entry[0] = MESH_IDLE;
         }
         near++;
@@ -144,9 +145,9 @@ static __device__ void gather_walls(const general_numbers &b, const general_arra
       }
     collision_touch touch;
     if (wall_touch(&wall, &poses.pose[w], x, INFINITY, &touch) == 0) continue;
-    wall_contact<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, poses.pose[w], touch, grain,
-                                               history<SPRINGS, real>{past, b.n}, true, dt, edge, sum, at,
-                                               force_on_walls);
+    grain_wall_contact<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, poses.pose[w], touch, grain,
+                                                     history<SPRINGS, real>{past, b.n}, true, dt, edge, sum, at,
+                                                     force_on_walls);
   }
 }
 

@@ -93,7 +93,7 @@ sim_status diffusion_axes_create(const diffusion_parameters *p, double dt, float
   const size_t bytes = (size_t)diffusion_axes_bytes(p);
   diffusion_by_axes *w = *out = calloc(1, sizeof *w);
   float *host = calloc(1, bytes);
-  sim_status status = w && host ? fill(p, dt, host) : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  sim_status status = w && host ? fill(p, dt, host) : sim_no_memory("the scheme's tables");
   if (status == SIM_OK) status = sim_backend_cuda.alloc(bytes, &w->tables);
   if (status == SIM_OK) status = sim_backend_cuda.copy(w->tables, host, bytes);
   free(host);
@@ -185,7 +185,7 @@ sim_status diffusion_axes_kernels(diffusion_by_axes *w, const sim_module *module
 
 /* ---- launches ---- */
 
-static void launch(const diffusion_by_axes *w, const sim_cuda_kernel *kernel, void *function, dim3 grid, int threads,
+static void launch(const diffusion_by_axes *w, const sim_kernel *kernel, void *function, dim3 grid, int threads,
                    size_t shared, void **arguments) {
   sim_cuda_begin(kernel);
   sim_cuda_failed(
@@ -195,7 +195,7 @@ static void launch(const diffusion_by_axes *w, const sim_cuda_kernel *kernel, vo
 }
 
 static void move(diffusion_by_axes *w, void *function) {
-  static const sim_cuda_kernel kernel = {"diffusion_axes_move", "output", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_axes_move", "output", SIM_LIMIT_BYTES};
   enum { THREADS = 256 };
   void *arguments[] = {&w->given};
   launch(w, &kernel, function, (dim3){(unsigned)((w->given.cells + THREADS - 1) / THREADS), (unsigned)w->fields, 1},
@@ -206,8 +206,8 @@ void diffusion_axes_load(diffusion_by_axes *w) { move(w, w->load); }
 void diffusion_axes_store(diffusion_by_axes *w) { move(w, w->store); }
 
 void diffusion_axes_step(diffusion_by_axes *w, const diffusion_moment *moment) {
-  static const sim_cuda_kernel rows = {"diffusion_rows", "rows", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel columns = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
+  static const sim_kernel rows = {"diffusion_rows", "rows", SIM_LIMIT_BYTES};
+  static const sim_kernel columns = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   const int *n = w->n;
   diffusion_moment m = *moment;
   void *arguments[] = {&w->given, &m.t, &m.h};

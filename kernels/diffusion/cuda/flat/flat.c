@@ -150,7 +150,7 @@ void diffusion_flat_making(const diffusion_flat_work *w, int slot, diffusion_mak
 static sim_status make_turns(diffusion_flat_work *w) {
   const size_t x = turns_of(w->n[0]), count = x + turns_of(w->n[1]);
   float *host = malloc(count * sizeof *host);
-  if (!host) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!host) return sim_no_memory("the scheme's tables");
   fill_turns(host, w->n[0]);
   fill_turns(host + x, w->n[1]);
   sim_status status = sim_backend_cuda.alloc(count * sizeof *host, &w->turns);
@@ -177,7 +177,7 @@ static sim_status make_arrays(diffusion_flat_work *w, const diffusion_grid *grid
 sim_status diffusion_flat_create(const diffusion_parameters *p, int slots, float *real, diffusion_flat_work **out) {
   const diffusion_grid grid = diffusion_grid_of(p);
   diffusion_flat_work *w = *out = calloc(1, sizeof *w);
-  if (!w) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!w) return sim_no_memory("the scheme");
   w->fields = (int)p->fields.count;
   w->method = *method_of(p);
   w->given = (diffusion_flat){.real = real, .field = field_of(&grid), .cells = grid.n[0] * grid.n[1]};
@@ -278,7 +278,7 @@ sim_status diffusion_flat_kernels(diffusion_flat_work *w, const sim_module *modu
 }
 
 static void rows(diffusion_flat_work *w, void *function, int fields, const diffusion_moment *moment) {
-  static const sim_cuda_kernel kernel = {"diffusion_rows", "planes", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_rows", "planes", SIM_LIMIT_BYTES};
   const int pairs = pairs_of(w->n[0], w->fields);
   const dim3 grid = {(unsigned)(w->n[1] / 2 / pairs), (unsigned)fields, 1};
   diffusion_moment m = *moment;
@@ -291,7 +291,7 @@ static void rows(diffusion_flat_work *w, void *function, int fields, const diffu
 }
 
 static void columns(diffusion_flat_work *w, int visit) {
-  static const sim_cuda_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   const dim3 grid = {(unsigned)(w->given.field / ((long long)FLAT_WIDE * w->n[1])), (unsigned)w->fields, 1};
   void *arguments[] = {&w->given, &w->sums};
   sim_cuda_begin(&kernel);

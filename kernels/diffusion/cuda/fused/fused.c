@@ -88,7 +88,7 @@ static sim_status make_tables(diffusion_two_pass *w, const diffusion_parameters 
   const int64_t n[3] = {w->n[0], w->n[1], w->n[2]};
   const layout l = layout_of(n, w->fields);
   float *host = malloc(l.total * sizeof *host);
-  if (!host) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!host) return sim_no_memory("the scheme's tables");
   sim_status status = sim_backend_cuda.alloc(l.total * sizeof *host, &w->tables);
   diffusion_line_turns(host, n[0]);
   diffusion_line_turns(host + l.turns_z, n[2]);
@@ -148,7 +148,7 @@ sim_status diffusion_fused_create(const diffusion_parameters *p, double dt, floa
   const diffusion_grid grid = diffusion_grid_of(p);
   diffusion_two_pass *w = NULL;
   *out = NULL;
-  if (posix_memalign((void **)&w, 64, sizeof *w) != 0) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (posix_memalign((void **)&w, 64, sizeof *w) != 0) return sim_no_memory("the scheme");
   *out = w;
   *w = (diffusion_two_pass){.fields = (int)p->fields.count};
   for (int a = 0; a < 3; a++) w->n[a] = (int)grid.n[a];
@@ -228,7 +228,7 @@ static double cells(const diffusion_two_pass *f) { return (double)f->n[0] * f->n
 
 static void planes(diffusion_two_pass *w, void *function, const diffusion_fused *given, int fields, double t,
                    double h) {
-  static const sim_cuda_kernel kernel = {"diffusion_planes", "planes", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_planes", "planes", SIM_LIMIT_BYTES};
   const unsigned blocks = (unsigned)(w->n[2] * (w->n[1] / 32)), threads = (unsigned)w->n[0] / 2;
   void *arguments[] = {(void *)(uintptr_t)given, &t, &h};
   sim_cuda_begin(&kernel);
@@ -239,7 +239,7 @@ static void planes(diffusion_two_pass *w, void *function, const diffusion_fused 
 }
 
 static void columns(diffusion_two_pass *w, bool of_step) {
-  static const sim_cuda_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeClusterDimension};
   attribute.val.clusterDim.x = (unsigned)w->cluster;
   attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;

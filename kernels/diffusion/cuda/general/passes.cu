@@ -35,7 +35,7 @@ static shape shape_of(long long n, long long rows, int fields) {
   return s;
 }
 
-static void launch(const sim_cuda_kernel *kernel, double amount, const shape &s, void *function, void **arguments) {
+static void launch(const sim_kernel *kernel, double amount, const shape &s, void *function, void **arguments) {
   sim_cuda_begin(kernel);
   sim_cuda_failed(cudaLaunchKernel(function, s.grid, s.block, arguments, 0, stream()), "cudaLaunchKernel",
                   kernel->name);
@@ -46,7 +46,7 @@ static void launch(const sim_cuda_kernel *kernel, double amount, const shape &s,
 
 void diffusion_cuda_rates(diffusion_work *w, void *fields, const diffusion_place *place,
                           const diffusion_moment *moment) {
-  static const sim_cuda_kernel kernel = {"diffusion_rates", "rates", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_rates", "rates", SIM_LIMIT_BYTES};
   diffusion_moment m = *moment;
   diffusion_place p = *place;
   void *derivatives = w->derivatives.data;
@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
 }
 
 void diffusion_cuda_noise(diffusion_work *w, int64_t step) {
-  static const sim_cuda_kernel kernel = {"diffusion_noise", "noise", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_noise", "noise", SIM_LIMIT_BYTES};
   const diffusion_place *p = &w->place;
   const shape s = shape_of(p->n[0], p->n[1] * p->n[2], w->fields);
   diffusion_noise noise = {};
@@ -95,7 +95,7 @@ void diffusion_cuda_noise(diffusion_work *w, int64_t step) {
 }
 
 void diffusion_cuda_visit(diffusion_work *w, int visit) {
-  static const sim_cuda_kernel kernel = {"diffusion_sums", "sums", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_sums", "sums", SIM_LIMIT_BYTES};
   const diffusion_spectrum *spectrum = &w->spectrum;
   diffusion_sums s = {};
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) s.array[a] = w->array[a].data;
@@ -130,7 +130,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
 }
 
 template <typename Real> static void derive_fields(diffusion_work *w) {
-  static const sim_cuda_kernel kernel = {"diffusion_derive", "sums", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_derive", "sums", SIM_LIMIT_BYTES};
   const diffusion_place *p = &w->place;
   const shape s = shape_of(p->row / 2, p->n[1] * p->n[2], 1);
   for (int g = 0; g < w->gradients.count; g++) {
@@ -180,7 +180,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
 
 template <typename Real, bool LOADS>
 static void move_fields(diffusion_work *w, void *natural, void *placed, int fields) {
-  static const sim_cuda_kernel kernel = {LOADS ? "diffusion_load" : "diffusion_store", "output", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {LOADS ? "diffusion_load" : "diffusion_store", "output", SIM_LIMIT_BYTES};
   const int64_t *n = w->grid.n;
   const shape s = shape_of(n[0], n[1] * n[2], fields);
   sim_cuda_begin(&kernel);
@@ -290,7 +290,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<Real
 }
 
 template <typename Real, bool FORWARD> static void fold_fields(diffusion_work *w, void *spectrum, int fields) {
-  static const sim_cuda_kernel kernel = {"diffusion_fold", "transforms", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_fold", "transforms", SIM_LIMIT_BYTES};
   const diffusion_place *p = &w->place;
   const long long rows = (p->kind[1] ? p->n[1] / 2 + 1 : p->n[1]) * (p->kind[2] ? p->n[2] / 2 + 1 : p->n[2]);
   const shape s = shape_of(p->row / 2, rows, fields);
@@ -328,7 +328,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
 }
 
 void diffusion_cuda_lift(diffusion_work *w, double sign) {
-  static const sim_cuda_kernel kernel = {"diffusion_lift", "output", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_lift", "output", SIM_LIMIT_BYTES};
   const int64_t *n = w->grid.n;
   const shape s = shape_of(n[0], n[1] * n[2], 1);
   for (int f = 0; f < w->fields; f++) {

@@ -110,8 +110,7 @@ sim_status nbody_pair_create(const nbody_pair_options *options, nbody_pair **out
   if (pair && bytes < (double)(SIZE_MAX / 2)) pair->memory = aligned_alloc(64, ((size_t)bytes + 63) / 64 * 64);
   if (!pair || !pair->memory) {
     free(pair);
-    return sim_fail(SIM_ERR_NO_MEMORY, "direct sum of %lld bodies: no memory for %.0f MB", (long long)options->n,
-                    bytes / 1e6);
+    return sim_no_memory("the direct sum of %lld bodies: %.0f MB", (long long)options->n, bytes / 1e6);
   }
   pair->options = *options;
   pair->plain = takes_plain(options);

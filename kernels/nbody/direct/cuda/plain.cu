@@ -32,7 +32,7 @@ static __global__ void twin(const bodies<Real> b, Pair softening2, double *accel
 }
 
 template <typename Real, typename Pair> void nbody_cuda_twin(nbody_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_twin", "force", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_twin", "force", SIM_LIMIT_BYTES};
   const double eps = w->options.softening * w->scaling.position, n = (double)w->options.n;
   sim_cuda_begin(&kernel);
   twin<Real, Pair><<<(unsigned)((w->options.n + 127) / 128), 128, 0, (cudaStream_t)sim_cuda_stream()>>>(

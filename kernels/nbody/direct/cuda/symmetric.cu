@@ -158,7 +158,7 @@ template <typename Real> static __global__ void find_group_masses(const bodies<R
 }
 
 template <typename Real> void nbody_cuda_symmetric_prepare(nbody_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_find_group_masses", "force", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_find_group_masses", "force", SIM_LIMIT_BYTES};
   const int groups = nbody_cuda_groups(&w->options, &w->plan);
   sim_cuda_begin(&kernel);
   find_group_masses<Real><<<(unsigned)((groups + 3) / 4), 128, 0, (cudaStream_t)sim_cuda_stream()>>>(
@@ -167,7 +167,7 @@ template <typename Real> void nbody_cuda_symmetric_prepare(nbody_work *w) {
 }
 
 template <typename Real, int K> static void launch(nbody_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_symmetric", "force", SIM_LIMIT_FP32};
+  static const sim_kernel kernel = {"nbody_symmetric", "force", SIM_LIMIT_FP32};
   const nbody_options *options = &w->options;
   const double n = (double)options->n, eps = options->softening * w->scaling.position;
   layout of;

@@ -14,6 +14,7 @@ sees outputs outputs "outputs change the state"
 sees state restart "restart at step 7 of 16: digest"
 sees tables restart "restart at step 7 of 16: tables differ"
 sees threads threads "2 threads: digest"
+sees precision precision "precision double has the bits of single"
 sees reseal reseal "a resealed checkpoint, mutation"
 for fault in encode memory; do
   FAULT=$fault expect 1 "FAILED: $fault: " "$DESCRIPTOR" template

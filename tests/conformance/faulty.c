@@ -23,8 +23,9 @@ static sim_status faulty_validate(void *parameters, sim_faults *faults) {
 
 static sim_status faulty_create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
   if (has_fault("memory") && (taken = calloc(1, 4 << 20)) == NULL) return SIM_ERR_NO_MEMORY;
-  if (has_fault("reseal") && setup->saved && !(setup->saved->clock.dt < 1)) abort();
-  return create(parameters, setup, clock, self);
+  SIM_TRY(create(parameters, setup, clock, self));
+  if (has_fault("reseal") && positions(*self)[0] > 1e9) abort();
+  return SIM_OK;
 }
 
 static sim_status faulty_step(void *self, sim_clock *clock) {
@@ -59,5 +60,6 @@ __attribute__((constructor)) static void fill_in(void) {
   faulty_model.step = faulty_step;
   faulty_model.observe = faulty_observe;
   faulty_model.destroy = faulty_destroy;
+  if (has_fault("precision")) faulty_model.precisions[SIM_SINGLE] = true;
   if (has_fault("example")) faulty_model.example = "return sim.template { n = 100, rate = 0.5 }\n";
 }

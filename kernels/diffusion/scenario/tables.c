@@ -11,7 +11,7 @@ static void name_columns(diffusion_parameters *p) {
       [0] = SIM_DISPLAY_BAND, [2] = SIM_DISPLAY_BAND, [3] = SIM_DISPLAY_BAND};
   sim_field *column = p->columns;
   for (int f = 0; f < (int)p->fields.count; f++) {
-    const char *name = diffusion_species_of(p, f)->name;
+    const char *name = diffusion_field_of(p, f)->name;
     p->state[f] =
         (sim_field){.name = name, .type = SIM_REAL, .doc = "field", .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT};
     for (int k = 0; k < DIFFUSION_STATISTICS; k++, column++) {
@@ -37,7 +37,7 @@ static void numbered(diffusion_parameters *p, int which, int64_t each, int64_t f
   for (int f = 0; f < (int)p->fields.count; f++)
     for (int64_t i = 0; i < each; i++, column++) {
       char *name = p->extra[which][column - p->more[which]];
-      snprintf(name, sizeof p->extra[which][0], "%s_%lld", diffusion_species_of(p, f)->name, (long long)(first + i));
+      snprintf(name, sizeof p->extra[which][0], "%s_%lld", diffusion_field_of(p, f)->name, (long long)(first + i));
       *column = (sim_field){.name = name, .type = SIM_REAL, .doc = doc, .display = display};
     }
   column->name = NULL;
@@ -52,7 +52,7 @@ static void over_members(diffusion_parameters *p) {
   for (int f = 0; f < (int)p->fields.count; f++)
     for (int k = 0; k < DIFFUSION_OVER_MEMBERS; k++, column++) {
       char *name = p->extra[2][column - p->more[3]];
-      snprintf(name, sizeof p->extra[2][0], "%s_%s", diffusion_species_of(p, f)->name, kinds[k]);
+      snprintf(name, sizeof p->extra[2][0], "%s_%s", diffusion_field_of(p, f)->name, kinds[k]);
       *column = (sim_field){.name = name, .type = SIM_REAL, .doc = docs[k]};
     }
   column->name = NULL;

@@ -24,8 +24,9 @@ const sim_field collision_energy_columns[] = {
     C(total, .dimension = ENERGY, .doc = "sum of the first four"),
     C(work, .dimension = ENERGY,
       .doc = "done on grains by moving walls, the sheared box and gravity along periodic sides since the start"),
-    C(balance, .display = SIM_DISPLAY_NUMBER, .doc = "change of total + dissipated - work since the start, over the size of the energies then; "
-                      "without what grains bring and take; NaN where external depends on t"),
+    C(balance, .display = SIM_DISPLAY_NUMBER,
+      .doc = "change of total + dissipated - work since the start, over the size of the energies then; "
+             "without what grains bring and take; NaN where external depends on t"),
     {0}};
 
 enum { TEMPERATURE, TENSOR, GAS_PRESSURE = TENSOR + 6, STRESS, GAS_VIRIAL = STRESS + 6 };

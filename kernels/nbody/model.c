@@ -88,7 +88,8 @@ static const sim_field energy_columns[] = {
 
 const double nbody_radius_fractions[NBODY_RADII] = {0.10, 0.25, 0.50, 0.75, 0.90};
 static const sim_field lagrangian_columns[] = {
-    COLUMN(r10, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "radius about the centre of mass that holds 10 % of all mass"),
+    COLUMN(r10, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0},
+           .doc = "radius about the centre of mass that holds 10 % of all mass"),
     COLUMN(r25, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 25 %"),
     COLUMN(r50, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 50 %"),
     COLUMN(r75, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 75 %"),
@@ -99,7 +100,8 @@ static const sim_table energy_table = {"energy", "conserved quantities and balan
 static const sim_table lagrangian_table = {"lagrangian", "radii that hold shares of the mass", lagrangian_columns};
 static const sim_table *const tables[] = {&energy_table, &lagrangian_table, NULL};
 enum { OBSERVE = 2 }; /* of one run */
-static const sim_field observe_columns[] = {COLUMN(NAME, .display = SIM_DISPLAY_ALONE, .doc = "of each function in observe, over the bodies"), {0}};
+static const sim_field observe_columns[] = {
+    COLUMN(NAME, .display = SIM_DISPLAY_ALONE, .doc = "of each function in observe, over the bodies"), {0}};
 static const sim_table observe_table = {"observe", "functions of the scenario; with observe", observe_columns};
 static const sim_table *const described[] = {&observe_table, NULL};
 

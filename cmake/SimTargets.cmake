@@ -47,8 +47,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
 endif()
 
 # sim_isa_object(target source isa precision prefix symbol OPTIONS...): an object library of one source for one
-# instruction set and precision, with <prefix>_ISA (0 plain, 1 avx2, 2 avx512) and <prefix>_SINGLE; `symbol` is the macro
-# that names what it exports, <symbol>_<precision>_<isa> in small letters.
+# instruction set and precision, with <prefix>_ISA (0 plain, 1 avx2, 2 avx512) and <prefix>_SINGLE; `symbol` is the
+# macro that names what it exports, <symbol>_<precision>_<isa> in small letters.
 function(sim_isa_object target source isa precision prefix symbol)
   set(plain 0)
   set(avx2 1 -mavx2 -mfma)

@@ -86,7 +86,7 @@ static int blocks_of(const option_sampler *s, int64_t count) { return (int)divid
 /* Sums of `count` samples from `first` on, block by block, to s->sums. */
 static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot) {
   static const sim_kernel sampling = {"option_sample", "paths", SIM_LIMIT_FP32},
-                               gathering = {"option_gather", "sums", SIM_LIMIT_BYTES};
+                          gathering = {"option_gather", "sums", SIM_LIMIT_BYTES};
   option_range range = {(unsigned long long)first, (unsigned long long)count, (unsigned)s->block,
                         pilot ? 0 : (unsigned)s->scrambles, !pilot && s->plan.matched};
   int parts = pilot ? (int)divide(count, s->plan.part) : parts_of(s, count), numbers = 2 * s->estimate.quantities;
@@ -237,9 +237,7 @@ static sim_status fill(option_sampler *s) {
   void *host = calloc(1, table), *device = NULL;
   s->constants = calloc((size_t)s->plan.constants, real);
   s->host = calloc(blocks * numbers, sizeof(double));
-  sim_status status = host == NULL || s->constants == NULL || s->host == NULL
-                          ? sim_no_memory("the market")
-                          : SIM_OK;
+  sim_status status = host == NULL || s->constants == NULL || s->host == NULL ? sim_no_memory("the market") : SIM_OK;
   if (status == SIM_OK) status = sim_backend_cuda.alloc(table, &s->table);
   if (status == SIM_OK) status = sim_backend_cuda.alloc((parts + blocks) * numbers * sizeof(double), &device);
   s->partial = device;

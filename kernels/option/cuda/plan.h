@@ -71,8 +71,7 @@ void option_cuda_plan_free(option_cuda_plan *plan);
 void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *policy, void *table, void *constants);
 
 /* device.c: launches a kernel of the run's text or of sums.h; `amount` of the kernel's unit of work is counted. */
-void option_cuda_launch(const sim_kernel *kernel, double amount, void *function, int blocks, int threads,
-                        void **args);
+void option_cuda_launch(const sim_kernel *kernel, double amount, void *function, int blocks, int threads, void **args);
 /* device.c: what a run's random words are made of. Its `mrg` is to be freed: memory of the device, or NULL. */
 sim_status option_cuda_keys(const option_parameters *p, option_keys *out) SIM_MUST_CHECK;
 

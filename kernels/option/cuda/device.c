@@ -6,8 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
 
-void option_cuda_launch(const sim_kernel *kernel, double amount, void *function, int blocks, int threads,
-                        void **args) {
+void option_cuda_launch(const sim_kernel *kernel, double amount, void *function, int blocks, int threads, void **args) {
   const struct cudaLaunchConfig_st config = {
       .gridDim = {(unsigned)blocks, 1, 1}, .blockDim = {(unsigned)threads, 1, 1}, .stream = sim_cuda_stream()};
   sim_cuda_begin(kernel);

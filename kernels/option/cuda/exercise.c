@@ -1,5 +1,5 @@
-/* Rules of early exercise, fitted on the device: paths stay in its memory, the normal equations are solved on the host.
- */
+/* The regression of exercise rules on a GPU: paths stay in its memory, the host solves the normal equations. The twin
+ * of cpu/exercise.c. */
 #include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/payoff/exercise.h"
@@ -50,7 +50,7 @@ static sim_status simulate(void *self, const option_rule *rule, int asset, int c
 static sim_status sums(void *self, const option_rule *rule, int date, const double *beta, double discount,
                        double *sum) {
   static const sim_kernel stepping = {"option_exercise", "exercise", SIM_LIMIT_BYTES},
-                               adding = {"option_exercise_total", "exercise", SIM_LIMIT_BYTES};
+                          adding = {"option_exercise_total", "exercise", SIM_LIMIT_BYTES};
   regression *f = self;
   const size_t paths = (size_t)f->chunks * OPTION_CHUNK;
   const double *now = f->price + (size_t)date * paths, *next = beta != NULL ? now + paths : now;
@@ -85,8 +85,8 @@ static sim_status make(regression *f, const option_parameters *p, const option_e
   const size_t table = (f->plan.table + 4) * sizeof(double);
   void *host = calloc(1, table);
   f->constants = calloc((size_t)f->plan.constants + 1, sizeof(double));
-  sim_status status = host == NULL || f->constants == NULL ? sim_no_memory("the market")
-                                                           : sim_backend_cuda.alloc(table, &f->table);
+  sim_status status =
+      host == NULL || f->constants == NULL ? sim_no_memory("the market") : sim_backend_cuda.alloc(table, &f->table);
   if (status == SIM_OK) {
     option_cuda_plan_fill(&f->plan, NULL, host, f->constants);
     status = sim_backend_cuda.copy(f->table, host, table);

@@ -141,8 +141,7 @@ static sim_status simulate(void *self, const option_rule *rule, int asset, int c
   f->column = f->sums + (size_t)chunks * SUMS;
   memset(f->cash, 0, all * sizeof *f->cash);
   simulation *w = calloc(1, sizeof *w);
-  const sim_status status = w != NULL ? make_simulation(f, f->p, asset, f->isa, w)
-                                      : sim_no_memory("early exercise");
+  const sim_status status = w != NULL ? make_simulation(f, f->p, asset, f->isa, w) : sim_no_memory("early exercise");
   if (status == SIM_OK) run_paths(f, f->p, w, option_path_find(false, f->isa));
   if (w != NULL) free_simulation(w);
   free(w);

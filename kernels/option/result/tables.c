@@ -6,10 +6,17 @@
 #include <string.h>
 
 static const sim_field price_columns[] = {
-    {.name = "paths", .type = SIM_REAL, .doc = "paths so far; an antithetic pair counts as two"},
+    {.name = "paths",
+     .type = SIM_REAL,
+     .display = SIM_DISPLAY_NUMBER,
+     .doc = "paths so far; an antithetic pair counts as two"},
     {.name = "price", .type = SIM_REAL, .doc = "price of the first payoff"},
-    {.name = "standard_error", .type = SIM_REAL, .doc = "standard error of this price"},
-    {.name = "relative_error", .type = SIM_REAL, .doc = "standard error / price", .flags = SIM_HEALTH},
+    {.name = "standard_error", .type = SIM_REAL, .display = SIM_DISPLAY_LOG, .doc = "standard error of this price"},
+    {.name = "relative_error",
+     .type = SIM_REAL,
+     .flags = SIM_HEALTH,
+     .display = SIM_DISPLAY_ERROR,
+     .doc = "standard error / price"},
     {0}};
 const sim_table option_price_table = {.name = "price", .doc = "price and Greeks", .columns = price_columns};
 

@@ -5,6 +5,7 @@
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/cpu/sums.h"
 #include "kernels/option/ops.h"
+#include "kernels/option/payoff/exercise.h"
 
 /* One thread's memory. */
 typedef struct option_workspace {

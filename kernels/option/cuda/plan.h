@@ -8,6 +8,7 @@
 #include "kernels/option/cuda/sums.h"
 #include "kernels/option/cpu/path.h"
 #include "kernels/option/ops.h"
+#include "kernels/option/payoff/exercise.h"
 
 typedef struct option_cuda_view {
   int market, sign, feature, line, slot;

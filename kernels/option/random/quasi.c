@@ -4,6 +4,7 @@
 #include "engine/rng.h"
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/random/quasi.h"
+#include "kernels/option/scenario/parameters.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Rules between the keys of `sampling`, and the number of paths that follows from them. */
 #include "kernels/option/random/quasi.h"
+#include "kernels/option/scenario/parameters.h"
 
 #include <math.h>
 

@@ -1,6 +1,5 @@
 #include "engine/model.h"
 
-#include "engine/log.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -141,7 +141,7 @@ static sim_status take_frames(scenario *loaded, const scenario_lines *lines, con
       SIM_TRY(sim_value_read(at, size, &loaded->params));
       break;
     case SCENARIO_FRAME_VALUE: SIM_TRY(sim_value_read(at, size, &loaded->value)); break;
-    default: return sim_fail(SIM_ERR_INTERNAL, "%s: the script's process gave an answer of no sense", loaded->path);
+    default: return sim_fail(SIM_ERR_INTERNAL, "%s: the script's process gave an invalid answer", loaded->path);
     }
     at += size;
     left -= size;

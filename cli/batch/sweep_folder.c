@@ -88,6 +88,12 @@ void cli_sweep_close(sweep *s) {
   s->root = s->logs = -1;
 }
 
+/* Value of an axis in run number `run`, from 0; the last axis runs fastest. */
+const char *cli_sweep_value(const sweep *s, size_t run, size_t which) {
+  for (size_t i = s->axis_count; i-- > which + 1;) run /= s->axes[i].count;
+  return s->axes[which].value[run % s->axes[which].count];
+}
+
 void cli_sweep_folder(const sweep *s, size_t run, char out[4200]) {
   snprintf(out, 4200, "%.4000s/run_%04zu", s->folder, run + 1);
 }

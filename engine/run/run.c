@@ -100,24 +100,10 @@ static sim_status write_last_again(loop *l) {
   return due ? sim_outputs_give(l->outputs, due, false) : SIM_OK;
 }
 
-/* ---- computing, and giving it up ---- */
-
-enum { IDLE, COMPUTING, GIVEN_UP };
-
-void sim_run_compute_begin(sim_run *run) { atomic_store_explicit(&run->computing, COMPUTING, memory_order_release); }
-
-void sim_run_compute_end(sim_run *run) {
-  int was = COMPUTING;
-  if (atomic_compare_exchange_strong_explicit(&run->computing, &was, IDLE, memory_order_acq_rel, memory_order_acquire))
-    return;
-  for (;;) (void)pause(); /* the process is about to end */
-}
+/* ---- giving up ---- */
 
 bool sim_run_give_up(sim_run *run, double seconds) {
-  int was = COMPUTING;
-  if (!atomic_compare_exchange_strong_explicit(&run->computing, &was, GIVEN_UP, memory_order_acq_rel,
-                                               memory_order_acquire))
-    return false;
+  if (!sim_run_compute_give_up(run)) return false;
   sim_outputs_settle(run->outputs, seconds);
   return true;
 }

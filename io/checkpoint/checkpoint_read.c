@@ -287,7 +287,7 @@ sim_status io_checkpoint_check_run(const char *folder, const io_checkpoint *chec
   (void)io_folder_run(folder, run);
   if (!*run || strcmp(run, checkpoint->run) == 0) return SIM_OK;
   return sim_fail(SIM_ERR_INCOMPATIBLE,
-                  "%s: is of another run than the one in %s, as run.id names it: resume in its own folder",
+                  "%s: belongs to another run than %s, whose run is named in run.id: resume it in its own folder",
                   checkpoint->path, folder);
 }
 
@@ -318,8 +318,8 @@ sim_status io_checkpoint_newest(const char *folder, io_checkpoint *out) {
     sim_log(SIM_LOG_WARN, "bad checkpoint, %s: %s", i + 1 < count ? "falling back to the one before" : "none is left",
             sim_error_last()->message);
     if (i + 1 == count)
-      status = sim_fail(SIM_ERR_INCOMPATIBLE,
-                        "%s: none of its %zu checkpoints can be used; --force starts the run anew", folder, count);
+      status = sim_fail(SIM_ERR_INCOMPATIBLE, "%s: none of its %zu checkpoints can be used; --force starts a new run",
+                        folder, count);
   }
   free(steps);
   (void)close(inner);

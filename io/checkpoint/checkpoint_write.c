@@ -201,7 +201,7 @@ static void prune(writer *self, int64_t written) {
     if (steps[i] == written) continue;
     snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)steps[i]);
     if (steps[i] > written || (parent >= 0 && steps[i] > parent && !is_known(self, steps[i]))) {
-      sim_log(SIM_LOG_INFO, "%s: removed: the run went on from an earlier checkpoint", name);
+      sim_log(SIM_LOG_INFO, "%s: removed: the run continued from an earlier checkpoint", name);
       remove_file(self, name);
     } else if (good >= IO_CHECKPOINTS_KEPT) {
       remove_file(self, name);
@@ -245,7 +245,7 @@ static sim_status write_file(writer *self, const sim_frame *frame, io_file *file
   SIM_TRY(io_image_end(&image, write_all(&image, self, frame)));
   sim_status status = io_file_create(self->folder->ckpt, self->folder->ckpt_path, name, file);
   if (status == SIM_OK) status = io_image_write(&image, file);
-  self->bytes = (int64_t)image.size;
+  self->bytes = (int64_t)image.pages.size;
   io_image_free(&image);
   return status;
 }

@@ -6,6 +6,7 @@
 
 #include "engine/status.h"
 #include "io/file.h"
+#include "io/hdf5/pages.h"
 #include "io/hdf5/vfd.h"
 
 #include <hdf5.h>
@@ -20,15 +21,13 @@ typedef struct io_piece {
   const void *data;
 } io_piece;
 
-struct io_image {
+typedef struct io_image {
   hid_t file; /* while HDF5 builds it */
   io_vfd *vfd;
-  unsigned char **pages; /* NULL: zeros */
-  size_t page_count;
-  uint64_t size;    /* of the HDF5 file, without the seal behind it */
+  io_pages pages;   /* the HDF5 file, without the seal behind it; zeros in place of the pieces */
   io_piece *pieces; /* in the order in which they were made */
   size_t count, capacity;
-};
+} io_image;
 
 /* Begins an image; `latest`: in HDF5's newest format. Built by one thread at a time.
  * SIM_ERR_IO, SIM_ERR_NO_MEMORY. */
@@ -46,10 +45,5 @@ void io_image_patch(io_image *image, uint64_t at, const void *bytes, size_t size
  * discarded: SIM_ERR_IO. */
 sim_status io_image_write(io_image *image, io_file *file) SIM_MUST_CHECK;
 void io_image_free(io_image *image);
-
-/* For the file driver. */
-void io_image_load(const io_image *image, uint64_t at, size_t size, void *out);
-/* False: out of memory. */
-bool io_image_store(io_image *image, uint64_t at, size_t size, const void *data);
 
 #endif

@@ -151,14 +151,13 @@ static bool wait_answer(int pipe, double seconds, bool *late) {
 static sim_status say_end(const io_foreign *file, int end, bool late) {
   const int number = WIFSIGNALED(end) ? WTERMSIG(end) : 0;
   if (late || number == SIGPROF || number == SIGXCPU)
-    return sim_fail(SIM_ERR_SCENARIO, "%s: it takes more than %g s to read: it is damaged, or was made to do so",
-                    file->path, file->seconds);
+    return sim_fail(SIM_ERR_SCENARIO, "%s: reading takes more than %g s: the file is damaged or malicious", file->path,
+                    file->seconds);
   if (number)
-    return sim_fail(SIM_ERR_SCENARIO, "%s: its reader was ended by signal %d (%s): it is damaged, or was made to do so",
+    return sim_fail(SIM_ERR_SCENARIO, "%s: its reader was ended by signal %d (%s): the file is damaged or malicious",
                     file->path, number, strsignal(number));
-  return sim_fail(SIM_ERR_SCENARIO,
-                  "%s: its reader gave no answer (exit status %d): it is damaged, or was made to do so", file->path,
-                  WIFEXITED(end) ? WEXITSTATUS(end) : -1);
+  return sim_fail(SIM_ERR_SCENARIO, "%s: its reader gave no answer (exit status %d): the file is damaged or malicious",
+                  file->path, WIFEXITED(end) ? WEXITSTATUS(end) : -1);
 }
 
 static sim_status take_answer(const io_foreign_task *task, void *context, int pipe, bool *answered) {

@@ -60,7 +60,7 @@ static sim_status snapshot_write(void *opaque, const sim_frame *frame) {
 static void say_index(writer *self, sim_status status) {
   const bool failed = status != SIM_OK;
   if (failed && !self->index_failed)
-    sim_log(SIM_LOG_WARN, "index of the snapshots not written: %s; the run goes on and tries again",
+    sim_log(SIM_LOG_WARN, "index of the snapshots not written: %s; the run continues and tries again",
             sim_error_last()->message);
   self->index_failed = failed;
 }

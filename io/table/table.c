@@ -248,7 +248,7 @@ static sim_status tables_flush(void *opaque) {
 void io_table_shorten(const sim_sink *table_sink) {
   io_tables *self = table_sink->self;
   if (self->journal.waiting_bytes > TAIL_MAX && io_journal_flush(&self->journal) != SIM_OK)
-    sim_log(SIM_LOG_WARN, "tables not written: %s; the run goes on and tries again", sim_error_last()->message);
+    sim_log(SIM_LOG_WARN, "tables not written: %s; the run continues and tries again", sim_error_last()->message);
 }
 
 static sim_status tables_finish(void *opaque) {
@@ -413,7 +413,7 @@ static sim_status read_again(io_tables *self, const int64_t *wanted) {
     return sim_fail(SIM_ERR_IO, "%s/tables.rows.bad: %s", self->folder->path, strerror(errno));
   SIM_TRY(io_journal_resume(&self->journal, wanted));
   for (size_t i = 0; i < self->journal.count; i++) found += self->rows[i] = self->journal.tables[i].rows;
-  sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged behind %lld rows: tables go on from these", self->folder->path,
+  sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged after %lld rows: the tables continue from these", self->folder->path,
           (long long)found);
   return SIM_OK;
 }
@@ -469,7 +469,7 @@ static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, co
     return status;
   }
   if (some)
-    sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged: kept as tables.rows.bad; tables go on from tables.h5",
+    sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged: kept as tables.rows.bad; the tables continue from tables.h5",
             self->folder->path);
   if (status == SIM_OK) status = io_journal_flush(&self->journal);
   return status == SIM_ERR_IO ? SIM_OK : status; /* rows that could not be written yet wait */

@@ -2,6 +2,9 @@
 #include "engine/log.h"
 #include "engine/wall_clock.h"
 #include "engine/run/startup.h"
+#include "kernels/option/option.h"
+#include "kernels/option/payoff/names.h"
+#include "kernels/option/result/tables.h"
 #include "kernels/option/run.h"
 
 #include <math.h>
@@ -91,7 +94,7 @@ static sim_status check_finite(const option_run *run, const double *mean, const 
                                double count) {
   for (int q = 0; q < run->quantities; q++)
     if (!isfinite(mean[q]) || !isfinite(squares[q]))
-      return option_explain(run->parameters, (int64_t)first, (int64_t)count, &run->quantity[q]);
+      return option_diagnose(run->parameters, (int64_t)first, (int64_t)count, &run->quantity[q]);
   return SIM_OK;
 }
 
@@ -293,7 +296,7 @@ static sim_status look_at_market(option_run *run) {
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
   option_market market;
   SIM_TRY(option_market_create(p, NULL, &market));
-  run->certain = market.mover == NULL;
+  run->certain = market.dynamics == NULL;
   for (int i = 0; i < market.steps * market.assets; i++) run->certain &= market.vol[i] == 0;
   const bool bare = !run->certain && p->sampling.control == OPTION_NO_CONTROL;
   for (size_t i = 0; i < p->payoffs.count && bare; i++)

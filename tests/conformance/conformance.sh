@@ -9,8 +9,8 @@
 #   device     CPU and GPU agree within the rounding of their sums (skipped without a GPU)
 #   describe   `sim describe` names what the language has
 #   reseal     a checkpoint with a wild content and a valid seal ends with a documented exit code
-# With ALL=1 outputs, restart, threads and precision are asked of all scenarios of the model, and reseal of 30 times as
-# many mutations. SIM, COMPARE and RESEAL name the programs, ROOT the source tree.
+# With ALL=1 outputs, restart, threads and precision are asked of all scenarios of the model, and reseal of 300
+# mutations more. SIM, COMPARE and RESEAL name the programs, ROOT the source tree.
 model=${1:?a model}
 shift
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
@@ -186,15 +186,23 @@ check_describe() {
   fi
 }
 
+# Of each array of the state: all elements wild (change 12 of reseal.c), and one element too many (25); and some of the
+# whole file.
 check_reseal() {
-  local some=10 all k number what code name
+  local some=6 all k number what code name array numbers=()
   if [ "${ALL:-}" ]; then some=300; fi
   short "$1" 16 "every 4 steps" "every 7 steps" never
   run first
   name=$(basename "$(checkpoints first | head -n 1)")
   all=$("$RESEAL" count "first/ckpt/$name")
-  for ((k = 0; k < some; k++)); do
-    number=$((k * (all / some | 1) % all))
+  for ((k = 0; k < some; k++)); do numbers+=($((k * (all / some | 1) % all))); done
+  for array in $("$SIM" describe "$model" | sed -n '/^State/,/^References/s/^    \([a-z_0-9][a-z_0-9]*\) .*/\1/p'); do
+    for k in 12 25; do
+      if number=$("$RESEAL" find "first/ckpt/$name" "state/$array" "$k" 2>output); then numbers+=("$number"); fi
+    done
+  done
+  ((${#numbers[@]} > some)) || fail "no array of the state of $model is in its checkpoint"
+  for number in "${numbers[@]}"; do
     rm -rf damaged
     cp -r first damaged
     rm -- damaged/ckpt/*

@@ -225,12 +225,12 @@ static void test_wrong_sets(void **state) {
       {"radus=1", "--set radus: s.lua has no sim.param of that name, nearest is radius"},
       {"x", "--set x: expected name=value"},
       {"=1", "--set : expected name=value"},
-      {"n=0.5", "--set n=0.5: expected a whole number"},
-      {"n=1e300", "expected a whole number"},
-      {"n=nan", "expected a whole number"},
-      {"n=1/0", "expected a whole number"},
-      {"n=", "expected a whole number"},
-      {"n=1/2/3", "expected a whole number"},
+      {"n=0.5", "--set n=0.5: expected an integer"},
+      {"n=1e300", "expected an integer"},
+      {"n=nan", "expected an integer"},
+      {"n=1/0", "expected an integer"},
+      {"n=", "expected an integer"},
+      {"n=1/2/3", "expected an integer"},
       {"radius=inf", "--set radius=inf: expected a number"},
       {"radius=1 2", "expected a number"},
       {"on=yes", "--set on=yes: expected true or false"},
@@ -270,7 +270,7 @@ static void test_each(void **state) {
   refuse("sim.each(3, function(i) return {} end)", "f(1) returns an empty table");
   refuse("sim.each(3, function(i) return { 1 } end)", "a number as a key, expected names");
   refuse("sim.each(1e7, function(i) return { m = 1 } end)", "are more than 64 MiB");
-  refuse("sim.each(0, function(i) return { m = 1 } end)", "n is not a whole number from 1 to 10000000");
+  refuse("sim.each(0, function(i) return { m = 1 } end)", "n is not an integer from 1 to 10000000");
   refuse("sim.each(3)", "sim.each expects (n, function), got (number, no value)");
 }
 

@@ -9,7 +9,7 @@
   "if, and, or, not of Lua cannot see a condition of symbols: use sim.where, sim.all, sim.any, sim.none"
 #define KEY "a symbol cannot be a key of a table: its value is not known when the function is read; use sim.where"
 #define NO_LENGTH "a symbol has no length, its items are not known when the function is read: write for i = 1, n"
-#define WHOLE "whether a symbol is a whole number is not known when the function is read"
+#define WHOLE "whether a symbol is an integer is not known when the function is read"
 #define SHARED                                                                                                         \
   "changes a variable or table outside of it, which other functions may read: use a local, and return what is to be "  \
   "known"
@@ -220,7 +220,7 @@ static const struct {
     {"body = function(b) return b.mss end", "2: body: unknown input 'mss', nearest is 'mass', expected mass, x, vx"},
     {"body = function(b) return b['a b'] end", "2: body: a symbol has no member 'a b'"},
     {"body = function(b) return b[1.5] end",
-     "2: body: a member of a symbol has a name or a whole number, got a number"},
+     "2: body: a member of a symbol has a name or an integer, got a number"},
     {"body = function(b) return (b.x + 1).y end", "2: body: what was computed of symbols has no members"},
     {"observe = function(b) return b.x end", "2: observe: expected a table of names with functions, got a function"},
     {"observe = { function(b) return b.x end }",

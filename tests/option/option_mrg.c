@@ -25,7 +25,7 @@ static int release(void **state) {
 /* Number n of the seed's sequence: of group n / 4. */
 static uint32_t number(uint32_t n) {
   uint32_t w[4][OPTION_MRG_LANES];
-  option_mrg_words(mrg, 0, 1, n / 4, 0, w);
+  option_mrg_bits(mrg, 0, 1, n / 4, 0, w);
   return w[n % 4][0];
 }
 
@@ -55,9 +55,9 @@ static void test_skips(void **state) {
   uint32_t lanes[4][OPTION_MRG_LANES], one[4][OPTION_MRG_LANES];
   option_mrg_make(0x123456789abcdef, mrg);
   for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
-    option_mrg_words(mrg, first[i], OPTION_MRG_LANES, 70000, 257, lanes);
+    option_mrg_bits(mrg, first[i], OPTION_MRG_LANES, 70000, 257, lanes);
     for (uint64_t lane = 0; lane < OPTION_MRG_LANES; lane++) {
-      option_mrg_words(mrg, first[i] + lane, 1, 70000, 257, one);
+      option_mrg_bits(mrg, first[i] + lane, 1, 70000, 257, one);
       for (int k = 0; k < 4; k++) assert_int_equal(one[k][0], lanes[k][lane]);
     }
   }

@@ -1,6 +1,7 @@
 /* Integrals of functions of time over the steps, and what they say of correlations. */
 #include "engine/log.h"
-#include "kernels/option/option.h"
+#include "kernels/option/scenario/integral.h"
+#include "kernels/option/scenario/market.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -177,7 +178,7 @@ sim_status option_integrate(const char *name, const sim_expr *expr, double least
                     "%s: its integrals over the steps are not found to 1e-10, for it changes too often: expected a "
                     "smoother function of time, or sim.curve { {t, value}, ... }",
                     name);
-  if (f.missed) option_tell_missed(name);
+  if (f.missed) option_warn_missed(name);
   return SIM_OK;
 }
 
@@ -226,7 +227,7 @@ static sim_status tell_jumps(const option_parameters *p, int asset) {
   int count;
   bool missed;
   SIM_TRY(option_breaks(expr, input, spot, p->maturity, &breaks, &count, &missed));
-  if (missed) option_tell_missed("local_vol");
+  if (missed) option_warn_missed("local_vol");
   sim_status status = SIM_OK;
   for (int i = 0; i < count && status == SIM_OK; i++) {
     const double t = breaks[i], near = 1e-6 * dt, steps = t / dt;

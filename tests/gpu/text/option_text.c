@@ -38,7 +38,7 @@ static void compile_fit(const option_estimate *made, const char *name) {
   bare = (option_estimate){.markets = 1, .signs = 1};
   bare.market[0] = made->market[0];
   must(option_cuda_plan_record(&d.p, &bare, &plan));
-  must(option_cuda_write_fit(&plan, &text));
+  must(option_cuda_write_exercise(&plan, &text));
   const sim_source source = option_cuda_source(&plan, &text);
   if (sim_compile(&source, 90, &code) != SIM_OK) fail_msg("fit of %s: %s", name, sim_error_last()->message);
   sim_bytes_free(&text);
@@ -62,7 +62,7 @@ static void compile(int which, sim_precision precision) {
   if (sim_compile(&source, 90, &code) != SIM_OK)
     fail_msg("%s, %s: %s", option_cases[which].name, sim_precision_name(precision), sim_error_last()->message);
   assert_true(code.size > 1000);
-  if (option_cuda_fit_bytes(&d.p) > 0) compile_fit(&made, option_cases[which].name);
+  if (option_cuda_policy_bytes(&d.p) > 0) compile_fit(&made, option_cases[which].name);
   sim_bytes_free(&text);
   sim_bytes_free(&code);
   option_cuda_plan_free(&plan);

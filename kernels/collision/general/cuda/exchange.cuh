@@ -159,7 +159,7 @@ static sim_status exchange(general_work<real> *w, const collision_move *moves, i
   if (contacts == 0) return SIM_OK;
   SIM_TRY(sim_backend_cuda.copy(w->arrays.rank, w->start, ((size_t)to.after + 1) * sizeof *w->start));
   collision_launch(&observe_launch, 0, grid_of(to.after), GENERAL_THREADS, unpack_history<real>, w->arrays, w->launch);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 #endif

@@ -16,16 +16,16 @@ static inline unsigned grid_of(uint64_t work) {
   return (unsigned)(blocks < most ? blocks : most);
 }
 
-static const sim_cuda_kernel search_launch = {"collision_general_search", "search", SIM_LIMIT_BYTES};
-static const sim_cuda_kernel drift_launch = {"collision_general_drift", "move", SIM_LIMIT_BYTES};
-static const sim_cuda_kernel contacts_launch = {"collision_general_contacts", "contacts", SIM_LIMIT_BYTES};
-static const sim_cuda_kernel external_launch = {"collision_law_acceleration", "contacts", SIM_LIMIT_BYTES};
-static const sim_cuda_kernel observe_launch = {"collision_general_observe", "observe", SIM_LIMIT_BYTES};
+static const sim_kernel search_launch = {"collision_general_search", "search", SIM_LIMIT_BYTES};
+static const sim_kernel drift_launch = {"collision_general_drift", "move", SIM_LIMIT_BYTES};
+static const sim_kernel contacts_launch = {"collision_general_contacts", "contacts", SIM_LIMIT_BYTES};
+static const sim_kernel external_launch = {"collision_law_acceleration", "contacts", SIM_LIMIT_BYTES};
+static const sim_kernel observe_launch = {"collision_general_observe", "observe", SIM_LIMIT_BYTES};
 
 /* Launches a kernel whose thread blocks wait for each other. */
 template <typename real, typename... Parameters, typename... Arguments>
-static void launch_cooperative(const general_work<real> *w, const sim_cuda_kernel *kernel,
-                               void (*function)(Parameters...), Arguments... arguments) {
+static void launch_cooperative(const general_work<real> *w, const sim_kernel *kernel, void (*function)(Parameters...),
+                               Arguments... arguments) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeCooperative;
   attribute.val.cooperative = 1;

@@ -14,7 +14,7 @@
  * --check: every contact and move of some steps against a plain loop over cells on the host, bit by bit. */
 #include "bench/arguments.h"
 #include "engine/device/cuda.h"
-#include "kernels/collision/ops_cuda.h"
+#include "kernels/collision/collision.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
 
 #include <cuda_runtime.h>
@@ -153,8 +153,8 @@ typedef struct grain {
 } grain;
 
 /* One step of all pairs within neighbouring cells; returns contacts. */
-static int64_t plain_step(const collision_gas *gas, const collision_gas_numbers *g, grain *a, int64_t n, bool start,
-                          bool move) {
+static int64_t plain_step(const fixed_point_system *gas, const fixed_point_constants *g, grain *a, int64_t n,
+                          bool start, bool move) {
   const uint32_t side = (uint32_t)floor(gas->size[0] / (2 * gas->radius[1] * 1.05));
   const uint32_t cells = side < 3 ? 1 : side;
   int64_t *first = some<int64_t>((int64_t)cells * cells * cells + 1), *next = some<int64_t>(n), contacts = 0;
@@ -176,11 +176,11 @@ static int64_t plain_step(const collision_gas *gas, const collision_gas_numbers 
       for (int64_t j = first[cell]; j >= 0; j = next[j]) {
         if (j <= i) continue;
         float f[3];
-        const float square = collision_gas_apart(g, a[i].x, a[j].x, f), reach = a[i].r + a[j].r;
+        const float square = fixed_point_minimum_image(g, a[i].x, a[j].x, f), reach = a[i].r + a[j].r;
         if (square >= reach * reach * 1.2f || (!gas->damped && square >= reach * reach)) continue;
-        collision_gas_contact m;
-        if (!collision_gas_meet(g, gas->equal, gas->damped, start, f, square, reach, a[i].p, a[j].p, a[i].w, a[j].w,
-                                &m))
+        fixed_point_contact m;
+        if (!fixed_point_pair_impulse(g, gas->equal, gas->damped, start, f, square, reach, a[i].p, a[j].p, a[i].w,
+                                      a[j].w, &m))
           continue;
         contacts++;
         for (int c = 0; c < 3; c++) {
@@ -210,18 +210,18 @@ static uint64_t digest(const uint64_t *data, int64_t count) {
 
 static void check(int64_t n, double ratio, double restitution, int steps) {
   problem p = make(n, ratio, restitution);
-  collision_gas gas;
+  fixed_point_system gas;
   const char *lacks =
-      collision_gas_fits(&p.options, n, (const float *)p.state.mass, (const float *)p.state.radius, &gas);
+      collision_fixed_point_excludes(&p.options, n, (const float *)p.state.mass, (const float *)p.state.radius, &gas);
   if (lacks != NULL) {
     printf("check: %s\n", lacks);
     return;
   }
-  const collision_gas_numbers g = collision_gas_step(&gas, p.options.dt, p.options.dt);
+  const fixed_point_constants g = collision_fixed_point_constants(&gas, p.options.dt, p.options.dt);
   grain *a = some<grain>(n);
   collision_work *w;
-  must(collision_gas_ops_cuda.create(&p.options, &p.state, &w));
-  must(collision_gas_ops_cuda.load(w));
+  must(collision_fixed_point_cuda.create(&p.options, &p.state, &w));
+  must(collision_fixed_point_cuda.load(w));
   for (int64_t i = 0; i < n; i++) {
     for (int c = 0; c < 3; c++) {
       a[i].x[c] = (uint32_t)p.state.quanta[c * n + i];
@@ -230,16 +230,16 @@ static void check(int64_t n, double ratio, double restitution, int steps) {
     a[i].r = ((const float *)p.state.radius)[i];
     a[i].w = gas.equal ? 1 : (float)(gas.mass / (double)((const float *)p.state.mass)[i]);
   }
-  collision_gas_ops_cuda.begin(w, 0);
+  collision_fixed_point_cuda.begin(w, 0);
   collision_sums s0, s1;
-  must(collision_gas_ops_cuda.sums(w, 0, &s0));
+  must(collision_fixed_point_cuda.sums(w, 0, &s0));
   int64_t contacts = plain_step(&gas, &g, a, n, true, false);
   for (int k = 0; k < steps; k++) {
-    must(collision_gas_ops_cuda.step(w, (k + 1) * p.options.dt, p.options.dt));
+    must(collision_fixed_point_cuda.step(w, (k + 1) * p.options.dt, p.options.dt));
     contacts = plain_step(&gas, &g, a, n, false, true);
   }
-  must(collision_gas_ops_cuda.sums(w, steps * p.options.dt, &s1));
-  must(collision_gas_ops_cuda.store(w));
+  must(collision_fixed_point_cuda.sums(w, steps * p.options.dt, &s1));
+  must(collision_fixed_point_cuda.store(w));
   int64_t wrong = 0;
   for (int64_t i = 0; i < n; i++)
     for (int c = 0; c < 3; c++) wrong += p.state.quanta[c * n + i] != ((uint64_t)(uint32_t)a[i].p[c] << 32 | a[i].x[c]);
@@ -255,22 +255,22 @@ static void check(int64_t n, double ratio, double restitution, int steps) {
          s1.virial, s1.kinetic * 2 / 3 / (double)n);
   /* Again from the state: the same bits after more steps. */
   collision_work *again;
-  must(collision_gas_ops_cuda.create(&p.options, &p.state, &again));
-  must(collision_gas_ops_cuda.load(again));
+  must(collision_fixed_point_cuda.create(&p.options, &p.state, &again));
+  must(collision_fixed_point_cuda.load(again));
   for (int k = 0; k < 37; k++) {
-    must(collision_gas_ops_cuda.step(w, 0, p.options.dt));
-    must(collision_gas_ops_cuda.step(again, 0, p.options.dt));
+    must(collision_fixed_point_cuda.step(w, 0, p.options.dt));
+    must(collision_fixed_point_cuda.step(again, 0, p.options.dt));
   }
-  must(collision_gas_ops_cuda.sums(w, 0, &s0));
-  must(collision_gas_ops_cuda.sums(again, 0, &s1));
-  must(collision_gas_ops_cuda.store(w));
+  must(collision_fixed_point_cuda.sums(w, 0, &s0));
+  must(collision_fixed_point_cuda.sums(again, 0, &s1));
+  must(collision_fixed_point_cuda.store(w));
   const uint64_t one = digest(p.state.quanta, 3 * n) ^ digest(p.state.collisions, n);
-  must(collision_gas_ops_cuda.store(again));
+  must(collision_fixed_point_cuda.store(again));
   const uint64_t two = digest(p.state.quanta, 3 * n) ^ digest(p.state.collisions, n);
   printf("  restart: %s bits, %s sums\n", one == two ? "same" : "OTHER",
          memcmp(&s0, &s1, sizeof s0) ? "OTHER" : "same");
-  collision_gas_ops_cuda.destroy(&w);
-  collision_gas_ops_cuda.destroy(&again);
+  collision_fixed_point_cuda.destroy(&w);
+  collision_fixed_point_cuda.destroy(&again);
 }
 
 /* ---- time ---- */
@@ -294,20 +294,20 @@ static void time_it(int64_t n, double ratio, double restitution, int warm, int s
   problem p = make(n, ratio, restitution);
   collision_work *w;
   collision_sums s0, s1, s2;
-  printf("%.0f bytes a grain; ", collision_gas_ops_cuda.bytes(&p.options) / (double)n);
-  must(collision_gas_ops_cuda.create(&p.options, &p.state, &w));
-  must(collision_gas_ops_cuda.load(w));
-  collision_gas_ops_cuda.begin(w, 0);
-  must(collision_gas_ops_cuda.sums(w, 0, &s0));
-  for (int k = 0; k < warm; k++) must(collision_gas_ops_cuda.step(w, 0, p.options.dt));
-  must(collision_gas_ops_cuda.sums(w, 0, &s1));
+  printf("%.0f bytes a grain; ", collision_fixed_point_cuda.bytes(&p.options) / (double)n);
+  must(collision_fixed_point_cuda.create(&p.options, &p.state, &w));
+  must(collision_fixed_point_cuda.load(w));
+  collision_fixed_point_cuda.begin(w, 0);
+  must(collision_fixed_point_cuda.sums(w, 0, &s0));
+  for (int k = 0; k < warm; k++) must(collision_fixed_point_cuda.step(w, 0, p.options.dt));
+  must(collision_fixed_point_cuda.sums(w, 0, &s1));
   double start = now();
-  for (int k = 0; k < steps; k++) must(collision_gas_ops_cuda.step(w, 0, p.options.dt));
+  for (int k = 0; k < steps; k++) must(collision_fixed_point_cuda.step(w, 0, p.options.dt));
   const double queued = now() - start;
   must(sim_queue_cuda.finish());
   const double seconds = now() - start;
   start = now();
-  must(collision_gas_ops_cuda.sums(w, 0, &s2));
+  must(collision_fixed_point_cuda.sums(w, 0, &s2));
   const double seen = now() - start;
   const double floor = 2 * (ratio > 1 ? 32 : 24) * (double)n / copy;
   printf("n %lld ratio %g restitution %g: %.4f ms a step (queued in %.4f), %.3g particle-steps/s, %.0f %% of a copy of "
@@ -322,7 +322,7 @@ static void time_it(int64_t n, double ratio, double restitution, int warm, int s
          (s2.kinetic + s2.elastic + s2.dissipated) / (s1.kinetic + s1.elastic + s1.dissipated) - 1,
          (s2.kinetic + s2.elastic + s2.dissipated) / (s0.kinetic + s0.elastic + s0.dissipated) - 1, 1e3 * seen,
          s2.momentum[0] - s0.momentum[0]);
-  collision_gas_ops_cuda.destroy(&w);
+  collision_fixed_point_cuda.destroy(&w);
   fflush(stdout);
   const void *arrays[] = {p.state.radius,     p.state.mass,   p.state.position,   p.state.velocity,
                           p.state.collisions, p.state.quanta, p.state.dissipated, p.state.virial};

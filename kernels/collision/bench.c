@@ -1,7 +1,6 @@
 /* Rows of `sim bench`. */
 #include "kernels/collision/collision.h"
 
-/* Positions and momenta, 24 bytes, read and written; on the CPU a sweep over them makes two steps. */
 /* Bytes of one grain and step: positions and momenta (24 bytes) read and written; on the CPU one sweep makes two steps.
  */
 static sim_bench_cost cost(sim_backend_kind kind, sim_isa isa, int n) {

@@ -1,22 +1,16 @@
 /* The model's descriptor: what it keeps, how it is made and ended, and a step. */
+#include "kernels/collision/collision.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
-#include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/run.h"
-#ifdef SIM_HAS_CUDA
-#include "kernels/collision/ops_cuda.h"
-#endif
+#include "kernels/collision/scenario/sizes.h"
+#include "kernels/collision/start/grains.h"
+#include "kernels/collision/walls/walls.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const sim_table energy_table = {"energy", "energies and their balance", collision_energy_columns};
-static const sim_table gas_table = {"gas", "temperature and stress", collision_gas_columns};
-static const sim_table contact_table = {"contacts", "collisions, contacts and overlap", collision_contact_columns};
-static const sim_table momentum_table = {"momentum", "momentum and angular momentum", collision_momentum_columns};
-static const sim_table *const tables[] = {&energy_table, &gas_table, &contact_table, &momentum_table, NULL};
 
 static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
   collision_run *run = self;
@@ -31,20 +25,10 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
 
 /* ---- what it takes ---- */
 
-const collision_ops_pair *collision_ops_of(sim_backend_kind kind) {
-  static const collision_ops_pair ops[SIM_BACKEND_KINDS] = {
-      [SIM_BACKEND_CPU] = {&collision_ops_cpu_f32, &collision_ops_cpu_f64, &collision_gas_ops_cpu},
-#ifdef SIM_HAS_CUDA
-      [SIM_BACKEND_CUDA] = {&collision_ops_cuda_f32, &collision_ops_cuda_f64, &collision_gas_ops_cuda},
-#endif
-  };
-  return &ops[kind];
-}
-
 static const collision_ops *choose_ops(const collision_parameters *p, const sim_setup *setup) {
   const collision_ops_pair *pair = collision_ops_of(setup->backend->kind);
   if (p->common.precision != SIM_SINGLE) return pair->f64;
-  return pair->gas != NULL && collision_gas_may(p, setup->saved) ? pair->gas : pair->f32;
+  return pair->fixed_point != NULL && collision_fixed_point_possible(p, setup->saved) ? pair->fixed_point : pair->f32;
 }
 
 static sim_status plan_for(const collision_parameters *p, const sim_setup *setup, collision_options options,
@@ -85,8 +69,8 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
                       history + COLLISION_CONTROLS * sizeof(double);
   sim_plan_add_host(out, "grains", shown + kept);
   if (triangles > 0) {
-    sim_plan_add_host(out, "meshes", collision_mesh_bytes(triangles) + 80.0 * (double)triangles);
-    if (setup->backend->space == SIM_SPACE_DEVICE) sim_plan_add(out, "meshes there", collision_mesh_bytes(triangles));
+    sim_plan_add_host(out, "meshes", geometry_mesh_bytes(triangles) + 80.0 * (double)triangles);
+    if (setup->backend->space == SIM_SPACE_DEVICE) sim_plan_add(out, "meshes there", geometry_mesh_bytes(triangles));
   }
   sim_plan_add(out, "neighbours and forces", ops->bytes(&options));
   if (made > ops->bytes(&options)) sim_plan_add_host(out, "grains while they are made", made - ops->bytes(&options));
@@ -178,22 +162,23 @@ static sim_status step(void *self, sim_clock *clock) {
 
 static void describe(const void *self, char *out, size_t capacity) {
   const collision_run *run = self;
-  collision_gas gas;
-  const char *missing = NULL;
+  fixed_point_system system;
+  const char *excluded = NULL;
   if (!run->ops->exact && run->ops->dtype == SIM_F32) {
-    missing = run->varies ? "grains that come and go"
-                          : collision_gas_fits(&run->options, run->n, run->array[COLLISION_MASS].data,
-                                               run->array[COLLISION_RADIUS].data, &gas);
-    if (missing == NULL) missing = "grains that are too fast";
+    excluded = run->varies ? "inlets and outlets"
+                           : collision_fixed_point_excludes(&run->options, run->n, run->array[COLLISION_MASS].data,
+                                                            run->array[COLLISION_RADIUS].data, &system);
+    if (excluded == NULL) excluded = "grains as fast as these";
   }
-  snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s", run->n,
+  snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s%s", run->n,
            run->n == 1 ? "grain" : "grains",
            run->options.force == COLLISION_HERTZ ? "Hertz"
            : run->options.force == COLLISION_OWN ? "own"
                                                  : "linear",
            run->options.springs > 0 ? " with friction" : "", run->options.walls,
-           run->options.walls == 1 ? "wall" : "walls", run->dt, run->ops->exact ? ", as a gas in whole numbers" : "",
-           missing != NULL ? ", not as a gas: " : "", missing != NULL ? missing : "");
+           run->options.walls == 1 ? "wall" : "walls", run->dt, run->ops->exact ? ", fixed-point solver" : "",
+           excluded != NULL ? ", general solver (fixed point excludes " : "", excluded != NULL ? excluded : "",
+           excluded != NULL ? ")" : "");
 }
 
 static const char *const references[] = {
@@ -223,7 +208,7 @@ const sim_model collision_model = {
     .example = example,
     .references = references,
     .parameters = &collision_schema,
-    .tables = tables,
+    .tables = collision_tables,
     .described = collision_described,
     .state = collision_state_fields,
     .work_unit = "grain steps",

@@ -1,7 +1,9 @@
 /* The state's arrays. */
 #include "kernels/collision/run.h"
+#include "kernels/collision/scenario/sizes.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define INTEGER(word, text)                                                                                            \
@@ -40,11 +42,11 @@ const sim_field collision_state_fields[] = {
                                 .components = 3,
                                 .dimension = {1, 0, -2},
                                 .doc = "acceleration, by the contacts as the last step saw them"},
-    [COLLISION_TWIRL] = {.name = "angular_acceleration",
-                         .type = SIM_REAL,
-                         .components = 3,
-                         .dimension = {0, 0, -2},
-                         .doc = "angular acceleration"},
+    [COLLISION_ANGULAR_ACCELERATION] = {.name = "angular_acceleration",
+                                        .type = SIM_REAL,
+                                        .components = 3,
+                                        .dimension = {0, 0, -2},
+                                        .doc = "angular acceleration"},
     [COLLISION_MATERIAL] = INTEGER("material", "number of its material"),
     [COLLISION_DISSIPATED] = {.name = "dissipated",
                               .type = SIM_REAL,
@@ -101,7 +103,7 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
   case COLLISION_VELOCITY:
   case COLLISION_SPIN:
   case COLLISION_ACCELERATION:
-  case COLLISION_TWIRL:
+  case COLLISION_ANGULAR_ACCELERATION:
     *rank = 2;
     shape[0] = 3;
     shape[1] = run->n;
@@ -143,7 +145,7 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
     *dtype = SIM_F64;
     *rank = 2;
     shape[0] = run->options.walls;
-    shape[1] = sizeof(collision_pose) / sizeof(double);
+    shape[1] = sizeof(geometry_pose) / sizeof(double);
     return run->options.walls > 0;
   case COLLISION_MESHES:
     *dtype = SIM_F64;
@@ -231,16 +233,32 @@ bool collision_view_array(collision_run *run, int which, sim_array *out) {
   return true;
 }
 
-sim_status collision_restore(collision_run *run, const sim_frame *saved) {
-  SIM_TRY(collision_saved_check(&run->options, run->varies, saved, &run->n));
-  memcpy(run->species, saved->species, saved->species_count * sizeof *run->species);
-  run->species_count = saved->species_count;
-  const sim_array *meshes = sim_frame_array(saved, "meshes");
-  run->triangles = meshes != NULL ? meshes->shape[0] : 0;
-  SIM_TRY(collision_create_arrays(run));
-  for (int which = 0; which < COLLISION_ARRAYS; which++) {
-    sim_array here;
-    if (collision_view_array(run, which, &here)) SIM_TRY(sim_frame_restore(saved, &sim_backend_cpu, &here));
-  }
-  return SIM_OK;
+double collision_get(const collision_run *run, int which, int c, int64_t i) {
+  const int64_t at = c * run->n + i;
+  const void *data = run->array[which].data;
+  return run->ops->dtype == SIM_F32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
+}
+
+void collision_put(const collision_run *run, int which, int c, int64_t i, double value) {
+  const int64_t at = c * run->n + i;
+  if (run->ops->dtype == SIM_F32)
+    ((float *)run->array[which].data)[at] = (float)value;
+  else
+    ((double *)run->array[which].data)[at] = value;
+}
+
+void *collision_list_more(void *list, int64_t count, int64_t *room, size_t size) {
+  if (count < *room) return list;
+  const int64_t more = 2 * count + 256;
+  void *out = realloc(list, (size_t)more * size);
+  if (out != NULL) *room = more;
+  return out;
+}
+
+bool collision_indices_add(collision_indices *indices, int64_t index) {
+  int64_t *at = collision_list_more(indices->at, indices->count, &indices->room, sizeof *at);
+  if (at == NULL) return false;
+  indices->at = at;
+  at[indices->count++] = index;
+  return true;
 }

@@ -1,8 +1,15 @@
-/* Tables that a scenario adds. */
-#include "kernels/collision/scenario/fields.h"
+/* The tables of a run: those of every run, and those that a scenario adds. */
 #include "kernels/collision/run.h"
+#include "kernels/collision/scenario/fields.h"
+#include "kernels/collision/scenario/sizes.h"
 
 #include <stdio.h>
+
+static const sim_table energy_table = {"energy", "energies and their balance", collision_energy_columns};
+static const sim_table gas_table = {"gas", "temperature and stress", collision_gas_columns};
+static const sim_table contact_table = {"contacts", "collisions, contacts and overlap", collision_contact_columns};
+static const sim_table momentum_table = {"momentum", "momentum and angular momentum", collision_momentum_columns};
+const sim_table *const collision_tables[] = {&energy_table, &gas_table, &contact_table, &momentum_table, NULL};
 
 static const sim_field wall_columns[] = {
     {.name = "WALL_force_x",
@@ -84,7 +91,7 @@ void collision_make_tables(collision_parameters *p) {
   static const char *const sides[] = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"};
   const sim_table **table = p->tables;
   int columns = 0;
-  for (const sim_table *const *own = collision_model.tables; *own != NULL; own++) *table++ = *own;
+  for (const sim_table *const *own = collision_tables; *own != NULL; own++) *table++ = *own;
   for (int wall = 0; wall < 6 + (int)p->walls.count && columns < 3 * COLLISION_WALLS_MAX; wall++) {
     if (wall < 6 && p->box.sides[wall] != COLLISION_WALL) continue;
     for (int c = 0; c < 3; c++, columns++) {

@@ -1,4 +1,6 @@
 /* Contacts with meshes: one with a flat floor, however it is cut into triangles. */
+#include "kernels/common/geometry/geometry.h"
+#include "kernels/common/geometry/mesh_contact.h"
 #include "tests/collision/driver.h"
 
 #include <math.h>
@@ -39,9 +41,9 @@ static void place_vertices(floor_plan *f) {
     }
 }
 
-static void cut(const floor_plan *f, collision_triangles *out) {
+static void cut(const floor_plan *f, geometry_triangles *out) {
   static const int corner[2][3][2] = {{{0, 0}, {1, 0}, {1, 1}}, {{0, 0}, {1, 1}, {0, 1}}};
-  *out = (collision_triangles){.corner = malloc((size_t)(2 * f->n * f->n) * 9 * sizeof(double))};
+  *out = (geometry_triangles){.corner = malloc((size_t)(2 * f->n * f->n) * 9 * sizeof(double))};
   assert_non_null(out->corner);
   for (int k = 0; k < 2 * f->n * f->n; k++) {
     const int a = k / 2 / f->n, b = k / 2 % f->n;
@@ -56,11 +58,11 @@ static void cut(const floor_plan *f, collision_triangles *out) {
  * radius. */
 static void stand_on(floor_plan *f, double within) {
   const double r = 0.2;
-  collision_triangles triangles;
-  collision_mesh *mesh;
+  geometry_triangles triangles;
+  geometry_mesh *mesh;
   place_vertices(f);
   cut(f, &triangles);
-  assert_int_equal(collision_mesh_create(&triangles, NULL, &mesh), SIM_OK);
+  assert_int_equal(geometry_mesh_create(&triangles, NULL, &mesh), SIM_OK);
   for (int k = 0; k < 4000; k++) {
     const int a = (int)(chance() * f->n), b = (int)(chance() * f->n), kind = k % 4;
     const double w = kind == 0 ? 0 : chance(), v = kind == 3 ? chance() : 0, h = r * (0.8 + 0.2 * chance());
@@ -69,14 +71,14 @@ static void stand_on(floor_plan *f, double within) {
     for (int c = 0; c < 3; c++)
       x[c] =
           p[c] + w * (q[c] - p[c]) + v * (f->vertex[a + 1][b][c] - p[c] - w * (q[c] - p[c])) + side * h * f->normal[c];
-    collision_touch touch[COLLISION_TOUCHES_MAX];
-    const int count = collision_mesh_touch(mesh, x, r, touch);
+    geometry_contact touch[GEOMETRY_CONTACTS_MAX];
+    const int count = mesh_contacts(mesh, x, r, touch);
     if (count != 1) fail_msg("%d contacts with a floor of %d cuts, kind %d", count, f->n, kind);
     for (int c = 0; c < 3; c++) off = fmax(off, fabs(touch->normal[c] - side * f->normal[c]));
     near_to(off, 0, within, "normal of a floor");
     near_to(touch->distance / r, h / r, within, "distance from a floor");
   }
-  collision_mesh_destroy(&mesh);
+  geometry_mesh_destroy(&mesh);
   free(triangles.corner);
 }
 
@@ -101,7 +103,7 @@ static void test_floor(void **state) {
 static const char *write_floor(int n) {
   static floor_plan f = {.along = {{1, 0, 0}, {0, 1, 0}}};
   static const char *const path = "collision_floor.stl";
-  collision_triangles t;
+  geometry_triangles t;
   f.n = n;
   f.shaken = 0.2;
   place_vertices(&f);
@@ -171,10 +173,10 @@ static void test_rolling(void **state) {
   }
 }
 
-static collision_mesh *make(const double (*corner)[9], int64_t count) {
-  collision_mesh *mesh;
-  collision_triangles t = {.count = count, .corner = (double *)(size_t)corner};
-  assert_int_equal(collision_mesh_create(&t, NULL, &mesh), SIM_OK);
+static geometry_mesh *make(const double (*corner)[9], int64_t count) {
+  geometry_mesh *mesh;
+  geometry_triangles t = {.count = count, .corner = (double *)(size_t)corner};
+  assert_int_equal(geometry_mesh_create(&t, NULL, &mesh), SIM_OK);
   return mesh;
 }
 
@@ -188,24 +190,24 @@ static void test_ridge_and_valley(void **state) {
                                  {0, -9, 0, 4, 9, h, 0, 9, 0},
                                  {0, -9, 0, 0, 9, 0, -4, 9, h},
                                  {0, -9, 0, -4, 9, h, -4, -9, h}};
-    collision_mesh *mesh = make(corner, 4);
-    collision_touch touch[COLLISION_TOUCHES_MAX];
+    geometry_mesh *mesh = make(corner, 4);
+    geometry_contact touch[GEOMETRY_CONTACTS_MAX];
     if (up < 0) {
       for (int k = -9; k <= 9; k++) {
         const double turn = 0.07 * k; /* less than atan(3/4) = 0.6435 */
         const double x[3] = {0.9 * sin(turn), 0.1 * k, 0.9 * cos(turn)};
-        assert_int_equal(collision_mesh_touch(mesh, x, 1, touch), 1);
+        assert_int_equal(mesh_contacts(mesh, x, 1, touch), 1);
         near_to(touch->distance, 0.9, 1e-15 * 8, "distance from a ridge");
         near_to(touch->normal[0], sin(turn), 1e-15 * 8, "normal of a ridge");
       }
     } else {
-      assert_int_equal(collision_mesh_touch(mesh, (double[]){0, 0.1, 1}, 0.9, touch), 2);
+      assert_int_equal(mesh_contacts(mesh, (double[]){0, 0.1, 1}, 0.9, touch), 2);
       near_to(touch[0].distance, 0.8, 1e-15 * 8, "distance from a valley's side");
       near_to(fabs(touch[1].normal[0]), 0.6, 1e-15 * 8, "normal of a valley's side");
       near_to(touch[0].normal[0] + touch[1].normal[0], 0, 1e-15 * 8, "normals of a valley");
-      assert_int_equal(collision_mesh_touch(mesh, (double[]){1, 0.1, 1.65}, 0.9, touch), 1);
+      assert_int_equal(mesh_contacts(mesh, (double[]){1, 0.1, 1.65}, 0.9, touch), 1);
     }
-    collision_mesh_destroy(&mesh);
+    geometry_mesh_destroy(&mesh);
   }
 }
 
@@ -214,18 +216,18 @@ static void test_sheet_and_plate(void **state) {
   (void)state;
   const double sheet[1][9] = {{-5, 0, 0, 5, 0, 0, 0, 9, 0}};
   const double plate[2][9] = {{-5, -5, 0, 5, -5, 0, 0, 9, 0}, {-5, -5, -0.01, 0, 9, -0.01, 5, -5, -0.01}};
-  collision_touch touch[COLLISION_TOUCHES_MAX];
-  collision_mesh *mesh = make(sheet, 1);
+  geometry_contact touch[GEOMETRY_CONTACTS_MAX];
+  geometry_mesh *mesh = make(sheet, 1);
   for (int k = -9; k <= 9; k++) {
     const double turn = 0.15 * k; /* from straight out */
-    assert_int_equal(collision_mesh_touch(mesh, (double[]){0.3, -0.9 * cos(turn), 0.9 * sin(turn)}, 1, touch), 1);
+    assert_int_equal(mesh_contacts(mesh, (double[]){0.3, -0.9 * cos(turn), 0.9 * sin(turn)}, 1, touch), 1);
     near_to(touch->normal[2], sin(turn), 1e-15 * 8, "normal of an open edge");
   }
-  collision_mesh_destroy(&mesh);
+  geometry_mesh_destroy(&mesh);
   mesh = make(plate, 2);
-  assert_int_equal(collision_mesh_touch(mesh, (double[]){0.1, 0.2, 0.9}, 1, touch), 1);
+  assert_int_equal(mesh_contacts(mesh, (double[]){0.1, 0.2, 0.9}, 1, touch), 1);
   near_to(touch->distance, 0.9, 1e-15 * 8, "distance from a plate");
-  collision_mesh_destroy(&mesh);
+  geometry_mesh_destroy(&mesh);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* Meshes across the sides of a periodic box, and what grains remember of meshes. */
-#include "kernels/collision/walls/mesh_near.h"
-#include "kernels/collision/run.h"
+#include "kernels/common/geometry/geometry.h"
+#include "kernels/common/geometry/mesh_cache.h"
 #include "tests/collision/driver.h"
 
 #include <math.h>
@@ -16,9 +16,9 @@
 #include "tests/collision/near.h"
 
 /* 2 n^2 triangles over [from, to]^2 at the height that `rise` says. */
-static collision_triangles surface(int n, double from, double to, double (*rise)(double, double)) {
+static geometry_triangles surface(int n, double from, double to, double (*rise)(double, double)) {
   static const int corner[2][3][2] = {{{0, 0}, {1, 0}, {1, 1}}, {{0, 0}, {1, 1}, {0, 1}}};
-  collision_triangles out = {.corner = malloc((size_t)(2 * n * n) * 9 * sizeof(double)), .count = 2 * n * n};
+  geometry_triangles out = {.corner = malloc((size_t)(2 * n * n) * 9 * sizeof(double)), .count = 2 * n * n};
   assert_non_null(out.corner);
   for (int k = 0; k < 6 * n * n; k++) {
     const int *at = corner[k / 3 % 2][k % 3], a = k / 6 / n + at[0], b = k / 6 % n + at[1];
@@ -46,7 +46,7 @@ static double hills(double x, double y) { return 0.3 * sin(3.14159265358979 * x)
 
 static const char *const path = "collision_seam.stl";
 
-static void write_stl(const collision_triangles *t) {
+static void write_stl(const geometry_triangles *t) {
   FILE *file = fopen(path, "w");
   assert_non_null(file);
   fprintf(file, "solid seam\r\n");
@@ -62,7 +62,7 @@ static void write_stl(const collision_triangles *t) {
 }
 
 static void write_surface(int n, double from, double to, double (*rise)(double, double)) {
-  collision_triangles t = surface(n, from, to, rise);
+  geometry_triangles t = surface(n, from, to, rise);
   write_stl(&t);
   free(t.corner);
 }
@@ -132,7 +132,7 @@ static ending strike(double middle, double speed) {
   const double a = middle, s = 0.2;
   const double corner[6][3] = {{a - s, a - s, 0}, {a + s, a - s, 0}, {a + s, a + s, 0}, {a - s, a + s, 0}, {a, a, 0.3}};
   static const int of[6][3] = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}, {0, 2, 1}, {0, 3, 2}};
-  collision_triangles t = {.corner = malloc(6 * 9 * sizeof(double)), .count = 6};
+  geometry_triangles t = {.corner = malloc(6 * 9 * sizeof(double)), .count = 6};
   assert_non_null(t.corner);
   for (int k = 0; k < 18; k++) memcpy(t.corner + 3 * k, corner[of[k / 3][k % 3]], sizeof corner[0]);
   write_stl(&t);
@@ -169,23 +169,21 @@ static void test_pyramid(void **state) {
   }
 }
 
-static sim_status place(int n, double from, double to, double (*rise)(double, double), collision_wall wall) {
-  collision_options o = {.walls = 1, .size = {2, 2, 9}, .periodic = {true, true, false}};
-  collision_mesh *mesh = NULL;
-  collision_triangles t = surface(n, from, to, rise);
-  o.wall[0] = wall;
-  o.wall[0].side = -1;
-  const sim_status status = collision_mesh_place(&o, 0, &t, 0.2, &mesh);
+static sim_status place(int n, double from, double to, double (*rise)(double, double), geometry_wall wall) {
+  const geometry_box box = {.size = {2, 2, 9}, .periodic = {true, true, false}};
+  geometry_mesh *mesh = NULL;
+  geometry_triangles t = surface(n, from, to, rise);
+  const sim_status status = geometry_mesh_create_periodic(&t, &wall, &box, 0.2, &mesh);
   free(t.corner);
-  collision_mesh_destroy(&mesh);
+  geometry_mesh_destroy(&mesh);
   return status;
 }
 
 /* What is longer than the box has to be the same on both sides, and to stay so. */
 static void test_refused(void **state) {
   (void)state;
-  const collision_wall still = {.turn = {0, 0, 1}}, moves = {.velocity = {1, 0, 0}, .turn = {0, 0, 1}},
-                       turns = {.spin = 1, .turn = {0, 0, 1}, .pivot = {1, 1, 0}};
+  const geometry_wall still = {.turn = {0, 0, 1}}, moves = {.velocity = {1, 0, 0}, .turn = {0, 0, 1}},
+                      turns = {.spin = 1, .turn = {0, 0, 1}, .pivot = {1, 1, 0}};
   assert_int_equal(place(8, 0, 2, slope, still), SIM_OK);     /* a step at the side */
   assert_int_equal(place(8, 0.3, 2.3, hills, still), SIM_OK); /* as long as the box, wherever it begins */
   assert_int_equal(place(9, -1, 5, flat, still), SIM_OK);
@@ -204,25 +202,25 @@ static void test_refused(void **state) {
 static void test_near(void **state) {
   (void)state;
   const double period[3] = {2, 2, 0};
-  collision_mesh *mesh;
-  collision_triangles t = surface(24, 0, 2, hills);
-  assert_int_equal(collision_mesh_create(&t, period, &mesh), SIM_OK);
+  geometry_mesh *mesh;
+  geometry_triangles t = surface(24, 0, 2, hills);
+  assert_int_equal(geometry_mesh_create(&t, period, &mesh), SIM_OK);
   int touched = 0;
   for (int walk = 0; walk < 60; walk++) {
     const double r = 0.01 * pow(40, chance()), step = r * pow(10, -4 * chance());
     double x[3] = {2 * chance(), 2 * chance(), 0}, way[3];
-    collision_near near = {0};
+    geometry_mesh_cache near = {0};
     x[2] = hills(x[0], x[1]) + r * (0.9 + 0.2 * chance());
     for (int c = 0; c < 3; c++) way[c] = step * (2 * chance() - 1);
     for (int k = 0; k < 60; k++) {
-      collision_touch all[COLLISION_TOUCHES_MAX], some[COLLISION_TOUCHES_MAX], kept[COLLISION_TOUCHES_MAX];
+      geometry_contact all[GEOMETRY_CONTACTS_MAX], some[GEOMETRY_CONTACTS_MAX], kept[GEOMETRY_CONTACTS_MAX];
       int count = 0;
       for (int u = -1; u <= 1; u++)
         for (int v = -1; v <= 1; v++)
           for (int64_t i = 0; i < mesh->count; i++)
-            count = mesh_meet(mesh, i, (double[]){x[0] + 2 * u, x[1] + 2 * v, x[2]}, r, count, all);
-      assert_int_equal(mesh_touch(mesh, x, r, some), count);
-      assert_int_equal(mesh_touch_near(mesh, x, r, &near, kept), count);
+            count = mesh_add_triangle(mesh, i, (double[]){x[0] + 2 * u, x[1] + 2 * v, x[2]}, r, count, all);
+      assert_int_equal(mesh_contacts(mesh, x, r, some), count);
+      assert_int_equal(mesh_cached_contacts(mesh, x, r, &near, kept), count);
       for (int e = 0; e < count; e++) {
         assert_memory_equal(&some[e].distance, &all[e].distance, 4 * sizeof(double));
         assert_memory_equal(&kept[e].distance, &all[e].distance, 4 * sizeof(double));
@@ -232,7 +230,7 @@ static void test_near(void **state) {
     }
   }
   if (touched < 600) fail_msg("only %d of 3600 touch", touched);
-  collision_mesh_destroy(&mesh);
+  geometry_mesh_destroy(&mesh);
   free(t.corner);
 }
 

@@ -1,5 +1,5 @@
 /* STL files as programs write them, and as they should not. */
-#include "kernels/collision/collision.h"
+#include "kernels/common/geometry/geometry.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,23 +13,23 @@
 
 static const char *const path = "collision_stl.stl";
 
-static sim_status read_bytes(const void *bytes, size_t size, collision_triangles *out) {
+static sim_status read_bytes(const void *bytes, size_t size, geometry_triangles *out) {
   FILE *file = fopen(path, "wb");
   assert_non_null(file);
   assert_int_equal(fwrite(bytes, 1, size, file), size);
   fclose(file);
-  return collision_stl_read(path, out);
+  return geometry_stl_read(path, out);
 }
 
 static void accept_bytes(const void *bytes, size_t size, int64_t count, const char *what) {
-  collision_triangles t;
+  geometry_triangles t;
   if (read_bytes(bytes, size, &t) != SIM_OK) fail_msg("%s: %s", what, sim_error_last()->message);
   if (t.count != count) fail_msg("%s: %d triangles, expected %d", what, (int)t.count, (int)count);
   free(t.corner);
 }
 
 static void refuse_bytes(const void *bytes, size_t size, const char *line, const char *what) {
-  collision_triangles t;
+  geometry_triangles t;
   if (read_bytes(bytes, size, &t) != SIM_ERR_SCENARIO) fail_msg("%s: it was read", what);
   if (strstr(sim_error_last()->message, line) == NULL)
     fail_msg("%s: \"%s\" without \"%s\"", what, sim_error_last()->message, line);
@@ -115,15 +115,15 @@ static void test_moved(void **state) {
   static const double here[3] = {0, 0, 0}, far[3] = {0, 0, 1e20};
   const double corner[9] = {1, 0, 0, 2, 0, 0, 1, 1, 0.5};
   double copy[9];
-  collision_triangles t = {.corner = copy, .count = 1};
+  geometry_triangles t = {.corner = copy, .count = 1};
   memcpy(copy, corner, sizeof copy);
-  assert_int_equal(collision_triangles_move(&t, 1e-3, (double[]){0.5, 0, -1}), SIM_OK);
+  assert_int_equal(geometry_triangles_move(&t, 1e-3, (double[]){0.5, 0, -1}), SIM_OK);
   assert_true(copy[0] == 1e-3 + 0.5 && copy[7] == 1e-3 && copy[8] == 0.5e-3 - 1);
-  assert_int_equal(collision_triangles_move(&t, 1e300, here), SIM_ERR_SCENARIO);
+  assert_int_equal(geometry_triangles_move(&t, 1e300, here), SIM_ERR_SCENARIO);
   memcpy(copy, corner, sizeof copy);
-  assert_int_equal(collision_triangles_move(&t, 0, here), SIM_ERR_SCENARIO);
+  assert_int_equal(geometry_triangles_move(&t, 0, here), SIM_ERR_SCENARIO);
   memcpy(copy, corner, sizeof copy);
-  assert_int_equal(collision_triangles_move(&t, 1e-90, far), SIM_ERR_SCENARIO);
+  assert_int_equal(geometry_triangles_move(&t, 1e-90, far), SIM_ERR_SCENARIO);
   assert_non_null(strstr(sim_error_last()->message, "with this scale and shift triangle 1 of the mesh has no area"));
 }
 

@@ -1,4 +1,6 @@
 /* Walls of every shape, moved ones, and functions of the scenario, against what must be so. */
+#include "kernels/common/geometry/geometry.h"
+#include "kernels/common/geometry/mesh_contact.h"
 #include "tests/collision/driver.h"
 
 #include <math.h>
@@ -76,14 +78,14 @@ static void test_shapes(void **state) {
 /* The sheet is a stretch of a line in the half-plane through its axis. Some roundings of numbers near 1. */
 static void test_cone_distance(void **state) {
   (void)state;
-  const collision_wall cone = {
-      .shape = COLLISION_CONE, .axis = {0, 0, 1}, .length = 4, .end_radius = 3, .turn = {0, 0, 1}};
-  const collision_pose still = {0};
-  collision_touch touch[COLLISION_TOUCHES_MAX];
+  const geometry_wall cone = {
+      .shape = GEOMETRY_CONE, .axis = {0, 0, 1}, .length = 4, .end_radius = 3, .turn = {0, 0, 1}};
+  const geometry_pose still = {0};
+  geometry_contact touch[GEOMETRY_CONTACTS_MAX];
   /* 3-4-5: the sheet through (from, along) = (3, 4) s; the point (0, 2) is 2 * 3/5 from it. */
-  assert_int_equal(collision_wall_touch(&cone, &still, (double[]){0, 0, 2}, 2, touch), 1);
+  assert_int_equal(geometry_wall_contacts(&cone, &still, (double[]){0, 0, 2}, 2, touch), 1);
   near_to(touch->distance, 1.2, 1e-15 * 8, "distance from a cone");
-  assert_int_equal(collision_wall_touch(&cone, &still, (double[]){3, 0, 5}, 2, touch), 1);
+  assert_int_equal(geometry_wall_contacts(&cone, &still, (double[]){3, 0, 5}, 2, touch), 1);
   near_to(touch->distance, 1, 1e-15 * 8, "distance from a cone's rim");
   near_to(touch->normal[2], 1, 1e-15 * 8, "normal at a cone's rim");
 }
@@ -91,24 +93,24 @@ static void test_cone_distance(void **state) {
 /* Both sides of an edge of a mesh, and a corner, count once: distance sqrt(2) and sqrt(3) off the cube. */
 static void test_edges(void **state) {
   (void)state;
-  collision_triangles triangles;
-  collision_mesh *mesh;
-  collision_touch touch[COLLISION_TOUCHES_MAX];
-  assert_int_equal(collision_stl_read(write_cube(), &triangles), SIM_OK);
+  geometry_triangles triangles;
+  geometry_mesh *mesh;
+  geometry_contact touch[GEOMETRY_CONTACTS_MAX];
+  assert_int_equal(geometry_stl_read(write_cube(), &triangles), SIM_OK);
   assert_int_equal(triangles.count, 12);
-  assert_int_equal(collision_triangles_closed(&triangles), SIM_OK);
-  assert_int_equal(collision_mesh_create(&triangles, NULL, &mesh), SIM_OK);
-  assert_int_equal(collision_mesh_touch(mesh, (double[]){0.3, 0.2, 1}, 1.2, touch), 1);
+  assert_int_equal(geometry_triangles_closed(&triangles), SIM_OK);
+  assert_int_equal(geometry_mesh_create(&triangles, NULL, &mesh), SIM_OK);
+  assert_int_equal(mesh_contacts(mesh, (double[]){0.3, 0.2, 1}, 1.2, touch), 1);
   near_to(touch->distance, 1, 1e-15 * 8, "above a face");
-  assert_int_equal(collision_mesh_touch(mesh, (double[]){2, 0.1, 1}, 1.5, touch), 1);
+  assert_int_equal(mesh_contacts(mesh, (double[]){2, 0.1, 1}, 1.5, touch), 1);
   near_to(touch->distance, sqrt(2), 1e-15 * 8, "beside an edge");
-  assert_int_equal(collision_mesh_touch(mesh, (double[]){2, 2, 1}, 1.8, touch), 1);
+  assert_int_equal(mesh_contacts(mesh, (double[]){2, 2, 1}, 1.8, touch), 1);
   near_to(touch->distance, sqrt(3), 1e-15 * 8, "off a corner");
   /* Within, in a corner: three faces. */
-  assert_int_equal(collision_mesh_touch(mesh, (double[]){0.7, 0.7, -0.3}, 0.4, touch), 3);
-  collision_mesh_destroy(&mesh);
+  assert_int_equal(mesh_contacts(mesh, (double[]){0.7, 0.7, -0.3}, 0.4, touch), 3);
+  geometry_mesh_destroy(&mesh);
   triangles.count--;
-  assert_int_equal(collision_triangles_closed(&triangles), SIM_ERR_SCENARIO);
+  assert_int_equal(geometry_triangles_closed(&triangles), SIM_ERR_SCENARIO);
   free(triangles.corner);
   remove("collision_cube.stl");
 }

@@ -1,4 +1,4 @@
-/* Grains on a GPU against the CPU's: both compute the same text of physics.h, wall_touch.h and gas.h, without
+/* Grains on a GPU against the CPU's: both compute the same text of physics.h, wall_contact.h and gas.h, without
  * contraction, in the order of ids or in whole numbers. So every number of the state has the same bits. */
 #include "tests/collision/setups.h"
 #include "tests/gpu/gpu.h"

@@ -1,36 +1,39 @@
-/* A gas in whole numbers: the contacts of spheres without history, in a periodic box, in fp32, with positions as
- * fractions of the box in 32 bits and momenta in quanta. Sums of whole numbers have no order: bits depend neither on
- * lists, nor on threads, nor on the device, and momentum is conserved to the last one. C and CUDA compile this text.
+/* The fixed-point solver: frictionless linear contacts of spheres in a periodic box, computed in fp32 and stored as
+ * integers: positions as 32-bit fractions of the box, momenta as multiples of a quantum. Sums of integers do not depend
+ * on their order, so results depend neither on lists, nor on threads, nor on the device, and momentum is conserved
+ * exactly. C and CUDA compile this text; cpu/ and cuda/ hold the two implementations, in files of the same names.
  *
- * Leapfrog: P, of step n - 1/2, takes the impulses at x of step n, and x moves by it. What is observed at step n is P
- * with half of these impulses. A dashpot sees the speed at step n, implicitly in its own contact's force. */
-#ifndef COLLISION_GAS_H
-#define COLLISION_GAS_H
+ * Leapfrog: the momentum p at step n - 1/2 takes the impulses at positions x of step n, then x moves by p. Observables
+ * of step n use p with half of these impulses. A dashpot sees the velocity at step n, solved for implicitly in its own
+ * contact. */
+#ifndef COLLISION_FIXED_POINT_H
+#define COLLISION_FIXED_POINT_H
 
-#include "kernels/collision/collision.h"
+#include "kernels/collision/solver.h"
 
 #include <math.h>
 
 #ifdef __CUDACC__
-#define COLLISION_GAS_INLINE __host__ __device__ __forceinline__
+#define FIXED_POINT_INLINE __host__ __device__ __forceinline__
 #else
-#define COLLISION_GAS_INLINE static inline __attribute__((always_inline))
+#define FIXED_POINT_INLINE static inline __attribute__((always_inline))
 #endif
 
-/* Made in fp64 and rounded once. Impulses are of one step, in quanta of momentum; velocities in quanta over the largest
- * mass; the mass of a pair is 1/W of the largest, W = w_a + w_b, w: largest mass over that of the grain. */
-typedef struct collision_gas_numbers {
-  float length[3];           /* of a unit of position */
-  float drift[3];            /* units of position a velocity moves in a step */
-  float stiffness, k0, km;   /* impulse over overlap: one number, or k0 + km/W */
-  float damping, g0, gh, gm; /* over a velocity: one number, or g0 + gh/sqrt(W) + gm/W */
-  float way;                 /* length that a velocity moves in the step to now */
+/* Constants of one step, computed in fp64 and rounded once. Units: impulses of a step in quanta of momentum; velocities
+ * in quanta over the largest mass M. A grain of mass m has the weight w = M/m; a pair has the reduced mass M/W,
+ * W = w_a + w_b. */
+typedef struct fixed_point_constants {
+  float length[3];           /* of one unit of position */
+  float drift[3];            /* displacement in units of position in a step, over velocity */
+  float stiffness, k0, km;   /* impulse over overlap: equal grains; else k0 + km/W */
+  float damping, g0, gh, gm; /* impulse over velocity: equal; else g0 + gh/sqrt(W) + gm/W */
+  float displacement;        /* length over velocity, in the step that ends now */
   float limited;             /* 1: dashpots never pull; 0: they may */
-  float virial, lost;        /* units of the tallies over those of impulse times length, of impulse times velocity */
-} collision_gas_numbers;
+  float virial, dissipated;  /* tally units over impulse times length; over impulse times velocity */
+} fixed_point_constants;
 
-/* What does not depend on the step. */
-typedef struct collision_gas {
+/* Properties of the grains that do not depend on the step. */
+typedef struct fixed_point_system {
   bool equal;       /* radii and masses are all equal */
   double radius[2]; /* least, greatest */
   double mass;      /* greatest */
@@ -38,54 +41,57 @@ typedef struct collision_gas {
   double low[3], size[3];
   bool damped;
   collision_law law;
-  double virial_unit, lost_unit; /* of the tallies */
-} collision_gas;
+  double virial_unit, dissipated_unit; /* of the tallies of virial and dissipated energy */
+} fixed_point_system;
 
-#define COLLISION_GAS_SPEED_MOST (INT32_C(1) << 30) /* quanta of momentum, either sign */
+#define FIXED_POINT_MOMENTUM_MAX (INT32_C(1) << 30) /* quanta, either sign */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Whether the options and these grains make a gas that can be computed so, and with which quanta. NULL: they do;
- * otherwise what they have that it has not. */
-const char *collision_gas_fits(const collision_options *options, int64_t n, const float *mass, const float *radius,
-                               collision_gas *out);
-/* What is known before there are grains, or from a checkpoint's state. */
-bool collision_gas_may(const collision_parameters *p, const sim_frame *saved);
-/* Whether no velocity [3][n] is half the greatest momentum or more. */
-bool collision_gas_holds(const collision_gas *gas, int64_t n, const float *mass, const float *velocity);
-/* Of a step of dt after one of `before`. */
-collision_gas_numbers collision_gas_step(const collision_gas *gas, double before, double dt);
-/* Position and momentum of a grain, each component as one word: momentum << 32 | position. */
-uint64_t collision_gas_word(const collision_gas *gas, int component, double position, double momentum);
+/* Returns the first property of the options or of the n grains that this solver excludes, for messages; NULL: none, and
+ * *out is filled. mass, radius [n]: host; n 0 checks the options alone. */
+const char *collision_fixed_point_excludes(const collision_options *options, int64_t n, const float *mass,
+                                           const float *radius, fixed_point_system *out);
+/* Whether the scenario may run with this solver, before there are grains; `saved`: from this checkpoint. */
+bool collision_fixed_point_possible(const collision_parameters *p, const sim_frame *saved);
+/* Whether all momenta are below half of the representable range. mass [n], velocity [3][n]: host. */
+bool collision_fixed_point_in_range(const fixed_point_system *system, int64_t n, const float *mass,
+                                    const float *velocity);
+/* Constants of a step of dt after a step of `before`. */
+fixed_point_constants collision_fixed_point_constants(const fixed_point_system *system, double before, double dt);
+/* Encodes a component of position and momentum: momentum << 32 | position. */
+uint64_t collision_fixed_point_encode(const fixed_point_system *system, int component, double position,
+                                      double momentum);
 
 #ifdef __cplusplus
 }
 #endif
 
-typedef struct collision_gas_contact {
+typedef struct fixed_point_contact {
   float overlap, distance;
-  float along;       /* impulse along the normal */
-  float damped;      /* of it, the dashpot's */
-  float share;       /* of the step in which the contact lasts */
-  bool cut;          /* the dashpot would pull and may not */
+  float along;       /* impulse along the normal, > 0: repulsive */
+  float damped;      /* share of the dashpot in `along` */
+  float share;       /* fraction of the step in which there is contact */
+  bool cut;          /* the dashpot was limited so that it does not pull */
   float scale;       /* impulse over the vector from b to a */
-  float approach[3]; /* velocity of a against b */
-  float speed;       /* of it, along the normal: > 0, they part */
-} collision_gas_contact;
+  float approach[3]; /* velocity of a relative to b */
+  float speed;       /* normal component of `approach`; > 0: separating */
+} fixed_point_contact;
 
-/* Vector from b to a, and its square. */
-COLLISION_GAS_INLINE float collision_gas_apart(const collision_gas_numbers *g, const uint32_t *a, const uint32_t *b,
-                                               float f[3]) {
+/* Minimum-image vector f from b to a; returns its square. */
+FIXED_POINT_INLINE float fixed_point_minimum_image(const fixed_point_constants *g, const uint32_t *a, const uint32_t *b,
+                                                   float f[3]) {
   for (int c = 0; c < 3; c++) f[c] = (float)(int32_t)(a[c] - b[c]) * g->length[c];
   return fmaf(f[2], f[2], fmaf(f[1], f[1], f[0] * f[0]));
 }
 
-/* Impulse of a contact; false: there is none. `start`: the momenta are those of now. */
-COLLISION_GAS_INLINE bool collision_gas_meet(const collision_gas_numbers *g, bool equal, bool damped, bool start,
-                                             const float f[3], float square, float reach, const int32_t *pa,
-                                             const int32_t *pb, float wa, float wb, collision_gas_contact *out) {
+/* Computes the impulse of a pair; false: no contact. f, square: of fixed_point_minimum_image; reach: sum of the radii;
+ * p: momenta; w: weights. `start`: the momenta are of this step, not of half a step before. */
+FIXED_POINT_INLINE bool fixed_point_pair_impulse(const fixed_point_constants *g, bool equal, bool damped, bool start,
+                                                 const float f[3], float square, float reach, const int32_t *pa,
+                                                 const int32_t *pb, float wa, float wb, fixed_point_contact *out) {
   const float distance = sqrtf(square), overlap = reach - distance;
   if (!(distance > 0)) return false;
   for (int c = 0; c < 3; c++)
@@ -103,7 +109,7 @@ COLLISION_GAS_INLINE bool collision_gas_meet(const collision_gas_numbers *g, boo
   if (!damped) {
     out->along = stiffness * overlap;
   } else {
-    const float edge = 0.5f * g->way * fabsf(speed);
+    const float edge = 0.5f * g->displacement * fabsf(speed);
     float mean = overlap;
     if (overlap < edge) {
       if (overlap <= -edge) return false;
@@ -126,19 +132,19 @@ COLLISION_GAS_INLINE bool collision_gas_meet(const collision_gas_numbers *g, boo
 
 /* Returns the energy that the dashpot dissipates in one step, in units of the tally of dissipated energy. Where the
  * dashpot cancels the spring, no impulse changes the speed. */
-COLLISION_GAS_INLINE float collision_gas_lost(const collision_gas_numbers *g, bool equal, float pair,
-                                              const collision_gas_contact *m) {
+FIXED_POINT_INLINE float fixed_point_dissipated(const fixed_point_constants *g, bool equal, float pair,
+                                                const fixed_point_contact *m) {
   const float damping = equal ? g->damping : fmaf(g->gm, 1 / pair, fmaf(g->gh, 1 / sqrtf(pair), g->g0));
   const float part = damping * m->share;
-  return part > 0 ? (m->cut ? -m->speed : m->damped / part) * m->damped * g->lost : 0;
+  return part > 0 ? (m->cut ? -m->speed : m->damped / part) * m->damped * g->dissipated : 0;
 }
 
-/* Whether the contact has begun in the step to now. */
-COLLISION_GAS_INLINE bool collision_gas_begun(const collision_gas_numbers *g, const float f[3], float reach,
-                                              const collision_gas_contact *m) {
+/* Whether the contact began in the step that ends now. */
+FIXED_POINT_INLINE bool fixed_point_contact_begun(const fixed_point_constants *g, const float f[3], float reach,
+                                                  const fixed_point_contact *m) {
   if (!(m->overlap > 0 && m->speed < 0)) return false;
   float then[3];
-  for (int c = 0; c < 3; c++) then[c] = fmaf(-g->way, m->approach[c], f[c]);
+  for (int c = 0; c < 3; c++) then[c] = fmaf(-g->displacement, m->approach[c], f[c]);
   return fmaf(then[2], then[2], fmaf(then[1], then[1], then[0] * then[0])) >= reach * reach;
 }
 

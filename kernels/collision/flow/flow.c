@@ -1,59 +1,10 @@
 /* Grains that come and go during a run: what that takes, who goes, and the account of both. */
 #include "kernels/collision/flow/flow.h"
+#include "kernels/collision/scenario/sizes.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-
-double collision_flow_total(const collision_parameters *p, double n) {
-  for (size_t i = 0; i < p->insert.count; i++) n += collision_inlet_total(p->insert.items[i].data, p->integrate.t_end);
-  return n;
-}
-
-bool collision_flow_varies(const collision_parameters *p) {
-  bool varies = p->insert.count > 0 || p->remove.count > 0;
-  for (int s = 0; s < 6; s++) varies = varies || p->box.sides[s] == COLLISION_OUTLET;
-  return varies;
-}
-
-/* Grains of an inlet that are on their way at once, where they fall or fly through the box with nothing in the way:
- * twice what it brings in that time. */
-static double on_their_way(const collision_parameters *p, const collision_inlet *inlet) {
-  double way = 0, speed = 0, fall = 0;
-  for (int c = 0; c < 3; c++) {
-    way += p->box.size[c];
-    speed += inlet->group.velocity[c] * inlet->group.velocity[c];
-    fall += p->gravity[c] * p->gravity[c];
-  }
-  speed = sqrt(speed);
-  const double time = 2 * way / (speed + sqrt(speed * speed + 2 * sqrt(fall) * way)); /* infinite at rest */
-  return 2 * fmin(inlet->rate * time, collision_inlet_total(inlet, p->integrate.t_end));
-}
-
-/* Grains like those of the inlets in the whole box, packed at random. */
-static double packed(const collision_parameters *p) {
-  double volume = INFINITY;
-  for (size_t k = 0; k < p->insert.count; k++) {
-    double least, most;
-    collision_radii_bounds(&((const collision_inlet *)p->insert.items[k].data)->size, &least, &most);
-    volume = fmin(volume, 4 * COLLISION_PI / 3 * pow(least * most, 1.5));
-  }
-  return 0.64 * p->box.size[0] * p->box.size[1] * p->box.size[2] / volume;
-}
-
-double collision_flow_estimate(const collision_parameters *p, double n) {
-  bool goes = p->remove.count > 0, open = false;
-  double passing = n;
-  for (int s = 0; s < 6; s++) {
-    goes = goes || p->box.sides[s] == COLLISION_OUTLET;
-    open = open || p->box.sides[s] == COLLISION_OPEN;
-  }
-  for (size_t k = 0; k < p->insert.count; k++) passing += on_their_way(p, p->insert.items[k].data);
-  double most = collision_flow_total(p, n);
-  if (goes) most = fmin(most, passing);
-  if (!open) most = fmin(most, packed(p));
-  return fmax(1, ceil(fmax(n, most)));
-}
 
 static void make_outlets(const collision_parameters *p, collision_flow *f) {
   for (size_t k = 0; k < p->remove.count; k++)
@@ -91,45 +42,6 @@ void collision_flow_destroy(collision_run *run) {
   collision_fields_destroy(&f->fields);
   free(f);
   run->flow = NULL;
-}
-
-void *collision_flow_more(void *list, int64_t count, int64_t *room, size_t size) {
-  if (count < *room) return list;
-  const int64_t more = 2 * count + 256;
-  void *out = realloc(list, (size_t)more * size);
-  if (out != NULL) *room = more;
-  return out;
-}
-
-bool collision_indices_add(collision_indices *indices, int64_t index) {
-  int64_t *at = collision_flow_more(indices->at, indices->count, &indices->room, sizeof *at);
-  if (at == NULL) return false;
-  indices->at = at;
-  at[indices->count++] = index;
-  return true;
-}
-
-/* ---- going ---- */
-
-static bool is_in(const collision_region *regions, int count, const double x[3]) {
-  for (int k = 0; k < count; k++) {
-    bool in = true;
-    for (int c = 0; c < 3; c++) in = in && x[c] >= regions[k].low[c] && x[c] < regions[k].high[c];
-    if (in) return true;
-  }
-  return false;
-}
-
-sim_status collision_flow_find(collision_run *run, const collision_region *regions, int count, collision_indices *out) {
-  out->count = 0;
-  if (run->n == 0 || count == 0) return SIM_OK;
-  if (run->ops->pick != NULL) return run->ops->pick(run->work, regions, count, out);
-  for (int64_t i = 0; i < run->n; i++) {
-    double x[3];
-    for (int c = 0; c < 3; c++) x[c] = collision_get(run, COLLISION_POSITION, c, i);
-    if (is_in(regions, count, x) && !collision_indices_add(out, i)) return sim_no_memory("grains that come and go");
-  }
-  return SIM_OK;
 }
 
 /* Whether somebody may go or come now: where that is found without the state, it is left where it is. */

@@ -33,8 +33,6 @@ typedef struct collision_flow {
   collision_fields *fields; /* NULL: no external acceleration */
 } collision_flow;
 
-/* How many grains an inlet owes by t, since the start. */
-double collision_inlet_total(const collision_inlet *inlet, double t);
 /* Grains that this inlet owes and finds room for become newcomers. */
 sim_status collision_inlet_come(collision_run *run, int which, const sim_clock *clock) SIM_MUST_CHECK;
 /* Those in one of these regions: on the host, or as the operations find them. */
@@ -43,7 +41,5 @@ sim_status collision_flow_find(collision_run *run, const collision_region *regio
 /* The state without those that go and with the newcomers, whose ids begin with `first_id`. `whole`: the state's arrays
  * hold all of it; otherwise the operations do. */
 sim_status collision_flow_pack(collision_run *run, bool whole, uint64_t first_id, double t) SIM_MUST_CHECK;
-/* The list, with room for one more item of this size; NULL: there is no memory, and it stays as it is. */
-void *collision_flow_more(void *list, int64_t count, int64_t *room, size_t size);
 
 #endif

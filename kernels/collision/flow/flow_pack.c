@@ -5,7 +5,7 @@
 #include <string.h>
 
 static bool add_move(collision_flow *f, int64_t from, int64_t end, int64_t to) {
-  collision_move *move = collision_flow_more(f->move, f->moves, &f->move_room, sizeof *move);
+  collision_move *move = collision_list_more(f->move, f->moves, &f->move_room, sizeof *move);
   if (move == NULL) return false;
   f->move = move;
   if (from < end) move[f->moves++] = (collision_move){from, end - from, to};

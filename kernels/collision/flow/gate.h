@@ -2,7 +2,8 @@
 #ifndef COLLISION_GATE_H
 #define COLLISION_GATE_H
 
-#include "kernels/collision/walls/shapes.h"
+#include "kernels/collision/scenario/limits.h"
+#include "kernels/common/integers.h"
 
 #include <math.h>
 

@@ -2,22 +2,14 @@
 #include "kernels/collision/flow/flow.h"
 
 #include "engine/rng.h"
+#include "kernels/collision/scenario/sizes.h"
+#include "kernels/collision/start/grains.h"
+#include "kernels/common/geometry/geometry.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { TRIES = 30 }; /* places tried a grain */
-
-void collision_inlet_bounds(const collision_inlet *inlet, double *least, double *most, double *mass) {
-  collision_radii_bounds(&inlet->size, least, most);
-  *mass = inlet->group.density * 4 * COLLISION_PI / 3 * *least * *least * *least;
-}
-
-double collision_inlet_total(const collision_inlet *inlet, double t) {
-  const double end = inlet->stop < t ? inlet->stop : t;
-  const double total = fmax(0, floor(inlet->rate * (end - inlet->start) * (1 + 1e-12)));
-  return inlet->limit < total ? inlet->limit : total;
-}
 
 typedef struct grid {
   double low[3], width[3];
@@ -34,7 +26,7 @@ static int cell_of(const grid *g, const double x[3], int at[3]) {
 
 static bool put_obstacle(collision_flow *f, const grid *g, const double x[3], double r) {
   int at[3];
-  collision_obstacle *o = collision_flow_more(f->obstacle, f->obstacles, &f->obstacle_room, sizeof *o);
+  collision_obstacle *o = collision_list_more(f->obstacle, f->obstacles, &f->obstacle_room, sizeof *o);
   if (o == NULL || f->obstacles == INT32_MAX) return false;
   f->obstacle = o;
   o += f->obstacles;
@@ -105,7 +97,7 @@ static sim_status put_obstacles(collision_run *run, const grid *g, const collisi
 
 static bool has_room(const collision_run *run, const grid *g, const double x[3], double r) {
   const collision_flow *f = run->flow;
-  const collision_pose *pose = run->array[COLLISION_POSES].data;
+  const geometry_pose *pose = run->array[COLLISION_POSES].data;
   int at[3], cell[3];
   (void)cell_of(g, x, at);
   for (cell[0] = at[0] - 1; cell[0] <= at[0] + 1; cell[0]++)
@@ -123,8 +115,8 @@ static bool has_room(const collision_run *run, const grid *g, const double x[3],
         }
       }
   for (int b = 0; b < run->options.walls; b++) {
-    collision_touch touch[COLLISION_TOUCHES_MAX];
-    if (collision_wall_touch(&run->options.wall[b], &pose[b], x, r, touch) > 0) return false;
+    geometry_contact touch[GEOMETRY_CONTACTS_MAX];
+    if (geometry_wall_contacts(&run->options.wall[b], &pose[b], x, r, touch) > 0) return false;
   }
   return true;
 }
@@ -145,7 +137,7 @@ sim_status collision_inlet_come(collision_run *run, int which, const sim_clock *
   SIM_TRY(put_obstacles(run, &g, inlet, reach));
   while (*brought < due) {
     const uint64_t seed = run->parameters->common.seed, id = (uint64_t)controls[COLLISION_NEXT_ID];
-    collision_newcomer *new = collision_flow_more(f->newcomer, f->newcomers, &f->newcomer_room, sizeof *new);
+    collision_newcomer *new = collision_list_more(f->newcomer, f->newcomers, &f->newcomer_room, sizeof *new);
     if (new == NULL) return sim_no_memory("the grains of an inlet");
     f->newcomer = new;
     new += f->newcomers;
@@ -153,8 +145,8 @@ sim_status collision_inlet_come(collision_run *run, int which, const sim_clock *
     bool found = false;
     for (uint32_t k = 0; k < TRIES && !found; k++) {
       double u[4];
-      sim_rng_uniform(seed, id, (uint64_t)clock->step, 2 * k, u);
-      sim_rng_uniform(seed, id, (uint64_t)clock->step, 2 * k + 1, u + 2);
+      sim_rng_uniform(seed, id, (uint64_t)clock->step, COLLISION_DRAW_INLET_POSITION + 2 * k, u);
+      sim_rng_uniform(seed, id, (uint64_t)clock->step, COLLISION_DRAW_INLET_POSITION + 2 * k + 1, u + 2);
       for (int c = 0; c < 3; c++)
         new->x[c] = inlet->low[c] + new->r + u[c] * (inlet->high[c] - inlet->low[c] - 2 * new->r);
       found = has_room(run, &g, new->x, new->r);

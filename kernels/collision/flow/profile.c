@@ -1,22 +1,8 @@
-/* What is seen of the state itself: means over slices of the box, and the passage of gates. */
+/* Observables of the state itself: means over slices of the box, and passages through gates. */
 #include "kernels/collision/run.h"
 
 #include <math.h>
 #include <string.h>
-
-double collision_get(const collision_run *run, int which, int c, int64_t i) {
-  const int64_t at = c * run->n + i;
-  const void *data = run->array[which].data;
-  return run->ops->dtype == SIM_F32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
-}
-
-void collision_put(const collision_run *run, int which, int c, int64_t i, double value) {
-  const int64_t at = c * run->n + i;
-  if (run->ops->dtype == SIM_F32)
-    ((float *)run->array[which].data)[at] = (float)value;
-  else
-    ((double *)run->array[which].data)[at] = value;
-}
 
 static int slice_of(const collision_run *run, int64_t i) {
   const collision_profile *profile = &run->parameters->profile;

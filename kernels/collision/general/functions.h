@@ -3,7 +3,7 @@
 #ifndef COLLISION_FUNCTIONS_H
 #define COLLISION_FUNCTIONS_H
 
-#include "kernels/collision/collision.h"
+#include "kernels/collision/scenario/options.h"
 
 typedef struct collision_fields collision_fields;
 

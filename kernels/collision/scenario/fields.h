@@ -2,7 +2,7 @@
 #ifndef COLLISION_FIELDS_H
 #define COLLISION_FIELDS_H
 
-#include "kernels/collision/collision.h"
+#include "kernels/collision/scenario/parameters.h"
 
 #define LENGTH                                                                                                         \
   { 1, 0, 0 }
@@ -62,17 +62,9 @@ void collision_check_walls(const collision_parameters *p, sim_faults *faults);
 /* Ratio of radii, periodic sides and fill, as far as they are sure before any grain is made; of parameters without
  * other faults. */
 void collision_check_sizes(const collision_parameters *p, sim_faults *faults);
-/* How many walls an item of `walls` becomes. */
-int collision_wall_planes(const sim_item *item);
-/* Tables of this run. */
+/* Makes the descriptions of the tables with columns for walls, gates and bins. */
 void collision_make_tables(collision_parameters *p);
-/* What a pair takes from `contact` where it says nothing. */
+/* The values of a pair: its own, or those of `contact` where it has none. */
 collision_values collision_values_merged(const collision_values *general, const collision_values *own);
-
-/* What derive.c takes of walls.c. */
-void collision_add_walls(const collision_parameters *p, const char *const *names, collision_options *o);
-/* That none would need an image in a periodic box. SIM_ERR_SCENARIO. */
-sim_status collision_walls_check_images(const collision_options *o) SIM_MUST_CHECK;
-int collision_touch_numbers(const collision_wall *wall, int springs); /* of history, one contact */
 
 #endif

@@ -1,5 +1,6 @@
 /* The model's parameters: field tables, and the rules between fields. */
 #include "kernels/collision/scenario/fields.h"
+#include "kernels/collision/scenario/options.h"
 
 #include <math.h>
 #include <stdio.h>

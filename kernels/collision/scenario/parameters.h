@@ -3,7 +3,7 @@
 #define COLLISION_PARAMETERS_H
 
 #include "engine/model.h"
-#include "kernels/collision/walls/shapes.h"
+#include "kernels/collision/scenario/limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -108,6 +108,8 @@ typedef struct collision_stl {
 
 extern const sim_schema collision_plane_schema, collision_cylinder_schema, collision_cone_schema, collision_ball_schema,
     collision_block_schema, collision_stl_schema;
+/* Number of walls that an item of `walls` becomes: 6 for the inside of a block, else 1. */
+int collision_wall_planes(const sim_item *item);
 
 typedef enum collision_side {
   COLLISION_SAME,

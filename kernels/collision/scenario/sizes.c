@@ -1,9 +1,44 @@
-/* What radii, sides and regions say before any grain is made. */
+/* Radii of a scenario, and checks of them against the box and the regions before grains are made. */
+#include "kernels/collision/scenario/sizes.h"
+
 #include "kernels/collision/scenario/fields.h"
-#include "kernels/collision/run.h"
 
 #include <math.h>
 #include <stdio.h>
+
+double collision_lognormal_most(double deviation) { return fmin(0.5 * log(20), 4 * deviation); }
+
+/* Radii are rounded: to single precision at worst. */
+bool collision_radii_apart(double least, double most) { return most > 20 * (1 + 1e-6) * least; }
+
+void collision_radii_bounds(const collision_radii *size, double *least, double *most) {
+  *least = *most = size->radius;
+  for (size_t i = 0; i < size->radii.rows; i++) {
+    if (i == 0 || size->radii.data[i] < *least) *least = size->radii.data[i];
+    if (i == 0 || size->radii.data[i] > *most) *most = size->radii.data[i];
+  }
+  if (size->distribution == COLLISION_LOGNORMAL) {
+    const double factor = exp(collision_lognormal_most(size->radii.data[1]));
+    *least = size->radii.data[0] / factor;
+    *most = size->radii.data[0] * factor;
+  }
+}
+
+void collision_inlet_bounds(const collision_inlet *inlet, double *least, double *most, double *mass) {
+  collision_radii_bounds(&inlet->size, least, most);
+  *mass = inlet->group.density * 4 * COLLISION_PI / 3 * *least * *least * *least;
+}
+
+void collision_lattice_sites(const double side[3], int64_t n, int64_t sites[3]) {
+  const double even = cbrt(side[0] * side[1] * side[2] / (double)n);
+  for (int c = 0; c < 3; c++) sites[c] = (int64_t)fmax(1, floor(side[c] / even));
+  while (sites[0] * sites[1] * sites[2] < n) { /* one more where the sites are widest */
+    int widest = 0;
+    for (int c = 1; c < 3; c++)
+      if (side[c] / (double)sites[c] > side[widest] / (double)sites[widest]) widest = c;
+    sites[widest]++;
+  }
+}
 
 static const collision_random_spheres *region_of(const sim_item *item) {
   const bool region = item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema;

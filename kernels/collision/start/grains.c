@@ -1,7 +1,8 @@
-/* The grains that a run begins with. */
-#include "kernels/collision/run.h"
+/* Makes the grains at the start of a run. */
+#include "kernels/collision/start/grains.h"
 
 #include "engine/rng.h"
+#include "kernels/collision/scenario/sizes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Draws of random numbers a grain. */
-enum { DRAW_PLACE = 0, DRAW_RADIUS = 2, DRAW_VELOCITY = 80 };
 /* ---- parts ---- */
 
 sim_status collision_path(const char *path, const sim_setup *setup, char out[4096]) {
@@ -100,7 +99,7 @@ static double lognormal(uint64_t seed, uint64_t id, const double *radii) {
   const double limit = collision_lognormal_most(radii[1]);
   double z[2];
   for (uint32_t draw = 0;; draw++) {
-    sim_rng_normal(seed, id, 0, DRAW_RADIUS + draw, z);
+    sim_rng_normal(seed, id, 0, COLLISION_DRAW_RADIUS + draw, z);
     for (int k = 0; k < 2; k++)
       if (fabs(z[k] * radii[1]) <= limit || draw == 64) return radii[0] * exp(draw == 64 ? 0 : z[k] * radii[1]);
   }
@@ -113,7 +112,7 @@ double collision_radius_of(const collision_radii *size, uint64_t seed, uint64_t 
   if (size->distribution == COLLISION_LOGNORMAL) return lognormal(seed, id, r->data);
   if (size->distribution != COLLISION_UNIFORM && (size->distribution != COLLISION_AUTO || r->rows != 2))
     return r->data[number % r->rows];
-  sim_rng_uniform(seed, id, 0, DRAW_RADIUS, u);
+  sim_rng_uniform(seed, id, 0, COLLISION_DRAW_RADIUS, u);
   return r->data[0] + (r->data[1] - r->data[0]) * u[0];
 }
 
@@ -137,7 +136,8 @@ static sim_status throw_spheres(const maker *m, const collision_random_spheres *
     const double r = m->g->radius[i];
     double u[4];
     filled += 4 * COLLISION_PI / 3 * r * r * r;
-    for (uint32_t k = 0; k < 2; k++) sim_rng_uniform(m->p->common.seed, (uint64_t)i, 0, DRAW_PLACE + k, u + 2 * k);
+    for (uint32_t k = 0; k < 2; k++)
+      sim_rng_uniform(m->p->common.seed, (uint64_t)i, 0, COLLISION_DRAW_POSITION + k, u + 2 * k);
     for (int c = 0; c < 3; c++) {
       /* Across the whole of a periodic box nothing bounds the centres. */
       const bool round = m->o->periodic[c] && low[c] <= m->o->low[c] && high[c] >= m->o->low[c] + m->o->size[c];
@@ -157,17 +157,6 @@ static sim_status throw_spheres(const maker *m, const collision_random_spheres *
                     "random_spheres: the grains fill %.3g of their region; about 0.63 is possible with equal radii",
                     filled / volume);
   return SIM_OK;
-}
-
-void collision_lattice_sites(const double side[3], int64_t n, int64_t sites[3]) {
-  const double even = cbrt(side[0] * side[1] * side[2] / (double)n);
-  for (int c = 0; c < 3; c++) sites[c] = (int64_t)fmax(1, floor(side[c] / even));
-  while (sites[0] * sites[1] * sites[2] < n) { /* one more where the sites are widest */
-    int widest = 0;
-    for (int c = 1; c < 3; c++)
-      if (side[c] / (double)sites[c] > side[widest] / (double)sites[widest]) widest = c;
-    sites[widest]++;
-  }
 }
 
 /* Simple cubic, with sites left empty at even distances. */
@@ -208,7 +197,8 @@ static void heat(const maker *m, double temperature) {
   if (!(temperature > 0)) return;
   for (int64_t i = m->first; i < m->first + m->n; i++) {
     double z[4];
-    for (uint32_t k = 0; k < 2; k++) sim_rng_normal(m->p->common.seed, (uint64_t)i, 0, DRAW_VELOCITY + k, z + 2 * k);
+    for (uint32_t k = 0; k < 2; k++)
+      sim_rng_normal(m->p->common.seed, (uint64_t)i, 0, COLLISION_DRAW_VELOCITY + k, z + 2 * k);
     for (int c = 0; c < 3; c++) {
       m->g->velocity[c][i] = sqrt(temperature / m->g->mass[i]) * z[c];
       momentum[c] += m->g->mass[i] * m->g->velocity[c][i];

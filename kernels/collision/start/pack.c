@@ -1,6 +1,8 @@
 /* Puts spheres at random without overlap: thrown with smaller radii, then pushed apart and grown in turn. */
 typedef double real;
 #include "kernels/collision/general/cpu/search.inc"
+#include "kernels/collision/start/grains.h"
+#include "kernels/common/geometry/geometry.h"
 
 #include "engine/run/startup.h"
 
@@ -35,9 +37,9 @@ static sim_status list(packing *k) {
 static void push_walls(const packing *k, const position_radius *p, double radius, double force[3], double *deep) {
   for (int b = 0; b < k->o->walls; b++) {
     const double aim = radius * (1 + k->margin);
-    const collision_pose pose = collision_wall_pose(&k->o->wall[b], 0);
-    collision_touch touch[COLLISION_TOUCHES_MAX];
-    if (collision_wall_touch(&k->o->wall[b], &pose, p->x, aim, touch) == 0) continue;
+    const geometry_pose pose = geometry_wall_pose(&k->o->wall[b], 0);
+    geometry_contact touch[GEOMETRY_CONTACTS_MAX];
+    if (geometry_wall_contacts(&k->o->wall[b], &pose, p->x, aim, touch) == 0) continue;
     const double gap = touch->distance, *normal = touch->normal;
     *deep = fmax(*deep, (radius - gap) / radius);
     for (int c = 0; c < 3; c++) force[c] += (aim - gap) * normal[c];

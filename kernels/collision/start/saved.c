@@ -1,8 +1,9 @@
-/* A checkpoint's state is looked at before it is used: somebody may have made it on purpose. */
+/* Checks a checkpoint's state, which may have been forged, and restores it. */
 #include "kernels/collision/run.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static sim_status refuse(const char *name, int64_t at, const char *why) {
   return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's %s[%" PRId64 "] %s", name, at, why);
@@ -122,4 +123,18 @@ sim_status collision_saved_check(const collision_options *o, bool varies, const 
   SIM_TRY(check_contacts(o, saved, *n));
   SIM_TRY(check_meshes(o, saved));
   return check_controls(saved, *n);
+}
+
+sim_status collision_restore(collision_run *run, const sim_frame *saved) {
+  SIM_TRY(collision_saved_check(&run->options, run->varies, saved, &run->n));
+  memcpy(run->species, saved->species, saved->species_count * sizeof *run->species);
+  run->species_count = saved->species_count;
+  const sim_array *meshes = sim_frame_array(saved, "meshes");
+  run->triangles = meshes != NULL ? meshes->shape[0] : 0;
+  SIM_TRY(collision_create_arrays(run));
+  for (int which = 0; which < COLLISION_ARRAYS; which++) {
+    sim_array here;
+    if (collision_view_array(run, which, &here)) SIM_TRY(sim_frame_restore(saved, &sim_backend_cpu, &here));
+  }
+  return SIM_OK;
 }

@@ -2,6 +2,9 @@
 #include "kernels/collision/general/functions.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
 #include "kernels/collision/run.h"
+#include "kernels/collision/scenario/sizes.h"
+#include "kernels/collision/start/grains.h"
+#include "kernels/collision/walls/walls.h"
 
 #include "kernels/common/resolution.h"
 
@@ -89,7 +92,7 @@ static sim_status bound_radii(collision_run *run) {
 
 static sim_status make_meshes(collision_run *run, const sim_setup *setup) {
   sim_startup("reading meshes", 0, 0);
-  collision_triangles *meshes = calloc(run->parameters->walls.count + 1, sizeof *meshes);
+  geometry_triangles *meshes = calloc(run->parameters->walls.count + 1, sizeof *meshes);
   size_t count = 0;
   if (meshes == NULL) return sim_no_memory("meshes");
   sim_status status = collision_meshes_read(run->parameters, setup, meshes, &count);
@@ -265,46 +268,18 @@ static bool any_turns(const collision_run *run) {
   return false;
 }
 
-/* Now that the grains are known. */
+/* Falls back to the general solver where the fixed-point solver excludes the grains, which are known now. */
 static void choose_again(collision_run *run, const sim_setup *setup) {
-  const collision_ops_pair *pair = collision_ops_of(setup->backend->kind);
-  collision_gas gas;
+  fixed_point_system system;
   if (!run->ops->exact) return;
   run->options.turning = any_turns(run);
   const float *mass = run->array[COLLISION_MASS].data;
-  if (collision_gas_fits(&run->options, run->n, mass, run->array[COLLISION_RADIUS].data, &gas) == NULL &&
-      (setup->saved != NULL || collision_gas_holds(&gas, run->n, mass, run->array[COLLISION_VELOCITY].data)))
+  if (collision_fixed_point_excludes(&run->options, run->n, mass, run->array[COLLISION_RADIUS].data, &system) == NULL &&
+      (setup->saved != NULL ||
+       collision_fixed_point_in_range(&system, run->n, mass, run->array[COLLISION_VELOCITY].data)))
     return;
-  run->ops = pair->f32;
+  run->ops = collision_ops_of(setup->backend->kind)->f32;
   sim_buffer_destroy(&run->array[COLLISION_QUANTA]);
-}
-
-sim_status collision_create_work(collision_run *run, double t) {
-  const sim_buffer *a = run->array;
-  const collision_state state = {.n = run->n,
-                                 .room = run->room,
-                                 .radius = a[COLLISION_RADIUS].data,
-                                 .mass = a[COLLISION_MASS].data,
-                                 .position = a[COLLISION_POSITION].data,
-                                 .velocity = a[COLLISION_VELOCITY].data,
-                                 .spin = a[COLLISION_SPIN].data,
-                                 .acceleration = a[COLLISION_ACCELERATION].data,
-                                 .angular_acceleration = a[COLLISION_TWIRL].data,
-                                 .material = a[COLLISION_MATERIAL].data,
-                                 .collisions = a[COLLISION_COLLISIONS].data,
-                                 .dissipated = a[COLLISION_DISSIPATED].data,
-                                 .virial = a[COLLISION_VIRIAL].data,
-                                 .contact_grain = a[COLLISION_CONTACT_GRAIN].data,
-                                 .contact_partner = a[COLLISION_CONTACT_PARTNER].data,
-                                 .contact_spring = a[COLLISION_CONTACT_SPRING].data,
-                                 .work = a[COLLISION_WORK].data,
-                                 .wall_spring = a[COLLISION_WALL_SPRING].data,
-                                 .crossed = a[COLLISION_CROSSED].data,
-                                 .pose = a[COLLISION_POSES].data,
-                                 .live = run->varies ? &run->n : NULL,
-                                 .time = t,
-                                 .quanta = a[COLLISION_QUANTA].data};
-  return run->ops->create(&run->options, &state, &run->work);
 }
 
 sim_status collision_start(collision_run *run, const sim_setup *setup) {

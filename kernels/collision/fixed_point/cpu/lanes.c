@@ -1,27 +1,28 @@
-/* The gas's inner loops for one instruction set: GAS_ISA 0 plain, 1 AVX2, 2 AVX-512. Impulses are those of gas.h, to
- * the bit: the same operations in the same order, each rounded once. */
+/* Fixed-point solver on the CPU: inner loops for one instruction set, FIXED_POINT_ISA 0 plain, 1 AVX2, 2 AVX-512.
+ * Impulses equal those of fixed_point.h to the bit: the same operations in the same order, each rounded once. GPU
+ * counterparts: the kernels of cuda/step.cu and cuda/lists.cu. */
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
 
-#if GAS_ISA > 0
+#if FIXED_POINT_ISA > 0
 #include "kernels/collision/fixed_point/cpu/simd.h"
 #endif
 
 /* ---- which pairs are near ---- */
 
-/* What belongs to `count` pairs from the at-th on of what will be wanted, into the second cache. A few lines at a time:
- * there are only so many misses that a core can wait for. */
-INLINE void fetch(const gas_sides *sides, size_t at, size_t count) {
+/* Prefetches the share of `count` pairs, from pair `at` on, into the second cache: a few lines at a time, since a core
+ * waits for a limited number of misses. */
+INLINE void fetch(const fixed_slab_pair *sides, size_t at, size_t count) {
   const size_t end = (at + count) * sides->ahead_step;
   for (size_t k = at * sides->ahead_step; k < end; k += 64) __builtin_prefetch(sides->ahead + k, 0, 2);
 }
 
-#if GAS_ISA > 0
-INLINE size_t within_lanes(const gas_reach *reach, bool equal, const uint32_t *a, const uint32_t *b, size_t at,
-                           size_t count, const gas_sides *sides, uint32_t *out_a, uint32_t *out_b) {
+#if FIXED_POINT_ISA > 0
+INLINE size_t within_lanes(const fixed_reach *reach, bool equal, const uint32_t *a, const uint32_t *b, size_t at,
+                           size_t count, const fixed_slab_pair *sides, uint32_t *out_a, uint32_t *out_b) {
   const vf length[3] = {V(set1_ps)(reach->length[0]), V(set1_ps)(reach->length[1]), V(set1_ps)(reach->length[2])};
   const vf limit = V(set1_ps)(reach->reach), square = V(mul_ps)(limit, limit);
   const uint32_t *xa = sides->xa, *xb = sides->xb;
@@ -34,7 +35,7 @@ INLINE size_t within_lanes(const gas_reach *reach, bool equal, const uint32_t *a
       d[q] = V(cvtepi32_ps)(V(sub_epi32)(ra, rb));
       if (!equal) d[q] = fourth_sum(d[q], ra, rb);
     }
-    turn(d, equal ? 3 : 4);
+    transpose(d, equal ? 3 : 4);
     vf sum = V(setzero_ps)();
     for (int c = 0; c < 3; c++) {
       const vf x = V(mul_ps)(d[c], length[c]);
@@ -51,8 +52,8 @@ INLINE size_t within_lanes(const gas_reach *reach, bool equal, const uint32_t *a
   return found;
 }
 #else
-INLINE size_t within_lanes(const gas_reach *reach, bool equal, const uint32_t *a, const uint32_t *b, size_t at,
-                           size_t count, const gas_sides *sides, uint32_t *out_a, uint32_t *out_b) {
+INLINE size_t within_lanes(const fixed_reach *reach, bool equal, const uint32_t *a, const uint32_t *b, size_t at,
+                           size_t count, const fixed_slab_pair *sides, uint32_t *out_a, uint32_t *out_b) {
   size_t found = 0;
   for (size_t k = 0; k < count; k++) {
     fetch(sides, at + k, 1);
@@ -75,24 +76,25 @@ INLINE size_t within_lanes(const gas_reach *reach, bool equal, const uint32_t *a
 }
 #endif
 
-static void within(const gas_reach *reach, const gas_list *list, const gas_sides *sides, gas_list *out) {
+static void within(const fixed_reach *reach, const fixed_pairs *list, const fixed_slab_pair *sides, fixed_pairs *out) {
   out->count = reach->equal ? within_lanes(reach, true, list->a, list->b, 0, list->count, sides, out->a, out->b)
                             : within_lanes(reach, false, list->a, list->b, 0, list->count, sides, out->a, out->b);
-  memset(out->a + out->count, 0, GAS_GROUP * sizeof *out->a);
-  memset(out->b + out->count, 0, GAS_GROUP * sizeof *out->b);
+  memset(out->a + out->count, 0, FIXED_GROUP * sizeof *out->a);
+  memset(out->b + out->count, 0, FIXED_GROUP * sizeof *out->b);
 }
 
 /* ---- contacts ---- */
 
-#if GAS_ISA > 0
-typedef struct gas_wholes {
-  whole virial, lost;
-} gas_wholes;
+#if FIXED_POINT_ISA > 0
+typedef struct fixed_vector_tally {
+  fixed_sum virial, dissipated;
+} fixed_vector_tally;
 
-/* LANES contacts (those of `valid`) into as many events a side. */
-INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const uint32_t *a, const uint32_t *b, lanes valid,
-                       const gas_sides *sides, gas_event *on_a, gas_event *on_b, gas_wholes *tally) {
-  const collision_gas_numbers *g = &r->numbers;
+/* Impulses of LANES pairs, of which `valid` count, on both sides. */
+INLINE void group_impulses(const fixed_rules *r, bool equal, bool damped, const uint32_t *a, const uint32_t *b,
+                           lanes valid, const fixed_slab_pair *sides, fixed_impulse *on_a, fixed_impulse *on_b,
+                           fixed_vector_tally *tally) {
+  const fixed_point_constants *g = &r->numbers;
   vf f[4], u[4];
   for (int q = 0; q < 4; q++) {
     const vi xa = rows(sides->xa, a, q), xb = rows(sides->xb, b, q);
@@ -107,8 +109,8 @@ INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const uint32
       u[q] = fourth_sum(u[q], pa, pb);
     }
   }
-  turn(f, equal ? 3 : 4);
-  turn(u, equal ? 3 : 4);
+  transpose(f, equal ? 3 : 4);
+  transpose(u, equal ? 3 : 4);
   const vf zero = V(setzero_ps)(), one = V(set1_ps)(1), half = V(set1_ps)(0.5f);
   for (int c = 0; c < 3; c++) f[c] = V(mul_ps)(f[c], V(set1_ps)(g->length[c]));
   const vf square = V(fmadd_ps)(f[2], f[2], V(fmadd_ps)(f[1], f[1], V(mul_ps)(f[0], f[0])));
@@ -117,13 +119,13 @@ INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const uint32
   const vf speed = V(div_ps)(V(fmadd_ps)(u[2], f[2], V(fmadd_ps)(u[1], f[1], V(mul_ps)(u[0], f[0]))), distance);
   const vf stiffness =
       equal ? V(set1_ps)(g->stiffness) : V(fmadd_ps)(V(set1_ps)(g->km), V(div_ps)(one, pair), V(set1_ps)(g->k0));
-  vf along, lost = zero;
+  vf along, dissipated = zero;
   lanes hit = valid & less(zero, distance);
   if (!damped) {
     hit = hit & less(zero, overlap);
     along = V(mul_ps)(stiffness, overlap);
   } else {
-    const vf edge = V(mul_ps)(V(set1_ps)(0.5f * g->way), size_of(speed));
+    const vf edge = V(mul_ps)(V(set1_ps)(0.5f * g->displacement), absolute(speed));
     const lanes part_of = less(overlap, edge);
     hit = hit & less(V(sub_ps)(zero, edge), overlap);
     const vf some = V(add_ps)(half, V(div_ps)(V(mul_ps)(half, overlap), edge));
@@ -137,7 +139,7 @@ INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const uint32
     const vf ahead = r->start ? zero : V(mul_ps)(half, pair);
     vf dashpot =
         V(div_ps)(V(mul_ps)(V(sub_ps)(zero, part), V(fmadd_ps)(ahead, elastic, speed)), V(fmadd_ps)(ahead, part, one));
-    vf against = V(div_ps)(dashpot, part); /* the speed that it damps */
+    vf against = V(div_ps)(dashpot, part); /* speed that the dashpot damps */
     along = V(add_ps)(elastic, dashpot);
     if (g->limited > 0) {
       const lanes cut = less(along, zero);
@@ -145,35 +147,35 @@ INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const uint32
       dashpot = pick(cut, V(sub_ps)(zero, elastic), dashpot);
       against = pick(cut, V(sub_ps)(zero, speed), against);
     }
-    lost = pick(hit & less(zero, part), V(mul_ps)(V(mul_ps)(against, dashpot), V(set1_ps)(g->lost)), zero);
+    dissipated = pick(hit & less(zero, part), V(mul_ps)(V(mul_ps)(against, dashpot), V(set1_ps)(g->dissipated)), zero);
   }
   const vf scale = V(div_ps)(along, distance);
   vf then = zero;
   vi q[3];
   for (int c = 0; c < 3; c++) {
-    const vf before = V(fnmadd_ps)(V(set1_ps)(g->way), u[c], f[c]);
+    const vf before = V(fnmadd_ps)(V(set1_ps)(g->displacement), u[c], f[c]);
     then = c == 0 ? V(mul_ps)(before, before) : V(fmadd_ps)(before, before, then);
     q[c] = V(cvtps_epi32)(pick(hit, V(mul_ps)(scale, f[c]), zero));
   }
   const lanes begun = hit & less(zero, overlap) & less(speed, zero) & not_less(then, V(mul_ps)(reach, reach));
-  put_events(V_LOAD(a), V_LOAD(b), begun, q, on_a, on_b);
-  tally->virial =
-      whole_add(tally->virial, pick(hit, V(mul_ps)(V(mul_ps)(along, distance), V(set1_ps)(g->virial)), zero));
-  if (damped) tally->lost = whole_add(tally->lost, lost);
+  store_impulses(V_LOAD(a), V_LOAD(b), begun, q, on_a, on_b);
+  tally->virial = sum_add(tally->virial, pick(hit, V(mul_ps)(V(mul_ps)(along, distance), V(set1_ps)(g->virial)), zero));
+  if (damped) tally->dissipated = sum_add(tally->dissipated, dissipated);
 }
 #endif
 
-/* One at a time, by gas.h itself. */
-#if GAS_ISA == 0
+/* One pair at a time, by fixed_point.h itself. */
+#if FIXED_POINT_ISA == 0
 enum { LANES = 1, ALL_LANES = 1 };
 typedef unsigned lanes;
-typedef int64_t whole;
-typedef gas_tally gas_wholes;
-INLINE whole whole_zero(void) { return 0; }
-INLINE int64_t whole_total(whole sum) { return sum; }
-INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const uint32_t *a, const uint32_t *b, lanes valid,
-                       const gas_sides *sides, gas_event *on_a, gas_event *on_b, gas_wholes *tally) {
-  const collision_gas_numbers *g = &r->numbers;
+typedef int64_t fixed_sum;
+typedef fixed_tally fixed_vector_tally;
+INLINE fixed_sum sum_zero(void) { return 0; }
+INLINE int64_t sum_total(fixed_sum sum) { return sum; }
+INLINE void group_impulses(const fixed_rules *r, bool equal, bool damped, const uint32_t *a, const uint32_t *b,
+                           lanes valid, const fixed_slab_pair *sides, fixed_impulse *on_a, fixed_impulse *on_b,
+                           fixed_vector_tally *tally) {
+  const fixed_point_constants *g = &r->numbers;
   const uint32_t *xa = sides->xa + *a, *xb = sides->xb + *b;
   const int32_t *pa = sides->pa + *a, *pb = sides->pb + *b;
   float f[3], reach = r->reach, wa = 1, wb = 1, radius[2];
@@ -184,42 +186,44 @@ INLINE void meet_group(const gas_rules *r, bool equal, bool damped, const uint32
     memcpy(&radius[1], xb + 3, sizeof *radius);
     reach = radius[0] + radius[1];
   }
-  collision_gas_contact m;
-  const float square = collision_gas_apart(g, xa, xb, f);
-  *on_a = (gas_event){{0, 0, 0}, *a};
-  *on_b = (gas_event){{0, 0, 0}, *b};
-  if (!valid || !collision_gas_meet(g, equal, damped, r->start, f, square, reach, pa, pb, wa, wb, &m)) return;
+  fixed_point_contact m;
+  const float square = fixed_point_minimum_image(g, xa, xb, f);
+  *on_a = (fixed_impulse){{0, 0, 0}, *a};
+  *on_b = (fixed_impulse){{0, 0, 0}, *b};
+  if (!valid || !fixed_point_pair_impulse(g, equal, damped, r->start, f, square, reach, pa, pb, wa, wb, &m)) return;
   if (!damped && !(m.overlap > 0)) return;
   for (int c = 0; c < 3; c++) {
     on_a->q[c] = (int32_t)lrintf(m.scale * f[c]);
     on_b->q[c] = -on_a->q[c];
   }
-  if (collision_gas_begun(g, f, reach, &m)) {
-    on_a->at |= GAS_BEGUN;
-    on_b->at |= GAS_BEGUN;
+  if (fixed_point_contact_begun(g, f, reach, &m)) {
+    on_a->at |= FIXED_BEGUN;
+    on_b->at |= FIXED_BEGUN;
   }
   tally->virial += llrintf(m.along * m.distance * g->virial);
-  if (damped) tally->lost += llrintf(collision_gas_lost(g, equal, equal ? 2.0f : wa + wb, &m));
+  if (damped) tally->dissipated += llrintf(fixed_point_dissipated(g, equal, equal ? 2.0f : wa + wb, &m));
 }
 #endif
 
-enum { TRIED = 128 }; /* pairs at a time */
+enum { BATCH = 128 }; /* pairs */
 
-INLINE size_t meet_lanes(const gas_rules *r, bool equal, bool damped, const gas_list *list, const gas_sides *sides,
-                         gas_event *on_a, gas_event *on_b, gas_tally *tally) {
-  /* Rounding of the trial's own operations, and the reach of contacts that are about to begin. */
-  gas_reach reach = {.equal = equal, .reach = r->trial};
+INLINE size_t list_impulses(const fixed_rules *r, bool equal, bool damped, const fixed_pairs *list,
+                            const fixed_slab_pair *sides, fixed_impulse *on_a, fixed_impulse *on_b,
+                            fixed_tally *tally) {
+  /* The trial includes its own rounding and contacts that are about to begin. */
+  fixed_reach reach = {.equal = equal, .reach = r->trial};
   memcpy(reach.length, r->numbers.length, sizeof reach.length);
-  uint32_t a[TRIED + 2 * 16], b[TRIED + 2 * 16];
+  uint32_t a[BATCH + 2 * 16], b[BATCH + 2 * 16];
   const size_t count = list->count;
-  size_t waiting = 0, events = 0;
-  gas_wholes sum = {whole_zero(), whole_zero()};
-  for (size_t k = 0; k < count; k += TRIED) {
-    const size_t here = count - k < TRIED ? count - k : TRIED;
+  size_t waiting = 0, impulses = 0;
+  fixed_vector_tally sum = {sum_zero(), sum_zero()};
+  for (size_t k = 0; k < count; k += BATCH) {
+    const size_t here = count - k < BATCH ? count - k : BATCH;
     waiting += within_lanes(&reach, equal, list->a + k, list->b + k, k, here, sides, a + waiting, b + waiting);
     size_t done = 0;
-    for (; waiting - done >= LANES; done += LANES, events += LANES)
-      meet_group(r, equal, damped, a + done, b + done, (lanes)ALL_LANES, sides, on_a + events, on_b + events, &sum);
+    for (; waiting - done >= LANES; done += LANES, impulses += LANES)
+      group_impulses(r, equal, damped, a + done, b + done, (lanes)ALL_LANES, sides, on_a + impulses, on_b + impulses,
+                     &sum);
     for (size_t l = done; l < waiting; l++) {
       a[l - done] = a[l];
       b[l - done] = b[l];
@@ -228,41 +232,41 @@ INLINE size_t meet_lanes(const gas_rules *r, bool equal, bool damped, const gas_
   }
   if (waiting > 0) {
     for (size_t l = waiting; l < LANES; l++) a[l] = b[l] = 0;
-    meet_group(r, equal, damped, a, b, (lanes)((1u << waiting) - 1), sides, on_a + events, on_b + events, &sum);
-    events += LANES;
+    group_impulses(r, equal, damped, a, b, (lanes)((1u << waiting) - 1), sides, on_a + impulses, on_b + impulses, &sum);
+    impulses += LANES;
   }
-  tally->virial += whole_total(sum.virial);
-  tally->lost += whole_total(sum.lost);
-  return events;
+  tally->virial += sum_total(sum.virial);
+  tally->dissipated += sum_total(sum.dissipated);
+  return impulses;
 }
 
-static size_t meet(const gas_rules *r, const gas_list *list, const gas_sides *sides, gas_event *on_a, gas_event *on_b,
-                   gas_tally *tally) {
+static size_t pair_impulses(const fixed_rules *r, const fixed_pairs *list, const fixed_slab_pair *sides,
+                            fixed_impulse *on_a, fixed_impulse *on_b, fixed_tally *tally) {
   if (r->equal)
-    return r->damped ? meet_lanes(r, true, true, list, sides, on_a, on_b, tally)
-                     : meet_lanes(r, true, false, list, sides, on_a, on_b, tally);
-  return r->damped ? meet_lanes(r, false, true, list, sides, on_a, on_b, tally)
-                   : meet_lanes(r, false, false, list, sides, on_a, on_b, tally);
+    return r->damped ? list_impulses(r, true, true, list, sides, on_a, on_b, tally)
+                     : list_impulses(r, true, false, list, sides, on_a, on_b, tally);
+  return r->damped ? list_impulses(r, false, true, list, sides, on_a, on_b, tally)
+                   : list_impulses(r, false, false, list, sides, on_a, on_b, tally);
 }
 
 /* ---- moving ---- */
 
-static void take(int32_t *p, uint32_t *collisions, int stride, const gas_event *event, size_t count) {
+static void add_impulses(int32_t *p, uint32_t *collisions, int stride, const fixed_impulse *impulse, size_t count) {
   for (size_t k = 0; k < count; k++) {
-    const uint32_t at = event[k].at & ~GAS_BEGUN;
-#if GAS_ISA > 0
-    const __m128i q = _mm_blend_epi32(quad((const uint32_t *)(const void *)&event[k]), _mm_setzero_si128(), 8);
+    const uint32_t at = impulse[k].at & ~FIXED_BEGUN;
+#if FIXED_POINT_ISA > 0
+    const __m128i q = _mm_blend_epi32(quad((const uint32_t *)(const void *)&impulse[k]), _mm_setzero_si128(), 8);
     _mm_storeu_si128((__m128i *)(void *)(p + at), _mm_add_epi32(quad((const uint32_t *)p + at), q));
 #else
-    for (int c = 0; c < 3; c++) p[at + (uint32_t)c] += event[k].q[c];
+    for (int c = 0; c < 3; c++) p[at + (uint32_t)c] += impulse[k].q[c];
 #endif
-    if (event[k].at & GAS_BEGUN) collisions[at / (uint32_t)stride]++;
+    if (impulse[k].at & FIXED_BEGUN) collisions[at / (uint32_t)stride]++;
   }
 }
 
-#if GAS_ISA > 0
-/* 3 LANES words at a time: the components recur after each third vector, or in each where the stride is 4. */
-INLINE float move_lanes(const gas_rules *r, int stride, int64_t count, uint32_t *x, int32_t *p) {
+#if FIXED_POINT_ISA > 0
+/* Three vectors at a time: with a stride of 3 the pattern of components repeats after three vectors, with 4 in each. */
+INLINE float move_lanes(const fixed_rules *r, int stride, int64_t count, uint32_t *x, int32_t *p) {
   float pattern[3 * LANES], ours[3 * LANES];
   for (size_t l = 0; l < 3 * LANES; l++) {
     const size_t c = l % (size_t)stride;
@@ -298,7 +302,7 @@ INLINE float move_lanes(const gas_rules *r, int stride, int64_t count, uint32_t 
   return greatest_of_three(most);
 }
 #else
-INLINE float move_lanes(const gas_rules *r, int stride, int64_t count, uint32_t *x, int32_t *p) {
+INLINE float move_lanes(const fixed_rules *r, int stride, int64_t count, uint32_t *x, int32_t *p) {
   float most = 0;
   for (int64_t i = 0; i < count; i++, x += stride, p += stride) {
     float w = 1, square = 0;
@@ -314,16 +318,16 @@ INLINE float move_lanes(const gas_rules *r, int stride, int64_t count, uint32_t 
 }
 #endif
 
-static float move(const gas_rules *r, int64_t count, uint32_t *x, int32_t *p) {
+static float move(const fixed_rules *r, int64_t count, uint32_t *x, int32_t *p) {
   return r->equal ? move_lanes(r, 3, count, x, p) : move_lanes(r, 4, count, x, p);
 }
 
 /* ---- searching ---- */
 
-/* Grain `word` at x, with `own` reach, and grains from ... end of a row. */
-#if GAS_ISA > 0
-INLINE void search_row(const gas_row *row, bool equal, uint32_t word, const float x[3], float own, size_t from,
-                       size_t end, gas_list *out) {
+/* Appends the pairs of grain `word` at x with entries from ... end - 1 of a row; `own`: the grain's reach. */
+#if FIXED_POINT_ISA > 0
+INLINE void search_row(const fixed_row *row, bool equal, uint32_t word, const float x[3], float own, size_t from,
+                       size_t end, fixed_pairs *out) {
   const vf at[3] = {V(set1_ps)(x[0] - row->shift[0]), V(set1_ps)(x[1] - row->shift[1]), V(set1_ps)(x[2])};
   const vf reach = V(set1_ps)(own), square = V(mul_ps)(reach, reach);
   for (size_t k = from; k < end; k += LANES) {
@@ -345,8 +349,8 @@ INLINE void search_row(const gas_row *row, bool equal, uint32_t word, const floa
   }
 }
 #else
-INLINE void search_row(const gas_row *row, bool equal, uint32_t word, const float x[3], float own, size_t from,
-                       size_t end, gas_list *out) {
+INLINE void search_row(const fixed_row *row, bool equal, uint32_t word, const float x[3], float own, size_t from,
+                       size_t end, fixed_pairs *out) {
   const float at[3] = {x[0] - row->shift[0], x[1] - row->shift[1], x[2]};
   for (size_t k = from; k < end; k++) {
     const float limit = equal ? own : own + row->x[3][k];
@@ -359,29 +363,29 @@ INLINE void search_row(const gas_row *row, bool equal, uint32_t word, const floa
 }
 #endif
 
-INLINE void search_lanes(const gas_reach *reach, bool equal, const gas_row row[GAS_ROWS], uint32_t cells,
-                         gas_list out[2]) {
-  gas_list own_list = out[0], next_list = out[1];
-  const gas_row *own = &row[0];
+INLINE void search_lanes(const fixed_reach *reach, bool equal, const fixed_row row[FIXED_ROWS], uint32_t cells,
+                         fixed_pairs out[2]) {
+  fixed_pairs own_list = out[0], next_list = out[1];
+  const fixed_row *own = &row[0];
   for (uint32_t z = 0; z < cells; z++)
     for (size_t i = own->first[z + 1]; i < own->first[z + 2]; i++) {
       const float x[3] = {own->x[0][i], own->x[1][i], own->x[2][i]};
       const float limit = equal ? reach->reach : reach->reach + own->x[3][i];
       search_row(own, equal, own->word[i], x, limit, i + 1, own->first[z + 3], &own_list);
-      for (int k = 1; k < GAS_ROWS; k++)
+      for (int k = 1; k < FIXED_ROWS; k++)
         search_row(&row[k], equal, own->word[i], x, limit, row[k].first[z], row[k].first[z + 3],
-                   k < GAS_OWN_ROWS ? &own_list : &next_list);
+                   k < FIXED_OWN_ROWS ? &own_list : &next_list);
     }
   out[0].count = own_list.count;
   out[1].count = next_list.count;
 }
 
-static void search(const gas_reach *reach, const gas_row row[GAS_ROWS], uint32_t cells, gas_list out[2]) {
+static void search(const fixed_reach *reach, const fixed_row row[FIXED_ROWS], uint32_t cells, fixed_pairs out[2]) {
   if (reach->equal)
     search_lanes(reach, true, row, cells, out);
   else
     search_lanes(reach, false, row, cells, out);
 }
 
-extern const gas_lanes COLLISION_GAS_LANES;
-const gas_lanes COLLISION_GAS_LANES = {within, meet, take, move, search};
+extern const fixed_lanes COLLISION_FIXED_POINT_LANES;
+const fixed_lanes COLLISION_FIXED_POINT_LANES = {within, pair_impulses, add_impulses, move, search};

@@ -1,4 +1,5 @@
-/* The gas's lists: grains sorted into slabs and cells, pairs of a wide and of a narrow reach. */
+/* Fixed-point solver on the CPU: sorts grains into slabs and cells, and decides when lists of pairs are made anew. GPU
+ * counterpart: cuda/lists.cu. */
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <inttypes.h>
@@ -6,26 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t collision_gas_next(const collision_work *w, int64_t slab) {
-  return slab + 1 < (int64_t)w->cells[0] ? slab + 1 : 0;
-}
-
-gas_sides collision_gas_sides(const collision_work *w, int64_t slab, int which) {
-  const int64_t a = w->slab[slab].first * w->stride;
-  const int64_t b = which == GAS_OWN ? a : w->slab[collision_gas_next(w, slab)].first * w->stride;
-  return (gas_sides){.xa = w->now.x + a, .xb = w->now.x + b, .pa = w->now.p + a, .pb = w->now.p + b};
-}
-
-void collision_gas_share(const collision_work *w, int thread, int64_t *first, int64_t *end) {
-  *first = (int64_t)w->cells[0] * thread / w->threads;
-  *end = (int64_t)w->cells[0] * (thread + 1) / w->threads;
-}
-
 static uint32_t cell_along(uint32_t x, uint32_t cells) { return (uint32_t)((uint64_t)x * cells >> 32); }
 
 /* ---- sorting ---- */
 
-/* Of old slots from ... to. */
+/* Counts the grains of old slots from ... to - 1 by slab. */
 static void count_slabs(collision_work *w, int thread, int64_t from, int64_t to) {
   int64_t *counted = w->counted + (int64_t)thread * w->cells[0];
   memset(counted, 0, w->cells[0] * sizeof *counted);
@@ -35,7 +21,7 @@ static void count_slabs(collision_work *w, int thread, int64_t from, int64_t to)
   }
 }
 
-/* From counts to where each thread's share of a slab begins in `order`. */
+/* Turns counts into the beginning of each thread's share of a slab in `order`. */
 static void place_slabs(collision_work *w) {
   int64_t at = 0, slot = 0;
   for (int64_t s = 0; s < (int64_t)w->cells[0]; s++) {
@@ -48,7 +34,7 @@ static void place_slabs(collision_work *w) {
     }
     w->slab[s].first = slot;
     w->slab[s].count = at - first;
-    slot += (at - first + GAS_GROUP) / GAS_GROUP * GAS_GROUP;
+    slot += (at - first + FIXED_GROUP) / FIXED_GROUP * FIXED_GROUP;
   }
   w->slots = slot;
 }
@@ -64,7 +50,7 @@ static void scatter(collision_work *w, int thread, int64_t from, int64_t to) {
   }
 }
 
-/* Grains of a slab, at `begin` in `order`, to their slots, by cells. */
+/* Copies the grains of a slab, from `begin` on in `order`, to their slots, sorted by cell. */
 static inline void fill_slots(collision_work *w, int64_t s, int64_t begin, int stride) {
   const int64_t cells = (int64_t)w->cells[1] * w->cells[2], count = w->slab[s].count, first = w->slab[s].first;
   const size_t bytes = (size_t)stride * sizeof(uint32_t);
@@ -81,7 +67,7 @@ static inline void fill_slots(collision_work *w, int64_t s, int64_t begin, int s
   }
   for (int64_t c = cells; c > 0; c--) at[c] = at[c - 1];
   at[0] = 0;
-  const int64_t end = first + (count + GAS_GROUP) / GAS_GROUP * GAS_GROUP;
+  const int64_t end = first + (count + FIXED_GROUP) / FIXED_GROUP * FIXED_GROUP;
   for (int64_t k = first + count; k < end; k++) {
     memset(w->spare.x + k * stride, 0, bytes);
     memset(w->spare.p + k * stride, 0, bytes);
@@ -97,24 +83,24 @@ static void fill_slab(collision_work *w, int64_t s, int64_t begin) {
     fill_slots(w, s, begin, 4);
   w->slab[s].fastest = w->fastest;
   w->slab[s].moved = 0;
-  w->slab[s].moved_at[GAS_OWN] = w->slab[s].moved_at[GAS_NEXT] = -INFINITY;
+  w->slab[s].moved_at[FIXED_WITHIN] = w->slab[s].moved_at[FIXED_NEXT] = -INFINITY;
 }
 
 /* ---- lists ---- */
 
-/* Pairs nearer than the sum of their radii and `skin`. */
-static gas_reach reach_of(const collision_work *w, double skin) {
-  gas_reach reach = {.equal = w->gas.equal};
-  /* Rounding of positions' differences and of the square: some 1e-7. */
-  reach.reach = (float)(((w->gas.equal ? 2 * w->gas.radius[1] : 0) + skin) * (1 + 1e-5));
-  for (int c = 0; c < 3; c++) reach.length[c] = (float)(w->gas.size[c] * 0x1p-32);
+/* Criterion for pairs nearer than the sum of their radii and `skin`. */
+static fixed_reach reach_of(const collision_work *w, double skin) {
+  fixed_reach reach = {.equal = w->system.equal};
+  /* 1e-5 exceeds the rounding of differences and squares, about 1e-7. */
+  reach.reach = (float)(((w->system.equal ? 2 * w->system.radius[1] : 0) + skin) * (1 + 1e-5));
+  for (int c = 0; c < 3; c++) reach.length[c] = (float)(w->system.size[c] * 0x1p-32);
   return reach;
 }
 
 static sim_status rebuild(collision_work *w) {
   const int64_t slots = w->slots;
-  /* The search works with coordinates in fp32, which are exact to some 1e-7 of the box. */
-  const gas_reach reach = reach_of(w, w->outer + 1e-6 * w->gas.size[w->axis[0]]);
+  /* The search uses fp32 coordinates, exact to about 1e-7 of the box. */
+  const fixed_reach reach = reach_of(w, w->outer + 1e-6 * w->system.size[w->axis[0]]);
 #pragma omp parallel num_threads(w->threads)
   {
 #pragma omp for schedule(static, 1)
@@ -126,21 +112,22 @@ static sim_status rebuild(collision_work *w) {
 #pragma omp for schedule(static, 1)
     for (int t = 0; t < w->threads; t++) {
       int64_t first, end;
-      collision_gas_share(w, t, &first, &end);
+      collision_fixed_thread_slabs(w, t, &first, &end);
       /* The last thread's share of a slab ends where the slab does. */
       for (int64_t s = first; s < end; s++)
         fill_slab(w, s, w->counted[(int64_t)(w->threads - 1) * w->cells[0] + s] - w->slab[s].count);
     }
 #pragma omp single
     {
-      const gas_grains old = w->now;
+      const fixed_grains old = w->now;
       w->now = w->spare;
       w->spare = old;
     }
 #pragma omp for schedule(static, 1)
-    for (int t = 0; t < w->threads; t++) w->team[t].failed = !collision_gas_search(w, t, &reach);
+    for (int t = 0; t < w->threads; t++) w->team[t].failed = !collision_fixed_search(w, t, &reach);
 #pragma omp for schedule(static, 1)
-    for (int t = 0; t < w->threads; t++) w->team[t].failed = !collision_gas_reserve(w, t) || w->team[t].failed;
+    for (int t = 0; t < w->threads; t++)
+      w->team[t].failed = !collision_fixed_reserve_impulses(w, t) || w->team[t].failed;
   }
   w->listed = true;
   for (int t = 0; t < w->threads; t++)
@@ -148,27 +135,28 @@ static sim_status rebuild(collision_work *w) {
   return SIM_OK;
 }
 
-static const gas_slab *other_slab(const collision_work *w, int64_t s, int which) {
-  return &w->slab[which == GAS_OWN ? s : collision_gas_next(w, s)];
+static const fixed_slab *other_slab(const collision_work *w, int64_t s, int which) {
+  return &w->slab[which == FIXED_WITHIN ? s : collision_fixed_next_slab(w, s)];
 }
 
-/* Two grains have come nearer by `moved` at most, and a contact may begin within half a step. */
-static bool holds(const collision_work *w, int64_t s, int which, double before) {
-  const gas_slab *slab = &w->slab[s], *other = other_slab(w, s, which);
-  const double margin = w->gas.damped ? 0.5 * (slab->fastest + other->fastest) * before : 0;
+/* Whether the inner list is valid: two grains have approached by at most `moved` since, and a contact may begin within
+ * half a step. */
+static bool list_holds(const collision_work *w, int64_t s, int which, double before) {
+  const fixed_slab *slab = &w->slab[s], *other = other_slab(w, s, which);
+  const double margin = w->system.damped ? 0.5 * (slab->fastest + other->fastest) * before : 0;
   return slab->moved + other->moved + margin - slab->moved_at[which] <= w->inner;
 }
 
-void collision_gas_prune(collision_work *w, int64_t s, int which, double before) {
-  if (holds(w, s, which, before)) return;
-  const gas_reach reach = reach_of(w, w->inner);
-  const gas_sides sides = collision_gas_sides(w, s, which);
-  gas_slab *slab = &w->slab[s];
+void collision_fixed_inner_list(collision_work *w, int64_t s, int which, double before) {
+  if (list_holds(w, s, which, before)) return;
+  const fixed_reach reach = reach_of(w, w->inner);
+  const fixed_slab_pair sides = collision_fixed_slab_pair(w, s, which);
+  fixed_slab *slab = &w->slab[s];
   w->lanes->within(&reach, &slab->outer[which], &sides, &slab->inner[which]);
   slab->moved_at[which] = slab->moved + other_slab(w, s, which)->moved;
 }
 
-sim_status collision_gas_outer(collision_work *w, double *rest) {
+sim_status collision_fixed_outer_lists(collision_work *w, double *rest) {
   const double most = w->outer - w->inner;
   bool needed = !w->listed;
   *rest = INFINITY;
@@ -176,28 +164,14 @@ sim_status collision_gas_outer(collision_work *w, double *rest) {
     for (int which = 0; which < 2; which++) {
       const double moved = w->slab[s].moved + other_slab(w, s, which)->moved;
       *rest = fmin(*rest, most - moved);
-      needed = needed || (moved > most && !holds(w, s, which, w->before));
+      needed = needed || (moved > most && !list_holds(w, s, which, w->before));
     }
   if (!needed) return SIM_OK;
   *rest = most;
   return rebuild(w);
 }
 
-sim_status collision_gas_lists(collision_work *w) {
-  double rest;
-  SIM_TRY(collision_gas_sweep(w));
-  SIM_TRY(collision_gas_outer(w, &rest));
-#pragma omp parallel for schedule(static, 1) num_threads(w->threads)
-  for (int t = 0; t < w->threads; t++) {
-    int64_t first, end;
-    collision_gas_share(w, t, &first, &end);
-    for (int64_t s = first; s < end; s++)
-      for (int which = 0; which < 2; which++) collision_gas_prune(w, s, which, w->before);
-  }
-  return SIM_OK;
-}
-
-void collision_gas_lists_free(collision_work *w) {
+void collision_fixed_lists_free(collision_work *w) {
   for (int64_t s = 0; w->slab != NULL && s < (int64_t)w->cells[0]; s++)
     for (int which = 0; which < 2; which++) free(w->slab[s].outer[which].a), free(w->slab[s].inner[which].a);
   for (int t = 0; w->team != NULL && t < w->threads; t++) {

@@ -1,11 +1,11 @@
-/* The gas's outer lists: pairs of a slab with itself and with the next one, row by row of cells. What there is not room
- * for grows here, when grains have been sorted anew, and nowhere else. */
+/* Fixed-point solver on the CPU: searches the outer lists, pairs of a slab with itself and with the next one, row by
+ * row of cells. Lists grow here alone. GPU counterpart: the second half of cuda/lists.cu. */
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool collision_gas_grow(gas_list *list, size_t room) {
+bool collision_fixed_grow_pairs(fixed_pairs *list, size_t room) {
   if (room <= list->room) return true;
   room += room / 4;
   uint32_t *words = malloc(2 * room * sizeof *words);
@@ -23,8 +23,8 @@ bool collision_gas_grow(gas_list *list, size_t room) {
 
 /* ---- coordinates ---- */
 
-static bool make_rows(const collision_work *w, gas_rows *rows, size_t count) {
-  const size_t room = 2 * count + 2 * GAS_GROUP, firsts = (size_t)w->cells[1] * (w->cells[2] + 3);
+static bool make_rows(const collision_work *w, fixed_rows *rows, size_t count) {
+  const size_t room = 2 * count + 2 * FIXED_GROUP, firsts = (size_t)w->cells[1] * (w->cells[2] + 3);
   rows->slab = -1;
   if (room > rows->room) {
     free(rows->word);
@@ -37,12 +37,12 @@ static bool make_rows(const collision_work *w, gas_rows *rows, size_t count) {
   return true;
 }
 
-/* Slots from ... to of the slab, shifted along the row; returns where they end. */
-static inline uint32_t put_slots(const collision_work *w, int64_t slab_first, gas_rows *rows, uint32_t at,
+/* Copies slots from ... to - 1 of the slab, shifted along the row; returns their end. */
+static inline uint32_t put_slots(const collision_work *w, int64_t slab_first, fixed_rows *rows, uint32_t at,
                                  uint32_t from, uint32_t to, float shift, int stride) {
   const int *axis = w->axis;
   float length[3];
-  for (int c = 0; c < 3; c++) length[c] = (float)(w->gas.size[axis[c]] * 0x1p-32);
+  for (int c = 0; c < 3; c++) length[c] = (float)(w->system.size[axis[c]] * 0x1p-32);
   const uint32_t *x = w->now.x + slab_first * stride;
   for (uint32_t k = from; k < to; k++, at++) {
     for (int c = 0; c < 3; c++) rows->x[c][at] = (float)x[k * (uint32_t)stride + (uint32_t)axis[c]] * length[c];
@@ -53,10 +53,10 @@ static inline uint32_t put_slots(const collision_work *w, int64_t slab_first, ga
   return at;
 }
 
-static inline void fill_rows(const collision_work *w, int64_t s, gas_rows *rows, int stride) {
+static inline void fill_rows(const collision_work *w, int64_t s, fixed_rows *rows, int stride) {
   const uint32_t nz = w->cells[2];
   const int64_t cells = (int64_t)w->cells[1] * nz, slab_first = w->slab[s].first;
-  const float size = (float)w->gas.size[w->axis[2]];
+  const float size = (float)w->system.size[w->axis[2]];
   uint32_t at = 0;
   for (uint32_t y = 0; y < w->cells[1]; y++) {
     const uint32_t *cell = w->cell_first + s * (cells + 1) + (size_t)y * nz;
@@ -72,11 +72,11 @@ static inline void fill_rows(const collision_work *w, int64_t s, gas_rows *rows,
   rows->slab = s;
 }
 
-/* Coordinates of slab s, in one of the thread's two. */
-static gas_rows *rows_of(const collision_work *w, gas_team *team, int64_t s, const gas_rows *keep) {
+/* Coordinates of slab s, in one of the thread's two buffers; `keep`: the buffer in use. */
+static fixed_rows *rows_of(const collision_work *w, fixed_thread *team, int64_t s, const fixed_rows *keep) {
   for (int k = 0; k < 2; k++)
     if (team->rows[k].slab == s) return &team->rows[k];
-  gas_rows *rows = &team->rows[keep == &team->rows[0]];
+  fixed_rows *rows = &team->rows[keep == &team->rows[0]];
   if (!make_rows(w, rows, (size_t)w->slab[s].count)) return NULL;
   if (w->stride == 3)
     fill_rows(w, s, rows, 3);
@@ -87,59 +87,59 @@ static gas_rows *rows_of(const collision_work *w, gas_team *team, int64_t s, con
 
 /* ---- pairs ---- */
 
-static gas_row row_of(const collision_work *w, const gas_rows *rows, int64_t y, float shift) {
-  const float size = (float)w->gas.size[w->axis[1]];
+static fixed_row row_of(const collision_work *w, const fixed_rows *rows, int64_t y, float shift) {
+  const float size = (float)w->system.size[w->axis[1]];
   const int64_t count = w->cells[1], at = y < 0 ? y + count : y >= count ? y - count : y;
-  return (gas_row){.x = {rows->x[0], rows->x[1], rows->x[2], rows->x[3]},
-                   .word = rows->word,
-                   .first = rows->first + at * ((int64_t)w->cells[2] + 3),
-                   .shift = {shift, y < 0        ? -size
-                                    : y >= count ? size
-                                                 : 0}};
+  return (fixed_row){.x = {rows->x[0], rows->x[1], rows->x[2], rows->x[3]},
+                     .word = rows->word,
+                     .first = rows->first + at * ((int64_t)w->cells[2] + 3),
+                     .shift = {shift, y < 0        ? -size
+                                      : y >= count ? size
+                                                   : 0}};
 }
 
-/* Rooms for all that a row may add. */
-static bool make_room(const gas_row row[GAS_ROWS], uint32_t cells, gas_list list[2]) {
+/* Makes room for all pairs that a row may add. */
+static bool make_room(const fixed_row row[FIXED_ROWS], uint32_t cells, fixed_pairs list[2]) {
   size_t most[2] = {0, 0};
   for (uint32_t z = 0; z < cells; z++) {
     size_t around[2] = {0, 0};
-    for (int k = 0; k < GAS_ROWS; k++) around[k >= GAS_OWN_ROWS] += row[k].first[z + 3] - row[k].first[z];
+    for (int k = 0; k < FIXED_ROWS; k++) around[k >= FIXED_OWN_ROWS] += row[k].first[z + 3] - row[k].first[z];
     const size_t grains = row[0].first[z + 2] - row[0].first[z + 1];
     for (int which = 0; which < 2; which++) most[which] += grains * around[which];
   }
   for (int which = 0; which < 2; which++)
-    if (!collision_gas_grow(&list[which], list[which].count + most[which] + GAS_GROUP)) return false;
+    if (!collision_fixed_grow_pairs(&list[which], list[which].count + most[which] + FIXED_GROUP)) return false;
   return true;
 }
 
-static bool search_slab(collision_work *w, gas_team *team, const gas_reach *reach, int64_t s) {
-  const int64_t next = collision_gas_next(w, s);
-  const float beyond = next < s ? (float)w->gas.size[w->axis[0]] : 0;
-  gas_slab *slab = &w->slab[s];
-  const gas_rows *own = rows_of(w, team, s, NULL);
-  const gas_rows *other = own != NULL ? rows_of(w, team, next, own) : NULL;
+static bool search_slab(collision_work *w, fixed_thread *team, const fixed_reach *reach, int64_t s) {
+  const int64_t next = collision_fixed_next_slab(w, s);
+  const float beyond = next < s ? (float)w->system.size[w->axis[0]] : 0;
+  fixed_slab *slab = &w->slab[s];
+  const fixed_rows *own = rows_of(w, team, s, NULL);
+  const fixed_rows *other = own != NULL ? rows_of(w, team, next, own) : NULL;
   if (other == NULL) return false;
-  slab->outer[GAS_OWN].count = slab->outer[GAS_NEXT].count = 0;
+  slab->outer[FIXED_WITHIN].count = slab->outer[FIXED_NEXT].count = 0;
   for (int64_t y = 0; y < (int64_t)w->cells[1]; y++) {
-    const gas_row row[GAS_ROWS] = {row_of(w, own, y, 0), row_of(w, own, y + 1, 0), row_of(w, other, y - 1, beyond),
-                                   row_of(w, other, y, beyond), row_of(w, other, y + 1, beyond)};
+    const fixed_row row[FIXED_ROWS] = {row_of(w, own, y, 0), row_of(w, own, y + 1, 0), row_of(w, other, y - 1, beyond),
+                                       row_of(w, other, y, beyond), row_of(w, other, y + 1, beyond)};
     if (!make_room(row, w->cells[2], slab->outer)) return false;
     w->lanes->search(reach, row, w->cells[2], slab->outer);
   }
   for (int which = 0; which < 2; which++) {
-    gas_list *list = &slab->outer[which];
-    memset(list->a + list->count, 0, GAS_GROUP * sizeof *list->a);
-    memset(list->b + list->count, 0, GAS_GROUP * sizeof *list->b);
+    fixed_pairs *list = &slab->outer[which];
+    memset(list->a + list->count, 0, FIXED_GROUP * sizeof *list->a);
+    memset(list->b + list->count, 0, FIXED_GROUP * sizeof *list->b);
     slab->inner[which].count = 0;
-    if (!collision_gas_grow(&slab->inner[which], list->count + GAS_GROUP)) return false;
+    if (!collision_fixed_grow_pairs(&slab->inner[which], list->count + FIXED_GROUP)) return false;
   }
   return true;
 }
 
-/* ---- events ---- */
+/* ---- impulses ---- */
 
-/* Into its parts, each with room for all pairs of a list. */
-static bool make_buffers(gas_team *team, size_t room, int levels) {
+/* One allocation for all arrays of impulses, each with room for all pairs of a list. */
+static bool make_buffers(fixed_thread *team, size_t room, int levels) {
   const size_t arrays = 3 + 2 + 5 * (size_t)levels;
   if (room > team->room) {
     free(team->memory);
@@ -149,31 +149,31 @@ static bool make_buffers(gas_team *team, size_t room, int levels) {
     if (team->memory == NULL) return false;
     team->room = room;
   }
-  gas_event *at = team->memory;
-  for (int k = 0; k < 3; k++, at += team->room) team->now.event[k] = at;
-  for (int k = 0; k < 2; k++, at += team->room) team->between[k].event = at;
+  fixed_impulse *at = team->memory;
+  for (int k = 0; k < 3; k++, at += team->room) team->now.impulse[k] = at;
+  for (int k = 0; k < 2; k++, at += team->room) team->between[k].impulse = at;
   for (int l = 0; l < levels; l++) {
-    for (int k = 0; k < 3; k++, at += team->room) team->level[l].first.event[k] = at;
-    for (int k = 0; k < 2; k++, at += team->room) team->level[l].carried[k].event = at;
+    for (int k = 0; k < 3; k++, at += team->room) team->level[l].first.impulse[k] = at;
+    for (int k = 0; k < 2; k++, at += team->room) team->level[l].carried[k].impulse = at;
   }
   return true;
 }
 
-bool collision_gas_search(collision_work *w, int thread, const gas_reach *reach) {
-  gas_team *team = &w->team[thread];
+bool collision_fixed_search(collision_work *w, int thread, const fixed_reach *reach) {
+  fixed_thread *team = &w->team[thread];
   int64_t first, end;
-  collision_gas_share(w, thread, &first, &end);
+  collision_fixed_thread_slabs(w, thread, &first, &end);
   for (int k = 0; k < 2; k++) team->rows[k].slab = -1;
   for (int64_t s = first; s < end; s++)
     if (!search_slab(w, team, reach, s)) return false;
   return true;
 }
 
-bool collision_gas_reserve(collision_work *w, int thread) {
+bool collision_fixed_reserve_impulses(collision_work *w, int thread) {
   size_t most = 0;
-  /* Where threads meet, one works on lists of the other. */
+  /* Between two threads one works on lists of the other. */
   for (int64_t s = 0; s < (int64_t)w->cells[0]; s++)
     for (int which = 0; which < 2; which++)
       most = w->slab[s].outer[which].count > most ? w->slab[s].outer[which].count : most;
-  return make_buffers(&w->team[thread], most + GAS_GROUP, w->levels);
+  return make_buffers(&w->team[thread], most + FIXED_GROUP, w->levels);
 }

@@ -1,4 +1,5 @@
-/* The gas's sums: impulses at now, and observables. Contacts are summed as whole numbers, so that no order counts. */
+/* Fixed-point solver on the CPU: impulses at the current positions, and sums for the tables. Sums over contacts are of
+ * integers, independent of their order. GPU counterparts: cuda/contacts.cu (contacts), cuda/sums.cu (grains). */
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include "engine/reduce.h"
@@ -6,84 +7,85 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls for all slabs of a phase at once: even ones, odd ones, the last of an odd number. None shares its next one. */
+/* Whether slab s belongs to a phase: even slabs, odd slabs, the last of an odd number. Slabs of one phase share no
+ * neighbour, so that threads may add to the next slab. */
 static bool in_phase(const collision_work *w, int64_t s, int phase) {
   const int64_t slabs = w->cells[0];
   const bool alone = (slabs & 1) && s == slabs - 1;
   return phase == 2 ? alone : !alone && (s & 1) == phase;
 }
 
-static void add_events(int32_t *q, const gas_event *event, size_t count) {
+static void sum_impulses(int32_t *q, const fixed_impulse *impulse, size_t count) {
   for (size_t k = 0; k < count; k++)
-    for (int c = 0; c < 3; c++) q[(event[k].at & ~GAS_BEGUN) + (uint32_t)c] += event[k].q[c];
+    for (int c = 0; c < 3; c++) q[(impulse[k].at & ~FIXED_BEGUN) + (uint32_t)c] += impulse[k].q[c];
 }
 
-static void add_slab(collision_work *w, const gas_rules *rules, int64_t s, gas_team *team) {
+static void add_slab(collision_work *w, const fixed_rules *rules, int64_t s, fixed_thread *team) {
   for (int which = 0; which < 2; which++) {
-    const gas_list *list = &w->slab[s].inner[which];
-    const gas_sides sides = collision_gas_sides(w, s, which);
-    const int64_t other = which == GAS_OWN ? s : collision_gas_next(w, s);
+    const fixed_pairs *list = &w->slab[s].inner[which];
+    const fixed_slab_pair sides = collision_fixed_slab_pair(w, s, which);
+    const int64_t other = which == FIXED_WITHIN ? s : collision_fixed_next_slab(w, s);
     const size_t count =
-        w->lanes->meet(rules, list, &sides, team->now.event[0], team->now.event[1], &team->level[0].tally);
-    add_events(w->spare.p + w->slab[s].first * w->stride, team->now.event[0], count);
-    add_events(w->spare.p + w->slab[other].first * w->stride, team->now.event[1], count);
+        w->lanes->pair_impulses(rules, list, &sides, team->now.impulse[0], team->now.impulse[1], &team->level[0].tally);
+    sum_impulses(w->spare.p + w->slab[s].first * w->stride, team->now.impulse[0], count);
+    sum_impulses(w->spare.p + w->slab[other].first * w->stride, team->now.impulse[1], count);
   }
 }
 
-void collision_gas_impulses(collision_work *w, bool start, gas_tally *tally) {
-  const gas_rules rules = collision_gas_rules(w, w->before, w->before, start);
+void collision_fixed_impulses(collision_work *w, bool start, fixed_tally *tally) {
+  const fixed_rules rules = collision_fixed_rules(w, w->before, w->before, start);
   memset(w->spare.p, 0, (size_t)(w->slots * w->stride) * sizeof *w->spare.p);
-  for (int t = 0; t < w->threads; t++) w->team[t].level[0].tally = (gas_tally){0};
+  for (int t = 0; t < w->threads; t++) w->team[t].level[0].tally = (fixed_tally){0};
 #pragma omp parallel num_threads(w->threads)
   for (int phase = 0; phase < 3; phase++) {
 #pragma omp for schedule(static, 1)
     for (int t = 0; t < w->threads; t++) {
       int64_t first, end;
-      collision_gas_share(w, t, &first, &end);
+      collision_fixed_thread_slabs(w, t, &first, &end);
       for (int64_t s = first; s < end; s++)
         if (in_phase(w, s, phase)) add_slab(w, &rules, s, &w->team[t]);
     }
   }
-  *tally = (gas_tally){0};
+  *tally = (fixed_tally){0};
   for (int t = 0; t < w->threads; t++) {
     tally->virial += w->team[t].level[0].tally.virial;
-    tally->lost += w->team[t].level[0].tally.lost;
+    tally->dissipated += w->team[t].level[0].tally.dissipated;
   }
 }
 
 /* ---- contacts ---- */
 
 /* Energies in units of 2^-40 k d^2, which leaves room for 10^9 contacts of a tenth. */
-typedef struct looked {
+typedef struct contact_sums {
   int64_t elastic, stress[6], touching;
   double overlap;
   uint32_t deepest; /* id */
-} looked;
+} contact_sums;
 
 typedef struct scale {
-  double energy, force; /* a unit; force of one unit of impulse */
-  double touch;         /* diameter, equal grains */
+  double energy, force; /* unit of energy; force of one unit of impulse */
+  double touch;         /* greatest diameter */
 } scale;
 
-static void look(const collision_work *w, const gas_rules *rules, const scale *unit, const gas_sides *sides,
-                 uint32_t word_a, uint32_t word_b, const uint32_t *id_a, const uint32_t *id_b, looked *at) {
-  const collision_gas_numbers *g = &rules->numbers;
+static void add_pair(const collision_work *w, const fixed_rules *rules, const scale *unit, const fixed_slab_pair *sides,
+                     uint32_t word_a, uint32_t word_b, const uint32_t *id_a, const uint32_t *id_b, contact_sums *at) {
+  const fixed_point_constants *g = &rules->numbers;
   const uint32_t *xa = sides->xa + word_a, *xb = sides->xb + word_b;
   const int32_t *pa = sides->pa + word_a, *pb = sides->pb + word_b;
-  float f[3], radius[2] = {(float)w->gas.radius[0], (float)w->gas.radius[0]}, heavy[2] = {1, 1};
+  float f[3], radius[2] = {(float)w->system.radius[0], (float)w->system.radius[0]}, heavy[2] = {1, 1};
   if (!rules->equal)
     for (int k = 0; k < 2; k++) {
       memcpy(&radius[k], (k ? xb : xa) + 3, sizeof *radius);
       memcpy(&heavy[k], (k ? pb : pa) + 3, sizeof *heavy);
     }
-  collision_gas_contact m;
-  const float square = collision_gas_apart(g, xa, xb, f);
-  if (!collision_gas_meet(g, rules->equal, rules->damped, false, f, square, radius[0] + radius[1], pa, pb, heavy[0],
-                          heavy[1], &m) ||
+  fixed_point_contact m;
+  const float square = fixed_point_minimum_image(g, xa, xb, f);
+  if (!fixed_point_pair_impulse(g, rules->equal, rules->damped, false, f, square, radius[0] + radius[1], pa, pb,
+                                heavy[0], heavy[1], &m) ||
       !(m.overlap > 0))
     return;
-  const double pairs_mass = w->gas.mass / ((double)heavy[0] + (double)heavy[1]), depth = (double)m.overlap;
-  const double stiffness = w->gas.law.k0 + w->gas.law.km * pairs_mass;
+  const double pairs_mass = w->system.mass / ((double)heavy[0] + (double)heavy[1]), depth = (double)m.overlap;
+  const double stiffness = w->system.law.k0 + w->system.law.km * pairs_mass;
   at->elastic += llrint(0.5 * stiffness * depth * depth / unit->energy);
   for (int c = 0; c < 6; c++) {
     const int a = c < 3 ? c : c == 5 ? 2 : c - 3, b = c < 3 ? c : c == 5 ? 0 : c - 2;
@@ -98,19 +100,20 @@ static void look(const collision_work *w, const gas_rules *rules, const scale *u
   }
 }
 
-static void look_at_slab(const collision_work *w, const gas_rules *rules, const scale *unit, int64_t s, looked *at) {
+static void add_slab_contacts(const collision_work *w, const fixed_rules *rules, const scale *unit, int64_t s,
+                              contact_sums *at) {
   for (int which = 0; which < 2; which++) {
-    const gas_list *list = &w->slab[s].inner[which];
-    const gas_sides sides = collision_gas_sides(w, s, which);
+    const fixed_pairs *list = &w->slab[s].inner[which];
+    const fixed_slab_pair sides = collision_fixed_slab_pair(w, s, which);
     const uint32_t *id_a = w->now.id + w->slab[s].first;
-    const uint32_t *id_b = which == GAS_OWN ? id_a : w->now.id + w->slab[collision_gas_next(w, s)].first;
+    const uint32_t *id_b = which == FIXED_WITHIN ? id_a : w->now.id + w->slab[collision_fixed_next_slab(w, s)].first;
     for (size_t k = 0; k < list->count; k++)
-      look(w, rules, unit, &sides, list->a[k], list->b[k], id_a + list->a[k] / (uint32_t)w->stride,
-           id_b + list->b[k] / (uint32_t)w->stride, at);
+      add_pair(w, rules, unit, &sides, list->a[k], list->b[k], id_a + list->a[k] / (uint32_t)w->stride,
+               id_b + list->b[k] / (uint32_t)w->stride, at);
   }
 }
 
-static void merge(looked *all, const looked *one) {
+static void merge(contact_sums *all, const contact_sums *one) {
   all->elastic += one->elastic;
   all->touching += one->touching;
   for (int c = 0; c < 6; c++) all->stress[c] += one->stress[c];
@@ -120,19 +123,19 @@ static void merge(looked *all, const looked *one) {
   }
 }
 
-static void look_at_contacts(collision_work *w, collision_sums *out) {
-  const gas_rules rules = collision_gas_rules(w, w->before, w->before, false);
-  const collision_gas *gas = &w->gas;
-  const double touch = 2 * gas->radius[1];
-  const scale unit = {.energy = (gas->law.k0 + gas->law.km * gas->mass / 2) * touch * touch * 0x1p-40,
-                      .force = gas->quantum / w->before};
-  looked all = {.deepest = UINT32_MAX};
+static void add_contacts(collision_work *w, collision_sums *out) {
+  const fixed_rules rules = collision_fixed_rules(w, w->before, w->before, false);
+  const fixed_point_system *system = &w->system;
+  const double touch = 2 * system->radius[1];
+  const scale unit = {.energy = (system->law.k0 + system->law.km * system->mass / 2) * touch * touch * 0x1p-40,
+                      .force = system->quantum / w->before};
+  contact_sums all = {.deepest = UINT32_MAX};
 #pragma omp parallel for schedule(static, 1) num_threads(w->threads)
   for (int t = 0; t < w->threads; t++) {
-    looked here = {.deepest = UINT32_MAX};
+    contact_sums here = {.deepest = UINT32_MAX};
     int64_t first, end;
-    collision_gas_share(w, t, &first, &end);
-    for (int64_t s = first; s < end; s++) look_at_slab(w, &rules, &unit, s, &here);
+    collision_fixed_thread_slabs(w, t, &first, &end);
+    for (int64_t s = first; s < end; s++) add_slab_contacts(w, &rules, &unit, s, &here);
 #pragma omp critical
     merge(&all, &here);
   }
@@ -151,8 +154,8 @@ static void add_grain(const collision_work *w, int64_t k, double m, double sums[
   double x[3], v[3];
   for (int c = 0; c < 3; c++) {
     const int64_t at = k * w->stride + c;
-    x[c] = w->gas.low[c] + (double)w->now.x[at] * 0x1p-32 * w->gas.size[c];
-    v[c] = ((double)w->now.p[at] + 0.5 * (double)w->spare.p[at]) * w->gas.quantum / m;
+    x[c] = w->system.low[c] + (double)w->now.x[at] * 0x1p-32 * w->system.size[c];
+    v[c] = ((double)w->now.p[at] + 0.5 * (double)w->spare.p[at]) * w->system.quantum / m;
     sums[KINETIC] += 0.5 * m * v[c] * v[c];
     sums[MOMENTUM + c] += m * v[c];
   }
@@ -166,7 +169,7 @@ static void add_grain(const collision_work *w, int64_t k, double m, double sums[
   sums[COLLISIONS] += (double)w->now.collisions[k];
 }
 
-/* In the order of ids, in blocks of a fixed size. */
+/* Sums over grains in the order of ids, in blocks of a fixed size. */
 static sim_status add_grains(collision_work *w, collision_sums *out) {
   const int64_t n = w->o.n, blocks = (n + SIM_REDUCE_BLOCK - 1) / SIM_REDUCE_BLOCK;
   double *partial = malloc((size_t)blocks * SUMS * sizeof *partial), all[SUMS];
@@ -197,15 +200,15 @@ static sim_status add_grains(collision_work *w, collision_sums *out) {
   return SIM_OK;
 }
 
-sim_status collision_gas_sums(collision_work *w, double t, collision_sums *out) {
+sim_status collision_fixed_sums(collision_work *w, double t, collision_sums *out) {
   (void)t;
-  gas_tally now;
+  fixed_tally now;
   *out = (collision_sums){0};
-  SIM_TRY(collision_gas_lists(w));
-  collision_gas_impulses(w, false, &now);
-  look_at_contacts(w, out);
-  /* Those of now lie half before now. */
-  out->virial = w->virial + 0.5 * (double)now.virial * w->gas.virial_unit;
-  out->dissipated = w->lost + 0.5 * (double)now.lost * w->gas.lost_unit;
+  SIM_TRY(collision_fixed_lists(w));
+  collision_fixed_impulses(w, false, &now);
+  add_contacts(w, out);
+  /* Half of the current impulses lie before this step. */
+  out->virial = w->virial + 0.5 * (double)now.virial * w->system.virial_unit;
+  out->dissipated = w->dissipated + 0.5 * (double)now.dissipated * w->system.dissipated_unit;
   return add_grains(w, out);
 }

@@ -1,197 +1,202 @@
-/* The gas on the CPU: what its files share.
+/* Fixed-point solver on the CPU: data that its files share. GPU counterpart: cuda/work.cuh.
  *
- * The box is cut across its longest side into slabs of cells. Grains stand slab by slab, cell by cell; pairs of a slab
- * with itself and with the next one stand in an outer list of a wide reach, out of which an inner one of a narrow reach
- * is taken every few steps. In a sweep over the slabs the contacts of slab s become events, then the slab takes
- * its own and those from s - 1, and moves; a sweep makes some steps at once, see gas_sweep.c. */
-#ifndef COLLISION_GAS_CPU_H
-#define COLLISION_GAS_CPU_H
+ * The box is cut across its longest side into slabs of cells. Grains are sorted by slab, then by cell. The pairs of a
+ * slab with itself and with the next slab are in an outer list of wide reach, from which an inner list of narrow reach
+ * is filtered every few steps. A sweep over the slabs computes the impulses of the pairs of slab s, applies those on
+ * slab s (its own and those from s - 1) and moves it; one sweep makes several steps, see step.c. */
+#ifndef COLLISION_FIXED_POINT_CPU_WORK_H
+#define COLLISION_FIXED_POINT_CPU_WORK_H
 
 #include "kernels/collision/fixed_point/fixed_point.h"
 
 #include <stddef.h>
 
-enum { GAS_GROUP = 16 }; /* slots of a slab are a multiple of it, the last one empty */
+enum { FIXED_GROUP = 16 }; /* a slab's slots are a multiple of this; the last is empty */
 
-/* Impulse on a grain; its word, and the top bit where a collision begins. */
-typedef struct gas_event {
+/* Impulse on a grain at index `at` of its slab's arrays; FIXED_BEGUN is set in `at` where a collision begins. */
+typedef struct fixed_impulse {
   int32_t q[3];
   uint32_t at;
-} gas_event;
-#define GAS_BEGUN UINT32_C(0x80000000)
+} fixed_impulse;
+#define FIXED_BEGUN UINT32_C(0x80000000)
 
-/* Words from the beginning of each grain's slab; 16 zeros follow the last pair. */
-typedef struct gas_list {
+/* Pairs: indices of both grains in the arrays of their slabs. 16 zeros follow the last pair. */
+typedef struct fixed_pairs {
   uint32_t *a, *b; /* one allocation */
   size_t count, room;
-} gas_list;
+} fixed_pairs;
 
-enum { GAS_OWN, GAS_NEXT }; /* pairs within a slab, pairs with the next one */
+enum { FIXED_WITHIN, FIXED_NEXT }; /* pairs within a slab; pairs with the next slab */
 
-typedef struct gas_slab {
+typedef struct fixed_slab {
   int64_t first, count; /* slots */
-  gas_list outer[2], inner[2];
-  double fastest, moved; /* of its grains: in the last step, and how far since the outer lists were made */
-  double moved_at[2];    /* of it and the other slab, together, when the inner lists were made */
-} gas_slab;
+  fixed_pairs outer[2], inner[2];
+  double fastest, moved; /* greatest speed in the last step; displacement since outer lists were made */
+  double moved_at[2];    /* sum of `moved` of both slabs when each inner list was made */
+} fixed_slab;
 
-/* `stride` words a grain: x, y, z (and radius, a float), and the momentum (and w, a float). */
-typedef struct gas_grains {
+/* Grains by slot. x: position, and the radius as a float; p: momentum, and the weight as a float; 3 words a grain, or 4
+ * where grains differ. */
+typedef struct fixed_grains {
   uint32_t *x;
   int32_t *p;
   uint32_t *id; /* UINT32_MAX: an empty slot */
   uint32_t *collisions;
-} gas_grains;
+} fixed_grains;
 
-typedef struct gas_tally {
-  int64_t virial, lost;
-} gas_tally;
+typedef struct fixed_tally {
+  int64_t virial, dissipated;
+} fixed_tally;
 
-/* Which pairs: nearer than `reach`, with radii than r_a + r_b + reach. */
-typedef struct gas_reach {
+/* Criterion of a list: distance < reach; where grains differ, < r_a + r_b + reach. */
+typedef struct fixed_reach {
   bool equal;
   float length[3], reach;
-} gas_reach;
+} fixed_reach;
 
-typedef struct gas_rules {
+typedef struct fixed_rules {
   bool equal, damped, start;
-  float reach; /* equal: of two grains */
-  float trial; /* what is nearer may touch; over the sum of the radii where they differ */
-  collision_gas_numbers numbers;
-} gas_rules;
+  float reach; /* sum of two radii, of equal grains */
+  float trial; /* pairs nearer than this may touch; beyond the sum of the radii where they differ */
+  fixed_point_constants numbers;
+} fixed_rules;
 
-/* The two slabs of a list of pairs: words of the first grain of each; and what will be wanted soon. */
-typedef struct gas_sides {
+/* Arrays of the two slabs of a list of pairs; memory to prefetch while the list is read. */
+typedef struct fixed_slab_pair {
   const uint32_t *xa, *xb;
   const int32_t *pa, *pb;
   const char *ahead;
-  size_t ahead_step; /* bytes a pair */
-} gas_sides;
+  size_t ahead_step; /* bytes to prefetch a pair */
+} fixed_slab_pair;
 
-/* A row of cells of a slab, each coordinate in an array of its own, in units of length, the last cell once more in
- * front and the first behind; first[z] ... first[z + 3] are the cells around cell z. */
-typedef struct gas_row {
-  const float *x[4];    /* across slabs, across rows, along the row, radius */
-  const uint32_t *word; /* from the beginning of the slab */
+/* A row of cells of a slab, in units of length, with the last cell repeated in front and the first at the end. Cells
+ * z - 1 ... z + 1 are the entries first[z] ... first[z + 3]. */
+typedef struct fixed_row {
+  const float *x[4];    /* coordinates across slabs, across rows and along the row; radius */
+  const uint32_t *word; /* index in the slab's arrays */
   const uint32_t *first;
-  float shift[2]; /* where it lies beyond the box's end */
-} gas_row;
+  float shift[2]; /* of a row that is a periodic image */
+} fixed_row;
 
-enum { GAS_ROWS = 5, GAS_OWN_ROWS = 2 }; /* the first holds the grains themselves; the rest is of the next slab */
+enum {
+  FIXED_ROWS = 5,
+  FIXED_OWN_ROWS = 2
+}; /* row 0: the grains whose pairs are searched; from row 2 on: of the next slab */
 
-/* What an instruction set makes. All give the same impulses. */
-typedef struct gas_lanes {
-  /* Those of the list that are in reach, into `out`, which has room for all and 16 more. */
-  void (*within)(const gas_reach *reach, const gas_list *list, const gas_sides *sides, gas_list *out);
-  /* Contacts into an event a side, each a multiple of 16 in number (empty ones fill up); room for `count` and 16. */
-  size_t (*meet)(const gas_rules *rules, const gas_list *list, const gas_sides *sides, gas_event *on_a, gas_event *on_b,
-                 gas_tally *tally);
-  /* Events to the momenta of a slab. */
-  void (*take)(int32_t *p, uint32_t *collisions, int stride, const gas_event *event, size_t count);
-  /* Moves `count` slots, a multiple of 16; the greatest square of a velocity's size or more, in quanta. */
-  float (*move)(const gas_rules *rules, int64_t count, uint32_t *x, int32_t *p);
-  /* Pairs of a row with itself and four others, behind those in `out`, which has room for all candidates and 16 more.
+/* Inner loops, for one instruction set (lanes.c). All sets give the same impulses. */
+typedef struct fixed_lanes {
+  /* Filters the pairs in reach into `out`, which has room for all and 16 more. */
+  void (*within)(const fixed_reach *reach, const fixed_pairs *list, const fixed_slab_pair *sides, fixed_pairs *out);
+  /* Computes the impulses of the list's contacts on both sides; returns their number, a multiple of 16 padded with zero
+   * impulses. Room for `count` and 16. */
+  size_t (*pair_impulses)(const fixed_rules *rules, const fixed_pairs *list, const fixed_slab_pair *sides,
+                          fixed_impulse *on_a, fixed_impulse *on_b, fixed_tally *tally);
+  /* Adds impulses to the momenta of a slab. */
+  void (*add_impulses)(int32_t *p, uint32_t *collisions, int stride, const fixed_impulse *impulse, size_t count);
+  /* Moves `count` slots, a multiple of 16; returns an upper bound of the square of the velocities, in quanta. */
+  float (*move)(const fixed_rules *rules, int64_t count, uint32_t *x, int32_t *p);
+  /* Appends the pairs of row 0 with itself and with the other rows to `out`, which has room for all candidates and 16.
    */
-  void (*search)(const gas_reach *reach, const gas_row row[GAS_ROWS], uint32_t cells, gas_list out[2]);
-} gas_lanes;
+  void (*search)(const fixed_reach *reach, const fixed_row row[FIXED_ROWS], uint32_t cells, fixed_pairs out[2]);
+} fixed_lanes;
 
-/* Steps that one sweep makes at most: slab s makes one while s - 1 makes the next, out of the cache. */
-enum { GAS_LEVELS = 4 };
+/* Most steps of one sweep: slab s makes a step while s - 1, still in the cache, makes the next one. */
+enum { FIXED_LEVELS = 4 };
 
-/* Impulses on a slab of pairs within it (two sides) and with the next slab. */
-typedef struct gas_own {
-  gas_event *event[3];
-  size_t count[2]; /* within, with the next */
-} gas_own;
+/* Impulses on a slab: of pairs within it, on both sides, and of pairs with the next slab. */
+typedef struct fixed_slab_impulses {
+  fixed_impulse *impulse[3];
+  size_t count[2]; /* pairs within; pairs with the next slab */
+} fixed_slab_impulses;
 
-/* On the next slab. */
-typedef struct gas_carried {
-  gas_event *event;
+/* Impulses on the next slab. */
+typedef struct fixed_next_impulses {
+  fixed_impulse *impulse;
   size_t count;
-} gas_carried;
+} fixed_next_impulses;
 
-typedef struct gas_level {
-  gas_own first; /* of a thread's first slab, which waits for the slab before it, another thread's */
-  gas_carried carried[2];
-  gas_carried *last; /* of the thread's last slab */
-  gas_tally tally;
-  float fastest; /* square */
-} gas_level;
+typedef struct fixed_level {
+  fixed_slab_impulses first; /* on the thread's first slab, which waits for another thread's slab */
+  fixed_next_impulses carried[2];
+  fixed_next_impulses *last; /* from the thread's last slab */
+  fixed_tally tally;
+  float fastest; /* upper bound of the square of the velocities */
+} fixed_level;
 
-/* Coordinates of a slab's rows for the search. */
-typedef struct gas_rows {
+/* Coordinates of all rows of a slab, for the search. */
+typedef struct fixed_rows {
   float *x[4];
   uint32_t *word, *first; /* [rows][cells + 3] */
   int64_t slab;           /* -1: none */
   size_t room;
-} gas_rows;
+} fixed_rows;
 
-typedef struct gas_team {
-  gas_own now;
-  gas_level level[GAS_LEVELS];
-  gas_carried between[2]; /* as carried, where threads meet */
-  gas_event *memory;
-  size_t room; /* of each array of events */
-  gas_rows rows[2];
-  bool failed; /* no memory for a list */
-} gas_team;
+typedef struct fixed_thread {
+  fixed_slab_impulses now;
+  fixed_level level[FIXED_LEVELS];
+  fixed_next_impulses between[2]; /* as `carried`, between the slabs of two threads */
+  fixed_impulse *memory;
+  size_t room; /* of each array of impulses */
+  fixed_rows rows[2];
+  bool failed; /* out of memory */
+} fixed_thread;
 
-typedef struct gas_step {
+typedef struct fixed_queued_step {
   double t, dt;
-} gas_step;
+} fixed_queued_step;
 
 struct collision_work {
   collision_options o;
   collision_state state;
-  collision_gas gas;
-  const gas_lanes *lanes;
+  fixed_point_system system;
+  const fixed_lanes *lanes;
   int stride, threads;
-  int axis[3]; /* of slabs, rows, cells in a row */
+  int axis[3]; /* axes across slabs, across rows and along rows */
   uint32_t cells[3];
   int64_t slots, room;
-  gas_grains now, spare;
-  uint32_t *order, *cell; /* [room]: sorting */
-  uint32_t *cell_first;   /* [slabs][rows cells + 1], slots from the slab's first on */
+  fixed_grains now, spare;
+  uint32_t *order, *cell; /* [n]: scratch of sorting */
+  uint32_t *cell_first;   /* [slabs][cells of a slab + 1]: first slot, from the slab's first one */
   int64_t *counted;       /* [threads][slabs] */
-  gas_slab *slab;
-  gas_team *team;
-  double outer, inner;      /* skins */
-  double fastest;           /* speed in the step to now */
-  double before;            /* the step to now */
-  gas_step due[GAS_LEVELS]; /* not made yet */
-  int dues, levels;         /* of a sweep */
-  double virial, lost;
+  fixed_slab *slab;
+  fixed_thread *team;
+  double outer, inner;                     /* skins */
+  double fastest;                          /* greatest speed in the last step */
+  double before;                           /* length of the last step */
+  fixed_queued_step pending[FIXED_LEVELS]; /* [pending_count] steps to make */
+  int pending_count, levels;               /* of the next sweep */
+  double virial, dissipated;
   bool listed;
   sim_status failed; /* in `begin` */
 };
 
-/* Lists that hold for where the grains are; outer ones alone, with how much more grains may come nearer to each other
- * before they do no longer. */
-sim_status collision_gas_lists(collision_work *w) SIM_MUST_CHECK;
-sim_status collision_gas_outer(collision_work *w, double *rest) SIM_MUST_CHECK;
-/* The inner list of a slab, where it is no longer one. */
-void collision_gas_prune(collision_work *w, int64_t slab, int which, double before);
-/* Makes the steps that are due. */
-sim_status collision_gas_sweep(collision_work *w) SIM_MUST_CHECK;
-/* Pairs of all slabs of a thread. */
-bool collision_gas_search(collision_work *w, int thread, const gas_reach *reach);
-/* A thread's events. */
-bool collision_gas_reserve(collision_work *w, int thread);
-bool collision_gas_grow(gas_list *list, size_t room);
-sim_status collision_gas_sums(collision_work *w, double t, collision_sums *out) SIM_MUST_CHECK;
-/* Sums of impulses at now, [3][slots], in `w->spare.p`; counts them into `tally`. */
-void collision_gas_impulses(collision_work *w, bool start, gas_tally *tally);
-gas_rules collision_gas_rules(const collision_work *w, double before, double dt, bool start);
-/* gas_rules.trial where the mean speed of two grains is no more than `fastest`. */
-float collision_gas_trial(const collision_work *w, double fastest, double before);
-/* From the square of a momentum over w. */
-double collision_gas_speed(const collision_work *w, double square);
-/* Greatest distance that a grain moves in a step which does not fail. */
-double collision_gas_stride_most(const collision_work *w, double dt);
-gas_sides collision_gas_sides(const collision_work *w, int64_t slab, int which);
-int64_t collision_gas_next(const collision_work *w, int64_t slab);
-/* Slabs of a thread. */
-void collision_gas_share(const collision_work *w, int thread, int64_t *first, int64_t *end);
-void collision_gas_lists_free(collision_work *w);
+/* Makes the pending steps and leaves lists that are valid now. SIM_ERR_DIVERGED, SIM_ERR_NO_MEMORY. */
+sim_status collision_fixed_lists(collision_work *w) SIM_MUST_CHECK;
+/* Makes the outer lists anew where needed; *rest: how much nearer two grains may come while they stay valid. */
+sim_status collision_fixed_outer_lists(collision_work *w, double *rest) SIM_MUST_CHECK;
+/* Makes an inner list of a slab anew where it is no longer valid; `before`: length of the last step. */
+void collision_fixed_inner_list(collision_work *w, int64_t slab, int which, double before);
+/* Makes the pending steps. SIM_ERR_DIVERGED. */
+sim_status collision_fixed_sweep(collision_work *w) SIM_MUST_CHECK;
+/* Searches the outer lists of a thread's slabs; false: out of memory. */
+bool collision_fixed_search(collision_work *w, int thread, const fixed_reach *reach);
+/* Room for a thread's impulses; false: out of memory. */
+bool collision_fixed_reserve_impulses(collision_work *w, int thread);
+bool collision_fixed_grow_pairs(fixed_pairs *list, size_t room);
+sim_status collision_fixed_sums(collision_work *w, double t, collision_sums *out) SIM_MUST_CHECK;
+/* Sums the impulses at the current positions into w->spare.p, as w->now.p, and counts them into `tally`. */
+void collision_fixed_impulses(collision_work *w, bool start, fixed_tally *tally);
+fixed_rules collision_fixed_rules(const collision_work *w, double before, double dt, bool start);
+/* fixed_rules.trial where the mean speed of two grains is at most `fastest`. */
+float collision_fixed_trial(const collision_work *w, double fastest, double before);
+/* Speed from the square of a velocity in quanta. */
+double collision_fixed_speed(const collision_work *w, double square);
+/* Greatest distance that a grain moves in a step that does not fail. */
+double collision_fixed_displacement_max(const collision_work *w, double dt);
+fixed_slab_pair collision_fixed_slab_pair(const collision_work *w, int64_t slab, int which);
+int64_t collision_fixed_next_slab(const collision_work *w, int64_t slab);
+/* Slabs first ... end - 1 of a thread. */
+void collision_fixed_thread_slabs(const collision_work *w, int thread, int64_t *first, int64_t *end);
+void collision_fixed_lists_free(collision_work *w);
 
 #endif

@@ -1,46 +1,46 @@
-/* Order and lists of a gas: whether they are made anew is decided here, on the device, and all kernels but the first
- * end at once where they are not.
+/* Fixed-point solver on a GPU: order of the grains, and long lists. CPU counterparts: cpu/lists.c, cpu/search.c. The
+ * first kernel decides on the device whether they are made anew; if not, the other kernels return at once.
  *
- * Cells are as long as pairs reach along x and y, and half of it along z. They stand in blocks of a few cells along y
- * and z, x by x, so that a tile of 256 grains is near to a cube; within a block cells along z are neighbours in memory
- * too, and a grain looks at nine short rows. */
-#include "kernels/collision/fixed_point/cuda/classes.cuh"
+ * The edges of cells are the reach of pairs along x and y, and half of it along z. Cells are numbered in blocks of a
+ * few cells along y and z, x by x, so that a tile of 256 grains is nearly a cube. The search uses the same cells in
+ * rows along z: a grain searches nine short rows. */
+#include "kernels/collision/fixed_point/cuda/mass_classes.cuh"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 /* 1024 threads a multiprocessor */
 enum { BUILD_BLOCKS = 4 };
 #else
 enum { BUILD_BLOCKS = 6 };
 #endif
-enum { BUILD_FOUND = 12 }; /* pairs that a thread keeps until they go into lists */
+enum { BUILD_FOUND = 12 }; /* pairs that a thread keeps before it appends them to the list */
 
 static __device__ uint32_t divided(uint32_t value, uint32_t magic) { return __umulhi(value, magic); }
 
-/* 2^32 over a block's cells, rounded up: exact quotients, as there are fewer than 2^32 cells in all. */
+/* Multiplier for exact division by `cells`: 2^32 over it, rounded up; there are fewer than 2^32 cells. */
 static __device__ uint32_t magic_of(uint32_t cells) { return 0xffffffffu / cells + 1; }
 
-static __device__ uint32_t row_of(const gas_cells &c, uint32_t x, uint32_t y, uint32_t z_block, uint32_t magic_y) {
+static __device__ uint32_t row_of(const fixed_cells &c, uint32_t x, uint32_t y, uint32_t z_block, uint32_t magic_y) {
   const uint32_t y_block = divided(y, magic_y);
   return ((y_block * c.blocks[1] + z_block) * c.count[0] + x) * (c.block[1] * c.block[2]) +
          (y - y_block * c.block[1]) * c.block[2];
 }
 
-static __device__ uint32_t cell_of(const gas_cells &c, const uint32_t x[3], uint32_t magic_y, uint32_t magic_z) {
-  const uint32_t z = gas_cell_of(x[2], c.count[2]), z_block = divided(z, magic_z);
-  return row_of(c, gas_cell_of(x[0], c.count[0]), gas_cell_of(x[1], c.count[1]), z_block, magic_y) + z -
+static __device__ uint32_t cell_of(const fixed_cells &c, const uint32_t x[3], uint32_t magic_y, uint32_t magic_z) {
+  const uint32_t z = fixed_cell_of(x[2], c.count[2]), z_block = divided(z, magic_z);
+  return row_of(c, fixed_cell_of(x[0], c.count[0]), fixed_cell_of(x[1], c.count[1]), z_block, magic_y) + z -
          z_block * c.block[2];
 }
 
-/* The search has the same cells, in rows along z. */
-static __device__ uint32_t straight_cell_of(const gas_cells &c, const uint32_t x[3]) {
-  return (gas_cell_of(x[0], c.count[0]) * c.count[1] + gas_cell_of(x[1], c.count[1])) * c.count[2] +
-         gas_cell_of(x[2], c.count[2]);
+/* Number of the same cell in rows along z. */
+static __device__ uint32_t straight_cell_of(const fixed_cells &c, const uint32_t x[3]) {
+  return (fixed_cell_of(x[0], c.count[0]) * c.count[1] + fixed_cell_of(x[1], c.count[1])) * c.count[2] +
+         fixed_cell_of(x[2], c.count[2]);
 }
 
-static __global__ void decide(gas_arrays a, collision_gas_numbers g, bool damped, int chunk, unsigned k) {
+static __global__ void decide(fixed_arrays a, fixed_point_constants g, bool damped, int chunk, unsigned k) {
   after_previous();
-  gas_control now = gas_now(a, g, k);
+  fixed_control now = current_control(a, g, k);
   const float margin = damped ? now.step : 0;
-  now.rebuild = *a.fault == 0 && !gas_holds(now.moved + (float)(chunk + 2) * now.step, margin, now.reach_long);
+  now.rebuild = *a.fault == 0 && !list_holds(now.moved + (float)(chunk + 2) * now.step, margin, now.reach_long);
   if (now.rebuild) {
     now.moved = 0;
     now.rebuilds++;
@@ -56,43 +56,43 @@ static __global__ void decide(gas_arrays a, collision_gas_numbers g, bool damped
   }
 }
 
-static __global__ void clear(gas_arrays a, unsigned k) {
+static __global__ void clear(fixed_arrays a, unsigned k) {
   after_previous();
   if (!a.control[k & 1].rebuild) return;
-  if (a.classes != NULL && blockIdx.x == 0 && threadIdx.x < GAS_CLASSES) a.classes->fastest[threadIdx.x] = 0;
+  if (a.classes != NULL && blockIdx.x == 0 && threadIdx.x < MASS_CLASSES) a.classes->fastest[threadIdx.x] = 0;
   uint4 *const cell = (uint4 *)a.cell, *const row = (uint4 *)a.row;
   for (uint32_t i = blockIdx.x * 256 + threadIdx.x; i <= a.cells.all / 4; i += gridDim.x * 256)
     cell[i] = row[i] = make_uint4(0, 0, 0, 0);
 }
 
-template <typename Grain> static __global__ void count(gas_arrays a, unsigned k) {
-  __shared__ unsigned fastest[GAS_CLASSES];
+template <typename Grain> static __global__ void count(fixed_arrays a, unsigned k) {
+  __shared__ unsigned fastest[MASS_CLASSES];
   after_previous();
-  const gas_control now = a.control[k & 1];
+  const fixed_control now = a.control[k & 1];
   if (!now.rebuild) return;
   const Grain *const grain = (const Grain *)a.grain[now.buffer ^ 1];
   const uint32_t magic_y = magic_of(a.cells.block[1]), magic_z = magic_of(a.cells.block[2]);
-  if (!Grain::equal && threadIdx.x < GAS_CLASSES) fastest[threadIdx.x] = 0;
+  if (!Grain::equal && threadIdx.x < MASS_CLASSES) fastest[threadIdx.x] = 0;
   __syncthreads();
   for (uint32_t i = blockIdx.x * 256 + threadIdx.x; i < a.n; i += gridDim.x * 256) {
     const Grain one = grain[i];
     const uint32_t rank = atomicAdd(&a.cell[cell_of(a.cells, one.x, magic_y, magic_z)], 1u);
-    if (rank > UINT16_MAX) atomicOr(a.fault, GAS_CROWDED_CELL);
+    if (rank > UINT16_MAX) atomicOr(a.fault, FIXED_CROWDED_CELL);
     a.rank[i] = (uint16_t)rank;
     atomicAdd(&a.row[straight_cell_of(a.cells, one.x)], 1u);
     if (Grain::equal) continue;
     const float v[3] = {(float)one.p[0] * one.w(), (float)one.p[1] * one.w(), (float)one.p[2] * one.w()};
     const unsigned square = __float_as_uint(fmaf(v[2], v[2], fmaf(v[1], v[1], v[0] * v[0])));
-    unsigned *const most = &fastest[gas_class_of(one.w())];
+    unsigned *const most = &fastest[mass_class_of(one.w())];
     if (square > *(volatile unsigned *)most) atomicMax(most, square);
   }
   if (Grain::equal) return;
   __syncthreads();
-  if (threadIdx.x < GAS_CLASSES && fastest[threadIdx.x] > 0)
+  if (threadIdx.x < MASS_CLASSES && fastest[threadIdx.x] > 0)
     atomicMax(&a.classes->fastest[threadIdx.x], fastest[threadIdx.x]);
 }
 
-/* Sum over the threads of a warp up to each. */
+/* Inclusive prefix sum over a warp. */
 static __device__ uint32_t warp_sums(uint32_t value) {
   for (int step = 1; step < 32; step *= 2) {
     const uint32_t other = __shfl_up_sync(~0u, value, step);
@@ -101,7 +101,7 @@ static __device__ uint32_t warp_sums(uint32_t value) {
   return value;
 }
 
-/* Sum over the threads of a block before each; `*all`: of all. `shared` [33]. */
+/* Exclusive prefix sum over a thread block; *all: the total. `shared` [33]. */
 static __device__ uint32_t block_sums(uint32_t value, uint32_t *shared, uint32_t *all) {
   const uint32_t upto = warp_sums(value), warp = threadIdx.x / 32, warps = blockDim.x / 32;
   __syncthreads();
@@ -117,16 +117,16 @@ static __device__ uint32_t block_sums(uint32_t value, uint32_t *shared, uint32_t
   return shared[warp] + upto - value;
 }
 
-/* Of both tables, one after the other. */
-static __global__ void scan_blocks(gas_arrays a, unsigned k) {
+/* Sums of blocks of `cell`, then of `row`. */
+static __global__ void scan_blocks(fixed_arrays a, unsigned k) {
   after_previous();
   if (!a.control[k & 1].rebuild) return;
   __shared__ uint32_t shared[33];
-  const uint32_t blocks = a.cells.all / GAS_SCAN;
+  const uint32_t blocks = a.cells.all / FIXED_SCAN;
   for (uint32_t b = blockIdx.x; b < 2 * blocks; b += gridDim.x) {
-    const uint32_t *const cell = b < blocks ? a.cell + b * GAS_SCAN : a.row + (b - blocks) * GAS_SCAN;
+    const uint32_t *const cell = b < blocks ? a.cell + b * FIXED_SCAN : a.row + (b - blocks) * FIXED_SCAN;
     uint32_t sum = 0, all;
-    for (uint32_t at = 4 * threadIdx.x; at < GAS_SCAN; at += 1024) {
+    for (uint32_t at = 4 * threadIdx.x; at < FIXED_SCAN; at += 1024) {
       const uint4 four = *(const uint4 *)(cell + at);
       sum += four.x + four.y + four.z + four.w;
     }
@@ -135,11 +135,11 @@ static __global__ void scan_blocks(gas_arrays a, unsigned k) {
   }
 }
 
-static __global__ void scan_all(gas_arrays a, collision_gas_numbers g, unsigned k) {
+static __global__ void scan_all(fixed_arrays a, fixed_point_constants g, unsigned k) {
   after_previous();
   if (!a.control[k & 1].rebuild) return;
   __shared__ uint32_t shared[33];
-  const uint32_t blocks = 2 * (a.cells.all / GAS_SCAN);
+  const uint32_t blocks = 2 * (a.cells.all / FIXED_SCAN);
   uint32_t before = 0;
   for (uint32_t first = 0; first < blocks; first += 1024) {
     const uint32_t b = first + threadIdx.x;
@@ -148,18 +148,18 @@ static __global__ void scan_all(gas_arrays a, collision_gas_numbers g, unsigned 
     if (b < blocks) a.scan[b] = before + sum;
     before += all;
   }
-  if (a.classes != NULL && threadIdx.x < GAS_CLASSES) share_reach(a, g, &a.control[k & 1]);
+  if (a.classes != NULL && threadIdx.x < MASS_CLASSES) choose_reach(a, g, &a.control[k & 1]);
 }
 
-static __global__ void scan_cells(gas_arrays a, unsigned k) {
+static __global__ void scan_cells(fixed_arrays a, unsigned k) {
   after_previous();
   if (!a.control[k & 1].rebuild) return;
   __shared__ uint32_t shared[33];
-  const uint32_t blocks = a.cells.all / GAS_SCAN;
+  const uint32_t blocks = a.cells.all / FIXED_SCAN;
   for (uint32_t b = blockIdx.x; b < 2 * blocks; b += gridDim.x) {
-    uint32_t *const cell = b < blocks ? a.cell + b * GAS_SCAN : a.row + (b - blocks) * GAS_SCAN;
+    uint32_t *const cell = b < blocks ? a.cell + b * FIXED_SCAN : a.row + (b - blocks) * FIXED_SCAN;
     uint32_t before = a.scan[b] - (b < blocks ? 0 : a.n);
-    for (uint32_t at = 4 * threadIdx.x; at < GAS_SCAN; at += 1024) {
+    for (uint32_t at = 4 * threadIdx.x; at < FIXED_SCAN; at += 1024) {
       const uint4 four = *(const uint4 *)(cell + at);
       uint32_t all;
       uint32_t first = before + block_sums(four.x + four.y + four.z + four.w, shared, &all);
@@ -177,16 +177,17 @@ static __global__ void scan_cells(gas_arrays a, unsigned k) {
 
 /* A grain's place in fp32, and its radius with its share of the reach. */
 template <typename Grain>
-static __device__ float4 sphere_of(const gas_arrays &a, const collision_gas_numbers &g, const Grain &one, float reach) {
-  const float share = Grain::equal ? 1 : a.classes->share[gas_class_of(one.w())];
+static __device__ float4 sphere_of(const fixed_arrays &a, const fixed_point_constants &g, const Grain &one,
+                                   float reach) {
+  const float share = Grain::equal ? 1 : a.classes->share[mass_class_of(one.w())];
   return make_float4((float)one.x[0] * g.length[0], (float)one.x[1] * g.length[1], (float)one.x[2] * g.length[2],
                      one.r(a.radius) + 0.5f * reach * share);
 }
 
-/* Each grain to its place. */
-template <typename Grain> static __global__ void scatter(gas_arrays a, collision_gas_numbers g, unsigned k) {
+/* Copies each grain to its new slot. */
+template <typename Grain> static __global__ void scatter(fixed_arrays a, fixed_point_constants g, unsigned k) {
   after_previous();
-  const gas_control now = a.control[k & 1];
+  const fixed_control now = a.control[k & 1];
   if (!now.rebuild) return;
   const Grain *const from = (const Grain *)a.grain[now.buffer ^ 1];
   Grain *const to = (Grain *)a.grain[now.buffer];
@@ -199,12 +200,12 @@ template <typename Grain> static __global__ void scatter(gas_arrays a, collision
     to[slot] = one;
     a.id[now.order][slot] = id[i];
     a.collisions[now.order][slot] = collisions[i];
-    ((float4 *)a.place)[at] = sphere_of(a, g, one, now.reach_long);
+    ((float4 *)a.scratch)[at] = sphere_of(a, g, one, now.reach_long);
     a.slot[at] = slot;
   }
 }
 
-/* A place in a list for each lane that is here: one addition for all. */
+/* Reserves an entry for each active lane, with one atomic addition a warp. */
 static __device__ uint32_t append(uint32_t *count) {
   const unsigned here = __activemask(), lane = threadIdx.x & 31;
   const int leader = __ffs((int)here) - 1;
@@ -213,55 +214,55 @@ static __device__ uint32_t append(uint32_t *count) {
   return __shfl_sync(here, at, leader) + (uint32_t)__popc(here & ((1u << lane) - 1));
 }
 
-/* at - back, in a ring of cells; `at` is at most one beyond it. */
+/* at - back in a ring of cells; the result is at most one cell beyond its ends. */
 static __device__ uint32_t wrapped(uint32_t at, uint32_t back, uint32_t cells) {
   at = at < back ? at + cells - back : at - back;
   return at < cells ? at : at - cells;
 }
 
-/* Where in rows a thread has found partners that are not yet in lists: [entry][thread]. */
-typedef uint32_t gas_found[BUILD_FOUND][GAS_TILE];
+/* Partners found by each thread that are not yet in the list: [entry][thread]. */
+typedef uint32_t fixed_found[BUILD_FOUND][FIXED_TILE];
 
-/* Pairs within the tile once, and no grain with itself. `count`: of the tile's entries. */
-static __device__ __forceinline__ void put_in_list(const gas_arrays &a, const uint32_t *found, const uint32_t *end,
+/* Appends the found pairs to the list of the tile: pairs within the tile once, and no grain with itself. */
+static __device__ __forceinline__ void put_in_list(const fixed_arrays &a, const uint32_t *found, const uint32_t *end,
                                                    uint32_t tile, uint32_t *count) {
 #pragma unroll 1
-  for (; found < end; found += GAS_TILE) {
-    const uint32_t slot = a.slot[*found], j = slot - tile * GAS_TILE;
+  for (; found < end; found += FIXED_TILE) {
+    const uint32_t slot = a.slot[*found], j = slot - tile * FIXED_TILE;
     if (j <= threadIdx.x) continue;
     const uint32_t at = append(count);
-    if (at < a.room[GAS_LONG]) a.pair[GAS_LONG][tile * a.room[GAS_LONG] + at] = slot << 8 | threadIdx.x;
+    if (at < a.room[FIXED_LONG]) a.pair[FIXED_LONG][tile * a.room[FIXED_LONG] + at] = slot << 8 | threadIdx.x;
   }
 }
 
-/* Places are in single precision here, and images of the grain look into the rows beyond the box. `slack` is above what
- * that rounds: lists may hold a few pairs too many. */
+/* Searches the long lists. Positions are in single precision here; beyond the sides of the box, images of the grain are
+ * used. `slack` exceeds the rounding: lists may have a few pairs too many. */
 template <typename Grain>
-static __global__ void __launch_bounds__(GAS_TILE, BUILD_BLOCKS)
-    build(const __grid_constant__ gas_arrays a, const __grid_constant__ collision_gas_numbers g, unsigned k) {
-  __shared__ gas_found found;
+static __global__ void __launch_bounds__(FIXED_TILE, BUILD_BLOCKS)
+    build(const __grid_constant__ fixed_arrays a, const __grid_constant__ fixed_point_constants g, unsigned k) {
+  __shared__ fixed_found found;
   __shared__ uint32_t entries;
   after_previous();
-  const gas_control now = a.control[k & 1];
+  const fixed_control now = a.control[k & 1];
   if (!now.rebuild) return;
   const Grain *const grain = (const Grain *)a.grain[now.buffer];
-  const float4 *const place = (const float4 *)a.place;
-  const gas_cells &c = a.cells;
+  const float4 *const sphere = (const float4 *)a.scratch;
+  const fixed_cells &c = a.cells;
   const uint32_t t = threadIdx.x;
   const float box[3] = {g.length[0] * 0x1p32f, g.length[1] * 0x1p32f, g.length[2] * 0x1p32f};
   const float slack = 0x1p-22f * (box[0] + box[1] + box[2]);
   for (uint32_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
-    const uint32_t i = tile * GAS_TILE + t;
+    const uint32_t i = tile * FIXED_TILE + t;
     if (t == 0) entries = 0;
     __syncthreads();
     if (i < a.n) {
       const Grain one = grain[i];
       const float4 own = sphere_of(a, g, one, now.reach_long);
-      const uint32_t cx = gas_cell_of(one.x[0], c.count[0]), cy = gas_cell_of(one.x[1], c.count[1]);
-      const uint32_t cz = gas_cell_of(one.x[2], c.count[2]);
+      const uint32_t cx = fixed_cell_of(one.x[0], c.count[0]), cy = fixed_cell_of(one.x[1], c.count[1]);
+      const uint32_t cz = fixed_cell_of(one.x[2], c.count[2]);
       const float half = own.w + slack;
       uint32_t *free = &found[0][t];
-      uint32_t *const end = free + BUILD_FOUND * GAS_TILE;
+      uint32_t *const end = free + BUILD_FOUND * FIXED_TILE;
 #pragma unroll 1
       for (uint32_t row = 0; row < 9; row++) {
         const uint32_t ahead_x = cx + row / 3, ahead_y = cy + row % 3;
@@ -276,11 +277,11 @@ static __global__ void __launch_bounds__(GAS_TILE, BUILD_BLOCKS)
           const uint32_t cells = min(left, c.count[2] - z), last = cell[z + cells];
 #pragma unroll 1
           for (uint32_t j = cell[z]; j < last; j++) {
-            const float4 other = __ldg(place + j);
+            const float4 other = __ldg(sphere + j);
             const float dx = px - other.x, dy = py - other.y, dz = pz - other.z;
             const float reach = Grain::equal ? half + own.w : half + other.w;
             *free = j;
-            free += fmaf(dz, dz, fmaf(dy, dy, dx * dx)) < reach * reach ? GAS_TILE : 0;
+            free += fmaf(dz, dz, fmaf(dy, dy, dx * dx)) < reach * reach ? FIXED_TILE : 0;
             if (free < end) continue;
             put_in_list(a, &found[0][t], free, tile, &entries);
             free = &found[0][t];
@@ -292,14 +293,14 @@ static __global__ void __launch_bounds__(GAS_TILE, BUILD_BLOCKS)
       put_in_list(a, &found[0][t], free, tile, &entries);
     }
     __syncthreads();
-    if (t == 0) gas_listed(a, GAS_LONG, tile, entries);
+    if (t == 0) finish_list(a, FIXED_LONG, tile, entries);
     __syncthreads();
   }
 }
 
 /* ---- launches ---- */
 
-/* All kernels are compiled for the same architectures: what one of them is made of tells it for all. */
+/* All kernels are compiled for the same architectures, so one of them stands for all. */
 bool collision_cuda_overlaps() {
   static int known = -1;
   if (known < 0) {
@@ -316,12 +317,12 @@ unsigned collision_cuda_grid(int per_multiprocessor, uint64_t work) {
   return (unsigned)(blocks < most ? blocks : most);
 }
 
-template <typename Grain> static void sort(gas_work *w, unsigned k) {
-  static const sim_kernel counting = {"collision_gas_count", "search", SIM_LIMIT_BYTES};
-  static const sim_kernel moving = {"collision_gas_sort", "search", SIM_LIMIT_BYTES};
-  static const sim_kernel scanning = {"collision_gas_scan", "search", SIM_LIMIT_BYTES};
-  static const sim_kernel clearing = {"collision_gas_clear", "search", SIM_LIMIT_BYTES};
-  const gas_arrays &a = w->arrays;
+template <typename Grain> static void sort(fixed_work *w, unsigned k) {
+  static const sim_kernel counting = {"collision_fixed_point_count", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel moving = {"collision_fixed_point_sort", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel scanning = {"collision_fixed_point_scan", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel clearing = {"collision_fixed_point_clear", "search", SIM_LIMIT_BYTES};
+  const fixed_arrays &a = w->arrays;
   const unsigned cells = collision_cuda_grid(8, a.cells.all / 16), grains = collision_cuda_grid(8, a.n);
   collision_launch(&clearing, 0, cells, 256, clear, a, k);
   collision_launch(&counting, 0, grains, 256, count<Grain>, a, k);
@@ -331,17 +332,17 @@ template <typename Grain> static void sort(gas_work *w, unsigned k) {
   collision_launch(&moving, 0, grains, 256, scatter<Grain>, a, w->numbers, k);
 }
 
-void collision_cuda_rebuild(gas_work *w) {
-  static const sim_kernel deciding = {"collision_gas_decide", "search", SIM_LIMIT_BYTES};
-  static const sim_kernel building = {"collision_gas_build", "search", SIM_LIMIT_BYTES};
-  collision_launch(&deciding, 0, 1, 1, decide, w->arrays, w->numbers, w->gas.damped, w->chunk, w->launch);
+void collision_fixed_cuda_lists(fixed_work *w) {
+  static const sim_kernel deciding = {"collision_fixed_point_decide", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel building = {"collision_fixed_point_build", "search", SIM_LIMIT_BYTES};
+  collision_launch(&deciding, 0, 1, 1, decide, w->arrays, w->numbers, w->system.damped, w->chunk, w->launch);
   const unsigned k = ++w->launch, tiles = collision_cuda_grid(BUILD_BLOCKS, (uint64_t)w->arrays.tiles * 256);
-  if (w->gas.equal) {
-    sort<gas_grain>(w, k);
-    collision_launch(&building, 0, tiles, 256, build<gas_grain>, w->arrays, w->numbers, k);
+  if (w->system.equal) {
+    sort<fixed_grain>(w, k);
+    collision_launch(&building, 0, tiles, 256, build<fixed_grain>, w->arrays, w->numbers, k);
   } else {
-    sort<gas_mixed_grain>(w, k);
-    collision_launch(&building, 0, tiles, 256, build<gas_mixed_grain>, w->arrays, w->numbers, k);
+    sort<fixed_mixed_grain>(w, k);
+    collision_launch(&building, 0, tiles, 256, build<fixed_mixed_grain>, w->arrays, w->numbers, k);
   }
-  w->since = 0;
+  w->undecided = 0;
 }

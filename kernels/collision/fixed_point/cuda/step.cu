@@ -1,11 +1,12 @@
-/* A step of a gas: impulses of contacts and moves of grains, tile by tile.
+/* Fixed-point solver on a GPU: one step, impulses of contacts and moves of grains, tile by tile. CPU counterparts:
+ * cpu/step.c, cpu/lanes.c.
  *
- * A thread block has four tiles in shared memory: one whose pairs it tests, that before it, whose contacts it computes
- * and which moves, one that comes and one that leaves. Each thread tests a pair; those that touch wait in a list of
- * which few warps compute the contacts, all lanes at work, while others test. */
-#include "kernels/collision/fixed_point/cuda/stage.cuh"
+ * A thread block has four tiles in shared memory: the tile whose pairs are tested; the tile before it, whose impulses
+ * are computed and which moves; a tile that arrives and a tile that is written back. Each thread tests one pair. Pairs
+ * in touch wait in a list, from which a few warps with all lanes active compute the impulses while others test. */
+#include "kernels/collision/fixed_point/cuda/tile_pipeline.cuh"
 
-/* Thread blocks a multiprocessor: measured. */
+/* Thread blocks a multiprocessor, chosen by measurement. */
 template <typename Grain> __host__ __device__ constexpr int step_blocks() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 /* 1024 threads a multiprocessor */
   return 4;
@@ -16,24 +17,25 @@ template <typename Grain> __host__ __device__ constexpr int step_blocks() {
 
 /* ---- rounds ---- */
 
-/* A pair for each thread. What is read ahead is left as it is until it is used: whatever looks at it waits for it. */
-struct gas_round {
-  uint32_t tile, first, count, following; /* following: the count of the block's next tile */
+/* A round: one pair for each thread. Values read ahead are not touched until they are used, since a use waits for them.
+ */
+struct fixed_round {
+  uint32_t tile, first, count, following; /* following: entries of the block's next tile */
 };
-struct gas_entry {
+struct fixed_entry {
   uint32_t pair;
   bool any;
 };
 static __device__ bool within(uint32_t pair, uint32_t tile) { return pair >> 16 == tile; }
 
-template <gas_list LIST> static __device__ uint32_t count_of(const gas_arrays &a, uint32_t tile) {
+template <fixed_list LIST> static __device__ uint32_t count_of(const fixed_arrays &a, uint32_t tile) {
   uint32_t count = 0;
   if (tile < a.tiles) count = a.count[LIST][tile];
   return count;
 }
 
-template <gas_list LIST> static __device__ void advance(const gas_arrays &a, gas_round *round) {
-  round->first += GAS_TILE;
+template <fixed_list LIST> static __device__ void advance(const fixed_arrays &a, fixed_round *round) {
+  round->first += FIXED_TILE;
   if (round->first < round->count) return;
   round->first = 0;
   round->tile += gridDim.x;
@@ -41,21 +43,21 @@ template <gas_list LIST> static __device__ void advance(const gas_arrays &a, gas
   round->following = count_of<LIST>(a, round->tile + gridDim.x);
 }
 
-template <gas_list LIST>
-static __device__ gas_entry entry_of(const gas_arrays &a, const gas_round &round, uint32_t place) {
-  const uint32_t e = round.first + place;
-  gas_entry entry = {0, e < round.count};
+template <fixed_list LIST>
+static __device__ fixed_entry entry_of(const fixed_arrays &a, const fixed_round &round, uint32_t lane) {
+  const uint32_t e = round.first + lane;
+  fixed_entry entry = {0, e < round.count};
   if (entry.any) entry.pair = a.pair[LIST][round.tile * a.room[LIST] + e];
   return entry;
 }
 
-/* What a test needs of a grain of another tile. */
-struct gas_partner {
+/* Data of a grain of another tile that the test of a pair needs. */
+struct fixed_partner {
   uint32_t x[3];
   float r, w;
 };
-static __device__ gas_partner partner_of(const gas_grain *grain, const gas_entry &entry, uint32_t tile) {
-  gas_partner partner;
+static __device__ fixed_partner partner_of(const fixed_grain *grain, const fixed_entry &entry, uint32_t tile) {
+  fixed_partner partner;
   if (entry.any && !within(entry.pair, tile)) {
     const uint2 *const at = (const uint2 *)(grain + (entry.pair >> 8));
     const uint2 a = at[0];
@@ -63,8 +65,8 @@ static __device__ gas_partner partner_of(const gas_grain *grain, const gas_entry
   }
   return partner;
 }
-static __device__ gas_partner partner_of(const gas_mixed_grain *grain, const gas_entry &entry, uint32_t tile) {
-  gas_partner partner;
+static __device__ fixed_partner partner_of(const fixed_mixed_grain *grain, const fixed_entry &entry, uint32_t tile) {
+  fixed_partner partner;
   if (entry.any && !within(entry.pair, tile)) {
     const uint4 *const at = (const uint4 *)(grain + (entry.pair >> 8));
     const uint4 a = at[0];
@@ -76,9 +78,9 @@ static __device__ gas_partner partner_of(const gas_mixed_grain *grain, const gas
 
 /* ---- a step ---- */
 
-/* What a thread adds up. */
-struct gas_tallies {
-  long long virial, lost; /* four times */
+/* Sums of a thread. */
+struct fixed_tallies {
+  long long virial, dissipated; /* four times the sums */
 };
 
 static __device__ void add_tally(unsigned long long *tally, long long sum) {
@@ -89,11 +91,11 @@ static __device__ void add_tally(unsigned long long *tally, long long sum) {
 }
 
 template <bool DAMPED, typename Grain>
-static __device__ void meet(const gas_arrays &a, const collision_gas_numbers &g, const Grain &p, const Grain &q,
-                            const float f[3], float square, float reach, int i, int j, uint32_t *collisions,
-                            gas_impulse impulse, gas_tallies *sums) {
-  collision_gas_contact m;
-  if (!collision_gas_meet(&g, Grain::equal, DAMPED, false, f, square, reach, p.p, q.p, p.w(), q.w(), &m)) return;
+static __device__ void add_impulse(const fixed_arrays &a, const fixed_point_constants &g, const Grain &p,
+                                   const Grain &q, const float f[3], float square, float reach, int i, int j,
+                                   uint32_t *collisions, fixed_tile_impulses impulse, fixed_tallies *sums) {
+  fixed_point_contact m;
+  if (!fixed_point_pair_impulse(&g, Grain::equal, DAMPED, false, f, square, reach, p.p, q.p, p.w(), q.w(), &m)) return;
 #pragma unroll
   for (int c = 0; c < 3; c++) {
     const int change = __float2int_rn(m.scale * f[c]);
@@ -102,108 +104,109 @@ static __device__ void meet(const gas_arrays &a, const collision_gas_numbers &g,
   }
   const int both = j >= 0 ? 4 : 2;
   sums->virial += both * __float2ll_rn(m.along * m.distance * g.virial);
-  if (DAMPED) sums->lost += both * __float2ll_rn(collision_gas_lost(&g, Grain::equal, p.w() + q.w(), &m));
-  if (collision_gas_begun(&g, f, reach, &m)) {
+  if (DAMPED) sums->dissipated += both * __float2ll_rn(fixed_point_dissipated(&g, Grain::equal, p.w() + q.w(), &m));
+  if (fixed_point_contact_begun(&g, f, reach, &m)) {
     atomicAdd(&collisions[i], 1u);
     if (j >= 0) atomicAdd(&collisions[j], 1u);
   }
 }
 
-template <typename Grain> struct gas_sweep {
+template <typename Grain> struct fixed_sweep {
   const Grain *from;
   Grain *to;
   uint32_t *collisions;
   float margin;
-  gas_tallies sums;
+  fixed_tallies sums;
   float most;    /* greatest square of a velocity, over that of its share */
-  uint32_t fast; /* its upper bit: some momentum is too great */
+  uint32_t fast; /* upper bit set: some momentum is out of range */
 };
 
-/* Puts a pair into the short list. */
-static __device__ void keep(const gas_arrays &a, unsigned *listed, uint32_t tile, uint32_t pair) {
+static __device__ void add_to_short_list(const fixed_arrays &a, unsigned *listed, uint32_t tile, uint32_t pair) {
   const unsigned at = atomicAdd(listed, 1u);
-  if (at < a.room[GAS_SHORT]) a.pair[GAS_SHORT][tile * a.room[GAS_SHORT] + at] = pair;
+  if (at < a.room[FIXED_SHORT]) a.pair[FIXED_SHORT][tile * a.room[FIXED_SHORT] + at] = pair;
 }
 
 template <typename Grain, bool DAMPED>
-static __device__ void contact_of(const gas_arrays &a, const collision_gas_numbers &g, const Grain *grain,
-                                  gas_impulse impulse, uint32_t tile, uint32_t pair, gas_sweep<Grain> *sweep) {
+static __device__ void contact_impulse(const fixed_arrays &a, const fixed_point_constants &g, const Grain *grain,
+                                       fixed_tile_impulses impulse, uint32_t tile, uint32_t pair,
+                                       fixed_sweep<Grain> *sweep) {
   const uint32_t i = pair & 255;
   const bool inside = within(pair, tile);
   const int j = inside ? (int)(pair >> 8 & 255) : -1;
   const Grain own = grain[i], other = inside ? grain[j] : grain_at(sweep->from, pair >> 8);
   float f[3];
-  const float square = collision_gas_apart(&g, own.x, other.x, f);
+  const float square = fixed_point_minimum_image(&g, own.x, other.x, f);
   const float reach = Grain::equal ? 2 * a.radius : own.r(0) + other.r(0);
-  meet<DAMPED>(a, g, own, other, f, square, reach, (int)i, j, sweep->collisions + tile * GAS_TILE, impulse,
-               &sweep->sums);
+  add_impulse<DAMPED>(a, g, own, other, f, square, reach, (int)i, j, sweep->collisions + tile * FIXED_TILE, impulse,
+                      &sweep->sums);
 }
 
 template <typename Grain>
-static __device__ void move(const gas_arrays &a, const collision_gas_numbers &g, gas_shared<Grain> *shared, Grain *at,
-                            gas_impulse impulse, gas_sweep<Grain> *sweep) {
+static __device__ void move(const fixed_arrays &a, const fixed_point_constants &g, fixed_shared<Grain> *shared,
+                            Grain *at, fixed_tile_impulses impulse, fixed_sweep<Grain> *sweep) {
   Grain own = *at;
   float v[3];
 #pragma unroll
   for (int c = 0; c < 3; c++) {
     const int32_t p = own.p[c] + impulse[c][threadIdx.x];
     impulse[c][threadIdx.x] = 0;
-    sweep->fast |= (uint32_t)p + COLLISION_GAS_SPEED_MOST;
+    sweep->fast |= (uint32_t)p + FIXED_POINT_MOMENTUM_MAX;
     v[c] = (float)p * own.w();
     own.p[c] = p;
     own.x[c] += (uint32_t)__float2int_rn(v[c] * g.drift[c]);
   }
   *at = own;
   float square = fmaf(v[2], v[2], fmaf(v[1], v[1], v[0] * v[0]));
-  if (!Grain::equal) square *= shared->over[gas_class_of(own.w())];
+  if (!Grain::equal) square *= shared->over[mass_class_of(own.w())];
   sweep->most = fmaxf(sweep->most, square);
 }
 
-/* What a tile's tests have left: contacts that wait, by the last warps, which have the fewest pairs to test, and then
- * the moves. Between the two and behind them there is a barrier. */
+/* After the tests of a tile: the impulses of the waiting pairs, by the last warps, which have the fewest pairs to test;
+ * then, after a barrier, the moves. */
 template <typename Grain, bool DAMPED>
-static __device__ __forceinline__ void meet_waiting(const gas_arrays &a, const collision_gas_numbers &g,
-                                                    gas_shared<Grain> *shared, uint32_t turn, uint32_t tile,
-                                                    uint32_t place, uint32_t count, gas_sweep<Grain> *sweep) {
+static __device__ __forceinline__ void add_waiting_impulses(const fixed_arrays &a, const fixed_point_constants &g,
+                                                            fixed_shared<Grain> *shared, uint32_t turn, uint32_t tile,
+                                                            uint32_t lane, uint32_t count, fixed_sweep<Grain> *sweep) {
 #pragma unroll 1
-  for (uint32_t c = GAS_TILE - 1 - place; c < count; c += GAS_TILE)
-    contact_of<Grain, DAMPED>(a, g, shared->stage[turn % GAS_STAGES].grain, shared->impulse[turn & 1], tile,
-                              shared->contact[turn & 1][c], sweep);
+  for (uint32_t c = FIXED_TILE - 1 - lane; c < count; c += FIXED_TILE)
+    contact_impulse<Grain, DAMPED>(a, g, shared->tile[turn % FIXED_RING].grain, shared->impulse[turn & 1], tile,
+                                   shared->contact[turn & 1][c], sweep);
 }
 template <typename Grain>
-static __device__ __forceinline__ void move_tile(const gas_arrays &a, const collision_gas_numbers &g,
-                                                 gas_shared<Grain> *shared, uint32_t turn, uint32_t tile,
-                                                 gas_sweep<Grain> *sweep) {
+static __device__ __forceinline__ void move_tile(const fixed_arrays &a, const fixed_point_constants &g,
+                                                 fixed_shared<Grain> *shared, uint32_t turn, uint32_t tile,
+                                                 fixed_sweep<Grain> *sweep) {
   if (threadIdx.x == 0) shared->contacts[turn & 1] = 0;
-  if (tile * GAS_TILE + threadIdx.x < a.n)
-    move(a, g, shared, shared->stage[turn % GAS_STAGES].grain + threadIdx.x, shared->impulse[turn & 1], sweep);
+  if (tile * FIXED_TILE + threadIdx.x < a.n)
+    move(a, g, shared, shared->tile[turn % FIXED_RING].grain + threadIdx.x, shared->impulse[turn & 1], sweep);
 }
 
-/* All of the block's tiles, by long lists, from which short ones are made, or by short ones. While a tile is tested,
- * the contacts of the one before are computed; then that one moves. `place`: of the thread among those that test. */
-template <typename Grain, bool DAMPED, gas_list LIST>
-static __device__ __forceinline__ void sweep_tiles(const gas_arrays &a, const collision_gas_numbers &g,
-                                                   gas_shared<Grain> *shared, gas_sweep<Grain> *sweep, uint32_t place) {
+/* Makes the step for all tiles of the block, from long lists, from which short ones are made, or from short lists.
+ * `lane`: index of the thread among those that test. */
+template <typename Grain, bool DAMPED, fixed_list LIST>
+static __device__ __forceinline__ void sweep_tiles(const fixed_arrays &a, const fixed_point_constants &g,
+                                                   fixed_shared<Grain> *shared, fixed_sweep<Grain> *sweep,
+                                                   uint32_t lane) {
   const Grain *const from = sweep->from;
   uint32_t tile = blockIdx.x, turn = 0, waiting = 0;
-  fetch(shared, 0, from + tile * GAS_TILE);
-  asked();
-  if (tile + gridDim.x < a.tiles) fetch(shared, 1, from + (tile + gridDim.x) * GAS_TILE);
-  asked();
-  /* Pairs are read two rounds ahead, their grains one. */
-  gas_round ahead = {tile, 0, count_of<LIST>(a, tile), count_of<LIST>(a, tile + gridDim.x)};
-  gas_entry entry = entry_of<LIST>(a, ahead, place);
+  fetch_tile(shared, 0, from + tile * FIXED_TILE);
+  commit_fetches();
+  if (tile + gridDim.x < a.tiles) fetch_tile(shared, 1, from + (tile + gridDim.x) * FIXED_TILE);
+  commit_fetches();
+  /* Pairs are read two rounds ahead, their grains one round. */
+  fixed_round ahead = {tile, 0, count_of<LIST>(a, tile), count_of<LIST>(a, tile + gridDim.x)};
+  fixed_entry entry = entry_of<LIST>(a, ahead, lane);
   advance<LIST>(a, &ahead);
   uint32_t next = ahead.tile;
-  gas_entry next_entry = entry_of<LIST>(a, ahead, place);
-  gas_partner partner = partner_of(from, entry, tile);
+  fixed_entry next_entry = entry_of<LIST>(a, ahead, lane);
+  fixed_partner partner = partner_of(from, entry, tile);
   bool last = true;
   while (tile < a.tiles) {
-    Grain *const grain = shared->stage[turn % GAS_STAGES].grain;
-    if (last) await(shared, turn % GAS_STAGES, turn / GAS_STAGES & 1);
-    const gas_partner next_partner = partner_of(from, next_entry, next);
+    Grain *const grain = shared->tile[turn % FIXED_RING].grain;
+    if (last) wait_tile(shared, turn % FIXED_RING, turn / FIXED_RING & 1);
+    const fixed_partner next_partner = partner_of(from, next_entry, next);
     advance<LIST>(a, &ahead);
-    const gas_entry after = entry_of<LIST>(a, ahead, place);
+    const fixed_entry after = entry_of<LIST>(a, ahead, lane);
     if (entry.any) {
       const Grain &own = grain[entry.pair & 255];
       if (within(entry.pair, tile)) {
@@ -211,38 +214,38 @@ static __device__ __forceinline__ void sweep_tiles(const gas_arrays &a, const co
         partner = {{other.x[0], other.x[1], other.x[2]}, other.r(0), other.w()};
       }
       float f[3];
-      const float square = collision_gas_apart(&g, own.x, partner.x, f);
+      const float square = fixed_point_minimum_image(&g, own.x, partner.x, f);
       const float reach = Grain::equal ? 2 * a.radius : own.r(0) + partner.r, touch = reach + sweep->margin;
-      if (LIST == GAS_LONG) {
+      if (LIST == FIXED_LONG) {
         const float share =
-            Grain::equal ? 2 : shared->share[gas_class_of(own.w())] + shared->share[gas_class_of(partner.w)];
+            Grain::equal ? 2 : shared->share[mass_class_of(own.w())] + shared->share[mass_class_of(partner.w)];
         const float listed = reach + shared->half_short * share;
-        if (square < listed * listed) keep(a, &shared->listed, tile, entry.pair);
+        if (square < listed * listed) add_to_short_list(a, &shared->listed, tile, entry.pair);
       }
       if (square < touch * touch) {
         const uint32_t at = atomicAdd(&shared->contacts[turn & 1], 1u);
-        if (at < GAS_CONTACTS)
+        if (at < FIXED_CONTACTS)
           shared->contact[turn & 1][at] = entry.pair;
         else
-          contact_of<Grain, DAMPED>(a, g, grain, shared->impulse[turn & 1], tile, entry.pair, sweep);
+          contact_impulse<Grain, DAMPED>(a, g, grain, shared->impulse[turn & 1], tile, entry.pair, sweep);
       }
     }
     last = next != tile;
     if (last) {
       const uint32_t before = tile - gridDim.x;
-      if (turn > 0) meet_waiting<Grain, DAMPED>(a, g, shared, turn - 1, before, place, waiting, sweep);
+      if (turn > 0) add_waiting_impulses<Grain, DAMPED>(a, g, shared, turn - 1, before, lane, waiting, sweep);
       __syncthreads();
-      waiting = min(shared->contacts[turn & 1], (uint32_t)GAS_CONTACTS);
-      if (LIST == GAS_LONG && threadIdx.x == 0) {
-        gas_listed(a, GAS_SHORT, tile, shared->listed);
+      waiting = min(shared->contacts[turn & 1], (uint32_t)FIXED_CONTACTS);
+      if (LIST == FIXED_LONG && threadIdx.x == 0) {
+        finish_list(a, FIXED_SHORT, tile, shared->listed);
         shared->listed = 0;
       }
       if (turn > 0) move_tile(a, g, shared, turn - 1, before, sweep);
       __syncthreads();
-      if (turn > 0) leave(shared, (turn - 1) % GAS_STAGES, sweep->to + before * GAS_TILE);
+      if (turn > 0) write_tile(shared, (turn - 1) % FIXED_RING, sweep->to + before * FIXED_TILE);
       if (tile + 2 * gridDim.x < a.tiles)
-        fetch(shared, (turn + 2) % GAS_STAGES, from + (tile + 2 * gridDim.x) * GAS_TILE);
-      asked();
+        fetch_tile(shared, (turn + 2) % FIXED_RING, from + (tile + 2 * gridDim.x) * FIXED_TILE);
+      commit_fetches();
       turn++;
     }
     tile = next;
@@ -252,36 +255,36 @@ static __device__ __forceinline__ void sweep_tiles(const gas_arrays &a, const co
     partner = next_partner;
   }
   const uint32_t before = blockIdx.x + (turn - 1) * gridDim.x;
-  meet_waiting<Grain, DAMPED>(a, g, shared, turn - 1, before, place, waiting, sweep);
+  add_waiting_impulses<Grain, DAMPED>(a, g, shared, turn - 1, before, lane, waiting, sweep);
   __syncthreads();
   move_tile(a, g, shared, turn - 1, before, sweep);
   __syncthreads();
-  leave(shared, (turn - 1) % GAS_STAGES, sweep->to + before * GAS_TILE);
-  all_left();
+  write_tile(shared, (turn - 1) % FIXED_RING, sweep->to + before * FIXED_TILE);
+  wait_written();
 }
 
 template <typename Grain, bool DAMPED>
-static __global__ void __launch_bounds__(GAS_TILE, step_blocks<Grain>())
-    step(const __grid_constant__ gas_arrays a, const __grid_constant__ collision_gas_numbers g, unsigned k) {
-  __shared__ gas_shared<Grain> shared;
+static __global__ void __launch_bounds__(FIXED_TILE, step_blocks<Grain>())
+    step(const __grid_constant__ fixed_arrays a, const __grid_constant__ fixed_point_constants g, unsigned k) {
+  __shared__ fixed_shared<Grain> shared;
   const uint32_t t = threadIdx.x;
   for (int c = 0; c < 3; c++) shared.impulse[0][c][t] = shared.impulse[1][c][t] = 0;
   if (t == 0) shared.fastest = shared.contacts[0] = shared.contacts[1] = shared.listed = 0;
-  prepare(&shared);
+  init_pipeline(&shared);
   after_previous();
   const int fault = *a.fault;
-  gas_control now = gas_now(a, g, k);
+  fixed_control now = current_control(a, g, k);
   const float margin = DAMPED ? now.step : 0;
-  const bool stalled = fault != 0 || !gas_holds(now.moved, margin, now.reach_long);
-  const bool prune = !gas_holds(now.moved_short, margin, now.reach_short);
-  if (prune) now.reach_short = fminf(GAS_SHORT_STEPS * now.step + margin, 0.5f * now.reach_long);
-  gas_sweep<Grain> sweep = {(const Grain *)a.grain[now.buffer],
-                            (Grain *)a.grain[now.buffer ^ 1],
-                            a.collisions[now.order],
-                            margin,
-                            {0, 0},
-                            0,
-                            0};
+  const bool stalled = fault != 0 || !list_holds(now.moved, margin, now.reach_long);
+  const bool prune = !list_holds(now.moved_short, margin, now.reach_short);
+  if (prune) now.reach_short = fminf(FIXED_SHORT_STEPS * now.step + margin, 0.5f * now.reach_long);
+  fixed_sweep<Grain> sweep = {(const Grain *)a.grain[now.buffer],
+                              (Grain *)a.grain[now.buffer ^ 1],
+                              a.collisions[now.order],
+                              margin,
+                              {0, 0},
+                              0,
+                              0};
   if (blockIdx.x == 0 && t == 0) {
     if (prune && !stalled) now.moved_short = 0, now.prunes++;
     if (!stalled) now.buffer ^= 1, now.done++;
@@ -290,46 +293,46 @@ static __global__ void __launch_bounds__(GAS_TILE, step_blocks<Grain>())
   }
   if (stalled) return;
   if (t == 0) shared.half_short = 0.5f * now.reach_short;
-  if (!Grain::equal && t < GAS_CLASSES) {
+  if (!Grain::equal && t < MASS_CLASSES) {
     const float share = a.classes->share[t];
     shared.share[t] = share;
     shared.over[t] = 1 / (share * share);
   }
   __syncthreads();
-  /* Blocks of a multiprocessor give the contacts to different warps. */
-  const uint32_t place = (t + 32 * (blockIdx.x * step_blocks<Grain>() / gridDim.x)) & (GAS_TILE - 1);
+  /* The blocks of a multiprocessor give the waiting pairs to different warps. */
+  const uint32_t lane = (t + 32 * (blockIdx.x * step_blocks<Grain>() / gridDim.x)) & (FIXED_TILE - 1);
   if (prune)
-    sweep_tiles<Grain, DAMPED, GAS_LONG>(a, g, &shared, &sweep, place);
+    sweep_tiles<Grain, DAMPED, FIXED_LONG>(a, g, &shared, &sweep, lane);
   else
-    sweep_tiles<Grain, DAMPED, GAS_SHORT>(a, g, &shared, &sweep, place);
-  if (sweep.fast >> 31) atomicOr(a.fault, GAS_FAST);
+    sweep_tiles<Grain, DAMPED, FIXED_SHORT>(a, g, &shared, &sweep, lane);
+  if (sweep.fast >> 31) atomicOr(a.fault, FIXED_FAST);
   float most = sweep.most;
   for (int half = 16; half > 0; half /= 2) most = fmaxf(most, __shfl_down_sync(~0u, most, half));
   if (t % 32 == 0) atomicMax(&shared.fastest, __float_as_uint(most));
   add_tally(a.tally, sweep.sums.virial);
-  if (DAMPED) add_tally(a.tally + 2, sweep.sums.lost);
+  if (DAMPED) add_tally(a.tally + 2, sweep.sums.dissipated);
   __syncthreads();
   if (t == 0 && shared.fastest > 0) atomicMax(&a.motion[k & 3], shared.fastest);
 }
 
 /* ---- launches ---- */
 
-template <typename Grain, bool DAMPED> static void step_with(gas_work *w) {
-  static const sim_kernel kernel = {"collision_gas_step", "contacts and move", SIM_LIMIT_BYTES};
-  const gas_arrays &a = w->arrays;
-  const unsigned grid = collision_cuda_grid(step_blocks<Grain>(), (uint64_t)a.tiles * GAS_TILE), k = w->launch++;
+template <typename Grain, bool DAMPED> static void step_with(fixed_work *w) {
+  static const sim_kernel kernel = {"collision_fixed_point_step", "contacts and move", SIM_LIMIT_BYTES};
+  const fixed_arrays &a = w->arrays;
+  const unsigned grid = collision_cuda_grid(step_blocks<Grain>(), (uint64_t)a.tiles * FIXED_TILE), k = w->launch++;
   const double bytes = 2.0 * a.n * sizeof(Grain);
-  collision_launch(&kernel, bytes, grid, GAS_TILE, step<Grain, DAMPED>, a, w->numbers, k);
+  collision_launch(&kernel, bytes, grid, FIXED_TILE, step<Grain, DAMPED>, a, w->numbers, k);
 }
 
-void collision_cuda_step(gas_work *w) {
-  if (w->gas.equal && w->gas.damped)
-    step_with<gas_grain, true>(w);
-  else if (w->gas.equal)
-    step_with<gas_grain, false>(w);
-  else if (w->gas.damped)
-    step_with<gas_mixed_grain, true>(w);
+void collision_fixed_cuda_step(fixed_work *w) {
+  if (w->system.equal && w->system.damped)
+    step_with<fixed_grain, true>(w);
+  else if (w->system.equal)
+    step_with<fixed_grain, false>(w);
+  else if (w->system.damped)
+    step_with<fixed_mixed_grain, true>(w);
   else
-    step_with<gas_mixed_grain, false>(w);
-  w->since++;
+    step_with<fixed_mixed_grain, false>(w);
+  w->undecided++;
 }

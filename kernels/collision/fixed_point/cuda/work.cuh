@@ -1,42 +1,42 @@
-/* The gas in whole numbers (kernels/collision/fixed_point/fixed_point.h) on an NVIDIA GPU: what its files share.
+/* Fixed-point solver on an NVIDIA GPU: data that its files share. CPU counterpart: cpu/work.h.
  *
- * Grains stand in the order of cells, cut into tiles of 256. A tile has a list of pairs that may touch: a grain's place
- * in it, in 8 bits, and 2^8 times the place of any grain. Those within the tile are there once, others in both tiles'
- * lists. Long lists reach far and are made anew every some ten steps, with a new order; short ones are taken from them
- * more often. A step reads a tile's grains once, adds impulses in shared memory and moves the grains.
+ * Grains are sorted by cell and cut into tiles of 256 consecutive grains. A tile has a list of the pairs that may
+ * touch; an entry is the index of a grain in the tile (8 bits) + 2^8 times the index of its partner among all grains.
+ * Pairs within a tile are listed once, others in the lists of both tiles. Long lists reach far and are made anew, with
+ * a new order of the grains, about every ten steps; short lists are filtered from them more often. A step reads a
+ * tile's grains once, adds up impulses in shared memory and moves the grains.
  *
- * The device decides. Each launch knows how far any grain has moved since either list was made: a step whose short list
- * no longer holds runs over the long one and makes a new short one, and one whose long list does not hold leaves all as
- * it is: the host finds at the next look how many steps were done, and queues the rest. */
-#ifndef COLLISION_CUDA_GAS_CUH
-#define COLLISION_CUDA_GAS_CUH
+ * The device decides when lists are made anew. Each launch knows the greatest displacement since either list was made.
+ * A step whose short list is no longer valid uses the long list and makes a new short one. A step whose long list is
+ * not valid does nothing: the host later reads how many steps were done, and queues the rest again. */
+#ifndef COLLISION_FIXED_POINT_CUDA_WORK_CUH
+#define COLLISION_FIXED_POINT_CUDA_WORK_CUH
 
 #include "kernels/collision/launch.cuh"
-#include "kernels/collision/ops_cuda.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
 
 #include <string.h>
 
 enum {
-  GAS_TILE = 256,
-  GAS_SCAN = 4096,      /* cells that a thread block sums over */
-  GAS_CHUNK_LEAST = 10, /* steps between two decisions whether to make lists anew */
-  GAS_SHORT_STEPS = 22, /* reach of short lists, in moves of the fastest: for half as many steps */
-  GAS_CLASSES = 32      /* of masses in a mix: two an octave */
+  FIXED_TILE = 256,
+  FIXED_SCAN = 4096,      /* cells that a thread block scans */
+  FIXED_CHUNK_MIN = 10,   /* least number of steps between two decisions about long lists */
+  FIXED_SHORT_STEPS = 22, /* reach of short lists over the greatest displacement of a step: they last half as many */
+  MASS_CLASSES = 32       /* two an octave of mass */
 };
 
-/* A tile's lists. */
-enum gas_list { GAS_LONG, GAS_SHORT, GAS_LISTS };
+/* The lists of a tile. */
+enum fixed_list { FIXED_LONG, FIXED_SHORT, FIXED_LISTS };
 
-/* A grain. In a mix, 32 bytes with its radius and inverse mass. */
-struct alignas(8) gas_grain {
+/* A grain: position and momentum. Where grains differ, 32 bytes with radius and weight. */
+struct alignas(8) fixed_grain {
   uint32_t x[3];
   int32_t p[3];
   static constexpr bool equal = true;
   __device__ float r(float radius) const { return radius; }
   __device__ float w() const { return 1; }
 };
-struct alignas(16) gas_mixed_grain {
+struct alignas(16) fixed_mixed_grain {
   uint32_t x[3];
   int32_t p[3];
   float radius, weight;
@@ -45,148 +45,158 @@ struct alignas(16) gas_mixed_grain {
   __device__ float w() const { return weight; }
 };
 
-/* In a mix small grains are fast and large ones slow. What a list allows a grain to move is a share of its reach, by
- * the class of its mass: the fastest of the class over the fastest of all when long lists are made. `moved` and `step`
- * are in units of it: the most that any grain moves, each over its share. */
-struct gas_classes {
-  unsigned fastest[GAS_CLASSES]; /* greatest square of a velocity, as bits of a float */
-  float share[GAS_CLASSES];      /* of the reach; at least GAS_SHARE_LEAST */
-  float radius[GAS_CLASSES];     /* greatest; 0: there are none */
-  float density[GAS_CLASSES];    /* grains in a unit of volume */
+/* Classes of mass: among unequal grains the light ones are fast. A class allows its grains a share of the displacement
+ * after which lists become invalid: its greatest speed over that of all grains, as measured when long lists are made.
+ * Displacements `moved` and `step` are divided by this share. */
+struct mass_classes {
+  unsigned fastest[MASS_CLASSES]; /* greatest square of a velocity, as the bits of a float */
+  float share[MASS_CLASSES];      /* at least MASS_CLASS_SHARE_MIN */
+  float radius[MASS_CLASSES];     /* greatest; 0: the class is empty */
+  float density[MASS_CLASSES];    /* grains a volume */
 };
-#define GAS_SHARE_LEAST 0.0625f
-/* Of a weight of at least 1: its exponent and first digit. */
-__host__ __device__ inline uint32_t gas_class_of(float weight) {
+#define MASS_CLASS_SHARE_MIN 0.0625f
+/* Class of a weight >= 1: its exponent and first binary digit. */
+__host__ __device__ inline uint32_t mass_class_of(float weight) {
   uint32_t bits;
   memcpy(&bits, &weight, sizeof bits);
   const uint32_t above = (bits >> 22) - 254;
-  return above < GAS_CLASSES ? above : GAS_CLASSES - 1;
+  return above < MASS_CLASSES ? above : MASS_CLASSES - 1;
 }
 
-enum gas_fault { GAS_FAST = 1, GAS_CROWDED = 2, GAS_CROWDED_CELL = 4 };
+enum fixed_fault { FIXED_FAST = 1, FIXED_CROWDED = 2, FIXED_CROWDED_CELL = 4 };
 
-/* Written by each launch for the next; two, taken in turns. */
-struct gas_control {
-  float moved, moved_short; /* length that any grain may have moved since long and short lists were made */
-  float step;               /* in the last step */
-  float reach_long;         /* gap up to which pairs are in long lists, */
-  float reach_short;        /* and in short ones */
-  int buffer, order;        /* which of two arrays hold the grains, and what is only moved by sorting */
-  int rebuild;              /* lists are made anew now */
-  int rebuilds, prunes;     /* lists made since the start */
-  long long done;           /* steps */
+/* State of the lists, written by each launch for the next one. */
+struct fixed_control {
+  float moved, moved_short; /* displacement since long and short lists were made, */
+  float step;               /* and in the last step: of any grain, over its share */
+  float reach_long;         /* gap up to which pairs are in long lists */
+  float reach_short;        /* and in short lists */
+  int buffer, order;        /* index of the current array of grains; of ids and collisions */
+  int rebuild;              /* long lists are made anew in this launch */
+  int rebuilds, prunes;     /* long and short lists made since the start */
+  long long done;           /* steps made */
 };
 
-struct gas_cells {
-  uint32_t count[3], block[3]; /* cells along x, y, z; in a block of the order (block[0] unused) */
-  uint32_t blocks[2];          /* along y, z */
-  uint32_t all;                /* with those that fill up the last blocks */
+struct fixed_cells {
+  uint32_t count[3], block[3]; /* cells along x, y, z; cells of a block (block[0] unused) */
+  uint32_t blocks[2];          /* blocks along y, z */
+  uint32_t all;                /* all cells, with padding */
 };
 
-struct gas_arrays {
+/* Arrays in device memory. */
+struct fixed_arrays {
   uint32_t n, tiles;
-  float *mass;    /* [n], by id; of a mix alone */
-  void *grain[2]; /* [tiles 256] gas_grain or gas_mixed_grain */
+  float *mass;    /* [n], by id; unequal grains only */
+  void *grain[2]; /* [tiles 256] fixed_grain or fixed_mixed_grain */
   uint32_t *id[2], *collisions[2];
-  uint4 *place;               /* floats while lists are made: position and radius; impulses when looked at */
-  uint16_t *rank;             /* in its cell */
-  uint32_t *cell;             /* [all + 1]: count, then first grain */
-  uint32_t *row;              /* the same of cells in rows along z, as places stand while lists are made */
-  uint32_t *scan;             /* of blocks of GAS_SCAN cells, of both */
-  uint32_t *slot;             /* of a place while lists are made; of an id when looked at */
-  uint32_t *pair[GAS_LISTS];  /* [tiles][room] */
-  uint32_t *count[GAS_LISTS]; /* [tiles] */
-  uint32_t room[GAS_LISTS];   /* entries of a tile's list; a multiple of GAS_TILE */
-  unsigned *need;             /* [GAS_LISTS]: of a tile, where there was no room */
-  gas_control *control;       /* [2] */
-  unsigned *motion;           /* [4]: greatest square of a velocity in the last launches, as bits of a float */
+  uint4 *scratch;               /* [tiles 256]: spheres (float4) while lists are made; impulses during observations */
+  uint16_t *rank;               /* [n]: of a grain in its cell */
+  uint32_t *cell;               /* [all + 1]: count, then first grain */
+  uint32_t *row;                /* the same for cells in rows along z, the order of spheres while lists are made */
+  uint32_t *scan;               /* sums of blocks of FIXED_SCAN cells, of `cell` and `row` */
+  uint32_t *slot;               /* grain of a sphere while lists are made; of an id during observations */
+  uint32_t *pair[FIXED_LISTS];  /* [tiles][room] */
+  uint32_t *count[FIXED_LISTS]; /* [tiles] */
+  uint32_t room[FIXED_LISTS];   /* entries of a tile's list; a multiple of FIXED_TILE */
+  unsigned *need;               /* [FIXED_LISTS]: greatest number of entries that found no room */
+  fixed_control *control;       /* [2] */
+  unsigned *motion;             /* [4]: greatest square of a velocity, launch k in k & 3, as the bits of a float */
   int *fault;
-  unsigned long long *tally; /* four times virial and loss: a word of 32 bits and what is above, each */
-  gas_classes *classes;      /* of a mix alone */
-  gas_cells cells;
-  float skin;     /* the edge of cells above the diameter of the largest */
-  float radius;   /* of all, where they are equal; of the largest */
-  float rounding; /* of moves to whole units, at most, over the least share */
+  unsigned long long *tally; /* four times virial and dissipated energy: low 32 bits and the rest, each */
+  mass_classes *classes;     /* NULL: equal grains */
+  fixed_cells cells;
+  float skin;     /* edge of the cells less the greatest diameter */
+  float radius;   /* greatest */
+  float rounding; /* bound of the rounding of displacements, over the least share */
 };
 
-/* What a look finds, as whole numbers. */
+/* Sums over contacts, as integers. */
 enum {
-  GAS_ELASTIC,
-  GAS_STRESS,
-  GAS_TOUCHING = GAS_STRESS + 6,
-  GAS_VIRIAL,
-  GAS_LOST,
-  GAS_OVERLAP,
-  GAS_MOMENTUM,
-  GAS_LOOKS = GAS_MOMENTUM + 3
+  FIXED_ELASTIC,
+  FIXED_STRESS,
+  FIXED_TOUCHING = FIXED_STRESS + 6,
+  FIXED_VIRIAL,
+  FIXED_DISSIPATED,
+  FIXED_OVERLAP,
+  FIXED_MOMENTUM,
+  FIXED_CONTACT_SUMS = FIXED_MOMENTUM + 3
 };
 
-/* The control of launch k, from that before: with what the launch before has moved. */
-__device__ inline gas_control gas_now(const gas_arrays &a, const collision_gas_numbers &g, unsigned k) {
-  gas_control now = a.control[k & 1];
+/* The control of launch k: as written by launch k - 1, with the displacement of that launch. */
+__device__ inline fixed_control current_control(const fixed_arrays &a, const fixed_point_constants &g, unsigned k) {
+  fixed_control now = a.control[k & 1];
   const unsigned square = a.motion[(k - 1) & 3];
   if (square > 0) {
-    now.step = g.way * sqrtf(__uint_as_float(square)) * 1.0001f + a.rounding;
+    now.step = g.displacement * sqrtf(__uint_as_float(square)) * 1.0001f + a.rounding;
     now.moved += now.step;
     now.moved_short += now.step;
   }
   return now;
 }
 
-/* Whether a list of this reach still has all that may touch; a dashpot acts from `margin` on. */
-__device__ inline bool gas_holds(float moved, float margin, float reach) { return 2 * moved + margin <= reach; }
+/* Whether a list of this reach is valid after displacements of `moved`; dashpots act at gaps up to `margin`. */
+__device__ inline bool list_holds(float moved, float margin, float reach) { return 2 * moved + margin <= reach; }
 
-/* Of a tile's list: where there was no room, what comes next waits until the host has made it. */
-__device__ inline void gas_listed(const gas_arrays &a, gas_list list, uint32_t tile, unsigned entries) {
+/* Ends a tile's list. Where entries found no room, later steps wait until the host has made it. */
+__device__ inline void finish_list(const fixed_arrays &a, fixed_list list, uint32_t tile, unsigned entries) {
   a.count[list][tile] = min(entries, a.room[list]);
   if (entries <= a.room[list]) return;
   atomicMax(&a.need[list], entries);
-  atomicOr(a.fault, GAS_CROWDED);
+  atomicOr(a.fault, FIXED_CROWDED);
 }
 
-__device__ inline uint32_t gas_cell_of(uint32_t x, uint32_t count) { return __umulhi(x, count); }
+__device__ inline uint32_t fixed_cell_of(uint32_t x, uint32_t count) { return __umulhi(x, count); }
 
-/* `collision_cuda_rebuild` decides, and if so makes order and lists. */
-struct gas_work;
-void collision_cuda_rebuild(gas_work *w);
-void collision_cuda_step(gas_work *w);
-/* At contacts of now; `start`: and takes half a step back. */
-void collision_cuda_look(gas_work *w, bool start);
+/* lists.cu: decides whether long lists are made anew, and makes them with a new order of the grains. */
+struct fixed_work;
+void collision_fixed_cuda_lists(fixed_work *w);
+/* step.cu: queues a step. */
+void collision_fixed_cuda_step(fixed_work *w);
+/* contacts.cu: impulses at the current positions into `scratch`, and sums over contacts. `start`: moves the momenta
+ * half a step back, too. */
+void collision_fixed_cuda_contact_sums(fixed_work *w, bool start);
 
-struct gas_work {
+struct fixed_work {
   collision_options options;
   collision_state state;
-  collision_gas gas;
-  collision_gas_numbers numbers;
-  gas_arrays arrays;
+  fixed_point_system system;
+  fixed_point_constants numbers;
+  fixed_arrays arrays;
   void *memory, *lists;
-  sim_status failed; /* in `begin` */
-  long long *looked; /* [GAS_LOOKS] */
-  double *partial;   /* [GAS_QUANTITIES][blocks of 256], then [GAS_QUANTITIES] of all */
-  void *staged;      /* what leaves in pieces */
+  sim_status failed;    /* in `begin` */
+  long long *pair_sums; /* [FIXED_CONTACT_SUMS] */
+  double *partial;      /* [FIXED_GRAIN_SUMS][blocks of 256], then [FIXED_GRAIN_SUMS] of all */
+  void *output;         /* fixed_output */
   unsigned launch;
-  int since, chunk; /* steps queued since the last decision; between two */
-  long long wanted; /* steps queued, in all, */
-  long long seen;   /* and when it was last looked how many of them were done */
-  double before;    /* length of the last step */
-  bool uneven;      /* and that before was another */
+  int undecided, chunk; /* steps queued since the last decision; steps between two decisions */
+  long long queued;     /* steps queued since `load` */
+  long long confirmed;  /* of these, steps known to be made */
+  double before;        /* length of the last step */
+  bool uneven;          /* the step before had another length */
 };
 
-/* ---- gas_observe.cu: after a look ---- */
+/* ---- sums.cu: observations, after collision_fixed_cuda_contact_sums ---- */
 
-enum { GAS_MASS, GAS_KINETIC, GAS_ANGULAR, GAS_FLUX = GAS_ANGULAR + 3, GAS_COLLISIONS = GAS_FLUX + 6, GAS_QUANTITIES };
-enum { GAS_PIECE = 1 << 17 }; /* grains that leave at once */
-struct gas_piece {
-  unsigned long long word[3][GAS_PIECE], collisions[GAS_PIECE];
-  float position[3][GAS_PIECE], velocity[3][GAS_PIECE];
+enum {
+  FIXED_MASS,
+  FIXED_KINETIC,
+  FIXED_ANGULAR,
+  FIXED_FLUX = FIXED_ANGULAR + 3,
+  FIXED_COLLISIONS = FIXED_FLUX + 6,
+  FIXED_GRAIN_SUMS
+};
+enum { FIXED_OUTPUT = 1 << 17 }; /* grains copied at once */
+struct fixed_output {
+  unsigned long long word[3][FIXED_OUTPUT], collisions[FIXED_OUTPUT];
+  float position[3][FIXED_OUTPUT], velocity[3][FIXED_OUTPUT];
 };
 
-/* Sums over grains in the order of ids, [GAS_QUANTITIES], and of momenta, in half quanta. */
-void collision_cuda_sums(gas_work *w);
-/* Into the piece: grains from `first` on, by id. */
-void collision_cuda_stage(gas_work *w, int64_t first, int64_t count);
+/* Sums over grains in the order of ids, and sums of momenta in half quanta. */
+void collision_fixed_cuda_grain_sums(fixed_work *w);
+/* Writes grains first ... first + count - 1, by id, to w->output. */
+void collision_fixed_cuda_output(fixed_work *w, int64_t first, int64_t count);
 
-/* Thread blocks of 256 that fill the device, but no more than there is work for. */
+/* Thread blocks of 256 that fill the device, but at most those that `work` threads need. */
 unsigned collision_cuda_grid(int per_multiprocessor, uint64_t work);
 
 #endif

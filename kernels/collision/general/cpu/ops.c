@@ -17,7 +17,7 @@ static double bytes(const collision_options *o) {
   const double n = (double)o->n;
   const double grain = sizeof(position_radius) + sizeof(velocity_mass) + 5 * sizeof(vec3) + sizeof(tally) + 8 +
                        (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates;
-  return n * (2 * grain + 4 + 2 * 12 * sizeof(real) * o->springs + o->meshes * sizeof(collision_near)) +
+  return n * (2 * grain + 4 + 2 * 12 * sizeof(real) * o->springs + o->meshes * sizeof(geometry_mesh_cache)) +
          collision_search_bytes(o->n) * 2 + collision_fields_bytes(o);
 }
 

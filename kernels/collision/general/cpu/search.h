@@ -3,7 +3,7 @@
 #ifndef COLLISION_SEARCH_H
 #define COLLISION_SEARCH_H
 
-#include "kernels/collision/collision.h"
+#include "kernels/collision/scenario/options.h"
 
 /* Lists begin with room for 12 neighbours a grain, more than equal spheres at rest need. Where grains crowd (fast ones
  * need a wide skin, small ones gather about large ones), lists grow when they are built: the only memory that a run

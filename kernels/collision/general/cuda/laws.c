@@ -74,7 +74,7 @@ static sim_status make_field(const collision_options *options, bool single, coll
 sim_status collision_cuda_write_law(const collision_options *options, bool single, sim_bytes *text) {
   const char *more = "GENERAL_EXTRAS";
   for (int k = 0; k < options->walls; k++)
-    if (options->wall[k].shape == COLLISION_MESH) more = "GENERAL_MESHES";
+    if (options->wall[k].shape == GEOMETRY_MESH) more = "GENERAL_MESHES";
   SIM_TRY(sim_expr_emit_prelude(text));
   SIM_TRY(emit(options->own, "custom_force", text));
   sim_bytes_format(

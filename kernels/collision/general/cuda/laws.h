@@ -4,7 +4,7 @@
 #define COLLISION_CUDA_LAWS_H
 
 #include "engine/device/compile.h"
-#include "kernels/collision/collision.h"
+#include "kernels/collision/scenario/options.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -64,7 +64,7 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
   reserve_array(w, &at, &a->fault, 1);
   reserve_array(w, &at, (general_numbers **)&a->numbers, 1);
   reserve_array(w, &at, (contact_law<real> **)&a->law, COLLISION_MATERIALS_MAX * COLLISION_MATERIALS_MAX);
-  reserve_array(w, &at, (collision_wall **)&a->wall, COLLISION_WALLS_MAX);
+  reserve_array(w, &at, (geometry_wall **)&a->wall, COLLISION_WALLS_MAX);
   reserve_array(w, &at, (collision_gate **)&a->gate, COLLISION_GATES_MAX);
   reserve_array(w, &at, (vec4<real> **)&a->external_acceleration, b->external ? n : 0);
   reserve_array(w, &at, &a->near, n * (uint64_t)b->meshes);
@@ -141,7 +141,7 @@ template <typename real> static void lay_cells(general_work<real> *w) {
 
 /* Uploads the arrays of a mesh behind each other, from base + *at on (base NULL: only counts bytes); *to: the mesh with
  * device pointers. */
-static inline sim_status upload_mesh(const collision_mesh *from, char *base, size_t *at, collision_mesh *to) {
+static inline sim_status upload_mesh(const geometry_mesh *from, char *base, size_t *at, geometry_mesh *to) {
   const struct {
     const void *from;
     void **to;
@@ -165,21 +165,21 @@ static inline sim_status upload_mesh(const collision_mesh *from, char *base, siz
 }
 
 template <typename real> static sim_status upload_walls(general_work<real> *w) {
-  static collision_wall wall[COLLISION_WALLS_MAX];
-  collision_mesh mesh[COLLISION_WALLS_MAX] = {};
+  static geometry_wall wall[COLLISION_WALLS_MAX];
+  geometry_mesh mesh[COLLISION_WALLS_MAX] = {};
   const collision_options *o = &w->options;
   const size_t head = (sizeof mesh + 255) / 256 * 256;
   memcpy(wall, o->wall, sizeof wall);
   for (int pass = 0; pass < 2; pass++) {
     size_t at = head;
     for (int k = 0; k < o->walls; k++)
-      if (o->wall[k].shape == COLLISION_MESH) SIM_TRY(upload_mesh(o->wall[k].mesh, (char *)w->meshes, &at, &mesh[k]));
+      if (o->wall[k].shape == GEOMETRY_MESH) SIM_TRY(upload_mesh(o->wall[k].mesh, (char *)w->meshes, &at, &mesh[k]));
     if (at == head) break;
     if (pass == 0) SIM_TRY(sim_backend_cuda.alloc(at, &w->meshes));
   }
   if (w->meshes != NULL) SIM_TRY(sim_backend_cuda.copy(w->meshes, mesh, sizeof mesh));
   for (int k = 0; k < o->walls; k++)
-    if (wall[k].shape == COLLISION_MESH) wall[k].mesh = (const collision_mesh *)w->meshes + k;
+    if (wall[k].shape == GEOMETRY_MESH) wall[k].mesh = (const geometry_mesh *)w->meshes + k;
   return sim_backend_cuda.copy((void *)w->arrays.wall, wall, sizeof wall);
 }
 

@@ -58,7 +58,7 @@ using contacts_kernel = void(general_arrays<real>, general_poses, real, real, un
 /* Returns what kernels need code for: GENERAL_BARE ... GENERAL_MESHES. */
 static inline int features_of(const collision_options *o) {
   for (int k = 0; k < o->walls; k++)
-    if (o->wall[k].shape == COLLISION_MESH) return GENERAL_MESHES;
+    if (o->wall[k].shape == GEOMETRY_MESH) return GENERAL_MESHES;
   if (o->gates > 0 || o->shear != 0 || o->external != NULL || o->force == COLLISION_OWN) return GENERAL_EXTRAS;
   return o->worked ? GENERAL_WORK : o->walls > 0 || o->materials > 1 ? GENERAL_WALLS : GENERAL_BARE;
 }

@@ -14,7 +14,7 @@
 #define COLLISION_GENERAL_CUDA_SHARED_CUH
 
 #include "kernels/collision/general/physics.inc"
-#include "kernels/collision/walls/wall_touch.h"
+#include "kernels/common/geometry/wall_contact.h"
 #include "kernels/common/device.cuh"
 
 /* What a kernel has code for; each includes the ones before it. GENERAL_WORK: moving walls, and work of gravity along
@@ -107,14 +107,14 @@ template <typename real> struct general_arrays {
   int *fault;
   const general_numbers *numbers;
   const contact_law<real> *law; /* [COLLISION_MATERIALS_MAX][COLLISION_MATERIALS_MAX] */
-  const collision_wall *wall;
+  const geometry_wall *wall;
   const collision_gate *gate;
   const vec4<real> *external_acceleration; /* [n]: of the scenario's function */
-  collision_near *near;                    /* [n][meshes], in the order of ids */
+  geometry_mesh_cache *near;                    /* [n][meshes], in the order of ids */
 };
 
 struct general_poses {
-  collision_pose pose[COLLISION_WALLS_MAX];
+  geometry_pose pose[COLLISION_WALLS_MAX];
 };
 
 /* Image above in y of a sheared box: its offset along x for contacts, the offset after the next step, and its

@@ -14,8 +14,8 @@ template <typename real> struct wall_grain {
 /* One contact; past: its history, if has_history. Adds the force on the wall to force_on_walls [forces][3]. */
 template <int SPRINGS, typename Law, int FEATURES, bool LOOK, typename real>
 static __device__ __forceinline__ void
-grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, const collision_wall &wall,
-                   const collision_pose &pose, const collision_touch &touch, const wall_grain<real> &g,
+grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, const geometry_wall &wall,
+                   const geometry_pose &pose, const geometry_contact &touch, const wall_grain<real> &g,
                    const history<SPRINGS, real> &past, bool has_history, real dt, real edge, contact_sum<real> *sum,
                    contact_observables *at, double *force_on_walls) {
   const int form = Law::form < 0 ? b.form : Law::form;
@@ -69,27 +69,27 @@ grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, cons
  * contacts with it, `stride` between its numbers. */
 template <int SPRINGS, typename Law, int FEATURES, bool LOOK, typename real>
 static __device__ __noinline__ void
-grain_mesh_contacts(const general_numbers &b, const general_arrays<real> &a, const collision_wall &wall,
-                    const collision_pose &pose, const wall_grain<real> &g, const double x[3], const double y[3],
-                    collision_near *near, real *own, size_t stride, real dt, real edge, real margin,
+grain_mesh_contacts(const general_numbers &b, const general_arrays<real> &a, const geometry_wall &wall,
+                    const geometry_pose &pose, const wall_grain<real> &g, const double x[3], const double y[3],
+                    geometry_mesh_cache *near, real *own, size_t stride, real dt, real edge, real margin,
                     contact_sum<real> *sum, contact_observables *at, double *force_on_walls) {
   const size_t numbers = (SPRINGS + 3) * stride;
-  collision_touch touch[COLLISION_TOUCHES_MAX];
-  const int count = wall_touch_mesh(&wall, &pose, x, y, (double)(g.position.w + margin), near, touch);
+  geometry_contact touch[GEOMETRY_CONTACTS_MAX];
+  const int count = wall_mesh_contacts(&wall, &pose, x, y, (double)(g.position.w + margin), near, touch);
   unsigned used = 0;
 #pragma unroll 1
   for (int k = 0; k < count; k++) {
     int slot = -1;
     real best = (real)0.9, normal[3];
     for (int c = 0; c < 3; c++) normal[c] = (real)touch[k].normal[c];
-    for (int s = 0; s < COLLISION_TOUCHES_MAX && SPRINGS > 0; s++) {
+    for (int s = 0; s < GEOMETRY_CONTACTS_MAX && SPRINGS > 0; s++) {
       const real *const old = own + (size_t)s * numbers + SPRINGS * stride;
       const real was[3] = {old[0], old[stride], old[2 * stride]}, alike = contact_dot(was, normal);
       if (used >> s & 1 || !(alike > best)) continue;
       best = alike;
       slot = s;
     }
-    for (int s = 0; s < COLLISION_TOUCHES_MAX && slot < 0 && SPRINGS > 0; s++) {
+    for (int s = 0; s < GEOMETRY_CONTACTS_MAX && slot < 0 && SPRINGS > 0; s++) {
       const real *const old = own + (size_t)s * numbers + SPRINGS * stride;
       if (!(used >> s & 1) && old[0] == 0 && old[stride] == 0 && old[2 * stride] == 0) slot = s;
     }
@@ -101,7 +101,7 @@ grain_mesh_contacts(const general_numbers &b, const general_arrays<real> &a, con
     used |= 1u << slot;
     for (int c = 0; c < 3 && dt > 0; c++) past[(SPRINGS + c) * stride] = normal[c];
   }
-  for (int s = 0; s < COLLISION_TOUCHES_MAX && SPRINGS > 0 && dt > 0; s++) {
+  for (int s = 0; s < GEOMETRY_CONTACTS_MAX && SPRINGS > 0 && dt > 0; s++) {
     if (used >> s & 1) continue;
     const history<SPRINGS + 3, real> past = {own + (size_t)s * numbers, stride};
     const contact_law<real> &law = a.law[g.material * COLLISION_MATERIALS_MAX + wall.material];
@@ -126,16 +126,16 @@ static __device__ void gather_walls(const general_numbers &b, const general_arra
   const double x[3] = {(double)grain.position.x, (double)grain.position.y, (double)grain.position.z};
   copy_xyz(grain.velocity_before, g.velocity[i]);
   copy_xyz(grain.w_pred, g.w_pred[i]);
-  collision_near *near = FEATURES == GENERAL_MESHES ? a.near + (size_t)records.id[i] * (size_t)b.meshes : nullptr;
+  geometry_mesh_cache *near = FEATURES == GENERAL_MESHES ? a.near + (size_t)records.id[i] * (size_t)b.meshes : nullptr;
 #pragma unroll 1
   for (int w = 0; w < b.walls; w++) {
-    const collision_wall &wall = a.wall[w];
+    const geometry_wall &wall = a.wall[w];
     real *const past = records.wall_spring + (size_t)wall.first * b.n + i;
     if constexpr (FEATURES == GENERAL_MESHES)
-      if (wall.shape == COLLISION_MESH) {
+      if (wall.shape == GEOMETRY_MESH) {
         double y[3];
-        wall_enter(&wall, &poses.pose[w], x, y);
-        if (!mesh_idle(near, y, (double)(grain.position.w + margin))) {
+        wall_rest_position(&wall, &poses.pose[w], x, y);
+        if (!mesh_cache_idle(near, y, (double)(grain.position.w + margin))) {
           grain_mesh_contacts<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, poses.pose[w], grain, x, y, near, past, b.n, dt,
                                                             edge, margin, sum, at, force_on_walls);
           if (dt > 0 && near->entry[0] == MESH_NONE) near->entry[0] = MESH_IDLE;
@@ -143,8 +143,8 @@ static __device__ void gather_walls(const general_numbers &b, const general_arra
         near++;
         continue;
       }
-    collision_touch touch;
-    if (wall_touch(&wall, &poses.pose[w], x, INFINITY, &touch) == 0) continue;
+    geometry_contact touch;
+    if (wall_contact(&wall, &poses.pose[w], x, INFINITY, &touch) == 0) continue;
     grain_wall_contact<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, poses.pose[w], touch, grain,
                                                      history<SPRINGS, real>{past, b.n}, true, dt, edge, sum, at,
                                                      force_on_walls);

@@ -5,7 +5,7 @@
 #include "kernels/collision/general/cuda/shared.cuh"
 #include "kernels/collision/launch.cuh"
 #include "kernels/collision/general/cuda/laws.h"
-#include "kernels/collision/ops_cuda.h"
+#include "kernels/collision/solver.h"
 #include "kernels/collision/general/laws.inc"
 
 template <typename real> struct general_work {

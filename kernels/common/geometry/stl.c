@@ -1,5 +1,5 @@
-/* Triangles of STL files. */
-#include "kernels/collision/collision.h"
+/* Triangles of STL files, and what can be said of a set of triangles. */
+#include "kernels/common/geometry/geometry.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -50,8 +50,8 @@ static bool has_area(const double c[9]) {
   return cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2] > 0;
 }
 
-/* The number-th of the file. */
-static sim_status add(const char *path, int64_t number, collision_triangles *out, int64_t *room,
+/* Appends a triangle, the number-th of the file, unless it has no area. */
+static sim_status add(const char *path, int64_t number, geometry_triangles *out, int64_t *room,
                       const double corner[9]) {
   for (int k = 0; k < 9; k++)
     if (!isfinite(corner[k]) || fabs(corner[k]) > 1e30)
@@ -67,17 +67,18 @@ static sim_status add(const char *path, int64_t number, collision_triangles *out
   return SIM_OK;
 }
 
-static uint32_t word(const char *at) {
+/* An unsigned integer of four bytes, the least significant first. */
+static uint32_t read_u32(const char *at) {
   const unsigned char *b = (const unsigned char *)at;
   return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-static sim_status read_binary(const char *path, const char *data, int64_t count, collision_triangles *out) {
+static sim_status read_binary(const char *path, const char *data, int64_t count, geometry_triangles *out) {
   int64_t room = 0;
   for (int64_t i = 0; i < count; i++) {
     double corner[9];
-    for (int k = 0; k < 9; k++) { /* behind the normal */
-      const uint32_t bits = word(data + HEADER + i * RECORD + 12 + 4 * k);
+    for (int k = 0; k < 9; k++) { /* after the normal */
+      const uint32_t bits = read_u32(data + HEADER + i * RECORD + 12 + 4 * k);
       float value;
       memcpy(&value, &bits, sizeof value);
       corner[k] = (double)value;
@@ -87,7 +88,7 @@ static sim_status read_binary(const char *path, const char *data, int64_t count,
   return SIM_OK;
 }
 
-/* The next word, lowered; false at the end. */
+/* Copies the next word in lower case; false: the text has ended. */
 static bool next_word(const char **at, char out[64]) {
   size_t size = 0;
   while (isspace((unsigned char)**at)) (*at)++;
@@ -101,8 +102,8 @@ static sim_status text_fails(const char *path, int64_t facet, const char *what) 
   return sim_fail(SIM_ERR_SCENARIO, "%s: is not an STL file: facet %" PRId64 " %s", path, facet, what);
 }
 
-/* Words between the numbers are passed over; a name goes to the end of its line. */
-static sim_status read_text(const char *path, const char *at, collision_triangles *out) {
+/* Ignores other words between the numbers; a name extends to the end of its line. */
+static sim_status read_text(const char *path, const char *at, geometry_triangles *out) {
   char text[64];
   double corner[9];
   int64_t room = 0, facets = 0;
@@ -138,19 +139,19 @@ static sim_status read_text(const char *path, const char *at, collision_triangle
   return SIM_OK;
 }
 
-/* Where a text begins, behind the mark that some editors put before it; NULL: it is none. */
+/* Start of a text STL file, after a byte order mark; NULL: the file is not such a text. */
 static const char *text_of(const char *data, size_t size) {
   const char *const first = strncmp(data, "\xef\xbb\xbf", 3) == 0 ? data + 3 : data, *at = first;
   char format[64];
   return next_word(&at, format) && strcmp(format, "solid") == 0 && strlen(data) == size ? first : NULL;
 }
 
-sim_status collision_stl_read(const char *path, collision_triangles *out) {
+sim_status geometry_stl_read(const char *path, geometry_triangles *out) {
   char *data = NULL;
   size_t size = 0;
-  *out = (collision_triangles){0};
+  *out = (geometry_triangles){0};
   SIM_TRY(read_whole(path, &data, &size));
-  const int64_t count = size >= HEADER ? word(data + 80) : 0;
+  const int64_t count = size >= HEADER ? read_u32(data + 80) : 0;
   const size_t whole = (size_t)HEADER + (size_t)count * RECORD;
   sim_status status;
   if (size >= HEADER && size == whole)
@@ -168,12 +169,12 @@ sim_status collision_stl_read(const char *path, collision_triangles *out) {
   free(data);
   if (status != SIM_OK) {
     free(out->corner);
-    *out = (collision_triangles){0};
+    *out = (geometry_triangles){0};
   }
   return status;
 }
 
-sim_status collision_triangles_move(collision_triangles *triangles, double scale, const double shift[3]) {
+sim_status geometry_triangles_move(geometry_triangles *triangles, double scale, const double shift[3]) {
   for (int64_t i = 0; i < triangles->count; i++) {
     double *const corner = triangles->corner + 9 * i;
     double largest = 0;
@@ -213,7 +214,7 @@ static edge edge_of(const double *a, const double *b) {
   return e;
 }
 
-sim_status collision_triangles_closed(const collision_triangles *triangles) {
+sim_status geometry_triangles_closed(const geometry_triangles *triangles) {
   const size_t count = (size_t)triangles->count * 3;
   edge *edges = malloc((count + 1) * sizeof *edges);
   if (edges == NULL) return sim_no_memory("the edges of a mesh");

@@ -1,38 +1,13 @@
-/* What follows from the parameters: the constants of each pair of materials, walls, the shortest contact. */
-#include "kernels/collision/scenario/fields.h"
+/* Derives options from parameters: contact laws, walls, and the length of a step. */
+#include "kernels/collision/scenario/options.h"
+
 #include "kernels/collision/general/functions.h"
-#include "kernels/collision/run.h"
+#include "kernels/collision/scenario/fields.h"
+#include "kernels/collision/scenario/sizes.h"
+#include "kernels/collision/walls/walls.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-static int add_material(const char *names[COLLISION_MATERIALS_MAX], int count, const char *name) {
-  if (count < 0 || collision_material_index(names, count, name) >= 0) return count;
-  if (count == COLLISION_MATERIALS_MAX) return -1;
-  names[count] = name;
-  return count + 1;
-}
-
-int collision_material_index(const char *const *names, int count, const char *name) {
-  for (int i = 0; i < count; i++)
-    if (strcmp(names[i], name) == 0) return i;
-  return -1;
-}
-
-sim_status collision_materials(const collision_parameters *p, const char *names[COLLISION_MATERIALS_MAX], int *count) {
-  *count = 0;
-  for (size_t i = 0; i < p->grains.count; i++)
-    *count = add_material(names, *count, ((const collision_group *)p->grains.items[i].data)->material);
-  *count = add_material(names, *count, "wall");
-  for (size_t i = 0; i < p->insert.count; i++)
-    *count = add_material(names, *count, ((const collision_group *)p->insert.items[i].data)->material);
-  for (size_t i = 0; i < p->walls.count; i++) /* `material` is the first member of all */
-    *count = add_material(names, *count, ((const collision_plane *)p->walls.items[i].data)->material);
-  if (*count < 0) return sim_fail(SIM_ERR_SCENARIO, "expected at most %d materials", COLLISION_MATERIALS_MAX);
-  return SIM_OK;
-}
 
 static double or_else(double x, double otherwise) { return isnan(x) ? otherwise : x; }
 
@@ -65,7 +40,7 @@ static collision_law law_of(const collision_values *v, int force, bool limited) 
   return law;
 }
 
-static bool moves(const collision_wall *w) {
+static bool moves(const geometry_wall *w) {
   return w->motion || w->turning || w->spin != 0 || w->velocity[0] != 0 || w->velocity[1] != 0 || w->velocity[2] != 0;
 }
 
@@ -109,9 +84,9 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
       if (o->own == NULL && (law->g0 > 0 || law->gh > 0 || law->gm > 0 || law->beta > 0)) o->damped = true;
     }
   for (int b = 0; b < o->walls; b++) {
-    collision_wall *wall = &o->wall[b];
+    geometry_wall *wall = &o->wall[b];
     wall->first = o->wall_numbers;
-    if (o->springs > 0) o->wall_numbers += wall->touches * collision_touch_numbers(wall, o->springs);
+    if (o->springs > 0) o->wall_numbers += wall->touches * collision_wall_history(wall, o->springs);
   }
   for (int k = 0; o->external != NULL && k < sim_expr_output_count(o->external); k++)
     o->timed = o->timed || sim_expr_depends(o->external, k, sim_expr_input_find(o->external, "t"));
@@ -183,24 +158,6 @@ double collision_contact_time(const collision_options *o, int64_t n, const doubl
     }
   }
   return least;
-}
-
-double collision_lognormal_most(double deviation) { return fmin(0.5 * log(20), 4 * deviation); }
-
-/* Radii are rounded: to single precision at worst. */
-bool collision_radii_apart(double least, double most) { return most > 20 * (1 + 1e-6) * least; }
-
-void collision_radii_bounds(const collision_radii *size, double *least, double *most) {
-  *least = *most = size->radius;
-  for (size_t i = 0; i < size->radii.rows; i++) {
-    if (i == 0 || size->radii.data[i] < *least) *least = size->radii.data[i];
-    if (i == 0 || size->radii.data[i] > *most) *most = size->radii.data[i];
-  }
-  if (size->distribution == COLLISION_LOGNORMAL) {
-    const double factor = exp(collision_lognormal_most(size->radii.data[1]));
-    *least = size->radii.data[0] / factor;
-    *most = size->radii.data[0] * factor;
-  }
 }
 
 static void bound(collision_options *o, double least, double most) {

@@ -1,33 +1,31 @@
-/* Which triangles of a mesh are near to a point. C, nvcc and NVRTC compile this text. */
-#ifndef COLLISION_MESH_WALK_H
-#define COLLISION_MESH_WALK_H
+/* Walks through a mesh's tree of boxes and finds the triangles near a point. C, nvcc and NVRTC compile this text. */
+#ifndef GEOMETRY_MESH_WALK_H
+#define GEOMETRY_MESH_WALK_H
 
-#include "kernels/collision/walls/shapes.h"
+#include "kernels/common/geometry/types.h"
 
 #include <math.h>
 
 #ifdef __CUDACC__
-#define MESH_INLINE static __device__ inline
 #define MESH_LOWEST(mask) (__ffs((int)(mask)) - 1)
 #else
-#define MESH_INLINE static inline
 #define MESH_LOWEST(mask) __builtin_ctz(mask)
 #endif
 
-/* A way through the tree of boxes: the group where it is, its level, and which of eight are left at each level. */
+/* State of a depth-first walk: the current group, its level, and a mask of the members left to visit at each level. */
 typedef struct mesh_walk {
   uint64_t left;
   int64_t group;
   int level;
 } mesh_walk;
 
-MESH_INLINE mesh_walk mesh_begin(const collision_mesh *m) {
+GEOMETRY_INLINE mesh_walk mesh_begin(const geometry_mesh *m) {
   const mesh_walk walk = {0, -1, m->levels - 1};
   return walk;
 }
 
-/* Which of a group's eight boxes are nearer to x than the root of `square`, as bits. */
-MESH_INLINE unsigned mesh_meets(const float *box, const double x[3], double square) {
+/* Mask of a group's eight boxes whose squared distance to x is less than `square`. */
+GEOMETRY_INLINE unsigned mesh_boxes_near(const float *box, const double x[3], double square) {
   double far[8] = {0, 0, 0, 0, 0, 0, 0, 0};
   unsigned mask = 0;
   for (int c = 0; c < 3; c++)
@@ -41,8 +39,8 @@ MESH_INLINE unsigned mesh_meets(const float *box, const double x[3], double squa
   return mask;
 }
 
-/* The next triangle whose box is that near; triangles come in their order. -1: no more. */
-MESH_INLINE int64_t mesh_next(const collision_mesh *m, const double x[3], double square, mesh_walk *walk) {
+/* Returns the next triangle, in rising order, whose box is within the root of `square` of x; -1: no more. */
+GEOMETRY_INLINE int64_t mesh_next(const geometry_mesh *m, const double x[3], double square, mesh_walk *walk) {
   for (;;) {
     const unsigned left = (unsigned)(walk->left >> (8 * walk->level)) & 255u;
     if (left != 0) {
@@ -59,13 +57,14 @@ MESH_INLINE int64_t mesh_next(const collision_mesh *m, const double x[3], double
       return -1;
     }
     const float *box = m->box + 48 * (m->level[walk->level] + walk->group);
-    walk->left |= (uint64_t)mesh_meets(box, x, square) << (8 * walk->level);
+    walk->left |= (uint64_t)mesh_boxes_near(box, x, square) << (8 * walk->level);
   }
 }
 
-/* Images of the mesh, `number` along each axis from the `first` on, that may be nearer to x than `reach`; x as the
- * image sees it is x + image * period. */
-MESH_INLINE void mesh_images(const collision_mesh *m, const double x[3], double reach, double first[3], int number[3]) {
+/* Periodic images of the mesh that may be nearer to x than `reach`: `number` along each axis from image `first` on. The
+ * position relative to an image is x + image * period. */
+GEOMETRY_INLINE void mesh_images(const geometry_mesh *m, const double x[3], double reach, double first[3],
+                                 int number[3]) {
   for (int c = 0; c < 3; c++) {
     first[c] = 0;
     number[c] = 1;
@@ -76,9 +75,9 @@ MESH_INLINE void mesh_images(const collision_mesh *m, const double x[3], double 
   }
 }
 
-/* x as the which-th of them sees it, and where that is among them. */
-MESH_INLINE void mesh_image(const collision_mesh *m, const double x[3], const double first[3], const int number[3],
-                            int which, int at[3], double y[3]) {
+/* Position y of x relative to image `which` of those, and the indices `at` of the image along each axis. */
+GEOMETRY_INLINE void mesh_image(const geometry_mesh *m, const double x[3], const double first[3], const int number[3],
+                                int which, int at[3], double y[3]) {
   at[0] = which / number[2] / number[1];
   at[1] = which / number[2] % number[1];
   at[2] = which % number[2];

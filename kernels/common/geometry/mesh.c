@@ -1,13 +1,13 @@
-/* Triangles as a wall: how their order, their boxes and their neighbours are made. */
-#include "kernels/collision/collision.h"
-#include "kernels/collision/walls/mesh_near.h"
+/* Makes a mesh from triangles: their order, the tree of boxes, and the vertices that they share. */
+#include "kernels/common/geometry/geometry.h"
+#include "kernels/common/geometry/mesh_cache.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void collision_mesh_destroy(collision_mesh **mesh) {
+void geometry_mesh_destroy(geometry_mesh **mesh) {
   if (*mesh == NULL) return;
   free((*mesh)->corner), free((*mesh)->bound), free((*mesh)->box);
   free((*mesh)->vertex), free((*mesh)->around_first), free((*mesh)->around);
@@ -28,7 +28,7 @@ static int compare_keys(const void *a, const void *b) {
   return (p->number > q->number) - (p->number < q->number);
 }
 
-/* Two zeros between any two of 21 bits. */
+/* Spreads 21 bits: two zeros after each. */
 static uint64_t spread(uint64_t x) {
   x = (x | x << 32) & 0x1f00000000ffff;
   x = (x | x << 16) & 0x1f0000ff0000ff;
@@ -48,8 +48,8 @@ static void bounds_of(const double *corner, int64_t corners, double low[3], doub
   }
 }
 
-/* Those that are near to each other in space behind each other, after G. M. Morton. */
-static sim_status take_corners(collision_mesh *m, const double *corner) {
+/* Copies the triangles sorted by the Morton code of their centres, so that neighbours in memory are near in space. */
+static sim_status copy_corners(geometry_mesh *m, const double *corner) {
   key *sorted = malloc((size_t)(m->count + 1) * sizeof *sorted);
   m->corner = malloc((size_t)m->count * 9 * sizeof *m->corner + 1);
   if (sorted == NULL || m->corner == NULL) {
@@ -73,7 +73,7 @@ static sim_status take_corners(collision_mesh *m, const double *corner) {
   return SIM_OK;
 }
 
-static double largest_of(const collision_mesh *m) {
+static double largest_of(const geometry_mesh *m) {
   double largest = 0;
   for (int64_t k = 0; k < 9 * m->count; k++) largest = fmax(largest, fabs(m->corner[k]));
   return largest;
@@ -81,7 +81,7 @@ static double largest_of(const collision_mesh *m) {
 
 /* ---- boxes ---- */
 
-/* Of one triangle, in numbers of single precision around it, with more than what rounding of points on it takes. */
+/* Box around one triangle, rounded outwards to single precision by more than the rounding of points on it. */
 static void box_of(const double *corner, double largest, float low[3], float high[3]) {
   double least[3], most[3];
   bounds_of(corner, 3, least, most);
@@ -91,8 +91,8 @@ static void box_of(const double *corner, double largest, float low[3], float hig
   }
 }
 
-/* What is not there is nowhere. */
-static void fill_group(collision_mesh *m, int level, int64_t group, int64_t below, double largest) {
+/* Boxes of absent members are empty. */
+static void fill_group(geometry_mesh *m, int level, int64_t group, int64_t below, double largest) {
   float *const box = m->box + 48 * (m->level[level] + group);
   for (int k = 0; k < 8; k++) {
     const int64_t child = 8 * group + k;
@@ -111,7 +111,7 @@ static void fill_group(collision_mesh *m, int level, int64_t group, int64_t belo
   }
 }
 
-static sim_status make_boxes(collision_mesh *m) {
+static sim_status make_boxes(geometry_mesh *m) {
   int64_t below = m->count;
   const double largest = largest_of(m);
   do {
@@ -119,7 +119,7 @@ static sim_status make_boxes(collision_mesh *m) {
     m->level[m->levels++] = m->groups;
     m->groups += m->roots;
     below = m->roots;
-  } while (m->roots > 1 && m->levels < COLLISION_MESH_LEVELS);
+  } while (m->roots > 1 && m->levels < GEOMETRY_MESH_LEVELS);
   m->box = malloc((size_t)m->groups * 48 * sizeof *m->box);
   if (m->box == NULL) return sim_no_memory("a mesh");
   below = m->count;
@@ -155,9 +155,9 @@ static int compare_coordinates(const void *a, const void *b) {
   return p->value != q->value ? (p->value < q->value ? -1 : 1) : (p->number > q->number) - (p->number < q->number);
 }
 
-/* Coordinates of corners, of which those within `same` of the least of them become it. `joined`: the high end of the
- * mesh along an axis is the low end of its image. */
-static sim_status join_coordinates(const collision_mesh *m, double same, const bool joined[3], corner *out) {
+/* Coordinates of the corners; runs of values within `same` of their least one become equal to it. `joined`: the high
+ * end of the mesh along an axis is the low end of its image. */
+static sim_status join_coordinates(const geometry_mesh *m, double same, const bool joined[3], corner *out) {
   const int64_t corners = 3 * m->count;
   coordinate *sorted = malloc((size_t)(corners + 1) * sizeof *sorted);
   if (sorted == NULL) return sim_no_memory("the edges of a mesh");
@@ -178,7 +178,7 @@ static sim_status join_coordinates(const collision_mesh *m, double same, const b
   return SIM_OK;
 }
 
-static double shortest_edge(const collision_mesh *m) {
+static double shortest_edge(const geometry_mesh *m) {
   double shortest = INFINITY;
   for (int64_t i = 0; i < 3 * m->count; i++) {
     const double *p = m->corner + 3 * i, *q = i % 3 < 2 ? p + 3 : p - 6;
@@ -188,8 +188,8 @@ static double shortest_edge(const collision_mesh *m) {
   return shortest;
 }
 
-/* A mesh as long as its period, but for what a text of six digits loses, meets its images: its ends become exact. */
-static void join_ends(collision_mesh *m, double same, double shortest, bool joined[3]) {
+/* A mesh as long as its period, up to the error of six decimal digits, joins its images: its ends become exact. */
+static void join_ends(geometry_mesh *m, double same, double shortest, bool joined[3]) {
   for (int c = 0; c < 3; c++) {
     const double period = m->period[c], near = fmax(same, fmin(1e-5 * period, 0.1 * shortest));
     joined[c] = period > 0 && fabs(m->high[c] - m->low[c] - period) <= near;
@@ -202,16 +202,16 @@ static void join_ends(collision_mesh *m, double same, double shortest, bool join
   }
 }
 
-/* To the place of the first of a vertex, or of its image. */
-static void move_corner(collision_mesh *m, int64_t number, int64_t first, const bool joined[3]) {
+/* Moves a corner to the first corner of its vertex, or to the image of that corner. */
+static void move_corner(geometry_mesh *m, int64_t number, int64_t first, const bool joined[3]) {
   for (int c = 0; c < 3; c++) {
     double *const x = &m->corner[3 * number + c];
     if (!joined[c] || (*x != m->high[c] && m->corner[3 * first + c] != m->high[c])) *x = m->corner[3 * first + c];
   }
 }
 
-/* Corners at the same place are one vertex, and take the place of the first. */
-static sim_status make_vertices(collision_mesh *m) {
+/* Finds the vertices: corners at one position share a vertex and move to the first of them. */
+static sim_status make_vertices(geometry_mesh *m) {
   const int64_t corners = 3 * m->count;
   corner *sorted = malloc((size_t)(corners + 1) * sizeof *sorted);
   m->vertex = malloc((size_t)(corners + 1) * sizeof *m->vertex);
@@ -221,7 +221,7 @@ static sim_status make_vertices(collision_mesh *m) {
     free(sorted);
     return sim_no_memory("the edges of a mesh");
   }
-  /* Corners that meet may lie apart by two roundings in single precision, and by little beside the shortest edge. */
+  /* Corners of one vertex may differ by two roundings in single precision, but by little beside the shortest edge. */
   const double shortest = shortest_edge(m), close = fmin(2 * (double)FLT_EPSILON * largest_of(m), 1e-3 * shortest);
   bool joined[3];
   join_ends(m, close, shortest, joined);
@@ -249,8 +249,8 @@ static sim_status make_vertices(collision_mesh *m) {
   return SIM_OK;
 }
 
-/* The ball about the middle of the box about a triangle; 1e-9 is more than rounding. */
-static sim_status make_balls(collision_mesh *m) {
+/* Balls around the triangles, each centred in the triangle's box; 1e-9 exceeds rounding. */
+static sim_status make_balls(geometry_mesh *m) {
   m->bound = malloc((size_t)m->count * 4 * sizeof *m->bound + 1);
   if (m->bound == NULL) return sim_no_memory("a mesh");
   for (int64_t i = 0; i < m->count; i++) {
@@ -267,29 +267,23 @@ static sim_status make_balls(collision_mesh *m) {
   return SIM_OK;
 }
 
-sim_status collision_mesh_create(const collision_triangles *triangles, const double period[3], collision_mesh **out) {
-  collision_mesh *m = *out = calloc(1, sizeof *m);
+sim_status geometry_mesh_create(const geometry_triangles *triangles, const double period[3], geometry_mesh **out) {
+  geometry_mesh *m = *out = calloc(1, sizeof *m);
   if (m == NULL) return sim_no_memory("a mesh");
   if (triangles->count > (int64_t)1 << MESH_TRIANGLE_BITS) {
-    collision_mesh_destroy(out);
+    geometry_mesh_destroy(out);
     return sim_fail(SIM_ERR_SCENARIO, "a mesh has more than 2.6e8 triangles");
   }
   m->count = triangles->count;
   for (int c = 0; c < 3; c++) m->period[c] = period != NULL ? period[c] : 0;
-  sim_status status = take_corners(m, triangles->corner);
+  sim_status status = copy_corners(m, triangles->corner);
   if (status == SIM_OK) status = make_vertices(m);
   if (status == SIM_OK) status = make_balls(m);
   if (status == SIM_OK) status = make_boxes(m);
-  if (status != SIM_OK) collision_mesh_destroy(out);
+  if (status != SIM_OK) geometry_mesh_destroy(out);
   return status;
 }
 
-/* Corners, balls, vertices and boxes; while it is made, its corners sorted by coordinates. */
-double collision_mesh_bytes(int64_t triangles) {
+double geometry_mesh_bytes(int64_t triangles) {
   return (double)triangles * (104 + 3 * 12 + 24 * 8 / 7.0 + 3 * 48) + 40e3;
-}
-
-int collision_mesh_touch(const collision_mesh *mesh, const double x[3], double reach,
-                         collision_touch out[COLLISION_TOUCHES_MAX]) {
-  return mesh_touch(mesh, x, reach, out);
 }

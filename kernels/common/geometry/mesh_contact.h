@@ -1,15 +1,16 @@
-/* Where a grain touches a mesh of triangles. C, nvcc and NVRTC compile this text. */
-#ifndef COLLISION_MESH_TOUCH_H
-#define COLLISION_MESH_TOUCH_H
+/* Contacts of a sphere with a mesh of triangles. C, nvcc and NVRTC compile this text. */
+#ifndef GEOMETRY_MESH_CONTACT_H
+#define GEOMETRY_MESH_CONTACT_H
 
-#include "kernels/collision/walls/mesh_walk.h"
+#include "kernels/common/geometry/mesh_walk.h"
 
-MESH_INLINE double mesh_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+GEOMETRY_INLINE double mesh_dot(const double a[3], const double b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
-/* Point of a triangle that is nearest to x, by the region of its corners, sides or face in which x lies (C. Ericson,
- * Real-Time Collision Detection, 2005, 5.1.5). Returns the corners that hold it, as bits: one, the two of a side, or 7
- * for the face. */
-MESH_INLINE int mesh_nearest(const double *a, const double x[3], double out[3]) {
+/* Finds the point of triangle a[9] that is nearest to x (C. Ericson, Real-Time Collision Detection, 2005, 5.1.5).
+ * Returns a mask of the corners that span the feature it lies on: one corner, two of an edge, or 7 for the face. */
+GEOMETRY_INLINE int mesh_nearest(const double *a, const double x[3], double out[3]) {
   double ab[3], ac[3], ap[3], bp[3], cp[3];
   for (int k = 0; k < 3; k++) {
     ab[k] = a[3 + k] - a[k];
@@ -41,23 +42,24 @@ MESH_INLINE int mesh_nearest(const double *a, const double x[3], double out[3]) 
   return held;
 }
 
-/* Sine of an angle that rounding may make: eps (|x| / r + r / h) for a grain of radius r at x and a triangle of height
- * h; with either ratio up to 1e6 a few 1e-10. */
+/* Bound of the sine of an angle error by rounding: eps (|x| / r + r / h) for a grain of radius r at x and a triangle of
+ * height h; a few 1e-10 while both ratios stay below 1e6. */
 #define MESH_ROUNDING 1e-9
-/* Normals that differ by less, squared, are those of one contact. More than what MESH_ROUNDING lets in beside a face,
- * and than the angles that single precision leaves between faces of a plane, 6e-8 |x| / h. */
-#define MESH_ALIKE 1e-6
+/* Normals whose squared difference is smaller belong to one contact. The bound exceeds MESH_ROUNDING, and the angles
+ * of 6e-8 |x| / h that single precision leaves between triangles of one plane. */
+#define MESH_SAME_NORMAL 1e-6
 
-/* Whether a way u from the contact point leads nearer to the grain: d points from there to its centre. */
-MESH_INLINE bool mesh_leads_nearer(const double d[3], const double u[3]) {
+/* Whether a step along u from the contact point approaches the grain; d: vector from that point to its centre. */
+GEOMETRY_INLINE bool mesh_leads_nearer(const double d[3], const double u[3]) {
   const double s = mesh_dot(d, u);
   return s > 0 && s * s > MESH_ROUNDING * MESH_ROUNDING * mesh_dot(d, d) * mesh_dot(u, u);
 }
 
-/* Whether corner `other` of some triangle is an end of the edge `along`, and of which other corner it is the other end:
- * 1 or 2 behind it; 0: none. Vertices alone do not say it: in a periodic box an edge may join a vertex and its image.
- */
-MESH_INLINE int mesh_shares(const collision_mesh *m, int64_t other, int32_t to, const double along[3], double length) {
+/* Whether corner `other` of a triangle is an end of the edge `along`, whose other end is vertex `to`: 1 or 2, the
+ * number of corners from `other` to that end; 0: the triangle lacks this edge. The vector is compared too: in a
+ * periodic box an edge may join a vertex and its own image. */
+GEOMETRY_INLINE int mesh_shared_edge(const geometry_mesh *m, int64_t other, int32_t to, const double along[3],
+                                     double length) {
   const int64_t triangle = other / 3;
   for (int step = 1; step < 3; step++) {
     const int64_t end = 3 * triangle + (other + step) % 3;
@@ -66,15 +68,15 @@ MESH_INLINE int mesh_shares(const collision_mesh *m, int64_t other, int32_t to, 
       const double d = m->corner[3 * end + k] - m->corner[3 * other + k] - along[k];
       off += d * d;
     }
-    if (m->vertex[end] == to && off <= MESH_ALIKE * length) return step;
+    if (m->vertex[end] == to && off <= MESH_SAME_NORMAL * length) return step;
   }
   return 0;
 }
 
-/* Whether a point on an edge or at a corner of triangle i is the nearest of all triangles there: whether d lies in the
- * cone of normals of that edge or corner. A triangle is convex: a way along it leads nearer, or none does. An edge of
- * one triangle has a cone of half a turn. Ways are from each triangle's own corner: it may be an image's. */
-MESH_INLINE bool mesh_in_cone(const collision_mesh *m, int64_t i, int held, const double d[3]) {
+/* Whether a point on an edge or corner of triangle i is a minimum of the distance to the mesh: whether d lies in the
+ * cone of normals of that edge or corner. Triangles are convex, so the edges from the corner decide. The edge of a
+ * single triangle has a cone of half a turn. Vectors start at each triangle's own corner, which may be an image. */
+GEOMETRY_INLINE bool mesh_in_cone(const geometry_mesh *m, int64_t i, int held, const double d[3]) {
   const int one = held == 1 || held == 3 || held == 5 ? 0 : held == 4 ? 2 : 1;
   const int two = held == 3 ? 1 : held == 5 || held == 6 ? 2 : -1; /* of an edge */
   const int64_t own = 3 * i + one;
@@ -86,7 +88,7 @@ MESH_INLINE bool mesh_in_cone(const collision_mesh *m, int64_t i, int held, cons
   }
   for (int32_t e = m->around_first[from]; e < m->around_first[from + 1]; e++) {
     const int64_t other = m->around[e];
-    const int shared = other != own && two >= 0 ? mesh_shares(m, other, to, along, length) : 0;
+    const int shared = other != own && two >= 0 ? mesh_shared_edge(m, other, to, along, length) : 0;
     if (other == own || (two >= 0 && shared == 0)) continue;
     for (int step = 1; step < 3; step++) {
       if (step == shared) continue;
@@ -101,35 +103,36 @@ MESH_INLINE bool mesh_in_cone(const collision_mesh *m, int64_t i, int held, cons
   return true;
 }
 
-MESH_INLINE bool mesh_alike(const double a[3], const double b[3]) {
+GEOMETRY_INLINE bool mesh_same_normal(const double a[3], const double b[3]) {
   double square = 0;
   for (int c = 0; c < 3; c++) square += (a[c] - b[c]) * (a[c] - b[c]);
-  return square < MESH_ALIKE;
+  return square < MESH_SAME_NORMAL;
 }
 
-/* Adds a contact to those found, the nearest first. Of those with one normal the nearest is kept: a face and the edge
- * beside it, an edge that several triangles share, or the far side of a plate. */
-MESH_INLINE int mesh_add(collision_touch out[COLLISION_TOUCHES_MAX], int found, const double d[3], double distance) {
+/* Adds a contact to `out`, sorted by distance; returns the new count. Of contacts with the same normal the nearest is
+ * kept: a face and the edge beside it, an edge that triangles share, or the far side of a plate. */
+GEOMETRY_INLINE int mesh_add_contact(geometry_contact out[GEOMETRY_CONTACTS_MAX], int found, const double d[3],
+                                     double distance) {
   double normal[3];
   int kept = 0, at;
   for (int c = 0; c < 3; c++) normal[c] = d[c] / distance;
   for (int k = 0; k < found; k++)
-    if (out[k].distance <= distance && mesh_alike(out[k].normal, normal)) return found;
+    if (out[k].distance <= distance && mesh_same_normal(out[k].normal, normal)) return found;
   for (int k = 0; k < found; k++)
-    if (!mesh_alike(out[k].normal, normal)) out[kept++] = out[k];
+    if (!mesh_same_normal(out[k].normal, normal)) out[kept++] = out[k];
   for (at = kept; at > 0 && out[at - 1].distance > distance;) at--;
-  if (at == COLLISION_TOUCHES_MAX) return kept;
-  if (kept < COLLISION_TOUCHES_MAX) kept++;
+  if (at == GEOMETRY_CONTACTS_MAX) return kept;
+  if (kept < GEOMETRY_CONTACTS_MAX) kept++;
   for (int k = kept - 1; k > at; k--) out[k] = out[k - 1];
   out[at].distance = distance;
   for (int c = 0; c < 3; c++) out[at].normal[c] = normal[c];
   return kept;
 }
 
-/* Adds what triangle i has to those contacts that were found: the points of the mesh where the distance to x has a
- * minimum, within faces, and on those edges and corners that stand out towards x. */
-MESH_INLINE int mesh_meet(const collision_mesh *m, int64_t i, const double x[3], double reach, int found,
-                          collision_touch out[COLLISION_TOUCHES_MAX]) {
+/* Adds the contact of triangle i, if any, to the `found` contacts in `out`; returns the new count. Contacts are minima
+ * of the distance to x: inside faces, and on edges and corners that are convex towards x. */
+GEOMETRY_INLINE int mesh_add_triangle(const geometry_mesh *m, int64_t i, const double x[3], double reach, int found,
+                                      geometry_contact out[GEOMETRY_CONTACTS_MAX]) {
   const double *ball = m->bound + 4 * i;
   const double most = reach + ball[3];
   double d[3], point[3];
@@ -139,13 +142,14 @@ MESH_INLINE int mesh_meet(const collision_mesh *m, int64_t i, const double x[3],
   for (int k = 0; k < 3; k++) d[k] = x[k] - point[k];
   const double distance = sqrt(mesh_dot(d, d));
   if (!(distance < reach && distance > 0) || (held != 7 && !mesh_in_cone(m, i, held, d))) return found;
-  return mesh_add(out, found, d, distance);
+  return mesh_add_contact(out, found, d, distance);
 }
 
-/* Of all triangles, image by image and in their order; returns how many contacts. MESH_PAD: more than rounding. */
+/* Finds the contacts of a sphere of radius `reach` at x with the mesh and its images, the nearest first; returns their
+ * number. MESH_PAD exceeds rounding errors. */
 #define MESH_PAD (1 + 1e-9)
-MESH_INLINE int mesh_touch(const collision_mesh *m, const double x[3], double reach,
-                           collision_touch out[COLLISION_TOUCHES_MAX]) {
+GEOMETRY_INLINE int mesh_contacts(const geometry_mesh *m, const double x[3], double reach,
+                                  geometry_contact out[GEOMETRY_CONTACTS_MAX]) {
   const double square = reach * reach * MESH_PAD * MESH_PAD;
   double first[3], y[3];
   int number[3], at[3], found = 0;
@@ -153,7 +157,7 @@ MESH_INLINE int mesh_touch(const collision_mesh *m, const double x[3], double re
   for (int k = 0; k < number[0] * number[1] * number[2]; k++) {
     mesh_image(m, x, first, number, k, at, y);
     mesh_walk walk = mesh_begin(m);
-    for (int64_t i; (i = mesh_next(m, y, square, &walk)) >= 0;) found = mesh_meet(m, i, y, reach, found, out);
+    for (int64_t i; (i = mesh_next(m, y, square, &walk)) >= 0;) found = mesh_add_triangle(m, i, y, reach, found, out);
   }
   return found;
 }

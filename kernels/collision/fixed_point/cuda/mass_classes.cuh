@@ -1,6 +1,7 @@
-/* How far lists of a mix reach. */
-#ifndef COLLISION_CUDA_GAS_CLASSES_CUH
-#define COLLISION_CUDA_GAS_CLASSES_CUH
+/* Reach of the lists of unequal grains, by classes of mass (work.cuh). No CPU counterpart: there each slab has its own
+ * displacement. */
+#ifndef COLLISION_FIXED_POINT_MASS_CLASSES_CUH
+#define COLLISION_FIXED_POINT_MASS_CLASSES_CUH
 
 #include "kernels/collision/fixed_point/cuda/work.cuh"
 
@@ -14,24 +15,24 @@ static __device__ float warp_sum(float value) {
   return value;
 }
 
-/* Shares of the classes, one a thread of a warp, and the reach: with it no pair is further apart than a cell's edge,
- * nor has a grain more than `crowd` neighbours in the mean, unless it must. */
-static __device__ void share_reach(const gas_arrays &a, const collision_gas_numbers &g, gas_control *now) {
+/* Chooses the shares of the classes, one a thread of a warp, and the reach of long lists: so that no pair is further
+ * apart than the edge of a cell, and grains have at most `crowd` neighbours on average where that is possible. */
+static __device__ void choose_reach(const fixed_arrays &a, const fixed_point_constants &g, fixed_control *now) {
   const float crowd = 8;
-  gas_classes *const classes = a.classes;
+  mass_classes *const classes = a.classes;
   const uint32_t own = threadIdx.x;
   const float speed = sqrtf(__uint_as_float(classes->fastest[own])), radius = classes->radius[own];
   const float density = classes->density[own], all = warp_sum(density);
-  const float most = warp_most(speed), share = most > 0 ? fmaxf(speed / most, GAS_SHARE_LEAST) : 1;
+  const float most = warp_most(speed), share = most > 0 ? fmaxf(speed / most, MASS_CLASS_SHARE_MIN) : 1;
   float reach = INFINITY;
-  for (int other = 0; other < GAS_CLASSES; other++) {
+  for (int other = 0; other < MASS_CLASSES; other++) {
     const float r = __shfl_sync(~0u, radius, other), s = __shfl_sync(~0u, share, other);
     if (radius > 0 && r > 0) reach = fminf(reach, (2 * a.radius - radius - r + a.skin) / (0.5f * (share + s)));
   }
   reach = -warp_most(-reach);
   for (bool crowded = true; crowded && reach > a.skin;) {
     float near = 0;
-    for (int other = 0; other < GAS_CLASSES; other++) {
+    for (int other = 0; other < MASS_CLASSES; other++) {
       const float r = __shfl_sync(~0u, radius, other), s = __shfl_sync(~0u, share, other);
       const float distance = radius + r + 0.5f * reach * (share + s);
       near += density * __shfl_sync(~0u, density, other) * (distance * distance * distance);
@@ -42,7 +43,7 @@ static __device__ void share_reach(const gas_arrays &a, const collision_gas_numb
   classes->share[own] = share;
   if (own > 0) return;
   now->reach_long = reach * (1 - 1e-5f);
-  now->step = g.way * most * 1.0001f + a.rounding;
+  now->step = g.displacement * most * 1.0001f + a.rounding;
 }
 
 #endif

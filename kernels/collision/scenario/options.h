@@ -1,0 +1,73 @@
+/* What solvers need of a scenario: contact laws of material pairs, walls, and limits of the step, in fp64. */
+#ifndef COLLISION_OPTIONS_H
+#define COLLISION_OPTIONS_H
+
+#include "kernels/collision/scenario/parameters.h"
+#include "kernels/common/geometry/types.h"
+
+/* Contact law of a pair of materials, for a contact of reduced mass m and reduced radius R.
+ * Linear: stiffness k = k0 + km m, damping g = g0 + gh sqrt(m) + gm m, tangential kt = tangential k, gt = tangential g.
+ * Hertz: force 4/3 E sqrt(R) d^(3/2), tangential stiffness 8 G sqrt(R d), damping by beta. */
+typedef struct collision_law {
+  double k0, km, g0, gh, gm, tangential;
+  double E, G, beta; /* reduced Young's modulus and shear modulus; damping ratio */
+  double friction, rolling, twisting;
+  double pull;    /* attraction in contact, over R */
+  double limited; /* 1: the dashpot never pulls; 0: it may */
+} collision_law;
+
+typedef struct collision_options {
+  int64_t n; /* grains; room for grains where they come and go */
+  int threads;
+  double low[3], size[3];
+  bool periodic[3];
+  double gravity[3];
+  int force; /* collision_force */
+  int materials;
+  collision_law law[COLLISION_MATERIALS_MAX][COLLISION_MATERIALS_MAX];
+  int walls;
+  geometry_wall wall[COLLISION_WALLS_MAX]; /* sides of the box first */
+  int springs;  /* values of history a contact: 0, 3 (tangential) or 7 (with rolling and twist) */
+  bool damped;  /* some pair has a dashpot */
+  bool turning; /* some grain rotates at the start */
+  bool varies;  /* grains come and go */
+  double skin;  /* of the neighbour lists; NaN: automatic */
+  sim_isa isa;
+  double dt;                /* of all steps but shortened ones at the end of a run */
+  double before;            /* length of the step before the first */
+  double shear;             /* rate dv_x/dy of a box sheared by Lees and Edwards; 0: none */
+  bool worked;              /* the work of walls, shear or gravity along a periodic axis is counted */
+  const sim_expr *own;      /* custom law: COLLISION_FORCE_INPUTS -> force; NULL: none */
+  const sim_expr *external; /* x y z t -> potential, or three components of the acceleration; NULL: none */
+  bool timed;               /* `external` depends on t */
+  sim_expr *gradient;       /* of the potential; owned */
+  int gates;
+  const collision_gate *gate;       /* [gates], borrowed from the parameters */
+  double radius_least, radius_most; /* least radius of grains that come later; greatest of all grains ever */
+  int wall_numbers;                 /* values of history a grain for all walls */
+  int forces;                       /* rows of the table of forces on walls */
+  int meshes;                       /* walls that are meshes */
+} collision_options;
+
+/* Lists the materials in order of appearance: of groups, inlets, then walls. SIM_ERR_SCENARIO: too many. */
+sim_status collision_materials(const collision_parameters *p, const char *names[COLLISION_MATERIALS_MAX], int *count);
+/* Index of a material; -1: absent. */
+int collision_material_index(const char *const *names, int count, const char *name);
+/* Derives all options but n, threads, isa. Free with collision_options_free, after failures too. */
+sim_status collision_options_fill(const collision_parameters *p, collision_options *out) SIM_MUST_CHECK;
+void collision_options_free(collision_options *options);
+/* Sets radius_least and radius_most from the scenario, or from a checkpoint's frame `saved`, as far as they are known
+ * before grains are made. */
+void collision_options_bound(const collision_parameters *p, const sim_frame *saved, collision_options *o);
+
+/* Returns the duration of the shortest contact among n grains and with walls; *most: the longest stable step of springs
+ * and dashpots. Hertz: 5 times the time of a Rayleigh wave over a grain (C. Thornton and C. W. Randall, 1988). */
+double collision_contact_time(const collision_options *o, int64_t n, const double *mass, const double *radius,
+                              const uint64_t *material, double *most);
+/* Returns the automatic step for the smallest grains of all groups and inlets, before grains are made; NaN: a file
+ * holds radii. *limit: longest stable step, whatever radii are drawn. */
+double collision_step_guess(const collision_parameters *p, const collision_options *o, double *limit);
+/* Checks that a step is stable. SIM_ERR_SCENARIO. */
+sim_status collision_step_check(double dt, double most) SIM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,77 @@
+/* The table of operations that a solver fills, and what passes through it. Solvers: general (any grains, fp32 and fp64)
+ * and fixed point (fixed_point.h), each on the CPU and on an NVIDIA GPU. */
+#ifndef COLLISION_SOLVER_H
+#define COLLISION_SOLVER_H
+
+#include "kernels/collision/scenario/options.h"
+#include "kernels/collision/state.h"
+
+/* Sums over all grains, in fp64. */
+typedef struct collision_sums {
+  double external; /* potential energy; NaN: not known */
+  double mass, kinetic, rotational, elastic, gravity, dissipated, work, virial, collisions;
+  double momentum[3], angular[3];
+  double flux[6], stress[6]; /* sums of m v v and of d F over contacts: xx yy zz xy yz zx */
+  double touching;           /* contacts of grains, each counted at both */
+  double touching_walls;
+  double overlap; /* largest, over the smaller radius */
+  uint64_t overlap_grain;
+  double wall[COLLISION_WALLS_MAX][3]; /* force of the grains on it */
+} collision_sums;
+
+/* Grains from ... from + count - 1 become grains to ... to + count - 1. */
+typedef struct collision_move {
+  int64_t from, count, to;
+} collision_move;
+
+typedef struct collision_work collision_work;
+
+typedef struct collision_ops {
+  sim_dtype dtype;                                   /* of the state's arrays */
+  bool exact;                                        /* `quanta` hold position and velocity for a restart */
+  double (*bytes)(const collision_options *options); /* estimate of the memory that `create` takes */
+  /* Both arguments but *state's arrays are copied. *out: destroyed by `destroy`, after failures too. */
+  sim_status (*create)(const collision_options *options, const collision_state *state, collision_work **out);
+  void (*destroy)(collision_work **work);
+  /* Reads the state's arrays. */
+  sim_status (*load)(collision_work *work);
+  /* Computes accelerations at time t, at the beginning of a run. */
+  void (*begin)(collision_work *work, double t);
+  /* Makes a step of length dt that ends at t. */
+  sim_status (*step)(collision_work *work, double t, double dt);
+  /* Writes the state's arrays. */
+  sim_status (*store)(collision_work *work);
+  sim_status (*sums)(collision_work *work, double t, collision_sums *out);
+
+  /* Changes of the set of grains without `store` and `load`. NULL, all three: the solver's state is on the host. */
+
+  /* Whether the centre of a grain is in one of these regions. */
+  sim_status (*within)(collision_work *work, const collision_region *regions, int count, bool *out);
+  /* Appends the indices of grains with their centres in one of these regions. Writes the state's positions and sums
+   * over time of these grains alone. */
+  sim_status (*pick)(collision_work *work, const collision_region *regions, int count, collision_indices *out);
+  /* Keeps the grains of `moves` (rising) alone and adds those at the indices `come`, of which the state's arrays hold
+   * radius, mass, material, position, velocity and acceleration. */
+  sim_status (*exchange)(collision_work *work, const collision_move *moves, int64_t move_count,
+                         const collision_indices *come);
+} collision_ops;
+
+/* The solvers of a kind of device. */
+typedef struct collision_ops_pair {
+  const collision_ops *f32, *f64;   /* general */
+  const collision_ops *fixed_point; /* fp32; NULL: none */
+} collision_ops_pair;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const collision_ops collision_ops_cpu_f32, collision_ops_cpu_f64, collision_fixed_point_cpu;
+extern const collision_ops collision_ops_cuda_f32, collision_ops_cuda_f64, collision_fixed_point_cuda;
+const collision_ops_pair *collision_ops_of(sim_backend_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

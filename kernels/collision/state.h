@@ -1,0 +1,79 @@
+/* The model's state, in host memory. */
+#ifndef COLLISION_STATE_H
+#define COLLISION_STATE_H
+
+#include "engine/model.h"
+#include "kernels/common/geometry/types.h"
+
+/* Arrays of the state, in the order of collision_state_fields. */
+typedef enum collision_array {
+  COLLISION_ID,
+  COLLISION_RADIUS,
+  COLLISION_MASS,
+  COLLISION_POSITION,
+  COLLISION_VELOCITY,
+  COLLISION_SPIN,
+  COLLISION_ACCELERATION,
+  COLLISION_ANGULAR_ACCELERATION,
+  COLLISION_MATERIAL,
+  COLLISION_DISSIPATED,
+  COLLISION_VIRIAL,
+  COLLISION_WORK,
+  COLLISION_COLLISIONS,
+  COLLISION_CONTACT_GRAIN,
+  COLLISION_CONTACT_PARTNER,
+  COLLISION_CONTACT_SPRING,
+  COLLISION_WALL_SPRING,
+  COLLISION_CROSSED,
+  COLLISION_POSES,
+  COLLISION_MESHES,
+  COLLISION_QUANTA,
+  COLLISION_CONTROLLER,
+  COLLISION_ARRAYS
+} collision_array;
+
+extern const sim_field collision_state_fields[];
+
+/* The arrays as solvers see them: borrowed, grains in the order of species, then of ids; void *: of the solver's dtype.
+ * A contact with history stands once, at the grain of the smaller index; `room` entries, of which some may be empty. */
+typedef struct collision_state {
+  int64_t n, room;
+  void *radius, *mass, *position, *velocity, *spin, *acceleration, *angular_acceleration; /* [n], from position on [3][n] */
+  uint64_t *material, *collisions;                                         /* [n] */
+  double *dissipated;                                                      /* [n]: energy, sum over time */
+  double *virial;                            /* [n]: sum over time of d . F dt of contacts, half of each a grain */
+  uint64_t *contact_grain, *contact_partner; /* [room]: indices; UINT64_MAX: empty */
+  void *contact_spring;                      /* [springs][room] */
+  double time;                               /* of this state, at `create` */
+  const int64_t *live;       /* number of grains now, where they come and go; n: their number at `create` */
+  int64_t *crossed;          /* [gates][n]: passages along the normal less those against it */
+  double *work;              /* [n]: energy from walls, shear and periodic gravity; NULL unless options.worked */
+  void *wall_spring;         /* [wall_numbers][n] */
+  uint64_t *quanta;          /* [3][n], see fixed_point.h; NULL in solvers that are not exact */
+  const geometry_pose *pose; /* [walls], at the time of the step */
+} collision_state;
+
+/* Indices of grains, rising. */
+typedef struct collision_indices {
+  int64_t *at; /* [count] of [room], owned */
+  int64_t count, room;
+} collision_indices;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Returns a list of `count` items of this size with room for one more; NULL: no memory, the list is unchanged. */
+void *collision_list_more(void *list, int64_t count, int64_t *room, size_t size);
+/* Appends an index; false: no memory, the list is unchanged. */
+bool collision_indices_add(collision_indices *indices, int64_t index) SIM_MUST_CHECK;
+
+/* Room for contacts with history: 8 a grain. A packing of spheres of any radii has at most 15 contact ends a grain on
+ * average, and each contact stands once. */
+int64_t collision_contact_room(int64_t n, int springs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

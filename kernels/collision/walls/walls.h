@@ -1,0 +1,26 @@
+/* Walls of a scenario, and the triangles of meshes. */
+#ifndef COLLISION_WALLS_H
+#define COLLISION_WALLS_H
+
+#include "kernels/collision/scenario/options.h"
+#include "kernels/common/geometry/geometry.h"
+
+/* Adds the walls of the box and of the scenario to the options. `names`: materials. */
+void collision_add_walls(const collision_parameters *p, const char *const *names, collision_options *o);
+/* Values of history of one contact with a wall; a mesh adds the normal. */
+int collision_wall_history(const geometry_wall *wall, int springs);
+/* Checks that no wall needs a periodic image that it lacks. SIM_ERR_SCENARIO. */
+sim_status collision_walls_check_images(const collision_options *o) SIM_MUST_CHECK;
+
+/* Reads the meshes of the scenario into out[walls.count]. Free with collision_meshes_free, after failures too. */
+sim_status collision_meshes_read(const collision_parameters *p, const sim_setup *setup, geometry_triangles *out,
+                                 size_t *count) SIM_MUST_CHECK;
+/* Counts the triangles of all meshes. */
+sim_status collision_meshes_count(const collision_parameters *p, const sim_setup *setup,
+                                  int64_t *triangles) SIM_MUST_CHECK;
+void collision_meshes_free(geometry_triangles *meshes, size_t count);
+/* Makes the mesh of wall b, with its images in the box, for grains of radii up to `largest`. SIM_ERR_SCENARIO. */
+sim_status collision_mesh_create(const collision_options *o, int b, const geometry_triangles *triangles, double largest,
+                                 geometry_mesh **out) SIM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,53 @@
+/* Surfaces that models share: STL files, meshes of triangles, walls, and their images in periodic boxes. Host memory.
+ */
+#ifndef GEOMETRY_GEOMETRY_H
+#define GEOMETRY_GEOMETRY_H
+
+#include "engine/model.h"
+#include "kernels/common/geometry/types.h"
+
+typedef struct geometry_triangles {
+  double *corner; /* [count][3][3]: x, y, z of three corners; owned, for free() */
+  int64_t count;
+} geometry_triangles;
+
+/* A box, in which axes may be periodic; `sheared`: its images above and below in y move along x. */
+typedef struct geometry_box {
+  double low[3], size[3];
+  bool periodic[3], sheared;
+} geometry_box;
+
+/* Reads the triangles of an STL file, in text or binary; triangles without an area are left out. On failure *out is
+ * empty. SIM_ERR_NO_INPUT, SIM_ERR_SCENARIO: not an STL file, or no triangles. */
+sim_status geometry_stl_read(const char *path, geometry_triangles *out) SIM_MUST_CHECK;
+/* Maps every corner x to scale * x + shift. SIM_ERR_SCENARIO names a triangle that loses its area or leaves the range.
+ */
+sim_status geometry_triangles_move(geometry_triangles *triangles, double scale, const double shift[3]) SIM_MUST_CHECK;
+/* Checks that each edge belongs to two triangles. SIM_ERR_SCENARIO names an edge that does not. */
+sim_status geometry_triangles_closed(const geometry_triangles *triangles) SIM_MUST_CHECK;
+
+/* Makes a mesh from a copy of the triangles. `period`: distance of its periodic images along each axis, at least the
+ * extent of the mesh; 0: none; NULL: none along any axis. Destroy with geometry_mesh_destroy. */
+sim_status geometry_mesh_create(const geometry_triangles *triangles, const double period[3],
+                                geometry_mesh **out) SIM_MUST_CHECK;
+/* The same with the images that wall `wall`, which the triangles are of, has in the box, for spheres of radii up to
+ * `largest`. SIM_ERR_SCENARIO: the images would be wrong. */
+sim_status geometry_mesh_create_periodic(const geometry_triangles *triangles, const geometry_wall *wall,
+                                         const geometry_box *box, double largest, geometry_mesh **out) SIM_MUST_CHECK;
+void geometry_mesh_destroy(geometry_mesh **mesh);
+/* Bytes of a mesh, with what its making takes. */
+double geometry_mesh_bytes(int64_t triangles);
+
+/* Checks that a wall needs no images in a periodic box, which walls other than meshes lack: along each periodic axis it
+ * is the same everywhere, as long as the box, or too far from the sides for spheres of radii up to `largest` to touch
+ * it through one. `paired`: the plane is a face of a block that is open inside. SIM_ERR_SCENARIO. */
+sim_status geometry_wall_check_images(const geometry_wall *wall, bool paired, const geometry_box *box,
+                                      double largest) SIM_MUST_CHECK;
+/* Pose at time t of a wall that no function of time moves. */
+geometry_pose geometry_wall_pose(const geometry_wall *wall, double t);
+/* Finds the contacts of a sphere of radius `reach` at x with a wall of any shape, the nearest first; returns their
+ * number. */
+int geometry_wall_contacts(const geometry_wall *wall, const geometry_pose *pose, const double x[3], double reach,
+                           geometry_contact out[GEOMETRY_CONTACTS_MAX]);
+
+#endif

@@ -119,7 +119,7 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   values[KINETIC] = s->kinetic;
   values[POTENTIAL] = s->potential;
   values[TOTAL] = total;
-  values[ERROR] = run->laws.timed ? NAN : (total - initial) / (initial != 0 ? fabs(initial) : 1);
+  values[ERROR] = run->laws.time_dependent ? NAN : (total - initial) / (initial != 0 ? fabs(initial) : 1);
   values[VIRIAL_RATIO] = s->potential != 0 ? 2 * s->kinetic / fabs(s->potential) : NAN;
   for (int c = 0; c < 3; c++) {
     values[MOMENTUM + c] = s->momentum[c];
@@ -180,23 +180,26 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   }
   nbody_laws laws;
   SIM_TRY(nbody_laws_create(p, &laws));
-  if (ops->most > 0 && n > (double)ops->most) {
-    nbody_laws_free(&laws);
-    return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %" PRId64 " that the direct sum on %s takes", n,
-                    ops->most, setup->backend->name);
-  }
   const nbody_options options = options_for(p, &laws, setup, (int64_t)fmin(n, 0x1p61), 0);
-  const double taken = ops->bytes(&options);
-  const sim_status guessed = nbody_estimate(p, &options, setup->backend->kind, n, out);
+  const nbody_solver *solver;
+  double host = 0, device = 0, scratch = 0;
+  sim_status status = nbody_solver_choose(&options, setup->backend->kind, &solver);
+  if (status == SIM_OK) {
+    solver->bytes(&options, &host, &device);
+    scratch = ops->bytes(&options);
+    status = nbody_estimate(p, &options, solver, setup->backend->kind, n, out);
+  }
   nbody_laws_free(&laws);
-  SIM_TRY(guessed);
+  SIM_TRY(status);
   const double real = (double)sim_dtype_size(ops->dtype);
   const double shown = n * (sizeof(uint64_t) + 7 * real), kept = n * sizeof(double) * (options.jerk ? 6 : 3);
   sim_plan_add_host(out, "numbers of bodies", n * sizeof(uint64_t));
   sim_plan_add(out, "bodies", shown + kept - n * sizeof(uint64_t));
-  sim_plan_add(out, "integrator and direct sum", taken);
-  /* They are released before the direct sum takes its memory. */
-  if (out->space == SIM_SPACE_HOST) made -= taken;
+  sim_plan_add(out, "integrator", scratch);
+  if (host > 0) sim_plan_add_host(out, solver->name, host);
+  if (device > 0) sim_plan_add(out, solver->name, device);
+  /* The bodies as they are made are freed before integrator and solver take their memory. */
+  made -= host + (out->space == SIM_SPACE_HOST ? scratch : 0);
   if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
   out->snapshot_bytes = shown;
   out->staged_bytes = shown - n * sizeof(uint64_t);
@@ -211,6 +214,7 @@ static void destroy(void **self) {
   if (run == NULL) return;
   if (run->step != NULL) run->backend->forget(&run->step);
   run->ops->destroy(&run->work);
+  if (run->forces.solver != NULL) run->forces.solver->destroy(&run->forces.work);
   nbody_laws_free(&run->laws);
   sim_buffer *const buffers[] = {&run->id, &run->mass, &run->position, &run->velocity, &run->acceleration, &run->jerk};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) sim_buffer_destroy(buffers[i]);
@@ -286,9 +290,16 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
     if (status != SIM_OK) return status;
   }
   const nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
-  const nbody_state state = {
-      run->n, run->mass.data, run->position.data, run->velocity.data, run->acceleration.data, run->jerk.data};
-  SIM_TRY(run->ops->create(&options, &state, &run->work));
+  const nbody_state state = {.n = run->n,
+                             .dtype = run->ops->dtype,
+                             .mass = run->mass.data,
+                             .position = run->position.data,
+                             .velocity = run->velocity.data,
+                             .acceleration = run->acceleration.data,
+                             .jerk = run->jerk.data};
+  SIM_TRY(nbody_solver_choose(&options, setup->backend->kind, &run->forces.solver));
+  SIM_TRY(run->forces.solver->create(&options, &state, &run->forces.work));
+  SIM_TRY(run->ops->create(&options, &state, run->forces, &run->work));
   if (setup->saved != NULL) return SIM_OK;
   sim_startup("computing the first force", 0, 0);
   run->ops->force(run->work, 0);
@@ -297,7 +308,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
   SIM_TRY(nbody_check_energy(run, sums));
-  run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential ? sums->kinetic + sums->potential : 0;
+  run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential_known ? sums->kinetic + sums->potential : 0;
   return nbody_plan_first_step(run);
 }
 
@@ -329,11 +340,11 @@ static void describe(const void *self, char *out, size_t capacity) {
   snprintf(out, capacity, "%" PRId64 " %s, %s%s", run->n, run->n == 1 ? "body" : "bodies",
            schemes[run->integrate.scheme], isnan(run->integrate.dt) ? " with adaptive step" : "");
   const size_t used = strlen(out);
-  if (run->laws.alone)
+  if (run->laws.no_pairs)
     snprintf(out + used, capacity - used, ", no forces between bodies");
   else
-    snprintf(out + used, capacity - used, ", direct sum%s by %s", run->laws.pair != NULL ? " of a law of its own" : "",
-             run->ops->name(run->work));
+    snprintf(out + used, capacity - used, ", %s%s by %s", run->forces.solver->name,
+             run->laws.pair != NULL ? " of a custom law" : "", run->forces.solver->describe(run->forces.work));
 }
 
 static const char *const references[] = {

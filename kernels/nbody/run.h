@@ -2,8 +2,8 @@
 #ifndef NBODY_RUN_H
 #define NBODY_RUN_H
 
+#include "kernels/nbody/ops.h"
 #include "kernels/nbody/start/bodies.h"
-#include "kernels/nbody/nbody.h"
 
 /* Numbers that go from step to step beside the bodies; a state array of their own. */
 enum { NBODY_INITIAL_ENERGY, NBODY_NEXT_STEP, NBODY_SPREAD, NBODY_CONTROLS };
@@ -12,6 +12,7 @@ typedef struct nbody_run {
   const sim_backend *backend;
   const nbody_ops *ops;
   nbody_work *work;
+  nbody_forces forces;
   nbody_integrate integrate;
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
@@ -47,8 +48,8 @@ sim_status nbody_external_start(const nbody_run *run, double *out) SIM_MUST_CHEC
 
 /* Steps, work and its rate, for n bodies: what built-in forces and functions of the scenario take together. Warns of
  * steps that may be too long. */
-sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, sim_backend_kind kind, double n,
-                          sim_plan *out) SIM_MUST_CHECK;
+sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, const nbody_solver *solver,
+                          sim_backend_kind kind, double n, sim_plan *out) SIM_MUST_CHECK;
 /* NaN where the step adapts. */
 double nbody_step_count(const nbody_integrate *integrate);
 /* Once the force is known at a fresh start. */

@@ -46,7 +46,7 @@ static void queue_step(nbody_run *run, double t, double dt) {
  * a force that depends on it is queued anew. */
 static sim_status make_step(nbody_run *run, double t, double dt) {
   const sim_backend *backend = run->backend;
-  if (backend->capture == NULL || dt != run->integrate.dt || run->laws.timed) {
+  if (backend->capture == NULL || dt != run->integrate.dt || run->laws.time_dependent) {
     queue_step(run, t, dt);
     return SIM_OK;
   }
@@ -75,7 +75,7 @@ sim_status nbody_plan_first_step(nbody_run *run) {
   if (run->integrate.scheme == NBODY_HERMITE4) {
     double external = INFINITY;
     if (run->laws.external != NULL) SIM_TRY(nbody_external_start(run, &external));
-    dt = eta * fmin(run->ops->step_start(run->work), external);
+    dt = eta * fmin(run->forces.solver->start_time(run->forces.work), external);
   } else
     dt = run->ops->step_softened(run->work, eta);
   run->controller[NBODY_NEXT_STEP] = limited(run, dt, INFINITY);

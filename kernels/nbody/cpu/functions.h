@@ -2,14 +2,14 @@
 #ifndef NBODY_FUNCTIONS_H
 #define NBODY_FUNCTIONS_H
 
-#include "kernels/nbody/nbody.h"
+#include "kernels/nbody/solver.h"
 
 typedef struct nbody_functions nbody_functions;
 
 /* Of options->laws.external and options->observe; keeps pointers to both, and to `state`. `terms` has room for n
  * numbers, `partial` for sim_reduce_blocks(n). */
-sim_status nbody_functions_create(const nbody_options *options, const nbody_state *state, sim_dtype dtype,
-                                  double *terms, double *partial, nbody_functions **out) SIM_MUST_CHECK;
+sim_status nbody_functions_create(const nbody_options *options, const nbody_state *state, double *terms,
+                                  double *partial, nbody_functions **out) SIM_MUST_CHECK;
 void nbody_functions_destroy(nbody_functions **functions);
 /* What create will take. */
 double nbody_functions_bytes(const nbody_options *options);

@@ -5,7 +5,7 @@
 #define NBODY_CUDA_EXTERNAL_CUH
 
 #include "kernels/common/device.cuh"
-#include "kernels/nbody/cuda/raw.h"
+#include "kernels/nbody/raw_force.h"
 #include "kernels/nbody/cuda/reduce.cuh"
 #include "kernels/nbody/physics.h"
 
@@ -28,7 +28,7 @@ __device__ inline outer_force outer_of(const Real *x, const Real *v, size_t n, s
 }
 
 template <typename Law, typename Real>
-__device__ __forceinline__ void external_finish(const nbody_raw &raw, double *acceleration, double *jerk, const Real *x,
+__device__ __forceinline__ void external_finish(const nbody_raw_force &raw, double *acceleration, double *jerk, const Real *x,
                                                 const Real *v, int bodies, double t) {
   after_previous();
   const size_t n = (size_t)bodies;
@@ -37,15 +37,15 @@ __device__ __forceinline__ void external_finish(const nbody_raw &raw, double *ac
     const outer_force outer = outer_of<Law>(x, v, n, i, t);
     for (int c = 0; c < 3; c++) {
       const size_t k = c * n + i;
-      acceleration[k] = number(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + outer.a[c];
-      if constexpr (Law::JERK) jerk[k] = number(raw, jerk, raw.jerk, raw.unit_jerk, k, 3 * n) + outer.j[c];
+      acceleration[k] = raw_component(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + outer.a[c];
+      if constexpr (Law::JERK) jerk[k] = raw_component(raw, jerk, raw.jerk, raw.unit_jerk, k, 3 * n) + outer.j[c];
     }
   }
 }
 
 /* DRIFT: and x += v drift; the acceleration is used up and left as zeros, which sums can be added to. */
 template <typename Law, bool DRIFT, typename Real>
-__device__ __forceinline__ void external_kick(const nbody_raw &raw, Real *x, Real *v, double *acceleration, int bodies,
+__device__ __forceinline__ void external_kick(const nbody_raw_force &raw, Real *x, Real *v, double *acceleration, int bodies,
                                               double dt, double drift, double t) {
   after_previous();
   const size_t n = (size_t)bodies;
@@ -54,7 +54,7 @@ __device__ __forceinline__ void external_kick(const nbody_raw &raw, Real *x, Rea
     const outer_force outer = outer_of<Law>(x, v, n, i, t);
     for (int c = 0; c < 3; c++) {
       const size_t k = c * n + i;
-      const double a = number(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + outer.a[c];
+      const double a = raw_component(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + outer.a[c];
       const Real after = (Real)nbody_kicked(v[k], a, dt);
       v[k] = after;
       if (DRIFT) x[k] = (Real)nbody_drifted(x[k], after, drift);
@@ -64,7 +64,7 @@ __device__ __forceinline__ void external_kick(const nbody_raw &raw, Real *x, Rea
 }
 
 template <typename Law, typename Real>
-__device__ __forceinline__ void external_correct(const nbody_raw &raw, Real *x, Real *v, const double *acceleration,
+__device__ __forceinline__ void external_correct(const nbody_raw_force &raw, Real *x, Real *v, const double *acceleration,
                                                  const double *jerk, const Real *x0, const Real *v0, const double *a0,
                                                  const double *j0, int bodies, double dt, double t) {
   after_previous();
@@ -74,8 +74,8 @@ __device__ __forceinline__ void external_correct(const nbody_raw &raw, Real *x, 
     const outer_force outer = outer_of<Law>(x, v, n, i, t);
     for (int c = 0; c < 3; c++) {
       const size_t k = c * n + i;
-      const double a1 = number(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + outer.a[c];
-      const double j1 = number(raw, jerk, raw.jerk, raw.unit_jerk, k, 3 * n) + outer.j[c];
+      const double a1 = raw_component(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + outer.a[c];
+      const double j1 = raw_component(raw, jerk, raw.jerk, raw.unit_jerk, k, 3 * n) + outer.j[c];
       const double v1 = nbody_corrected_velocity(v0[k], a0[k], j0[k], a1, j1, dt);
       x[k] = (Real)nbody_corrected_position(x0[k], v0[k], v1, a0[k], a1, dt);
       v[k] = (Real)v1;

@@ -9,7 +9,7 @@
 
 #include <cuda_runtime.h>
 
-/* Whether kernels may begin early: the device lets them, and their code waits for those before (steps.cu). */
+/* Whether kernels may begin early: the device allows it, and their code waits for those before (partials.cu). */
 bool nbody_cuda_overlaps();
 
 template <typename... Parameters, typename... Arguments>

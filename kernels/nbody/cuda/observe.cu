@@ -1,13 +1,15 @@
 /* Sums over bodies, shares of the mass, and the shortest time step. */
 #include "kernels/nbody/cuda/observe.cuh"
 
-#include "kernels/nbody/cuda/laws.cuh"
+#include "engine/device/cuda.h"
+#include "kernels/nbody/cuda/functions.cuh"
 #include "kernels/nbody/cuda/partials.cuh"
-#include "kernels/nbody/cuda/start.cuh"
 #include "kernels/nbody/cuda/steps.cuh"
 #include "kernels/nbody/physics.h"
 
-enum { THREADS = NBODY_PARTIAL_BODIES };
+#include <string.h>
+
+enum { THREADS = NBODY_PARTIAL_BODIES, BODY_SUMS = NBODY_LEAST };
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 
@@ -23,7 +25,7 @@ static __global__ void __launch_bounds__(THREADS)
     sum_bodies(int n, const Real *mass, const Real *position, const Real *velocity, double *partial) {
   __shared__ double shared[32];
   const int i = blockIdx.x * THREADS + threadIdx.x;
-  double terms[NBODY_POTENTIAL] = {0};
+  double terms[BODY_SUMS] = {0};
   if (i < n) {
     double x[3], v[3];
     const double m = mass[i];
@@ -37,34 +39,28 @@ static __global__ void __launch_bounds__(THREADS)
       terms[NBODY_ANGULAR_MOMENTUM + c] = m * (x[p] * v[q] - x[q] * v[p]);
     }
   }
-  for (int k = 0; k < NBODY_POTENTIAL; k++) {
+  for (int k = 0; k < BODY_SUMS; k++) {
     const double sum = over_block<add>(terms[k], shared);
     if (threadIdx.x == 0) partial[(size_t)k * gridDim.x + blockIdx.x] = sum;
   }
 }
 
 template <typename Real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out) {
-  (void)t;
   static const sim_cuda_kernel kernel = {"nbody_sum_bodies", "observe", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
-  const bool alone = w->plan.method == NBODY_ALONE, law = w->options.laws.pair != nullptr;
-  if (!alone && !law) nbody_cuda_potential<Real>(w);
-  if (w->laws.potential != nullptr) nbody_cuda_law_potential<Real>(w);
-  if (w->laws.outer != nullptr) nbody_cuda_law_outer(w, t);
+  const bool external = w->functions.energy != nullptr;
+  if (external) nbody_cuda_external_energy(w, t);
   sim_cuda_begin(&kernel);
   sum_bodies<Real><<<(unsigned)nbody_partials(s->n), THREADS, 0, stream()>>>(
       (int)s->n, (const Real *)s->mass, (const Real *)s->position, (const Real *)s->velocity, w->partial);
   sim_cuda_end(&kernel, 7.0 * sizeof(Real) * (double)s->n);
-  nbody_reduce_partials<add>(w, NBODY_MASS, NBODY_POTENTIAL, nbody_partials(s->n));
+  nbody_reduce_partials<add>(w->partial, BODY_SUMS, nbody_partials(s->n), w->result);
   double r[NBODY_QUANTITIES];
   read_back(r, w->result, sizeof r);
   out->mass = r[NBODY_MASS];
   out->kinetic = r[NBODY_KINETIC];
-  out->potential = alone                          ? 0
-                   : !law                         ? -w->options.G * r[NBODY_POTENTIAL]
-                   : w->laws.potential != nullptr ? r[NBODY_POTENTIAL]
-                                                  : NAN;
-  if (w->laws.outer != nullptr) out->potential += r[NBODY_OUTER];
+  out->potential = w->forces.solver->potential(w->forces.work);
+  if (external) out->potential += r[NBODY_EXTERNAL_ENERGY];
   for (int c = 0; c < 3; c++) {
     out->moment[c] = r[NBODY_MOMENT + c];
     out->momentum[c] = r[NBODY_MOMENTUM + c];
@@ -179,23 +175,9 @@ static __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x == 0) partial[blockIdx.x] = value;
 }
 
-/* Two bodies that fall towards each other. */
-struct falling {
-  double softening2, G;
-  __device__ double square(double dx, double dy, double dz, double masses) const {
-    return nbody_fall_time2(dx, dy, dz, softening2, G * masses);
-  }
-};
-
-template <typename Real>
-static __global__ void __launch_bounds__(THREADS)
-    fall(int n, const Real *m, const Real *x, const double *a, const double *j, falling law, double *partial) {
-  least_time(n, m, x, a, j, law, partial);
-}
-
 static double least_of_partials(nbody_work *w) {
   double value;
-  nbody_reduce_partials<least>(w, NBODY_LEAST, 1, nbody_partials(w->state.n));
+  nbody_reduce_partials<least>(w->partial, 1, nbody_partials(w->state.n), w->result + NBODY_LEAST);
   read_back(&value, w->result + NBODY_LEAST, sizeof value);
   return value;
 }
@@ -220,25 +202,7 @@ double nbody_cuda_step_aarseth(nbody_work *w, double eta, double dt) {
   return sqrt(eta * least_of_partials(w));
 }
 
-template <typename Real> double nbody_cuda_step_start(nbody_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_start_step", "time step", SIM_LIMIT_FP64};
-  const double n = (double)w->state.n, eps = w->options.softening;
-  nbody_cuda_finish(w);
-  if (w->laws.start != nullptr) {
-    nbody_cuda_law_start(w);
-    return sqrt(least_of_partials(w));
-  }
-  sim_cuda_begin(&kernel);
-  fall<Real><<<(unsigned)nbody_partials(w->state.n), THREADS, 0, stream()>>>(
-      (int)w->state.n, (const Real *)w->state.mass, (const Real *)w->state.position, w->state.acceleration,
-      w->state.jerk, falling{eps * eps, w->plan.method == NBODY_ALONE ? 0 : w->options.G}, w->partial);
-  sim_cuda_end(&kernel, 30 * n * n);
-  return sqrt(least_of_partials(w));
-}
-
 template void nbody_cuda_sums<float>(nbody_work *w, double t, nbody_sums *out);
 template void nbody_cuda_sums<double>(nbody_work *w, double t, nbody_sums *out);
 template void nbody_cuda_radii<float>(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
 template void nbody_cuda_radii<double>(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
-template double nbody_cuda_step_start<float>(nbody_work *w);
-template double nbody_cuda_step_start<double>(nbody_work *w);

@@ -9,6 +9,5 @@ template <typename Real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sum
 template <typename Real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
 double nbody_cuda_step_softened(nbody_work *w, double eta);
 double nbody_cuda_step_aarseth(nbody_work *w, double eta, double dt);
-template <typename Real> double nbody_cuda_step_start(nbody_work *w);
 
 #endif

@@ -3,30 +3,30 @@
 #include "kernels/nbody/cuda/steps.cuh"
 
 #include "kernels/nbody/cuda/launch.cuh"
-#include "kernels/nbody/cuda/laws.cuh"
+#include "kernels/nbody/cuda/functions.cuh"
 #include "kernels/nbody/physics.h"
 
 enum { THREADS = 128 };
 
-static __global__ void finish(nbody_raw raw, double *acceleration, double *jerk, size_t components) {
+static __global__ void finish(nbody_raw_force raw, double *acceleration, double *jerk, size_t components) {
   after_previous();
   for (size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x; k < components; k += (size_t)gridDim.x * THREADS) {
-    acceleration[k] = number(raw, acceleration, raw.acceleration, raw.unit, k, components);
-    if (jerk != nullptr) jerk[k] = number(raw, jerk, raw.jerk, raw.unit_jerk, k, components);
+    acceleration[k] = raw_component(raw, acceleration, raw.acceleration, raw.unit, k, components);
+    if (jerk != nullptr) jerk[k] = raw_component(raw, jerk, raw.jerk, raw.unit_jerk, k, components);
   }
 }
 
 /* DRIFT: and x += v drift; the acceleration is used up and left as zeros, which sums can be added to. */
 template <typename Real, bool DRIFT>
-static __global__ void kick(nbody_raw raw, Real *x, Real *v, double *acceleration, size_t components, double dt,
+static __global__ void kick(nbody_raw_force raw, Real *x, Real *v, double *acceleration, size_t components, double dt,
                             double drift) {
   after_previous();
   for (size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x; k < components; k += (size_t)gridDim.x * THREADS) {
-    const double a = number(raw, acceleration, raw.acceleration, raw.unit, k, components);
+    const double a = raw_component(raw, acceleration, raw.acceleration, raw.unit, k, components);
     const Real after = (Real)nbody_kicked(v[k], a, dt);
     v[k] = after;
     if (DRIFT) x[k] = (Real)nbody_drifted(x[k], after, drift);
-    if (DRIFT || raw.kind != nbody_raw::NBODY_RAW_NONE) acceleration[k] = DRIFT ? 0 : a;
+    if (DRIFT || raw.kind != NBODY_FORCE_FINAL) acceleration[k] = DRIFT ? 0 : a;
   }
 }
 
@@ -50,12 +50,12 @@ static __global__ void predict(Real *x, Real *v, const double *a, const double *
 }
 
 template <typename Real>
-static __global__ void correct(nbody_raw raw, Real *x, Real *v, const double *a, const double *j, const Real *x0,
+static __global__ void correct(nbody_raw_force raw, Real *x, Real *v, const double *a, const double *j, const Real *x0,
                                const Real *v0, const double *a0, const double *j0, size_t components, double dt) {
   after_previous();
   for (size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x; k < components; k += (size_t)gridDim.x * THREADS) {
-    const double a1 = number(raw, a, raw.acceleration, raw.unit, k, components);
-    const double j1 = number(raw, j, raw.jerk, raw.unit_jerk, k, components);
+    const double a1 = raw_component(raw, a, raw.acceleration, raw.unit, k, components);
+    const double j1 = raw_component(raw, j, raw.jerk, raw.unit_jerk, k, components);
     const double v1 = nbody_corrected_velocity(v0[k], a0[k], j0[k], a1, j1, dt);
     x[k] = (Real)nbody_corrected_position(x0[k], v0[k], v1, a0[k], a1, dt);
     v[k] = (Real)v1;
@@ -63,18 +63,6 @@ static __global__ void correct(nbody_raw raw, Real *x, Real *v, const double *a,
 }
 
 /* ---- launches ---- */
-
-/* All kernels are compiled for the same architectures: what one of them is made of tells it for all. Code for an older
- * one, which the driver has translated, does not wait. */
-bool nbody_cuda_overlaps() {
-  static int known = -1;
-  if (known < 0) {
-    cudaFuncAttributes of = {};
-    known =
-        sim_cuda_overlaps() && cudaFuncGetAttributes(&of, (const void *)finish) == cudaSuccess && of.ptxVersion >= 90;
-  }
-  return known != 0;
-}
 
 static size_t components_of(const nbody_work *w) { return 3 * (size_t)w->state.n; }
 
@@ -85,37 +73,37 @@ static unsigned grid_of(size_t components) {
 
 /* Bytes of a raw result beside the acceleration itself. */
 static double raw_bytes(const nbody_work *w) {
-  return w->raw.kind == nbody_raw::NBODY_RAW_PARTIAL ? 8.0 * w->raw.parts * (double)components_of(w) : 0;
+  return w->raw.kind == NBODY_FORCE_PARTS ? 8.0 * w->raw.parts * (double)components_of(w) : 0;
 }
 
 void nbody_cuda_finish(nbody_work *w) {
   static const sim_cuda_kernel kernel = {"nbody_finish", "force", SIM_LIMIT_BYTES};
-  if (w->raw.kind == nbody_raw::NBODY_RAW_NONE) return;
-  if (w->laws.finish != nullptr) {
-    nbody_cuda_law_finish(w);
-    w->raw.kind = nbody_raw::NBODY_RAW_NONE;
+  if (w->raw.kind == NBODY_FORCE_FINAL) return;
+  if (w->functions.finish != nullptr) {
+    nbody_cuda_external_finish(w);
+    w->raw.kind = NBODY_FORCE_FINAL;
     return;
   }
   const size_t components = components_of(w);
   nbody_launch(&kernel, (w->state.jerk != nullptr ? 2 : 1) * (16.0 * (double)components + raw_bytes(w)),
                grid_of(components), THREADS, finish, w->raw, w->state.acceleration, w->state.jerk, components);
-  w->raw.kind = nbody_raw::NBODY_RAW_NONE;
+  w->raw.kind = NBODY_FORCE_FINAL;
 }
 
 template <typename Real> void nbody_cuda_kick(nbody_work *w, double dt) {
   static const sim_cuda_kernel kernel = {"nbody_kick", "kick and drift", SIM_LIMIT_BYTES};
   if (w->state.jerk != NULL) nbody_cuda_finish(w); /* it is raw as well */
-  if (w->laws.kick != nullptr && w->raw.kind != nbody_raw::NBODY_RAW_NONE) {
-    nbody_cuda_law_kick(w, dt);
-    w->raw.kind = nbody_raw::NBODY_RAW_NONE;
+  if (w->functions.kick != nullptr && w->raw.kind != NBODY_FORCE_FINAL) {
+    nbody_cuda_external_kick(w, dt);
+    w->raw.kind = NBODY_FORCE_FINAL;
     return;
   }
   const size_t components = components_of(w);
-  const bool raw = w->raw.kind != nbody_raw::NBODY_RAW_NONE;
+  const bool raw = w->raw.kind != NBODY_FORCE_FINAL;
   nbody_launch(&kernel, (double)components * (2 * sizeof(Real) + (raw ? 16 : 8)) + raw_bytes(w), grid_of(components),
                THREADS, kick<Real, false>, w->raw, nullptr, (Real *)w->state.velocity, w->state.acceleration,
                components, dt, 0);
-  w->raw.kind = nbody_raw::NBODY_RAW_NONE;
+  w->raw.kind = NBODY_FORCE_FINAL;
 }
 
 template <typename Real> void nbody_cuda_drift(nbody_work *w, double dt) {
@@ -128,16 +116,16 @@ template <typename Real> void nbody_cuda_drift(nbody_work *w, double dt) {
 template <typename Real> void nbody_cuda_kick_drift(nbody_work *w, double kicked, double drifted) {
   static const sim_cuda_kernel kernel = {"nbody_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
   if (w->state.jerk != NULL) nbody_cuda_finish(w); /* it is raw as well */
-  if (w->laws.kick_drift != nullptr && w->raw.kind != nbody_raw::NBODY_RAW_NONE) {
-    nbody_cuda_law_kick_drift(w, kicked, drifted);
-    w->raw.kind = nbody_raw::NBODY_RAW_NONE;
+  if (w->functions.kick_drift != nullptr && w->raw.kind != NBODY_FORCE_FINAL) {
+    nbody_cuda_external_kick_drift(w, kicked, drifted);
+    w->raw.kind = NBODY_FORCE_FINAL;
     return;
   }
   const size_t components = components_of(w);
   nbody_launch(&kernel, (double)components * (4 * sizeof(Real) + 16) + raw_bytes(w), grid_of(components), THREADS,
                kick<Real, true>, w->raw, (Real *)w->state.position, (Real *)w->state.velocity, w->state.acceleration,
                components, kicked, drifted);
-  w->raw.kind = nbody_raw::NBODY_RAW_NONE;
+  w->raw.kind = NBODY_FORCE_FINAL;
 }
 
 template <typename Real> void nbody_cuda_predict(nbody_work *w, double dt) {
@@ -151,8 +139,8 @@ template <typename Real> void nbody_cuda_predict(nbody_work *w, double dt) {
 
 template <typename Real> void nbody_cuda_correct(nbody_work *w, double dt) {
   static const sim_cuda_kernel kernel = {"nbody_correct", "predict and correct", SIM_LIMIT_BYTES};
-  if (w->laws.correct != nullptr && w->raw.kind != nbody_raw::NBODY_RAW_NONE) {
-    nbody_cuda_law_correct(w, dt);
+  if (w->functions.correct != nullptr && w->raw.kind != NBODY_FORCE_FINAL) {
+    nbody_cuda_external_correct(w, dt);
     return;
   }
   const size_t components = components_of(w);

@@ -1,5 +1,5 @@
 /* Laws of the scenario's own: from the functions as they are given to forces, their time derivatives and potentials. */
-#include "kernels/nbody/nbody.h"
+#include "kernels/nbody/scenario/laws.h"
 
 #include <math.h>
 
@@ -50,6 +50,16 @@ static sim_status make_choice(sim_expr_builder *builder, const void *context, si
 
 sim_status nbody_laws_pick(const sim_expr *expr, int first, int count, sim_expr **out) {
   return with_builder(make_choice, &(choice){expr, first, count}, out);
+}
+
+sim_status nbody_laws_work(const sim_expr *expr, int count, double *out) {
+  sim_expr *part;
+  *out = 0;
+  if (expr == NULL) return SIM_OK;
+  SIM_TRY(nbody_laws_pick(expr, 0, count, &part));
+  *out = sim_expr_work(part);
+  sim_expr_free(&part);
+  return SIM_OK;
 }
 
 /* ---- external ---- */
@@ -128,8 +138,8 @@ static sim_status create_external(const sim_expr *given, bool jerk, nbody_laws *
   if (status != SIM_OK) return status;
   const int time = sim_expr_input_find(out->external, "t");
   for (int i = 0; i < sim_expr_output_count(out->external); i++)
-    if (sim_expr_depends(out->external, i, time)) out->timed = true;
-  if (!potential) out->potential = false;
+    if (sim_expr_depends(out->external, i, time)) out->time_dependent = true;
+  if (!potential) out->potential_known = false;
   return SIM_OK;
 }
 
@@ -205,7 +215,7 @@ static sim_status create_pair(const sim_expr *potential, const sim_expr *force, 
   const pair p = {potential, force != NULL ? force : derived, jerk};
   sim_status status = with_builder(make_pair, &p, &out->pair);
   sim_expr_free(&derived);
-  if (potential == NULL) out->potential = false;
+  if (potential == NULL) out->potential_known = false;
   return status;
 }
 
@@ -214,8 +224,8 @@ static sim_status create_pair(const sim_expr *potential, const sim_expr *force, 
 sim_status nbody_laws_create(const nbody_parameters *p, nbody_laws *out) {
   const bool jerk = p->integrate.scheme == NBODY_HERMITE4;
   sim_status status = SIM_OK;
-  *out = (nbody_laws){.potential = true};
-  out->alone = p->pair != NULL && sim_expr_always_zero(p->pair, 0);
+  *out = (nbody_laws){.potential_known = true};
+  out->no_pairs = p->pair != NULL && sim_expr_always_zero(p->pair, 0);
   if (p->external != NULL) status = create_external(p->external, jerk, out);
   if (status == SIM_OK && (p->pair != NULL || p->pair_force != NULL))
     status = create_pair(p->pair, p->pair_force, jerk, out);

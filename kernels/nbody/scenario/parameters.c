@@ -1,5 +1,5 @@
 /* The model's parameters: field tables, and the rules between fields. */
-#include "kernels/nbody/nbody.h"
+#include "kernels/nbody/scenario/laws.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -366,12 +366,12 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
     return SIM_OK;
   }
   SIM_TRY(status);
-  if (p->pair != NULL && !laws.alone && !sim_expr_depends(p->pair, 0, 0))
+  if (p->pair != NULL && !laws.no_pairs && !sim_expr_depends(p->pair, 0, 0))
     sim_faults_add(faults, 0, "pair", "expected a potential that depends on r2, or 0: this one gives no force");
   const double limit = p->integrate.max_energy_error;
-  if (!isnan(limit) && !laws.potential)
+  if (!isnan(limit) && !laws.potential_known)
     sim_faults_add(faults, 0, "integrate.max_energy_error", "needs potentials: the energy of a force alone is unknown");
-  else if (!isnan(limit) && laws.timed)
+  else if (!isnan(limit) && laws.time_dependent)
     sim_faults_add(faults, 0, "integrate.max_energy_error",
                    "has no meaning where external depends on t: the energy changes");
   nbody_laws_free(&laws);
@@ -402,7 +402,7 @@ static void make_tables(nbody_parameters *p, sim_faults *faults) {
   *table = NULL;
 }
 
-double nbody_constant(const nbody_parameters *p) {
+double nbody_gravitational_constant(const nbody_parameters *p) {
   const sim_units *units = &p->common.units;
   if (!isnan(p->gravity.G)) return p->gravity.G;
   return units->given ? 6.67430e-11 / sim_units_si(units, (sim_dimension){3, -1, -2}) : 1;
@@ -413,7 +413,7 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   const bool law = p->pair != NULL || p->pair_force != NULL;
   SIM_TRY(check_laws(p, faults));
   make_tables(p, faults);
-  if (!law) p->gravity.G = nbody_constant(p);
+  if (!law) p->gravity.G = nbody_gravitational_constant(p);
   if (isnan(p->integrate.eta)) p->integrate.eta = p->integrate.scheme == NBODY_HERMITE4 ? 0.01 : 0.2;
   check_bodies(&p->bodies, faults);
   check_time(&p->integrate, p->gravity.softening, law, faults);

@@ -1,7 +1,7 @@
 /* How a run begins: its arrays, its bodies in their places, and a look at whether they stand apart. */
 #include "kernels/nbody/run.h"
 
-#include "kernels/nbody/cpu/field.h"
+#include "kernels/nbody/cpu/evaluator.h"
 
 #include "engine/run/startup.h"
 
@@ -171,10 +171,10 @@ static bool fits_single(double value) {
 }
 
 /* Squared distances of bodies that lie apart in the order of ids by all powers of two, r2[count]. */
-static int64_t some_distances(const nbody_run *run, const void *positions, double r2[NBODY_FIELD_BLOCK]) {
+static int64_t some_distances(const nbody_run *run, const void *positions, double r2[NBODY_EVALUATOR_BLOCK]) {
   int64_t count = 0;
   for (int64_t apart = 1; apart < run->n; apart *= 2)
-    for (int64_t k = 0; k < 8 && count < NBODY_FIELD_BLOCK; k++) {
+    for (int64_t k = 0; k < 8 && count < NBODY_EVALUATOR_BLOCK; k++) {
       const int64_t i = k * (run->n - apart) / 8;
       r2[count] = 0;
       for (int c = 0; c < 3; c++) {
@@ -190,14 +190,14 @@ static int64_t some_distances(const nbody_run *run, const void *positions, doubl
 static sim_status check_single_range(const nbody_run *run) {
   const void *positions;
   void *copy;
-  nbody_field *field = NULL;
-  double r2[NBODY_FIELD_BLOCK];
+  nbody_evaluator *field = NULL;
+  double r2[NBODY_EVALUATOR_BLOCK];
   sim_status status = fetch(run, &run->position, &positions, &copy);
   const int64_t count = status == SIM_OK ? some_distances(run, positions, r2) : 0;
   free(copy);
-  if (status == SIM_OK) status = nbody_field_create(run->laws.pair, NULL, SIM_ISA_PLAIN, 1, &field);
+  if (status == SIM_OK) status = nbody_evaluator_create(run->laws.pair, NULL, SIM_ISA_PLAIN, 1, &field);
   if (status == SIM_OK) {
-    const double *force = nbody_field_run(field, &(nbody_column){r2, SIM_F64, false}, 0, count);
+    const double *force = nbody_evaluator_run(field, &(nbody_evaluator_input){r2, SIM_F64, false}, 0, count);
     for (int64_t k = 0; k < count && status == SIM_OK; k++)
       if (!fits_single(r2[k]) || !fits_single(force[k]))
         status = sim_fail(SIM_ERR_SCENARIO,
@@ -205,7 +205,7 @@ static sim_status check_single_range(const nbody_run *run) {
                           "both in fp32, from 1e-38 to 3e38: take other units, or precision = \"double\"",
                           r2[k], force[k]);
   }
-  nbody_field_destroy(&field);
+  nbody_evaluator_destroy(&field);
   return status;
 }
 
@@ -231,7 +231,7 @@ sim_status nbody_check_force(const nbody_run *run, const nbody_options *options)
   void *copy;
   double mass;
   const bool own = run->laws.pair != NULL || run->laws.external != NULL;
-  if (run->laws.pair != NULL && !run->laws.alone && options->single_pairs) SIM_TRY(check_single_range(run));
+  if (run->laws.pair != NULL && !run->laws.no_pairs && options->single_pairs) SIM_TRY(check_single_range(run));
   SIM_TRY(find_infinite(run, &run->acceleration, &bad));
   if (bad < 0) SIM_TRY(find_infinite(run, &run->jerk, &bad));
   if (bad < 0) return SIM_OK;
@@ -259,7 +259,7 @@ sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) {
   int64_t heaviest, fastest;
   double mass, speed;
   const bool kinetic = isfinite(sums->kinetic);
-  if (kinetic && (isfinite(sums->potential) || !run->laws.potential)) return SIM_OK;
+  if (kinetic && (isfinite(sums->potential) || !run->laws.potential_known)) return SIM_OK;
   SIM_TRY(find_greatest(run, &run->mass, &heaviest, &mass));
   SIM_TRY(find_greatest(run, &run->velocity, &fastest, &speed));
   const uint64_t *id = run->id.data;
@@ -294,23 +294,23 @@ static double length(const double *x, int64_t stride) {
   return sqrt(x[0] * x[0] + x[stride] * x[stride] + x[2 * stride] * x[2 * stride]);
 }
 
-static double least_time(const nbody_run *run, const nbody_field *field, const motion *m) {
+static double least_time(const nbody_run *run, const nbody_evaluator *field, const motion *m) {
   static const double begin = 0;
   const void *const vectors[] = {m->position, m->velocity, m->acceleration};
   const size_t real = sim_dtype_size(run->ops->dtype), n = (size_t)run->n;
-  nbody_column in[10];
+  nbody_evaluator_input in[10];
   double least = INFINITY;
   for (size_t k = 0; k < 9; k++) {
     const size_t size = k < 6 ? real : sizeof(double);
-    in[k] = (nbody_column){(const char *)vectors[k / 3] + k % 3 * n * size, k < 6 ? run->ops->dtype : SIM_F64, false};
+    in[k] = (nbody_evaluator_input){(const char *)vectors[k / 3] + k % 3 * n * size, k < 6 ? run->ops->dtype : SIM_F64, false};
   }
-  in[9] = (nbody_column){&begin, SIM_F64, true};
-  for (int64_t first = 0; first < run->n; first += NBODY_FIELD_BLOCK) {
-    const int64_t count = run->n - first < NBODY_FIELD_BLOCK ? run->n - first : NBODY_FIELD_BLOCK;
-    const double *snap = nbody_field_run(field, in, first, count);
+  in[9] = (nbody_evaluator_input){&begin, SIM_F64, true};
+  for (int64_t first = 0; first < run->n; first += NBODY_EVALUATOR_BLOCK) {
+    const int64_t count = run->n - first < NBODY_EVALUATOR_BLOCK ? run->n - first : NBODY_EVALUATOR_BLOCK;
+    const double *snap = nbody_evaluator_run(field, in, first, count);
     for (int64_t k = 0; k < count; k++) {
       const double a = length((const double *)m->acceleration + first + k, run->n);
-      const double j = length((const double *)m->jerk + first + k, run->n), s = length(snap + k, NBODY_FIELD_BLOCK);
+      const double j = length((const double *)m->jerk + first + k, run->n), s = length(snap + k, NBODY_EVALUATOR_BLOCK);
       if (j > 0 && a > 0) least = fmin(least, a / j);
       if (s > 0 && a > 0) least = fmin(least, sqrt(a / s));
       if (s > 0 && j > 0) least = fmin(least, j / s);
@@ -321,14 +321,14 @@ static double least_time(const nbody_run *run, const nbody_field *field, const m
 
 sim_status nbody_external_start(const nbody_run *run, double *out) {
   sim_expr *snap;
-  nbody_field *field = NULL;
+  nbody_evaluator *field = NULL;
   motion m = {0};
   SIM_TRY(nbody_laws_snap(&run->laws, &snap));
-  sim_status status = nbody_field_create(snap, "t", SIM_ISA_PLAIN, 1, &field);
+  sim_status status = nbody_evaluator_create(snap, "t", SIM_ISA_PLAIN, 1, &field);
   if (status == SIM_OK) status = fetch_motion(run, &m);
   if (status == SIM_OK) *out = least_time(run, field, &m);
   for (int i = 0; i < 4; i++) free(m.copies[i]);
-  nbody_field_destroy(&field);
+  nbody_evaluator_destroy(&field);
   sim_expr_free(&snap);
   return status;
 }

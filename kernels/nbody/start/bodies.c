@@ -2,7 +2,7 @@
 
 #include "engine/reduce.h"
 #include "engine/run/startup.h"
-#include "kernels/nbody/cpu/field.h"
+#include "kernels/nbody/cpu/evaluator.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -146,18 +146,18 @@ static void place(const nbody_group *group, nbody_bodies *part) {
 }
 
 static sim_status add_field(const sim_expr *expr, nbody_bodies *part) {
-  nbody_field *field;
-  nbody_column in[3];
+  nbody_evaluator *field;
+  nbody_evaluator_input in[3];
   if (expr == NULL) return SIM_OK;
-  for (int c = 0; c < 3; c++) in[c] = (nbody_column){part->position[c], SIM_F64, false};
-  SIM_TRY(nbody_field_create(expr, NULL, SIM_ISA_PLAIN, 1, &field));
-  for (int64_t first = 0; first < part->n; first += NBODY_FIELD_BLOCK) {
-    const int64_t count = part->n - first < NBODY_FIELD_BLOCK ? part->n - first : NBODY_FIELD_BLOCK;
-    const double *more = nbody_field_run(field, in, first, count);
+  for (int c = 0; c < 3; c++) in[c] = (nbody_evaluator_input){part->position[c], SIM_F64, false};
+  SIM_TRY(nbody_evaluator_create(expr, NULL, SIM_ISA_PLAIN, 1, &field));
+  for (int64_t first = 0; first < part->n; first += NBODY_EVALUATOR_BLOCK) {
+    const int64_t count = part->n - first < NBODY_EVALUATOR_BLOCK ? part->n - first : NBODY_EVALUATOR_BLOCK;
+    const double *more = nbody_evaluator_run(field, in, first, count);
     for (int c = 0; c < 3; c++)
-      for (int64_t i = 0; i < count; i++) part->velocity[c][first + i] += more[c * NBODY_FIELD_BLOCK + i];
+      for (int64_t i = 0; i < count; i++) part->velocity[c][first + i] += more[c * NBODY_EVALUATOR_BLOCK + i];
   }
-  nbody_field_destroy(&field);
+  nbody_evaluator_destroy(&field);
   for (int64_t i = 0; i < part->n; i++)
     for (int c = 0; c < 3; c++)
       if (!isfinite(part->velocity[c][i]))
@@ -234,7 +234,7 @@ double nbody_bodies_bytes(const nbody_parts *parts, double stage) {
 
 static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_part *which, double *scratch,
                             nbody_bodies *part) {
-  const nbody_maker maker = {p->common.seed, nbody_constant(p), p->gravity.softening, setup->threads};
+  const nbody_maker maker = {p->common.seed, nbody_gravitational_constant(p), p->gravity.softening, setup->threads};
   const sim_schema *schema = which->item->schema;
   const void *data = which->item->data;
   if (schema == &nbody_each_schema) {

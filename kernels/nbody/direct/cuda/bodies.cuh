@@ -3,9 +3,9 @@
 #define NBODY_CUDA_BODIES_CUH
 
 #include "kernels/nbody/direct/cuda/pair.cuh"
-#include "kernels/nbody/cuda/work.h"
+#include "kernels/nbody/direct/cuda/direct.h"
 
-template <typename Real> bodies<Real> bodies_of(const nbody_work *w) {
+template <typename Real> bodies<Real> bodies_of(const nbody_solver_work *w) {
   bodies<Real> b;
   b.n = (int)w->state.n;
   b.mass = (const Real *)w->state.mass;

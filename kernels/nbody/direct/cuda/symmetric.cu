@@ -157,7 +157,7 @@ template <typename Real> static __global__ void find_group_masses(const bodies<R
   if (threadIdx.x % 32 == 0) group_mass[g] = same ? mass : NAN;
 }
 
-template <typename Real> void nbody_cuda_symmetric_prepare(nbody_work *w) {
+template <typename Real> void nbody_cuda_symmetric_prepare(nbody_solver_work *w) {
   static const sim_cuda_kernel kernel = {"nbody_find_group_masses", "force", SIM_LIMIT_BYTES};
   const int groups = nbody_cuda_groups(&w->options, &w->plan);
   sim_cuda_begin(&kernel);
@@ -166,7 +166,7 @@ template <typename Real> void nbody_cuda_symmetric_prepare(nbody_work *w) {
   sim_cuda_end(&kernel, sizeof(Real) * (double)w->options.n);
 }
 
-template <typename Real, int K> static void launch(nbody_work *w) {
+template <typename Real, int K> static void launch(nbody_solver_work *w) {
   static const sim_cuda_kernel kernel = {"nbody_symmetric", "force", SIM_LIMIT_FP32};
   const nbody_options *options = &w->options;
   const double n = (double)options->n, eps = options->softening * w->scaling.position;
@@ -183,14 +183,14 @@ template <typename Real, int K> static void launch(nbody_work *w) {
                bodies_of<Real>(w), of, (unsigned long long *)w->state.acceleration);
 }
 
-template <typename Real> void nbody_cuda_symmetric(nbody_work *w) {
+template <typename Real> void nbody_cuda_symmetric(nbody_solver_work *w) {
   switch (w->plan.bodies) {
   case 4: launch<Real, 4>(w); break;
   case 8: launch<Real, 8>(w); break;
   default: launch<Real, 12>(w); break;
   }
 }
-template void nbody_cuda_symmetric<float>(nbody_work *w);
-template void nbody_cuda_symmetric<double>(nbody_work *w);
-template void nbody_cuda_symmetric_prepare<float>(nbody_work *w);
-template void nbody_cuda_symmetric_prepare<double>(nbody_work *w);
+template void nbody_cuda_symmetric<float>(nbody_solver_work *w);
+template void nbody_cuda_symmetric<double>(nbody_solver_work *w);
+template void nbody_cuda_symmetric_prepare<float>(nbody_solver_work *w);
+template void nbody_cuda_symmetric_prepare<double>(nbody_solver_work *w);

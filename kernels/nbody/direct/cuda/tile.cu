@@ -9,13 +9,13 @@ static __global__ void __launch_bounds__(TILE_THREADS)
   tile_sum<Real, Pair, K, SUMS>(b, law, per_split, acceleration, jerk);
 }
 
-nbody_cuda_tiles nbody_cuda_cut(const nbody_work *w) {
+nbody_cuda_tiles nbody_cuda_cut(const nbody_solver_work *w) {
   const int64_t n = w->options.n, own = TILE_THREADS * w->plan.bodies;
   const int per = (int)((n + w->plan.splits - 1) / w->plan.splits);
   return {(unsigned)((n + own - 1) / own), (unsigned)w->plan.splits, (per + 31) / 32 * 32};
 }
 
-template <typename Real, typename Pair, int K, int SUMS> static void launch(nbody_work *w) {
+template <typename Real, typename Pair, int K, int SUMS> static void launch(nbody_solver_work *w) {
   static const bool narrow = sizeof(Pair) == sizeof(float);
   static const sim_cuda_kernel kernel = {SUMS == 6 ? "nbody_tile_jerk" : "nbody_tile", "force",
                                          narrow ? SIM_LIMIT_FP32 : SIM_LIMIT_FP64};
@@ -26,20 +26,20 @@ template <typename Real, typename Pair, int K, int SUMS> static void launch(nbod
                bodies_of<Real>(w), gravity<Pair>{(Pair)(eps * eps)}, cut.per_split, w->parts, w->parts_jerk);
 }
 
-template <typename Real, typename Pair, int K> static void launch(nbody_work *w) {
+template <typename Real, typename Pair, int K> static void launch(nbody_solver_work *w) {
   if (w->options.jerk)
     launch<Real, Pair, K, 6>(w);
   else
     launch<Real, Pair, K, 3>(w);
 }
 
-template <typename Real, typename Pair> void nbody_cuda_tile(nbody_work *w) {
+template <typename Real, typename Pair> void nbody_cuda_tile(nbody_solver_work *w) {
   switch (w->plan.bodies) {
   case 1: launch<Real, Pair, 1>(w); break;
   case 2: launch<Real, Pair, 2>(w); break;
   default: launch<Real, Pair, 4>(w); break;
   }
 }
-template void nbody_cuda_tile<float, float>(nbody_work *w);
-template void nbody_cuda_tile<double, float>(nbody_work *w);
-template void nbody_cuda_tile<double, double>(nbody_work *w);
+template void nbody_cuda_tile<float, float>(nbody_solver_work *w);
+template void nbody_cuda_tile<double, float>(nbody_solver_work *w);
+template void nbody_cuda_tile<double, double>(nbody_solver_work *w);

@@ -5,7 +5,7 @@
 #define NBODY_CUDA_MAPPED_CUH
 
 #include "kernels/common/device.cuh"
-#include "kernels/nbody/cuda/raw.h"
+#include "kernels/nbody/cuda/reduce.cuh"
 
 #include <math.h>
 

@@ -6,10 +6,6 @@
 #include "kernels/nbody/direct/cuda/pair.cuh"
 #include "kernels/nbody/cuda/reduce.cuh"
 
-__device__ inline double square3(const double *x, size_t n, size_t i) {
-  return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
-}
-
 /* law.square(dx, dy, dz, m_i + m_j). The kernel has __launch_bounds__(NBODY_PARTIAL_BODIES). */
 template <typename Real, typename Law>
 __device__ __forceinline__ void least_time(int n, const Real *m, const Real *x, const double *a, const double *j,

@@ -115,11 +115,11 @@ static double nearest(const nbody_bodies *b) {
 sim_status nbody_check_places(const nbody_run *run, const nbody_parameters *p, const nbody_bodies *bodies) {
   const bool state = run->ops->dtype == SIM_F32;
   if (p->common.precision == SIM_DOUBLE || bodies->n < 2 || bodies->n >= UINT32_MAX) return SIM_OK;
-  if (!state && run->laws.alone) return SIM_OK;
+  if (!state && run->laws.no_pairs) return SIM_OK;
   const rounding r = rounding_of(bodies, state);
   const double softening = run->laws.pair == NULL ? p->gravity.softening : 0;
   SIM_TRY(refuse_merged(&r, state, state ? 0 : 1e-3 * softening));
-  if (run->laws.alone || sim_single_spacing(r.far) <= 1e-3 * softening) return SIM_OK;
+  if (run->laws.no_pairs || sim_single_spacing(r.far) <= 1e-3 * softening) return SIM_OK;
   sim_resolution_warn(r.far, hypot(nearest(bodies), softening),
                       softening > 0 ? "the least distance of bodies, with softening," : "the least distance of bodies",
                       state ? "put the bodies nearer to the origin" : "leave out bodies that are far away");

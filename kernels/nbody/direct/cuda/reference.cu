@@ -5,7 +5,7 @@
 #include "engine/device/cuda.h"
 
 template <typename Real, typename Pair>
-static __global__ void twin(const bodies<Real> b, Pair softening2, double *acceleration, double *jerk) {
+static __global__ void reference(const bodies<Real> b, Pair softening2, double *acceleration, double *jerk) {
   const double3 centre = centre_of(b.position, b.n, (Pair)0), rest = centre_of(b.velocity, b.n, (Pair)0);
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= b.n) return;
@@ -31,14 +31,14 @@ static __global__ void twin(const bodies<Real> b, Pair softening2, double *accel
   }
 }
 
-template <typename Real, typename Pair> void nbody_cuda_twin(nbody_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_twin", "force", SIM_LIMIT_BYTES};
+template <typename Real, typename Pair> void nbody_cuda_reference(nbody_solver_work *w) {
+  static const sim_cuda_kernel kernel = {"nbody_reference", "force", SIM_LIMIT_BYTES};
   const double eps = w->options.softening * w->scaling.position, n = (double)w->options.n;
   sim_cuda_begin(&kernel);
-  twin<Real, Pair><<<(unsigned)((w->options.n + 127) / 128), 128, 0, (cudaStream_t)sim_cuda_stream()>>>(
+  reference<Real, Pair><<<(unsigned)((w->options.n + 127) / 128), 128, 0, (cudaStream_t)sim_cuda_stream()>>>(
       bodies_of<Real>(w), (Pair)(eps * eps), w->parts, w->parts_jerk);
   sim_cuda_end(&kernel, 4 * sizeof(Real) * n * n);
 }
-template void nbody_cuda_twin<float, float>(nbody_work *w);
-template void nbody_cuda_twin<double, float>(nbody_work *w);
-template void nbody_cuda_twin<double, double>(nbody_work *w);
+template void nbody_cuda_reference<float, float>(nbody_solver_work *w);
+template void nbody_cuda_reference<double, float>(nbody_solver_work *w);
+template void nbody_cuda_reference<double, double>(nbody_solver_work *w);

@@ -1,5 +1,5 @@
-/* The operations of a run that every device fills in: kicks, drifts, prediction and correction, sums over bodies. Forces
- * between bodies come from a solver (solver.h). */
+/* The operations of a run that every device fills in: kicks, drifts, prediction and correction, sums over bodies.
+ * Forces between bodies come from a solver (solver.h). */
 #ifndef NBODY_OPS_H
 #define NBODY_OPS_H
 
@@ -21,7 +21,7 @@ typedef struct nbody_work nbody_work;
 /* One kind of device and one type of the state. Operations without a result only queue work, and need nothing from the
  * host but their arguments; operations with a result wait for it. */
 typedef struct nbody_ops {
-  sim_dtype dtype; /* of mass, position, velocity */
+  sim_dtype dtype;                               /* of mass, position, velocity */
   double (*bytes)(const nbody_options *options); /* that create will take, in the device's memory */
   /* Borrows the arrays of `state` and the forces. SIM_ERR_NO_MEMORY. */
   sim_status (*create)(const nbody_options *options, const nbody_state *state, nbody_forces forces, nbody_work **out);
@@ -39,7 +39,7 @@ typedef struct nbody_ops {
   /* Least over the bodies; INFINITY where nothing limits the step. */
   double (*step_softened)(nbody_work *work, double eta);           /* eta sqrt(eps / |a|) */
   double (*step_aarseth)(nbody_work *work, double eta, double dt); /* after a corrected step of dt */
-  void (*sums)(nbody_work *work, double t, nbody_sums *out); /* potential: pairs and the external one at time t */
+  void (*sums)(nbody_work *work, double t, nbody_sums *out);       /* potential: pairs and the external one at time t */
   /* options.observe over all bodies at time t, in its order: values[count]. */
   sim_status (*observe)(nbody_work *work, double t, double *values);
   /* Radii about `centre` that hold each of nbody_radius_fractions of the mass. */

@@ -194,7 +194,8 @@ static void check_pairs(const pair_of_states *s, int law, bool single_pairs, boo
 static void test_pairs(void **state) {
   (void)state;
   static const int64_t sizes[] = {2, 33, 700};
-  static const nbody_direct_plan plans[] = {{NBODY_DIRECT_TILE, 1, 0, 1}, {NBODY_DIRECT_TILE, 2, 0, 3}, {NBODY_DIRECT_TILE, 4, 0, 8}};
+  static const nbody_direct_plan plans[] = {
+      {NBODY_DIRECT_TILE, 1, 0, 1}, {NBODY_DIRECT_TILE, 2, 0, 3}, {NBODY_DIRECT_TILE, 4, 0, 8}};
   for (int law = 0; law < LAWS; law++)
     for (int k = 0; k < 3; k++)
       for (int form = 0; form < 3; form++) {
@@ -264,8 +265,8 @@ static void trap(int64_t n, bool single, bool jerk) {
   pair_of_states s = make(n, single, jerk);
   nbody_options options = options_of(n, single, jerk);
   nbody_sums a, b;
-  options.laws = (nbody_laws){
-      .external = law_external(jerk), .no_pairs = true, .time_dependent = true, .potential_known = true};
+  options.laws =
+      (nbody_laws){.external = law_external(jerk), .no_pairs = true, .time_dependent = true, .potential_known = true};
   side host = side_cpu(&options, &s.host), device = side_gpu(&options, &s.device, NULL);
   const nbody_ops *cpu = host.ops, *gpu = device.ops;
   nbody_work *here = host.work, *there = device.work;

@@ -134,12 +134,14 @@ static void check_all_plans(const pair_system *s) {
       check(s, single, jerk, (nbody_direct_plan){.method = NBODY_DIRECT_REFERENCE});
       for (int k = 0; k < 3; k++)
         for (int p = 0; p < 3; p++)
-          check(s, single, jerk, (nbody_direct_plan){.method = NBODY_DIRECT_TILE, .bodies = bodies[k], .splits = splits[p]});
+          check(s, single, jerk,
+                (nbody_direct_plan){.method = NBODY_DIRECT_TILE, .bodies = bodies[k], .splits = splits[p]});
     }
     if (!single || s->softening == 0) continue;
     for (int k = 0; k < 3; k++)
       for (int c = 0; c < 4; c++)
-        check(s, true, false, (nbody_direct_plan){.method = NBODY_DIRECT_SYMMETRIC, .bodies = lanes[k], .chunk = chunks[c]});
+        check(s, true, false,
+              (nbody_direct_plan){.method = NBODY_DIRECT_SYMMETRIC, .bodies = lanes[k], .chunk = chunks[c]});
   }
 }
 
@@ -167,7 +169,8 @@ static void test_many_bodies(void **state) {
         check(&s, single, false, nbody_direct_choose(&options));
         if (single && s.softening > 0)
           for (int lanes = 4; lanes <= 12; lanes += 4)
-            check(&s, true, false, (nbody_direct_plan){.method = NBODY_DIRECT_SYMMETRIC, .bodies = lanes, .chunk = 512});
+            check(&s, true, false,
+                  (nbody_direct_plan){.method = NBODY_DIRECT_SYMMETRIC, .bodies = lanes, .chunk = 512});
       }
       pair_system_free(&s);
     }

@@ -1,5 +1,5 @@
-/* The direct sums: every instruction set and precision against a reference in long double and against the reference form,
- * the same bits where they are promised, momentum. */
+/* The direct sums: every instruction set and precision against a reference in long double and against the reference
+ * form, the same bits where they are promised, momentum. */
 #include "kernels/nbody/direct/cpu/direct.h"
 #include "tests/unit/pair_system.h"
 
@@ -188,8 +188,9 @@ static void coincident(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(against_reference), cmocka_unit_test(against_reference_form), cmocka_unit_test(same_bits),
-      cmocka_unit_test(momentum),          cmocka_unit_test(coincident),
+      cmocka_unit_test(against_reference), cmocka_unit_test(against_reference_form),
+      cmocka_unit_test(same_bits),         cmocka_unit_test(momentum),
+      cmocka_unit_test(coincident),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

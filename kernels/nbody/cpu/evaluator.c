@@ -16,7 +16,8 @@ struct nbody_evaluator {
   size_t stride, columns;
 };
 
-sim_status nbody_evaluator_create(const sim_expr *expr, const char *uniform, sim_isa isa, int threads, nbody_evaluator **out) {
+sim_status nbody_evaluator_create(const sim_expr *expr, const char *uniform, sim_isa isa, int threads,
+                                  nbody_evaluator **out) {
   bool one[SIM_EXPR_INPUTS_MAX] = {false};
   nbody_evaluator *f = *out = calloc(1, sizeof *f);
   if (f == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for functions of bodies");
@@ -50,7 +51,8 @@ double nbody_evaluator_bytes(const nbody_evaluator *field) {
          (double)sim_expr_program_bytes(field->program);
 }
 
-const double *nbody_evaluator_run(const nbody_evaluator *f, const nbody_evaluator_input *inputs, int64_t first, int64_t count) {
+const double *nbody_evaluator_run(const nbody_evaluator *f, const nbody_evaluator_input *inputs, int64_t first,
+                                  int64_t count) {
   char *room = f->room + (size_t)thread_number() * f->stride;
   double *columns = (double *)(void *)(room + f->columns), *results = columns + f->inputs * NBODY_EVALUATOR_BLOCK;
   const void *in[SIM_EXPR_INPUTS_MAX];

@@ -37,7 +37,8 @@ static sim_status create_fields(nbody_functions *f) {
   f->observe = calloc(observe_count(options) + 1, sizeof *f->observe);
   if (f->observe == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for functions of bodies");
   for (size_t i = 0; i < observe_count(options); i++)
-    SIM_TRY(nbody_evaluator_create(options->observe->items[i].expr, "t", options->isa, options->threads, &f->observe[i]));
+    SIM_TRY(
+        nbody_evaluator_create(options->observe->items[i].expr, "t", options->isa, options->threads, &f->observe[i]));
   return SIM_OK;
 }
 
@@ -101,7 +102,8 @@ static void body_inputs(const nbody_functions *f, const double *t, nbody_evaluat
 
 typedef void block_work(nbody_functions *f, const double *results, int64_t first, int64_t count);
 
-static void over_bodies(nbody_functions *f, const nbody_evaluator *field, const nbody_evaluator_input *in, block_work *work) {
+static void over_bodies(nbody_functions *f, const nbody_evaluator *field, const nbody_evaluator_input *in,
+                        block_work *work) {
   const int64_t n = f->state.n;
 #pragma omp parallel for schedule(static) num_threads(f->options.threads) if (n >= PARALLEL_FROM)
   for (int64_t first = 0; first < n; first += NBODY_EVALUATOR_BLOCK) {
@@ -121,7 +123,7 @@ static void add_force(nbody_functions *f, const double *results, int64_t first, 
 static void keep_energy(nbody_functions *f, const double *results, int64_t first, int64_t count) {
   for (int64_t i = 0; i < count; i++) {
     const double m = f->state.dtype == SIM_F32 ? (double)((const float *)f->state.mass)[first + i]
-                                         : ((const double *)f->state.mass)[first + i];
+                                               : ((const double *)f->state.mass)[first + i];
     f->terms[first + i] = m * results[i];
   }
 }

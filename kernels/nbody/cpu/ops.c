@@ -19,8 +19,8 @@ struct nbody_work {
   nbody_state state;
   nbody_forces forces;
   nbody_functions *functions;
-  void *memory;            /* one piece for all arrays below */
-  real *x0, *v0;           /* Hermite scheme: before the step, [3][n] */
+  void *memory;  /* one piece for all arrays below */
+  real *x0, *v0; /* Hermite scheme: before the step, [3][n] */
   double *a0, *j0;
   double *terms, *partial; /* [2 n], [ranges] */
 };

@@ -33,48 +33,52 @@ static sim_status add_external(const nbody_options *options, const char *real, s
                    "};\n",
                    jerk, speed, jerk ? ", j, j + 1, j + 2" : "", speed);
   sim_bytes_format(text, "typedef %s real;\n", real);
-  sim_bytes_text(text,
-                 "#define KERNEL(threads) extern \"C\" __global__ void __launch_bounds__(threads)\n"
-                 "KERNEL(EXTERNAL_THREADS) nbody_external_finish(nbody_raw_force raw, double *a, double *j, const real *x,\n"
-                 "                                          const real *v, int n, double t) {\n"
-                 "  external_finish<external_law>(raw, a, j, x, v, n, t);\n"
-                 "}\n"
-                 "KERNEL(EXTERNAL_THREADS) nbody_external_kick(nbody_raw_force raw, real *x, real *v, double *a, int n,\n"
-                 "                                        double dt, double drift, double t) {\n"
-                 "  external_kick<external_law, false>(raw, x, v, a, n, dt, drift, t);\n"
-                 "}\n"
-                 "KERNEL(EXTERNAL_THREADS) nbody_external_kick_drift(nbody_raw_force raw, real *x, real *v, double *a, int n,\n"
-                 "                                              double dt, double drift, double t) {\n"
-                 "  external_kick<external_law, true>(raw, x, v, a, n, dt, drift, t);\n"
-                 "}\n"
-                 "KERNEL(NBODY_PARTIAL_BODIES) nbody_external_energy(const real *m, const real *x, const real *v, int n,\n"
-                 "                                             double t, double *partial) {\n"
-                 "  external_potential<external_law>(m, x, v, n, t, partial);\n"
-                 "}\n");
+  sim_bytes_text(
+      text,
+      "#define KERNEL(threads) extern \"C\" __global__ void __launch_bounds__(threads)\n"
+      "KERNEL(EXTERNAL_THREADS) nbody_external_finish(nbody_raw_force raw, double *a, double *j, const real *x,\n"
+      "                                          const real *v, int n, double t) {\n"
+      "  external_finish<external_law>(raw, a, j, x, v, n, t);\n"
+      "}\n"
+      "KERNEL(EXTERNAL_THREADS) nbody_external_kick(nbody_raw_force raw, real *x, real *v, double *a, int n,\n"
+      "                                        double dt, double drift, double t) {\n"
+      "  external_kick<external_law, false>(raw, x, v, a, n, dt, drift, t);\n"
+      "}\n"
+      "KERNEL(EXTERNAL_THREADS) nbody_external_kick_drift(nbody_raw_force raw, real *x, real *v, double *a, int n,\n"
+      "                                              double dt, double drift, double t) {\n"
+      "  external_kick<external_law, true>(raw, x, v, a, n, dt, drift, t);\n"
+      "}\n"
+      "KERNEL(NBODY_PARTIAL_BODIES) nbody_external_energy(const real *m, const real *x, const real *v, int n,\n"
+      "                                             double t, double *partial) {\n"
+      "  external_potential<external_law>(m, x, v, n, t, partial);\n"
+      "}\n");
   if (jerk)
-    sim_bytes_text(text,
-                   "KERNEL(EXTERNAL_THREADS) nbody_external_correct(nbody_raw_force raw, real *x, real *v, const double *a,\n"
-                   "                                           const double *j, const real *x0, const real *v0,\n"
-                   "                                           const double *a0, const double *j0, int n, double dt,\n"
-                   "                                           double t) {\n"
-                   "  external_correct<external_law>(raw, x, v, a, j, x0, v0, a0, j0, n, dt, t);\n"
-                   "}\n");
+    sim_bytes_text(
+        text,
+        "KERNEL(EXTERNAL_THREADS) nbody_external_correct(nbody_raw_force raw, real *x, real *v, const double *a,\n"
+        "                                           const double *j, const real *x0, const real *v0,\n"
+        "                                           const double *a0, const double *j0, int n, double dt,\n"
+        "                                           double t) {\n"
+        "  external_correct<external_law>(raw, x, v, a, j, x0, v0, a0, j0, n, dt, t);\n"
+        "}\n");
   return SIM_OK;
 }
 
 static sim_status add_observe(const sim_function_map *map, const char *real, sim_bytes *text) {
-  static const char *const ways[] = {"WAY_ADD", "WAY_ADD", "WAY_LEAST", "WAY_GREATEST"}; /* sim_reduction */
+  static const char *const reductions[] = {"REDUCE_SUM", "REDUCE_SUM", "REDUCE_LEAST",
+                                           "REDUCE_GREATEST"}; /* sim_reduction */
   char name[32];
   for (size_t k = 0; k < map->count; k++) {
     snprintf(name, sizeof name, "observed_%zu", k);
     SIM_TRY(sim_expr_emit(map->items[k].expr, &(sim_expr_emission){.name = name, .qualifier = qualifier}, text));
   }
-  sim_bytes_format(text, "struct observed {\n  enum { COUNT = %zu };\n  __device__ static int way(int k) {\n",
+  sim_bytes_format(text, "struct observed {\n  enum { COUNT = %zu };\n  __device__ static int reduction(int k) {\n",
                    map->count);
-  sim_bytes_text(text, "    const int ways[] = {");
-  for (size_t k = 0; k < map->count; k++) sim_bytes_format(text, "%s%s", k ? ", " : "", ways[map->items[k].reduce]);
+  sim_bytes_text(text, "    const int reductions[] = {");
+  for (size_t k = 0; k < map->count; k++)
+    sim_bytes_format(text, "%s%s", k ? ", " : "", reductions[map->items[k].reduce]);
   sim_bytes_text(text,
-                 "};\n    return ways[k];\n  }\n"
+                 "};\n    return reductions[k];\n  }\n"
                  "  __device__ static void of(double m, double x, double y, double z, double vx, double vy,\n"
                  "                            double vz, double ax, double ay, double az, double t, double *o) {\n");
   for (size_t k = 0; k < map->count; k++)

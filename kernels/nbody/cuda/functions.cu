@@ -20,7 +20,7 @@ static dim3 grid_of(const nbody_work *w) {
 
 static double real_bytes(const nbody_work *w) { return w->state.dtype == SIM_F32 ? 4 : 8; }
 
-/* Of all bodies, with `reals` components of the state's type and `doubles` others read or written. */
+/* Bytes moved for all bodies, with `reals` components of the state's type and `doubles` others, and the raw force. */
 static double bytes_of(const nbody_work *w, double reals, double doubles) {
   const double raw = w->raw.kind == NBODY_FORCE_PARTS ? 24.0 * w->raw.parts : 24.0;
   return (double)w->state.n * (reals * real_bytes(w) + doubles * 8 + (w->options.jerk ? 2 : 1) * raw);
@@ -29,9 +29,9 @@ static double bytes_of(const nbody_work *w, double reals, double doubles) {
 void nbody_cuda_external_finish(nbody_work *w) {
   static const sim_cuda_kernel kernel = {"nbody_external_finish", "force", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
-  nbody_launch(&kernel, bytes_of(w, w->options.jerk ? 6 : 3, w->options.jerk ? 6 : 3), grid_of(w),
-               EXTERNAL_THREADS, (finish_kernel *)w->functions.finish, w->raw, s->acceleration, s->jerk, s->position,
-               s->velocity, s->n, w->t);
+  nbody_launch(&kernel, bytes_of(w, w->options.jerk ? 6 : 3, w->options.jerk ? 6 : 3), grid_of(w), EXTERNAL_THREADS,
+               (finish_kernel *)w->functions.finish, w->raw, s->acceleration, s->jerk, s->position, s->velocity, s->n,
+               w->t);
 }
 
 void nbody_cuda_external_kick(nbody_work *w, double dt) {

@@ -1,5 +1,5 @@
-/* Launches of a step's kernels: where the device can, each begins while the one before it ends (programmatic dependent
- * launch), which hides most of the microsecond between two. Such a kernel begins with after_previous(). */
+/* Launches of a step's kernels. Where the device can, each kernel begins while the one before it ends (programmatic
+ * dependent launch), which hides most of the microsecond between two. Such a kernel begins with after_previous(). */
 #ifndef NBODY_CUDA_LAUNCH_CUH
 #define NBODY_CUDA_LAUNCH_CUH
 

@@ -1,4 +1,4 @@
-/* Sums over bodies, shares of the mass, and the shortest time step. */
+/* Sums over bodies, radii that hold shares of the mass, and the length of an adaptive step. */
 #include "kernels/nbody/cuda/observe.cuh"
 
 #include "engine/device/cuda.h"
@@ -13,16 +13,16 @@ enum { THREADS = NBODY_PARTIAL_BODIES, BODY_SUMS = NBODY_LEAST };
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 
-/* Failures are kept by the backend, and end the run. */
+/* A failure is kept by the backend, and ends the run. */
 static void read_back(void *out, const void *from, size_t bytes) {
   if (sim_backend_cuda.copy(out, from, bytes) != SIM_OK) memset(out, 0, bytes);
 }
 
 /* ---- sums ---- */
 
-template <typename Real>
+template <typename real>
 static __global__ void __launch_bounds__(THREADS)
-    sum_bodies(int n, const Real *mass, const Real *position, const Real *velocity, double *partial) {
+    sum_bodies(int n, const real *mass, const real *position, const real *velocity, double *partial) {
   __shared__ double shared[32];
   const int i = blockIdx.x * THREADS + threadIdx.x;
   double terms[BODY_SUMS] = {0};
@@ -45,15 +45,15 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-template <typename Real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out) {
+template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out) {
   static const sim_cuda_kernel kernel = {"nbody_sum_bodies", "observe", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   const bool external = w->functions.energy != nullptr;
   if (external) nbody_cuda_external_energy(w, t);
   sim_cuda_begin(&kernel);
-  sum_bodies<Real><<<(unsigned)nbody_partials(s->n), THREADS, 0, stream()>>>(
-      (int)s->n, (const Real *)s->mass, (const Real *)s->position, (const Real *)s->velocity, w->partial);
-  sim_cuda_end(&kernel, 7.0 * sizeof(Real) * (double)s->n);
+  sum_bodies<real><<<(unsigned)nbody_partials(s->n), THREADS, 0, stream()>>>(
+      (int)s->n, (const real *)s->mass, (const real *)s->position, (const real *)s->velocity, w->partial);
+  sim_cuda_end(&kernel, 7.0 * sizeof(real) * (double)s->n);
   nbody_reduce_partials<add>(w->partial, BODY_SUMS, nbody_partials(s->n), w->result);
   double r[NBODY_QUANTITIES];
   read_back(r, w->result, sizeof r);
@@ -70,10 +70,10 @@ template <typename Real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sum
 
 /* ---- shares of the mass ---- */
 
-/* Squares of distances are searched by their bits, a byte a pass, the highest first: numbers that are not negative have
- * the order of their bits. Masses are summed as integers, so that no order matters. */
-template <typename Real>
-static __global__ void __launch_bounds__(THREADS) weigh(int n, const Real *mass, const Real *position, double3 centre,
+/* Squared distances are searched by their bits, one byte a pass, the highest first: non-negative numbers have the order
+ * of their bits. Masses are summed as integers, so that the order of additions does not matter. */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS) weigh(int n, const real *mass, const real *position, double3 centre,
                                                         double to_integer, int pass, nbody_search *search) {
   __shared__ unsigned long long bins[NBODY_RADII][256];
   for (int k = threadIdx.x; k < NBODY_RADII * 256; k += THREADS) (&bins[0][0])[k] = 0;
@@ -96,13 +96,13 @@ struct fractions {
   double of[NBODY_RADII];
 };
 
-/* The byte at which the wanted mass is reached; a warp a radius, eight bytes a lane. */
+/* Finds the byte at which the wanted mass is reached; one warp a radius, eight bytes a lane. */
 static __global__ void narrow(int pass, fractions wanted, nbody_search *search) {
   typedef unsigned long long u64;
   const int q = blockIdx.x, lane = threadIdx.x;
   u64 *bins = search->mass[q] + 8 * lane, here[8], within = 0;
   for (int b = 0; b < 8; b++) within += here[b] = bins[b], bins[b] = 0;
-  u64 below = within; /* then: in the lanes before this one */
+  u64 below = within; /* then: mass in the lanes before this one */
   for (int step = 1; step < 32; step *= 2) {
     const u64 other = __shfl_up_sync(~0u, below, step);
     if (lane >= step) below += other;
@@ -110,17 +110,17 @@ static __global__ void narrow(int pass, fractions wanted, nbody_search *search) 
   const u64 all = __shfl_sync(~0u, below, 31);
   below -= within;
   u64 target = pass == 0 ? (u64)ceil(wanted.of[q] * (double)all) : search->wanted[q];
-  if (target > all) target = all; /* rounding left less than was wanted */
+  if (target > all) target = all; /* rounding of the masses */
   if (target < 1) target = 1;
   __syncwarp();
-  if (below >= target || below + within < target) return; /* one lane goes on, none where there is no mass */
+  if (below >= target || below + within < target) return; /* one lane continues, none where there is no mass */
   int byte = 0;
   while (below + here[byte] < target) below += here[byte++];
   search->prefix[q] = (pass == 0 ? 0 : search->prefix[q]) << 8 | (unsigned)(8 * lane + byte);
   search->wanted[q] = target - below;
 }
 
-template <typename Real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
+template <typename real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
   static const sim_cuda_kernel weighing = {"nbody_weigh", "observe", SIM_LIMIT_BYTES};
   static const sim_cuda_kernel narrowing = {"nbody_narrow", "observe", SIM_LIMIT_BYTES};
   const int64_t n = w->state.n;
@@ -129,10 +129,10 @@ template <typename Real> void nbody_cuda_radii(nbody_work *w, const double centr
   for (int q = 0; q < NBODY_RADII; q++) wanted.of[q] = nbody_radius_fractions[q];
   for (int pass = 0; pass < 8; pass++) {
     sim_cuda_begin(&weighing);
-    weigh<Real><<<(unsigned)(blocks < most ? blocks : most), THREADS, 0, stream()>>>(
-        (int)n, (const Real *)w->state.mass, (const Real *)w->state.position,
+    weigh<real><<<(unsigned)(blocks < most ? blocks : most), THREADS, 0, stream()>>>(
+        (int)n, (const real *)w->state.mass, (const real *)w->state.position,
         make_double3(centre[0], centre[1], centre[2]), w->mass_unit, pass, w->search);
-    sim_cuda_end(&weighing, 4.0 * sizeof(Real) * (double)n);
+    sim_cuda_end(&weighing, 4.0 * sizeof(real) * (double)n);
     sim_cuda_begin(&narrowing);
     narrow<<<NBODY_RADII, 32, 0, stream()>>>(pass, wanted, w->search);
     sim_cuda_end(&narrowing, sizeof(nbody_search));

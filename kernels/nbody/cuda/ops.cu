@@ -83,8 +83,8 @@ static void force(nbody_work *w, double t) {
   w->t = t;
 }
 
-template <typename Real> static void kick_drift(nbody_work *w, double kick, double drift) {
-  nbody_cuda_kick_drift<Real>(w, kick, drift);
+template <typename real> static void kick_drift(nbody_work *w, double kick, double drift) {
+  nbody_cuda_kick_drift<real>(w, kick, drift);
   w->zeroed = true;
 }
 
@@ -93,24 +93,24 @@ static sim_status observe(nbody_work *w, double t, double *values) {
   return nbody_cuda_observe(w, t, values);
 }
 
-template <typename Real> static constexpr nbody_ops make_table(sim_dtype dtype) {
+template <typename real> static constexpr nbody_ops make_table(sim_dtype dtype) {
   nbody_ops ops = {};
   ops.dtype = dtype;
-  ops.bytes = bytes<sizeof(Real) == sizeof(float)>;
+  ops.bytes = bytes<sizeof(real) == sizeof(float)>;
   ops.create = create;
   ops.destroy = destroy;
   ops.force = force;
   ops.finish = nbody_cuda_finish;
-  ops.kick = nbody_cuda_kick<Real>;
-  ops.drift = nbody_cuda_drift<Real>;
-  ops.kick_drift = kick_drift<Real>;
-  ops.hermite_predict = nbody_cuda_predict<Real>;
-  ops.hermite_correct = nbody_cuda_correct<Real>;
+  ops.kick = nbody_cuda_kick<real>;
+  ops.drift = nbody_cuda_drift<real>;
+  ops.kick_drift = kick_drift<real>;
+  ops.hermite_predict = nbody_cuda_predict<real>;
+  ops.hermite_correct = nbody_cuda_correct<real>;
   ops.step_softened = nbody_cuda_step_softened;
   ops.step_aarseth = nbody_cuda_step_aarseth;
-  ops.sums = nbody_cuda_sums<Real>;
+  ops.sums = nbody_cuda_sums<real>;
   ops.observe = observe;
-  ops.radii = nbody_cuda_radii<Real>;
+  ops.radii = nbody_cuda_radii<real>;
   return ops;
 }
 

@@ -11,12 +11,11 @@ template <typename Op> static __global__ void over_partials(const double *partia
   if (threadIdx.x == 0) result[blockIdx.x] = value;
 }
 
-template <typename Op>
-void nbody_reduce_partials(const double *partial, int quantities, int count, double *result) {
+template <typename Op> void nbody_reduce_partials(const double *partial, int quantities, int count, double *result) {
   static const sim_cuda_kernel kernel = {"nbody_over_partials", "observe", SIM_LIMIT_BYTES};
   sim_cuda_begin(&kernel);
-  over_partials<Op><<<(unsigned)quantities, NBODY_PARTIAL_BODIES, 0, (cudaStream_t)sim_cuda_stream()>>>(partial, count,
-                                                                                                       result);
+  over_partials<Op>
+      <<<(unsigned)quantities, NBODY_PARTIAL_BODIES, 0, (cudaStream_t)sim_cuda_stream()>>>(partial, count, result);
   sim_cuda_end(&kernel, 8.0 * quantities * count);
 }
 template void nbody_reduce_partials<add>(const double *partial, int quantities, int count, double *result);

@@ -11,7 +11,6 @@ inline int nbody_partials(int64_t n) { return (int)((n + NBODY_PARTIAL_BODIES - 
 
 /* result[q], for each of the quantities, from partial[q][0 .. count); device memory. Queued, with one thread block a
  * quantity. */
-template <typename Op>
-void nbody_reduce_partials(const double *partial, int quantities, int count, double *result);
+template <typename Op> void nbody_reduce_partials(const double *partial, int quantities, int count, double *result);
 
 #endif

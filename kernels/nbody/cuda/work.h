@@ -35,15 +35,15 @@ struct nbody_work {
   nbody_cuda_functions functions;
   double mass_unit; /* power of two: the sum of all masses times it is below 2^62 */
   nbody_raw_force raw;
-  double t;    /* of the raw force */
-  bool zeroed; /* the state's acceleration is all zeros */
-  void *memory;         /* one piece for all arrays below, on the device */
-  void *x0, *v0;        /* Hermite scheme: before the step, [3][n] of the state's type */
+  double t;      /* of the raw force */
+  bool zeroed;   /* the state's acceleration is all zeros */
+  void *memory;  /* one piece for all arrays below, on the device */
+  void *x0, *v0; /* Hermite scheme: before the step, [3][n] of the state's type */
   double *a0, *j0;
-  double *partial;      /* [NBODY_QUANTITIES][nbody_partials(n)] */
-  double *result;       /* [NBODY_QUANTITIES], read back by the host */
+  double *partial; /* [NBODY_QUANTITIES][nbody_partials(n)] */
+  double *result;  /* [NBODY_QUANTITIES], read back by the host */
   nbody_search *search;
-  double *observed;     /* [count] results of options.observe, then [count][nbody_partials(n)] */
+  double *observed; /* [count] results of options.observe, then [count][nbody_partials(n)] */
 };
 
 #endif

@@ -41,8 +41,8 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
   out->work_per_step = cost.interactions * forces;
   for (size_t i = 0; options->observe != NULL && i < options->observe->count; i++)
     observe += sim_expr_work(options->observe->items[i].expr);
-  const double additions = forces * (n * external + cost.additions) +
-                           n * observe * fmin(1, rows_each(&p->common.output.tables, out));
+  const double additions =
+      forces * (n * external + cost.additions) + n * observe * fmin(1, rows_each(&p->common.output.tables, out));
   const double seconds = out->work_per_step / cost.rate + additions / function_rate(options, kind);
   out->work_rate_guess = out->work_per_step / seconds;
   return SIM_OK;

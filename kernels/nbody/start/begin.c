@@ -302,7 +302,8 @@ static double least_time(const nbody_run *run, const nbody_evaluator *field, con
   double least = INFINITY;
   for (size_t k = 0; k < 9; k++) {
     const size_t size = k < 6 ? real : sizeof(double);
-    in[k] = (nbody_evaluator_input){(const char *)vectors[k / 3] + k % 3 * n * size, k < 6 ? run->ops->dtype : SIM_F64, false};
+    in[k] = (nbody_evaluator_input){(const char *)vectors[k / 3] + k % 3 * n * size, k < 6 ? run->ops->dtype : SIM_F64,
+                                    false};
   }
   in[9] = (nbody_evaluator_input){&begin, SIM_F64, true};
   for (int64_t first = 0; first < run->n; first += NBODY_EVALUATOR_BLOCK) {

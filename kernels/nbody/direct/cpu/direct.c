@@ -283,8 +283,8 @@ static void await(const atomic_int *block, int rounds) {
 
 static void finish(atomic_int *block, int rounds) { atomic_store_explicit(block, rounds, memory_order_release); }
 
-/* Threads take games in order and wait for the two blocks of a game only: without barriers, a preempted thread delays no
- * more than its own game. All games that a game waits for were taken before it, so that there is no deadlock. */
+/* Threads take games in order and wait for the two blocks of a game only: without barriers, a preempted thread delays
+ * no more than its own game. All games that a game waits for were taken before it, so that there is no deadlock. */
 static void tournament(const nbody_packed *packed, nbody_tile *tile, atomic_int *played, int threads) {
   const int64_t block = packed->block, blocks = packed->padded / block;
   const int64_t seats = blocks + blocks % 2, circle = seats - 1; /* with an odd number one block rests a round */

@@ -1,5 +1,6 @@
 /* Reference form of the direct sums: one loop over the pairs, compiled once for each precision (NBODY_SINGLE,
- * NBODY_REFERENCE) without options for an instruction set. Small systems use it, and tests compare the tiles with it. */
+ * NBODY_REFERENCE) without options for an instruction set. Small systems use it, and tests compare the tiles with it.
+ */
 #include "kernels/nbody/cpu/real.h"
 #include "kernels/nbody/direct/cpu/tile.h"
 

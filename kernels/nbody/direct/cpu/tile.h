@@ -1,4 +1,5 @@
-/* What the driver of the direct sums (direct.c) shares with the inner loops (tile.c, custom_law_tile.c, reference.c). */
+/* What the driver of the direct sums (direct.c) shares with the inner loops (tile.c, custom_law_tile.c, reference.c).
+ */
 #ifndef NBODY_DIRECT_TILE_H
 #define NBODY_DIRECT_TILE_H
 

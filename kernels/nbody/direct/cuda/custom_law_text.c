@@ -7,10 +7,10 @@
 static const char qualifier[] = "static __device__ __forceinline__";
 static const char power[] = "nbody_power";
 
-/* What the force is made of. */
+/* Form of the force. */
 typedef struct pair_form {
   double factor; /* of one power of r2 */
-  bool relative; /* 2 rate / force is a power too: cheaper than 2 rate */
+  bool relative; /* 2 rate / force is a power too, and cheaper than 2 rate */
 } pair_form;
 
 static sim_status divided(sim_expr_builder *builder, sim_expr_ref a, double by, sim_expr_ref *out) {
@@ -56,7 +56,7 @@ static sim_status find_form(const nbody_options *options, pair_form *out) {
   return SIM_OK;
 }
 
-/* The tile's law. */
+/* The law of the tiles. */
 static sim_status add_force(const nbody_options *options, pair_form form, sim_bytes *text) {
   const bool single = options->single_pairs, jerk = options->jerk;
   sim_expr *graph;
@@ -80,7 +80,7 @@ static sim_status add_force(const nbody_options *options, pair_form form, sim_by
                      "    u = same ? (pair_real)0 : f * mass;\n"
                      "    rate = same ? (pair_real)0 : dw * %s;\n"
                      "  }\n"
-                     "  __device__ static pair_real turned(pair_real u, pair_real rate, pair_real d, pair_real w,\n"
+                     "  __device__ static pair_real add_jerk(pair_real u, pair_real rate, pair_real d, pair_real w,\n"
                      "                                     pair_real sum) {\n"
                      "    return fused(u, %s);\n"
                      "  }\n",
@@ -96,7 +96,7 @@ static sim_status add_force(const nbody_options *options, pair_form form, sim_by
   return SIM_OK;
 }
 
-/* A NaN is folded to one. */
+/* Whether the potential is known: an unknown one is the constant NaN. */
 static sim_status is_known(const sim_expr *potential, bool *out) {
   sim_expr_builder *builder;
   sim_expr_ref one, value;
@@ -139,7 +139,7 @@ static sim_status add_potential(const nbody_options *options, const char *real, 
   return SIM_OK;
 }
 
-/* Of a pair: ((|force| + 2 r2 |rate|) (m_i + m_j))^(-1/2). */
+/* Time of a pair: ((|force| + 2 r2 |rate|) (m_i + m_j))^(-1/2). */
 static sim_status add_start(const nbody_options *options, const char *real, sim_bytes *text) {
   sim_expr *graph;
   SIM_TRY(nbody_laws_pick(options->laws.pair, 0, 2, &graph));

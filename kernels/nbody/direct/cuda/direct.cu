@@ -62,8 +62,8 @@ nbody_direct_plan nbody_direct_choose(const nbody_options *options) {
 static void write_description(nbody_solver_work *w) {
   const nbody_direct_plan *p = &w->plan;
   if (p->method == NBODY_DIRECT_SYMMETRIC)
-    snprintf(w->description, sizeof w->description, "Newton's third law in fixed point, %d bodies a thread, chunks of %d", p->bodies,
-             p->chunk);
+    snprintf(w->description, sizeof w->description,
+             "Newton's third law in fixed point, %d bodies a thread, chunks of %d", p->bodies, p->chunk);
   else if (p->method == NBODY_DIRECT_REFERENCE)
     snprintf(w->description, sizeof w->description, "plain loop");
   else if (p->method == NBODY_DIRECT_NO_PAIRS)
@@ -198,19 +198,19 @@ static void set_zero(double *vectors, const char *what, const nbody_solver_work 
   sim_cuda_failed(cudaMemsetAsync(vectors, 0, size, (cudaStream_t)sim_cuda_stream()), "cudaMemsetAsync", what);
 }
 
-template <typename Real, typename Pair> static void sum_ordered_pairs(nbody_solver_work *w) {
+template <typename real, typename pair_real> static void sum_ordered_pairs(nbody_solver_work *w) {
   if (w->plan.method == NBODY_DIRECT_TILE)
-    nbody_cuda_tile<Real, Pair>(w);
+    nbody_cuda_tile<real, pair_real>(w);
   else
-    nbody_cuda_reference<Real, Pair>(w);
+    nbody_cuda_reference<real, pair_real>(w);
 }
 
-template <typename Real> static void sum_pairs(nbody_solver_work *w) {
+template <typename real> static void sum_pairs(nbody_solver_work *w) {
   if (w->law.tile != NULL) {
-    nbody_cuda_custom_tile<Real>(w);
+    nbody_cuda_custom_tile<real>(w);
   } else if (w->plan.method == NBODY_DIRECT_SYMMETRIC) {
-    nbody_cuda_symmetric<Real>(w);
-  } else if constexpr (sizeof(Real) == sizeof(double)) {
+    nbody_cuda_symmetric<real>(w);
+  } else if constexpr (sizeof(real) == sizeof(double)) {
     if (w->options.single_pairs)
       sum_ordered_pairs<double, float>(w);
     else

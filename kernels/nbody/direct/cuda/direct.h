@@ -1,7 +1,7 @@
 /* Direct summation on an NVIDIA GPU: how a sum is done, and its memory. The table is nbody_direct_cuda (solver.h).
  *
- * The method, and how its work is cut, depend on the options alone and never on the device, so that a checkpoint goes on
- * with the same bits on a GPU with more or fewer multiprocessors. */
+ * The method, and how its work is cut, depend on the options alone and never on the device, so that a checkpoint goes
+ * on with the same bits on a GPU with more or fewer multiprocessors. */
 #ifndef NBODY_CUDA_DIRECT_H
 #define NBODY_CUDA_DIRECT_H
 
@@ -73,18 +73,18 @@ static inline int nbody_potential_parts(int blocks) {
 #ifdef __cplusplus
 }
 
-/* Direct sums into parts, or into fixed point in the state's acceleration, which the symmetric one adds to. Real: the
- * type of the state; Pair: that of the pair terms. */
-template <typename Real> void nbody_cuda_symmetric(nbody_solver_work *w);
-template <typename Real> void nbody_cuda_symmetric_prepare(nbody_solver_work *w); /* once, before all sums */
-template <typename Real, typename Pair> void nbody_cuda_tile(nbody_solver_work *w);
-template <typename Real, typename Pair> void nbody_cuda_reference(nbody_solver_work *w);
-template <typename Real> void nbody_cuda_custom_tile(nbody_solver_work *w);
+/* Direct sums into parts, or into fixed point in the state's acceleration, which the symmetric one adds to. real: the
+ * type of the state; pair_real: that of the pair terms. */
+template <typename real> void nbody_cuda_symmetric(nbody_solver_work *w);
+template <typename real> void nbody_cuda_symmetric_prepare(nbody_solver_work *w); /* once, before all sums */
+template <typename real, typename pair_real> void nbody_cuda_tile(nbody_solver_work *w);
+template <typename real, typename pair_real> void nbody_cuda_reference(nbody_solver_work *w);
+template <typename real> void nbody_cuda_custom_tile(nbody_solver_work *w);
 /* Sum over pairs of m_i m_j / s, or of m_i m_j times the potential of the custom law, into *result. */
-template <typename Real> void nbody_cuda_potential(nbody_solver_work *w);
-template <typename Real> void nbody_cuda_custom_potential(nbody_solver_work *w);
+template <typename real> void nbody_cuda_potential(nbody_solver_work *w);
+template <typename real> void nbody_cuda_custom_potential(nbody_solver_work *w);
 /* Squares of nbody_solver.start_time, the least of each thread block into partial[0 .. nbody_partials(n)). */
-template <typename Real> void nbody_cuda_start(nbody_solver_work *w);
+template <typename real> void nbody_cuda_start(nbody_solver_work *w);
 void nbody_cuda_custom_start(nbody_solver_work *w);
 
 /* How the bodies are cut into tiles. */

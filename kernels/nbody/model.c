@@ -1,5 +1,6 @@
-/* The model's descriptor: what it keeps, what it observes, how it is made and ended. */
+/* The model's descriptor: state arrays, observables, memory and work of a run, its start and end. */
 #include "kernels/nbody/run.h"
+#include "kernels/nbody/scenario/tables.h"
 
 #include "engine/run/startup.h"
 
@@ -49,59 +50,7 @@ static const sim_field state_fields[] = {
                     .doc = "energy at the start, next adaptive step, size of the system at the start"},
     [ARRAYS] = {0}};
 
-/* ---- tables ---- */
-
-#define ENERGY                                                                                                         \
-  { 2, 1, -2 }
-#define COLUMN(text, ...)                                                                                              \
-  { .name = #text, .type = SIM_REAL, __VA_ARGS__ }
-
-enum {
-  KINETIC,
-  POTENTIAL,
-  TOTAL,
-  ERROR,
-  VIRIAL_RATIO,
-  MOMENTUM,
-  ANGULAR_MOMENTUM = MOMENTUM + 3,
-  CENTRE = ANGULAR_MOMENTUM + 3
-};
-
-static const sim_field energy_columns[] = {
-    COLUMN(kinetic, .dimension = ENERGY, .doc = "kinetic energy"),
-    COLUMN(potential, .dimension = ENERGY,
-           .doc = "potential energy, softened as the force, and that in an external potential; NaN where unknown"),
-    COLUMN(total, .dimension = ENERGY, .doc = "sum of both"),
-    COLUMN(error, .flags = SIM_HEALTH,
-           .doc = "change of the total since the start, over its size then; NaN where external depends on t"),
-    COLUMN(virial_ratio, .doc = "2 kinetic / |potential|: 1 in balance"),
-    COLUMN(momentum_x, .dimension = {1, 1, -1}, .doc = "total momentum, x"),
-    COLUMN(momentum_y, .dimension = {1, 1, -1}, .doc = "total momentum, y"),
-    COLUMN(momentum_z, .dimension = {1, 1, -1}, .doc = "total momentum, z"),
-    COLUMN(angular_momentum_x, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, x"),
-    COLUMN(angular_momentum_y, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, y"),
-    COLUMN(angular_momentum_z, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, z"),
-    COLUMN(centre_x, .dimension = {1, 0, 0}, .doc = "centre of mass, x"),
-    COLUMN(centre_y, .dimension = {1, 0, 0}, .doc = "centre of mass, y"),
-    COLUMN(centre_z, .dimension = {1, 0, 0}, .doc = "centre of mass, z"),
-    {0}};
-
-const double nbody_radius_fractions[NBODY_RADII] = {0.10, 0.25, 0.50, 0.75, 0.90};
-static const sim_field lagrangian_columns[] = {
-    COLUMN(r10, .dimension = {1, 0, 0}, .doc = "radius about the centre of mass that holds 10 % of all mass"),
-    COLUMN(r25, .dimension = {1, 0, 0}, .doc = "the same, 25 %"),
-    COLUMN(r50, .dimension = {1, 0, 0}, .doc = "the same, 50 %"),
-    COLUMN(r75, .dimension = {1, 0, 0}, .doc = "the same, 75 %"),
-    COLUMN(r90, .dimension = {1, 0, 0}, .doc = "the same, 90 %"),
-    {0}};
-
-static const sim_table energy_table = {"energy", "conserved quantities and balance", energy_columns};
-static const sim_table lagrangian_table = {"lagrangian", "radii that hold shares of the mass", lagrangian_columns};
-static const sim_table *const tables[] = {&energy_table, &lagrangian_table, NULL};
-enum { OBSERVE = 2 }; /* of one run */
-static const sim_field observe_columns[] = {COLUMN(NAME, .doc = "of each function in observe, over the bodies"), {0}};
-static const sim_table observe_table = {"observe", "functions of the scenario; with observe", observe_columns};
-static const sim_table *const described[] = {&observe_table, NULL};
+/* ---- observables ---- */
 
 static const sim_table *const *tables_of(const void *parameters) {
   return ((const nbody_parameters *)parameters)->tables;
@@ -116,33 +65,33 @@ static const nbody_sums *sums_at(nbody_run *run, const sim_clock *clock) {
 static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double *values) {
   const nbody_sums *s = sums_at(run, clock);
   const double initial = run->controller[NBODY_INITIAL_ENERGY], total = s->kinetic + s->potential;
-  values[KINETIC] = s->kinetic;
-  values[POTENTIAL] = s->potential;
-  values[TOTAL] = total;
-  values[ERROR] = run->laws.time_dependent ? NAN : (total - initial) / (initial != 0 ? fabs(initial) : 1);
-  values[VIRIAL_RATIO] = s->potential != 0 ? 2 * s->kinetic / fabs(s->potential) : NAN;
+  values[NBODY_COLUMN_KINETIC] = s->kinetic;
+  values[NBODY_COLUMN_POTENTIAL] = s->potential;
+  values[NBODY_COLUMN_TOTAL] = total;
+  values[NBODY_COLUMN_ERROR] = run->laws.time_dependent ? NAN : (total - initial) / (initial != 0 ? fabs(initial) : 1);
+  values[NBODY_COLUMN_VIRIAL_RATIO] = s->potential != 0 ? 2 * s->kinetic / fabs(s->potential) : NAN;
   for (int c = 0; c < 3; c++) {
-    values[MOMENTUM + c] = s->momentum[c];
-    values[ANGULAR_MOMENTUM + c] = s->angular_momentum[c];
-    values[CENTRE + c] = s->moment[c] / s->mass;
+    values[NBODY_COLUMN_MOMENTUM + c] = s->momentum[c];
+    values[NBODY_COLUMN_ANGULAR_MOMENTUM + c] = s->angular_momentum[c];
+    values[NBODY_COLUMN_CENTRE + c] = s->moment[c] / s->mass;
   }
-  if (fabs(values[ERROR]) > run->integrate.max_energy_error)
+  if (fabs(values[NBODY_COLUMN_ERROR]) > run->integrate.max_energy_error)
     return sim_fail(SIM_ERR_DIVERGED, "energy error %.3g at step %" PRId64 ", t = %.9g: above max_energy_error = %.3g",
-                    values[ERROR], clock->step, clock->t, run->integrate.max_energy_error);
+                    values[NBODY_COLUMN_ERROR], clock->step, clock->t, run->integrate.max_energy_error);
   return SIM_OK;
 }
 
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   nbody_run *run = self;
-  if (table == OBSERVE) return run->ops->observe(run->work, clock->t, values);
-  if (table == 0) return observe_energy(run, clock, values);
+  if (table == NBODY_TABLE_OBSERVE) return run->ops->observe(run->work, clock->t, values);
+  if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
   const nbody_sums *s = sums_at(run, clock);
   const double centre[3] = {s->moment[0] / s->mass, s->moment[1] / s->mass, s->moment[2] / s->mass};
   run->ops->radii(run->work, centre, values);
   return SIM_OK;
 }
 
-/* ---- what it takes ---- */
+/* ---- memory and work ---- */
 
 static const nbody_ops *choose_ops(const nbody_parameters *p, const sim_setup *setup) {
   const nbody_ops_pair *pair = nbody_model.ops[setup->backend->kind];
@@ -172,11 +121,11 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     SIM_TRY(nbody_saved_check(&p->integrate, setup->saved, &bodies));
     n = (double)bodies;
   } else {
-    nbody_parts parts;
-    SIM_TRY(nbody_parts_list(p, setup, &parts));
-    n = parts.n;
-    made = nbody_bodies_bytes(&parts, 3 * n * (double)sim_dtype_size(ops->dtype));
-    nbody_parts_free(&parts);
+    nbody_sections sections;
+    SIM_TRY(nbody_sections_list(p, setup, &sections));
+    n = sections.n;
+    made = nbody_bodies_bytes(&sections, 3 * n * (double)sim_dtype_size(ops->dtype));
+    nbody_sections_free(&sections);
   }
   nbody_laws laws;
   SIM_TRY(nbody_laws_create(p, &laws));
@@ -207,7 +156,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   return SIM_OK;
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 static void destroy(void **self) {
   nbody_run *run = *self;
@@ -222,7 +171,7 @@ static void destroy(void **self) {
   *self = NULL;
 }
 
-/* Array `which` as it is now; false where the scheme has none. */
+/* View of array `which`; false where the scheme has none. */
 static bool view_array(nbody_run *run, int which, sim_array *out) {
   const sim_buffer *const buffers[] = {&run->id,       &run->mass,         &run->position,
                                        &run->velocity, &run->acceleration, &run->jerk};
@@ -283,10 +232,10 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   if (setup->saved != NULL) {
     SIM_TRY(restore(run, setup));
   } else {
-    nbody_parts parts;
-    SIM_TRY(nbody_parts_list(p, setup, &parts));
-    sim_status status = nbody_begin(run, p, setup, &parts);
-    nbody_parts_free(&parts);
+    nbody_sections sections;
+    SIM_TRY(nbody_sections_list(p, setup, &sections));
+    sim_status status = nbody_begin(run, p, setup, &sections);
+    nbody_sections_free(&sections);
     if (status != SIM_OK) return status;
   }
   const nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
@@ -383,8 +332,8 @@ const sim_model nbody_model = {
     .example = example,
     .references = references,
     .parameters = &nbody_schema,
-    .tables = tables,
-    .described = described,
+    .tables = nbody_tables,
+    .described = nbody_described_tables,
     .state = state_fields,
     .work_unit = "interactions",
     .ops = {[SIM_BACKEND_CPU] = &cpu_ops,

@@ -11,8 +11,9 @@ extern const sim_model nbody_model;
 
 typedef enum nbody_scheme { NBODY_LEAPFROG, NBODY_YOSHIDA4, NBODY_HERMITE4 } nbody_scheme;
 
-/* What every kind of group of bodies begins with: turned by |rotation| degrees about `rotation`, then moved. Then the
- * velocity field (x y z -> vx vy vz; NULL: none) is added where the bodies stand. */
+/* First member of every kind of group of bodies. The group is rotated by |rotation| degrees about `rotation`, then
+ * moved. Then the velocity field (x y z -> vx vy vz; NULL: none) at the position of each body is added to its velocity.
+ */
 typedef struct nbody_group {
   char *species;
   double position[3], velocity[3], rotation[3];
@@ -20,7 +21,7 @@ typedef struct nbody_group {
 } nbody_group;
 
 typedef struct nbody_body {
-  nbody_group group; /* position and velocity are the body's own */
+  nbody_group group; /* with the position and velocity of the body */
   double mass;
 } nbody_body;
 
@@ -55,8 +56,8 @@ typedef struct nbody_from_file {
   char *path;
 } nbody_from_file;
 
-/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3]. Of `group` the species and the velocity field are
- * used. */
+/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3]. Only species and velocity field of `group` are used.
+ */
 typedef struct nbody_each {
   nbody_group group;
   sim_doubles mass, position, velocity;
@@ -72,7 +73,7 @@ typedef struct nbody_gravity {
 typedef struct nbody_integrate {
   int scheme;    /* nbody_scheme */
   double dt;     /* NaN: adaptive */
-  double eta;    /* NaN until validate puts the scheme's own */
+  double eta;    /* NaN until validate sets the default of the scheme */
   double dt_max; /* NaN: none */
   double t_end;
   double max_energy_error; /* NaN: none */
@@ -83,16 +84,16 @@ typedef struct nbody_parameters {
   sim_list bodies;
   nbody_gravity gravity;
   sim_expr *external;          /* x y z t -> potential, or three components of the acceleration */
-  sim_expr *pair, *pair_force; /* r2 -> potential, force: one of them in place of gravity, G then is NaN */
+  sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them in place of gravity; G is then NaN */
   sim_function_map observe;
   nbody_integrate integrate;
-  /* Made by validate; the names are those of `observe`. */
+  /* Made by validate: the table of `observe`, and all tables of the run. */
   sim_field observe_columns[SIM_COLUMNS_MAX + 1];
   sim_table observe_table;
   const sim_table *tables[4];
 } nbody_parameters;
 
-/* sim_model.validate */
+/* sim_model.validate: fills in defaults, and adds the faults of rules between parameters. */
 sim_status nbody_validate(void *parameters, sim_faults *faults);
 /* gravity.G, or the value of "auto". With a custom law too: groups of bodies in equilibrium are made with it. */
 double nbody_gravitational_constant(const nbody_parameters *p);

@@ -12,7 +12,7 @@ static int thread_number(void) { return 0; }
 struct nbody_evaluator {
   sim_expr_program *program;
   int inputs, outputs, threads;
-  char *room; /* [threads][stride]: scratch, inputs and outputs of a block */
+  char *scratch; /* [threads][stride]: scratch, inputs and outputs of a block */
   size_t stride, columns;
 };
 
@@ -28,11 +28,11 @@ sim_status nbody_evaluator_create(const sim_expr *expr, const char *uniform, sim
   if (which >= 0) one[which] = true;
   sim_status status = sim_expr_program_create(expr, &(sim_expr_target){.isa = isa, .uniform = one}, &f->program);
   if (status == SIM_OK) {
-    void *room;
+    void *scratch;
     f->columns = (sim_expr_program_scratch(f->program) + 63) / 64 * 64;
     f->stride = f->columns + (size_t)(f->inputs + f->outputs) * NBODY_EVALUATOR_BLOCK * sizeof(double);
-    status = sim_backend_cpu.alloc((size_t)threads * f->stride, &room);
-    if (status == SIM_OK) f->room = room;
+    status = sim_backend_cpu.alloc((size_t)threads * f->stride, &scratch);
+    if (status == SIM_OK) f->scratch = scratch;
   }
   if (status != SIM_OK) nbody_evaluator_destroy(out);
   return status;
@@ -41,7 +41,7 @@ sim_status nbody_evaluator_create(const sim_expr *expr, const char *uniform, sim
 void nbody_evaluator_destroy(nbody_evaluator **field) {
   if (*field == NULL) return;
   sim_expr_program_free(&(*field)->program);
-  sim_backend_cpu.free((*field)->room);
+  sim_backend_cpu.free((*field)->scratch);
   free(*field);
   *field = NULL;
 }
@@ -53,8 +53,8 @@ double nbody_evaluator_bytes(const nbody_evaluator *field) {
 
 const double *nbody_evaluator_run(const nbody_evaluator *f, const nbody_evaluator_input *inputs, int64_t first,
                                   int64_t count) {
-  char *room = f->room + (size_t)thread_number() * f->stride;
-  double *columns = (double *)(void *)(room + f->columns), *results = columns + f->inputs * NBODY_EVALUATOR_BLOCK;
+  char *scratch = f->scratch + (size_t)thread_number() * f->stride;
+  double *columns = (double *)(void *)(scratch + f->columns), *results = columns + f->inputs * NBODY_EVALUATOR_BLOCK;
   const void *in[SIM_EXPR_INPUTS_MAX];
   void *out[SIM_EXPR_OUTPUTS_MAX];
   for (int i = 0; i < f->inputs; i++) {
@@ -71,6 +71,6 @@ const double *nbody_evaluator_run(const nbody_evaluator *f, const nbody_evaluato
     in[i] = converted;
   }
   for (int i = 0; i < f->outputs; i++) out[i] = results + i * NBODY_EVALUATOR_BLOCK;
-  sim_expr_program_run(f->program, (size_t)count, in, out, room);
+  sim_expr_program_run(f->program, (size_t)count, in, out, scratch);
   return results;
 }

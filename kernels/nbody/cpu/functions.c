@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Bodies; below, starting threads costs more than they save. */
+/* Bodies; below, starting the threads costs more than they save. */
 enum { PARALLEL_FROM = 4096 };
 
 struct nbody_functions {
@@ -151,7 +151,7 @@ double nbody_functions_potential(nbody_functions *f, double t) {
   return total(f);
 }
 
-/* A NaN among the terms is the result. */
+/* Least or greatest term; a NaN among the terms is the result. */
 static double extreme(const nbody_functions *f, bool greatest) {
   double out = f->terms[0];
   for (int64_t i = 1; i < f->state.n && !isnan(out); i++)

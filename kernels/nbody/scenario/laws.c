@@ -1,4 +1,4 @@
-/* Laws of the scenario's own: from the functions as they are given to forces, their time derivatives and potentials. */
+/* From the functions of a scenario to forces, their time derivatives and potentials. */
 #include "kernels/nbody/scenario/laws.h"
 
 #include <math.h>
@@ -64,14 +64,14 @@ sim_status nbody_laws_work(const sim_expr *expr, int count, double *out) {
 
 /* ---- external ---- */
 
-enum { X, T = 3, PLACE = 4 }; /* x y z t */
-static const char *const place_names[] = {"x", "y", "z", "t"};
+enum { T = 3, PLACE = 4 }; /* x y z t */
+static const char *const position_names[] = {"x", "y", "z", "t"};
 
 /* Minus the gradient of a potential; x y z t -> ax ay az. */
 static sim_status make_acceleration(sim_expr_builder *builder, const void *context, sim_expr **out) {
   sim_expr *gradient;
   sim_expr_ref in[PLACE], by[PLACE], a[3];
-  SIM_TRY(declare(builder, place_names, PLACE, in));
+  SIM_TRY(declare(builder, position_names, PLACE, in));
   SIM_TRY(sim_expr_gradient(context, 0, &gradient));
   sim_status status = sim_expr_builder_insert(builder, gradient, in, by);
   for (int c = 0; c < 3 && status == SIM_OK; c++) status = sim_expr_builder_call(builder, SIM_EXPR_NEG, &by[c], &a[c]);
@@ -108,9 +108,9 @@ static sim_status make_external(sim_expr_builder *builder, const void *context, 
   const char *result[7];
   sim_expr_ref in[PLACE], v[3], given[3], results[7];
   int count = 3;
-  SIM_TRY(declare(builder, place_names, 3, in));
+  SIM_TRY(declare(builder, position_names, 3, in));
   if (e->jerk) SIM_TRY(declare(builder, speeds, 3, v));
-  SIM_TRY(sim_expr_builder_input(builder, place_names[T], &in[T]));
+  SIM_TRY(sim_expr_builder_input(builder, position_names[T], &in[T]));
   SIM_TRY(sim_expr_builder_insert(builder, e->acceleration, in, results));
   if (e->jerk) {
     for (int c = 0; c < 3; c++) SIM_TRY(sim_expr_builder_number(builder, 0, &results[3 + c]));

@@ -3,7 +3,7 @@
  *
  *   bench_collision [--precision single|double] [--n N] [--threads T] [--warm STEPS] [--steps STEPS] [--friction MU] */
 #include "bench/arguments.h"
-#include "engine/run/run.h"
+#include "engine/wall_clock.h"
 #include "kernels/collision/collision.h"
 
 #include <math.h>

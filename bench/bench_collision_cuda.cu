@@ -283,7 +283,7 @@ static double copy_rate(void) {
   must(sim_backend_cuda.copy(a, b, bytes));
   const double start = now();
   for (int k = 0; k < 20; k++) cudaMemcpyAsync(a, b, bytes, cudaMemcpyDeviceToDevice, (cudaStream_t)sim_cuda_stream());
-  must(sim_backend_cuda.finish());
+  must(sim_queue_cuda.finish());
   const double rate = 40 * (double)bytes / (now() - start);
   sim_backend_cuda.free(a);
   sim_backend_cuda.free(b);
@@ -304,7 +304,7 @@ static void time_it(int64_t n, double ratio, double restitution, int warm, int s
   double start = now();
   for (int k = 0; k < steps; k++) must(collision_gas_ops_cuda.step(w, 0, p.options.dt));
   const double queued = now() - start;
-  must(sim_backend_cuda.finish());
+  must(sim_queue_cuda.finish());
   const double seconds = now() - start;
   start = now();
   must(collision_gas_ops_cuda.sums(w, 0, &s2));
@@ -359,7 +359,7 @@ static void time_bed(int64_t n, bool shuffled, int warm, int steps) {
   }
   free(site);
   s->room = room;
-  s->spin = some<float>(3 * n), s->acceleration = some<float>(3 * n), s->twirl = some<float>(3 * n);
+  s->spin = some<float>(3 * n), s->acceleration = some<float>(3 * n), s->angular_acceleration = some<float>(3 * n);
   s->material = some<uint64_t>(n);
   s->contact_grain = some<uint64_t>(room), s->contact_partner = some<uint64_t>(room);
   s->contact_spring = some<float>(3 * room);
@@ -372,10 +372,10 @@ static void time_bed(int64_t n, bool shuffled, int warm, int steps) {
   collision_ops_cuda_f32.begin(w, 0);
   must(collision_ops_cuda_f32.sums(w, 0, &s0));
   for (int k = 0; k < warm; k++) must(collision_ops_cuda_f32.step(w, 0, o->dt));
-  must(sim_backend_cuda.finish());
+  must(sim_queue_cuda.finish());
   const double start = now();
   for (int k = 0; k < steps; k++) must(collision_ops_cuda_f32.step(w, 0, o->dt));
-  must(sim_backend_cuda.finish());
+  must(sim_queue_cuda.finish());
   const double seconds = now() - start;
   must(collision_ops_cuda_f32.sums(w, 0, &s1));
   printf("bed n %lld: %.4f ms a step, %.3g particle-steps/s, %.3f contacts each, energy %.9g -> %.9g (%.3g lost)\n",
@@ -388,7 +388,7 @@ static void time_sizes(int64_t n, double large, int warm, int steps) {
   problem p = make_sizes(n, large);
   collision_state *s = &p.state;
   n = s->n;
-  s->spin = some<float>(3 * n), s->acceleration = some<float>(3 * n), s->twirl = some<float>(3 * n);
+  s->spin = some<float>(3 * n), s->acceleration = some<float>(3 * n), s->angular_acceleration = some<float>(3 * n);
   s->material = some<uint64_t>(n);
   p.options.n = n;
   collision_work *w;
@@ -398,10 +398,10 @@ static void time_sizes(int64_t n, double large, int warm, int steps) {
   collision_ops_cuda_f32.begin(w, 0);
   must(collision_ops_cuda_f32.sums(w, 0, &s0));
   for (int k = 0; k < warm; k++) must(collision_ops_cuda_f32.step(w, 0, p.options.dt));
-  must(sim_backend_cuda.finish());
+  must(sim_queue_cuda.finish());
   const double start = now();
   for (int k = 0; k < steps; k++) must(collision_ops_cuda_f32.step(w, 0, p.options.dt));
-  must(sim_backend_cuda.finish());
+  must(sim_queue_cuda.finish());
   const double seconds = now() - start;
   must(collision_ops_cuda_f32.sums(w, 0, &s1));
   printf("sizes 1 and %g, n %lld: %.4f ms a step, %.3g particle-steps/s; contacts each %.4f, change of energy %.2g\n",

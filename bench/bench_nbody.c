@@ -4,7 +4,7 @@
  *   bench_nbody [--precision single|double] [--n N]... [--threads T] [--isa plain|avx2|avx512] [--seconds S]
  *               [--rate-only] */
 #include "bench/peak.h"
-#include "engine/run/run.h"
+#include "engine/wall_clock.h"
 #include "kernels/nbody/direct/cpu/direct.h"
 
 #include <math.h>

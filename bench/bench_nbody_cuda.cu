@@ -54,7 +54,7 @@ template <typename F> static double milliseconds(F queue) {
     times.push_back(ms);
     total += ms;
   }
-  must(sim_backend_cuda.finish() == SIM_OK, "the device");
+  must(sim_queue_cuda.finish() == SIM_OK, "the device");
   std::sort(times.begin(), times.end());
   cudaEventDestroy(begin);
   cudaEventDestroy(end);
@@ -109,7 +109,7 @@ static double time_step(const nbody_options *options, const nbody_ops *ops, nbod
   const sim_backend *backend = &sim_backend_cuda;
   const int replays = options->n < 32768 ? 64 : 4;
   sim_graph *step = nullptr;
-  must(backend->capture() == SIM_OK, "capture");
+  must(backend->queue->graph_begin() == SIM_OK, "capture");
   if (options->jerk) {
     ops->hermite_predict(work, 0);
     ops->force(work, 0);
@@ -121,11 +121,11 @@ static double time_step(const nbody_options *options, const nbody_ops *ops, nbod
     ops->force(work, 0);
     ops->kick(work, 0);
   }
-  must(backend->captured(&step) == SIM_OK && step != nullptr, "a graph");
+  must(backend->queue->graph_end(&step) == SIM_OK && step != nullptr, "a graph");
   const double ms = milliseconds([&] {
-    for (int k = 0; k < replays; k++) must(backend->replay(step) == SIM_OK, "replay");
+    for (int k = 0; k < replays; k++) must(backend->queue->graph_launch(step) == SIM_OK, "replay");
   });
-  backend->forget(&step);
+  backend->queue->graph_destroy(&step);
   return ms / replays;
 }
 

@@ -1,14 +1,14 @@
 /* Simulated paths: path-steps a second of whole samples (random numbers, paths, payoffs, sums).
  *
  *   bench_option [--work asian|antithetic|strikes|greeks|european|accuracy|heston|american]... [--device cpu|cuda]
- *                [--precision single|double] [--isa plain|avx2|avx512] [--threads T] [--seconds S] [--rate-only]
+ *                [--precision mixed|double] [--isa plain|avx2|avx512] [--threads T] [--seconds S] [--rate-only]
  *
  * All are of one asset at 100, volatility 20 %, rate 5 %, over a year. asian: a call on 252 prices; antithetic: the
  * same in pairs; strikes: 64 of them on the same paths; greeks: delta, vega and rho with it; european: one step;
  * accuracy: the time that asian takes to a standard error of 1e-4 with the geometric control; heston: a call after 252
  * steps of variance 0.09, kappa 2, theta 0.09, sigma 1, rho -0.3; american: the time of a put at 36 on 40, 6 %, on 50
  * dates, 200 chunks of 1024 paths each for its rule and its price, from the scenario to the price. */
-#include "engine/run/run.h"
+#include "engine/wall_clock.h"
 #include "kernels/option/option.h"
 
 #include <math.h>
@@ -129,8 +129,8 @@ static bool read_option(settings *of, const char *name, const char *value) {
   if (strcmp(name, "--threads") == 0) return (of->threads = atoi(value)) > 0;
   if (strcmp(name, "--seconds") == 0) return (of->seconds = atof(value)) > 0;
   if (strcmp(name, "--precision") == 0) {
-    of->precision = strcmp(value, "single") == 0 ? SIM_SINGLE : SIM_DOUBLE;
-    return of->precision == SIM_SINGLE || strcmp(value, "double") == 0;
+    of->precision = strcmp(value, "mixed") == 0 ? SIM_MIXED : SIM_DOUBLE;
+    return of->precision == SIM_MIXED || strcmp(value, "double") == 0;
   }
   for (sim_isa isa = SIM_ISA_PLAIN; strcmp(name, "--isa") == 0 && isa <= sim_isa_best(); isa++)
     if (strcmp(value, sim_isa_name(isa)) == 0) {
@@ -144,7 +144,7 @@ static bool read_option(settings *of, const char *name, const char *value) {
 
 int main(int argc, char **argv) {
   settings of = {.backend = &sim_backend_cpu,
-                 .precision = SIM_SINGLE,
+                 .precision = SIM_MIXED,
                  .threads = omp_get_max_threads(),
                  .isa = sim_isa_best(),
                  .seconds = 1};

@@ -43,7 +43,7 @@ SCENARIOS = {
 """,
     "diffusion": diffusion(64, "lie"),
     "option": f"""return sim.option {{ assets = {{ {{ spot = 100, vol = 0.2 }} }}, rate = 0.05, maturity = 1, steps = 4,
-  payoffs = {{ sim.asian {{ strike = 100 }} }}, sampling = {{ paths = 65536 }}, precision = "single", {OUTPUT} }}
+  payoffs = {{ sim.asian {{ strike = 100 }} }}, sampling = {{ paths = 65536 }}, precision = "mixed", {OUTPUT} }}
 """,
     "diffusion 256^3": diffusion(256, "lie"),
     "diffusion 512^3, strang": diffusion(512, "strang"),

@@ -65,7 +65,7 @@ sim_status cli_check_job(cli_job *job) {
   else if (isfinite(cli_times_due(&output->tables, plan)))
     cli_say("tables      %.0f rows: %s", cli_times_due(&output->tables, plan), text);
   else
-    cli_say("tables      as many rows as the steps and the clock make");
+    cli_say("tables      number of rows not known in advance");
   cli_bytes(plan->checkpoint_bytes, text, sizeof text);
   cli_say("checkpoints %s each, the last three kept", text);
   if (isfinite(plan->steps)) {

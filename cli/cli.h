@@ -28,7 +28,8 @@ typedef enum cli_command {
   CLI_BENCH,
   CLI_NEW,
   CLI_HELP,
-  CLI_VERSION
+  CLI_VERSION,
+  CLI_COMMANDS
 } cli_command;
 
 typedef enum cli_resume_mode { CLI_RESUME_NO, CLI_RESUME_MUST, CLI_RESUME_AUTO, CLI_RESUME_FILE } cli_resume_mode;
@@ -38,10 +39,11 @@ enum { CLI_SETS_MAX = 256 };
 /* Strings borrow argv. */
 typedef struct cli_options {
   cli_command command;
-  cli_command about;                  /* of CLI_HELP: the command that is asked for; CLI_HELP: all */
-  const char *target;                 /* scenario, folder or model; NULL: none */
-  const char *const *targets;         /* of CLI_STATUS: folders, NULL-terminated */
-  int target_count;                   /* of CLI_BENCH: models in `targets` */
+  cli_command about;          /* of CLI_HELP: the command that is asked for; CLI_HELP: all */
+  const char *target;         /* scenario, folder or model; NULL: none */
+  const char *const *targets; /* [target_count]: folders of CLI_STATUS, models of CLI_BENCH */
+  int target_count;
+  const char *value;                  /* of status: a key; NULL: the table */
   const char *sets[CLI_SETS_MAX + 1]; /* "name=value", NULL-terminated */
   const char *output, *device, *precision, *resume_file;
   const char *at; /* of check: "x=1,y=2"; NULL: none */

@@ -26,7 +26,7 @@ static sim_status dispatch(const cli_options *options) {
   case CLI_RESUME: return cli_resume(options);
   case CLI_SWEEP: return cli_sweep(options);
   case CLI_BATCH: return cli_batch(options);
-  case CLI_STATUS: return cli_status_show(options->targets);
+  case CLI_STATUS: return cli_status_show(options);
   case CLI_LIST: return cli_list();
   case CLI_DESCRIBE: return cli_describe(options->target);
   case CLI_NEW: return cli_new(options->target);
@@ -34,20 +34,9 @@ static sim_status dispatch(const cli_options *options) {
   case CLI_BENCH: return cli_bench(options);
   case CLI_HELP: cli_help(options->about); return SIM_OK;
   case CLI_VERSION: cli_version(); return SIM_OK;
+  case CLI_COMMANDS: break;
   }
   return SIM_OK;
-}
-
-void cli_report(sim_status status, const char *message, bool json) {
-  if (json) {
-    sim_bytes line = {0};
-    sim_bytes_format(&line, "{\"level\": \"error\", \"exit_code\": %d, \"message\": ", sim_status_exit_code(status));
-    sim_bytes_json_string(&line, message, strlen(message));
-    fprintf(stderr, "%s}\n", line.data ? line.data : "");
-    sim_bytes_free(&line);
-  } else {
-    fprintf(stderr, "%s%s\n", status == SIM_ERR_SCENARIO ? "" : "sim: ", message);
-  }
 }
 
 static void report(sim_status status, const cli_options *options) {

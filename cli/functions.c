@@ -117,7 +117,7 @@ static sim_status look_for_names(const char *path, const sim_expr *expr, void *c
     first = false;
   }
   if (!first) sim_bytes_format(&at->missing, " for %s", path);
-  return at->missing.failed || at->takes.failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for --at") : SIM_OK;
+  return at->missing.failed || at->takes.failed ? sim_no_memory("--at") : SIM_OK;
 }
 
 /* All outputs in double precision: values[output count]. */
@@ -137,7 +137,7 @@ static sim_status evaluate(const sim_expr *expr, const point *at, double *values
   if (scratch) sim_expr_program_run(program, 1, inputs, outputs, scratch);
   free(scratch);
   sim_expr_program_free(&program);
-  return scratch ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for --at");
+  return scratch ? SIM_OK : sim_no_memory("--at");
 }
 
 static void say_number(const char *label, double value) {
@@ -197,7 +197,7 @@ static sim_status check_names(const point *at) {
 sim_status cli_check_point(const cli_job *job) {
   char path[PATH_MAX_BYTES] = "";
   point *at = calloc(1, sizeof *at);
-  if (!at) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for --at");
+  if (!at) return sim_no_memory("--at");
   sim_status status = parse(job->options->at, at);
   if (status == SIM_OK) status = visit_all(job->resolved, path, look_for_names, at);
   if (status == SIM_OK) status = check_names(at);

@@ -6,9 +6,12 @@
 
 enum { FORM_WIDTH = 22 };
 
-static void print_option(const cli_option_help *help) {
-  printf("  %-*s ", FORM_WIDTH, help->form);
-  if (strlen(help->form) > FORM_WIDTH) printf("\n%*s", FORM_WIDTH + 3, "");
+static void print_option(const cli_option_row *row, const cli_option_help *help) {
+  char form[64];
+  snprintf(form, sizeof form, "%s%s%s%s", row->letter ? row->letter : "", row->letter ? ", " : "", row->name,
+           help->form);
+  printf("  %-*s ", FORM_WIDTH, form);
+  if (strlen(form) > FORM_WIDTH) printf("\n%*s", FORM_WIDTH + 3, "");
   for (const char *at = help->text; *at; at++) {
     putchar(*at);
     if (*at == '\n') printf("%*s", FORM_WIDTH + 3, "");
@@ -17,56 +20,46 @@ static void print_option(const cli_option_help *help) {
 }
 
 static void print_codes(void) {
-  puts("exit codes:");
+  puts("\nexit codes:");
   for (sim_status status = SIM_OK; status < SIM_STATUS_COUNT; status++)
     printf("  %-3d %s\n", sim_status_exit_code(status), sim_status_meaning(status));
 }
 
-static void help_of_all(void) {
-  for (int c = 0; c < CLI_COMMANDS; c++) {
+static void help_of_program(void) {
+  for (int c = 0; c < CLI_COMMAND_ROWS; c++) {
     char form[64];
-    snprintf(form, sizeof form, "sim %s %s", cli_commands[c].name,
-             strncmp(cli_commands[c].usage, "SCENARIO", 8) == 0 ? "SCENARIO.lua" : cli_commands[c].usage);
-    form[strcspn(form, "[")] = '\0';
+    snprintf(form, sizeof form, "sim %s %s", cli_commands[c].name, cli_commands[c].usage);
+    char *options = strstr(form, " [options]");
+    if (options) *options = '\0';
     printf("%s%-30s %s\n", c == 0 ? "usage: " : "       ", form, cli_commands[c].purpose);
   }
-  puts("\nsim COMMAND --help: its options, with units and an example\n");
-  for (size_t i = 0; i < cli_option_help_count; i++) {
-    const cli_option_help *help = &cli_option_helps[i];
-    if (i == 0) puts("options (each command takes its own)");
-    if (help->id == OPTION_SET || help->id == OPTION_SEED || help->id == OPTION_OUTPUT || help->id == OPTION_THREADS ||
-        help->id == OPTION_ARRAY)
-      if (help->where == ON_SWEEP) continue; /* the same in a sweep, with lists */
-    print_option(help);
-  }
-  printf("  %-*s %s\n", FORM_WIDTH, "-h, --help", "this text, or that of a command");
-  printf("  %-*s %s\n\n", FORM_WIDTH, "--version", "version and revision");
-  fputs(cli_commands[0].more, stdout);
-  putchar('\n');
+  puts("\nsim COMMAND --help: the options of a command, with units and an example\n");
+  puts("options (each command takes its own)");
+  for (int i = 0; i < CLI_OPTIONS; i++) print_option(&cli_options_known[i], &cli_options_known[i].help[0]);
+  printf("\n%s", cli_commands[0].more);
   print_codes();
 }
 
-void cli_help(cli_command about) {
-  const cli_command_row *row = NULL;
-  for (int c = 0; c < CLI_COMMANDS; c++)
-    if (cli_commands[c].command == about) row = &cli_commands[c];
-  if (about == CLI_HELP || !row) {
-    help_of_all();
-    return;
-  }
-  printf("usage: sim %s%s%s\n\n%s\n", row->name, *row->usage ? " " : "", row->usage, row->purpose);
-  if (row->more) printf("%s", row->more);
-  bool any = false;
-  for (size_t i = 0; i < cli_option_help_count; i++) {
-    if (!(cli_option_helps[i].where & 1 << cli_kind(about))) continue;
-    if (!any) puts("\noptions");
-    any = true;
-    print_option(&cli_option_helps[i]);
-  }
+static void help_of_command(const cli_command_row *row) {
+  printf("usage: sim %s%s%s\n\n%s\n%s\noptions\n", row->name, *row->usage ? " " : "", row->usage, row->purpose,
+         row->more ? row->more : "");
+  for (int i = 0; i < CLI_OPTIONS; i++)
+    for (int k = 0; k < 2; k++)
+      if (cli_options_known[i].help[k].commands & 1 << row->command)
+        print_option(&cli_options_known[i], &cli_options_known[i].help[k]);
   printf("\nexample\n");
   for (const char *at = row->example; *at;) {
     const size_t length = strcspn(at, "\n") + 1;
     printf("  %.*s", (int)length, at);
     at += length;
   }
+}
+
+void cli_help(cli_command about) {
+  for (int c = 0; c < CLI_COMMAND_ROWS; c++)
+    if (cli_commands[c].command == about && about != CLI_HELP) {
+      help_of_command(&cli_commands[c]);
+      return;
+    }
+  help_of_program();
 }

@@ -1,43 +1,51 @@
-/* The commands and the options of `sim`: what the command line is read by, and what the help prints. */
+/* The commands and the options of `sim`: the parser reads these tables, and the help prints them. */
 #ifndef SIM_CLI_OPTION_TABLE_H
 #define SIM_CLI_OPTION_TABLE_H
 
 #include "cli/cli.h"
 
-/* Kinds of commands, by the options that they take. */
-enum { ON_RUN = 1, ON_CHECK = 2, ON_RESUME = 4, ON_SWEEP = 8, ON_BATCH = 16, ON_BENCH = 32, CLI_KINDS = 7 };
-enum { ON_SCENARIO = ON_RUN | ON_CHECK | ON_SWEEP | ON_BATCH, ON_ALL = ON_SCENARIO | ON_RESUME };
-
-/* Number of the bit of a command; CLI_KINDS - 1: of those that take no options. */
-int cli_kind(cli_command command);
+/* Sets of commands: bit c stands for cli_command c. */
+enum {
+  ON_RUN = 1 << CLI_RUN,
+  ON_CHECK = 1 << CLI_CHECK,
+  ON_RESUME = 1 << CLI_RESUME,
+  ON_SWEEP = 1 << CLI_SWEEP,
+  ON_BATCH = 1 << CLI_BATCH,
+  ON_STATUS = 1 << CLI_STATUS,
+  ON_BENCH = 1 << CLI_BENCH,
+  ON_SCENARIO = ON_RUN | ON_CHECK | ON_SWEEP | ON_BATCH,
+  ON_MODEL = ON_SCENARIO | ON_RESUME | ON_BENCH,
+  ON_EVERY = (1 << CLI_COMMANDS) - 1
+};
 
 typedef struct cli_command_row {
   const char *name;
   cli_command command;
   bool needs_target;
   const char *target;  /* in a message: "sim run needs a scenario file" */
-  const char *usage;   /* what stands after the name */
+  const char *usage;   /* arguments after the name */
   const char *purpose; /* one line */
-  const char *more;    /* of its own help: lines that end with \n; NULL: none */
-  const char *example; /* of its own help; the same */
+  const char *more;    /* further lines of the command's own help, each ended by \n; NULL: none */
+  const char *example; /* command lines, each ended by \n */
 } cli_command_row;
 
-enum { CLI_COMMANDS = 12, CLI_OPTIONS = 32 };
-extern const cli_command_row cli_commands[CLI_COMMANDS];
+enum { CLI_COMMAND_ROWS = 12 };
+extern const cli_command_row cli_commands[CLI_COMMAND_ROWS];
 
 typedef enum cli_option_id {
   OPTION_SET,
+  OPTION_SEED,
+  OPTION_PRECISION,
   OPTION_AT,
+  OPTION_LUA_SECONDS,
   OPTION_OUTPUT,
   OPTION_FORCE,
   OPTION_RESUME,
   OPTION_DEVICE,
-  OPTION_PRECISION,
   OPTION_THREADS,
   OPTION_ISA,
-  OPTION_SEED,
   OPTION_WALL,
-  OPTION_LUA_SECONDS,
+  OPTION_PROFILE,
   OPTION_JOBS,
   OPTION_ONLY,
   OPTION_YES,
@@ -48,36 +56,37 @@ typedef enum cli_option_id {
   OPTION_PARTITION,
   OPTION_ACCOUNT,
   OPTION_SCHEDULER,
-  OPTION_PROFILE,
   OPTION_QUICK,
   OPTION_JSON,
   OPTION_SCALING,
+  OPTION_VALUE,
   OPTION_QUIET,
   OPTION_VERBOSE,
   OPTION_LOG_JSON,
   OPTION_NO_PROGRESS,
   OPTION_HELP,
-  OPTION_VERSION
+  OPTION_VERSION,
+  CLI_OPTIONS
 } cli_option_id;
 
-typedef struct cli_option_row {
-  const char *name, *other;
-  cli_option_id id;
-  int value; /* 0: none, 1: needed, 2: only after '=', 3: the next word where that begins with a digit */
-  int where; /* kinds of commands that take it */
-} cli_option_row;
+typedef enum cli_option_value { VALUE_NONE, VALUE_NEEDED, VALUE_AFTER_EQUALS, VALUE_IF_DIGIT } cli_option_value;
 
-extern const cli_option_row cli_option_table[CLI_OPTIONS];
-
-/* What the help says of an option, for the kinds in `where`; an option may mean different things to two of them. */
+/* Meaning of an option for a set of commands. */
 typedef struct cli_option_help {
-  cli_option_id id;
-  int where;
-  const char *form; /* "--set NAME=VALUE" */
-  const char *text; /* lines after the first begin at the same column */
+  int commands;     /* 0: unused entry */
+  const char *form; /* after the name: " NAME=VALUE" */
+  const char *text; /* may have several lines */
 } cli_option_help;
 
-extern const cli_option_help cli_option_helps[];
-extern const size_t cli_option_help_count;
+typedef struct cli_option_row {
+  const char *name, *letter; /* "--output", "-o"; letter NULL: none */
+  cli_option_value value;
+  cli_option_help help[2]; /* the first one stands in the help of the whole program */
+} cli_option_row;
+
+extern const cli_option_row cli_options_known[CLI_OPTIONS]; /* by cli_option_id */
+
+/* Set of the commands that take an option. */
+int cli_option_commands(cli_option_id id);
 
 #endif

@@ -20,7 +20,7 @@ static sim_status parse_count(const char *option, const char *text, int least, i
   errno = 0;
   long n = strtol(text, &end, 10);
   if (errno || *end || end == text || n < least || n > most)
-    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected a whole number from %d to %d", option, text, least, most);
+    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected an integer from %d to %d", option, text, least, most);
   *out = (int)n;
   return SIM_OK;
 }
@@ -30,7 +30,7 @@ sim_status cli_parse_seed(const char *text, uint64_t *out) {
   errno = 0;
   unsigned long long n = strtoull(text, &end, 10);
   if (errno || *text < '0' || *text > '9' || *end)
-    return sim_fail(SIM_ERR_USAGE, "--seed '%s': expected a whole number from 0 to 2^64 - 1", text);
+    return sim_fail(SIM_ERR_USAGE, "--seed '%s': expected an integer from 0 to 2^64 - 1", text);
   *out = n;
   return SIM_OK;
 }
@@ -44,15 +44,14 @@ static sim_status parse_job_time(const char *text, double *out) {
                     text);
   if (*out > longest_job) return sim_fail(SIM_ERR_USAGE, "--time %s: longer than a year", text);
   if (*out > 0) return SIM_OK;
-  return sim_fail(SIM_ERR_USAGE, "--time '%s': expected a time above 0 as HH:MM:SS or D-HH:MM:SS", text);
+  return sim_fail(SIM_ERR_USAGE, "--time '%s': expected a time greater than 0 as HH:MM:SS or D-HH:MM:SS", text);
 }
 
 /* A partition, queue or account: it becomes a line of the job script. */
 static sim_status parse_name(const char *option, const char *text, const char **out) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,+@:/-";
   if (*text == '-' || strspn(text, plain) != strlen(text))
-    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected a name as the queue knows it, of letters, digits and _.,+@:/-",
-                    option, text);
+    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected letters, digits and _.,+@:/-", option, text);
   *out = text;
   return SIM_OK;
 }
@@ -61,7 +60,7 @@ static sim_status parse_seconds(const char *option, const char *text, double *ou
   char *end;
   double seconds = strtod(text, &end);
   if (end == text || *end || !(seconds > 0) || !isfinite(seconds))
-    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected a number of seconds above 0", option, text);
+    return sim_fail(SIM_ERR_USAGE, "%s '%s': expected a number of seconds greater than 0", option, text);
   *out = seconds;
   return SIM_OK;
 }
@@ -71,7 +70,7 @@ static sim_status parse_wall(const char *text, cli_options *out) {
   if (out->wall_auto) return SIM_OK;
   out->wall = cli_parse_time(text);
   if (out->wall > 0) return SIM_OK;
-  return sim_fail(SIM_ERR_USAGE, "--wall '%s': expected a time above 0 as HH:MM:SS, or auto", text);
+  return sim_fail(SIM_ERR_USAGE, "--wall '%s': expected a time greater than 0 as HH:MM:SS, or auto", text);
 }
 
 static sim_status parse_isa(const char *text, cli_options *out) {
@@ -116,7 +115,7 @@ static void parse_resume(const char *text, cli_options *out) {
 static sim_status unknown_option(const char *text, size_t length) {
   const char *names[CLI_OPTIONS];
   char name[64];
-  for (size_t i = 0; i < CLI_OPTIONS; i++) names[i] = cli_option_table[i].name;
+  for (int i = 0; i < CLI_OPTIONS; i++) names[i] = cli_options_known[i].name;
   snprintf(name, sizeof name, "%.*s", (int)length, text);
   const char *nearest = sim_nearest(name, names, CLI_OPTIONS);
   if (!nearest) return sim_fail(SIM_ERR_USAGE, "unknown option '%s' (see sim --help)", name);
@@ -154,6 +153,7 @@ static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   case OPTION_SCHEDULER: out->scheduler = value; break;
   case OPTION_LUA_SECONDS: return parse_seconds("--lua-seconds", value, &out->lua_seconds);
   case OPTION_PROFILE: out->profile = true; break;
+  case OPTION_VALUE: out->value = value; break;
   case OPTION_QUICK: out->quick = true; break;
   case OPTION_JSON: out->json = true; break;
   case OPTION_SCALING: out->scaling = true; break;
@@ -163,35 +163,39 @@ static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   case OPTION_NO_PROGRESS: out->no_progress = true; break;
   case OPTION_HELP: out->command = CLI_HELP; break;
   case OPTION_VERSION: out->command = CLI_VERSION; break;
+  case CLI_OPTIONS: break;
   }
   return SIM_OK;
 }
 
-/* One option at argv[*at], with its value; notes its name at the kinds of command that do not take it. */
-static sim_status parse_option(int argc, char **argv, int *at, cli_options *out, const char *refused[CLI_KINDS]) {
+/* Whether `text`, whose name ends at `length`, is this option. */
+static bool is_option(const cli_option_row *row, const char *text, size_t length) {
+  if (strlen(row->name) == length && strncmp(text, row->name, length) == 0) return true;
+  return row->letter && strcmp(text, row->letter) == 0;
+}
+
+/* One option at argv[*at], with its value; notes its name at the commands that do not take it. */
+static sim_status parse_option(int argc, char **argv, int *at, cli_options *out, const char *refused[CLI_COMMANDS]) {
   const char *text = argv[*at], *equals = strchr(text, '=');
-  size_t length = equals && text[1] == '-' ? (size_t)(equals - text) : strlen(text);
-  for (size_t i = 0; i < CLI_OPTIONS; i++) {
-    bool full = strlen(cli_option_table[i].name) == length && strncmp(text, cli_option_table[i].name, length) == 0;
-    if (!full && !(cli_option_table[i].other && strcmp(text, cli_option_table[i].other) == 0)) continue;
-    const char *value = text[length] == '=' ? text + length + 1 : NULL;
-    if (value && cli_option_table[i].value == 0)
-      return sim_fail(SIM_ERR_USAGE, "%s takes no value", cli_option_table[i].name);
-    if (!value && cli_option_table[i].value == 1) {
-      if (*at + 1 >= argc) return sim_fail(SIM_ERR_USAGE, "%s needs a value", text);
-      value = argv[++*at];
-    }
-    if (!value && cli_option_table[i].value == 3 && *at + 1 < argc && isdigit((unsigned char)argv[*at + 1][0]))
-      value = argv[++*at];
-    if (value && !*value)
-      return sim_fail(SIM_ERR_USAGE, "%s needs a value that is not empty", cli_option_table[i].name);
-    for (int c = 0; c < CLI_KINDS; c++)
-      if (!(cli_option_table[i].where & 1 << c)) refused[c] = cli_option_table[i].name;
-    if (cli_option_table[i].where == (ON_SWEEP | ON_BATCH) && cli_option_table[i].id != OPTION_ARRAY)
-      out->for_script = cli_option_table[i].name;
-    return apply(cli_option_table[i].id, value, out);
+  const size_t length = equals && text[1] == '-' ? (size_t)(equals - text) : strlen(text);
+  cli_option_id id = 0;
+  while (id < CLI_OPTIONS && !is_option(&cli_options_known[id], text, length)) id++;
+  if (id == CLI_OPTIONS) return unknown_option(text, length);
+  const cli_option_row *row = &cli_options_known[id];
+  const char *value = text[length] == '=' ? text + length + 1 : NULL;
+  if (value && row->value == VALUE_NONE) return sim_fail(SIM_ERR_USAGE, "%s takes no value", row->name);
+  if (!value && row->value == VALUE_NEEDED) {
+    if (*at + 1 >= argc) return sim_fail(SIM_ERR_USAGE, "%s needs a value", text);
+    value = argv[++*at];
   }
-  return unknown_option(text, length);
+  if (!value && row->value == VALUE_IF_DIGIT && *at + 1 < argc && isdigit((unsigned char)argv[*at + 1][0]))
+    value = argv[++*at];
+  if (value && !*value) return sim_fail(SIM_ERR_USAGE, "%s needs a value that is not empty", row->name);
+  const int commands = cli_option_commands(id);
+  for (int c = 0; c < CLI_COMMANDS; c++)
+    if (!(commands & 1 << c)) refused[c] = row->name;
+  if (commands == (ON_SWEEP | ON_BATCH) && id != OPTION_ARRAY) out->for_script = row->name;
+  return apply(id, value, out);
 }
 
 /* The command line as a shell would take it; cut where it is longer than the room. */
@@ -217,21 +221,22 @@ static void quote(int argc, char **argv, char *out, size_t capacity) {
 }
 
 static const char *nearest_command(const char *word) {
-  const char *names[CLI_COMMANDS];
-  for (size_t i = 0; i < CLI_COMMANDS; i++) names[i] = cli_commands[i].name;
-  return sim_nearest(word, names, CLI_COMMANDS);
+  const char *names[CLI_COMMAND_ROWS];
+  for (int i = 0; i < CLI_COMMAND_ROWS; i++) names[i] = cli_commands[i].name;
+  return sim_nearest(word, names, CLI_COMMAND_ROWS);
 }
 
 /* Refuses the name of a scenario that looks like the name of a command. */
 static sim_status check_scenario_name(const char *name) {
   const char *nearest = strchr(name, '.') || strchr(name, '/') ? NULL : nearest_command(name);
   if (!nearest || strcmp(nearest, name) == 0) return SIM_OK;
-  return sim_fail(SIM_ERR_USAGE, "'%s' is no command, nearest is '%s'; a scenario file is given as ./%s", name, nearest,
-                  name);
+  return sim_fail(SIM_ERR_USAGE, "unknown command '%s', nearest is '%s'; a scenario file is given as ./%s", name,
+                  nearest, name);
 }
 
 /* The first word that is no option is a command or a scenario, the next one its target. */
-static sim_status parse_words(int argc, char **argv, cli_options *out, const char *refused[CLI_KINDS], int *command) {
+static sim_status parse_words(int argc, char **argv, cli_options *out, const char *refused[CLI_COMMANDS],
+                              int *command) {
   bool only_words = false;
   for (int i = 1; i < argc; i++) {
     if (!only_words && strcmp(argv[i], "--") == 0) {
@@ -239,7 +244,7 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
     } else if (!only_words && argv[i][0] == '-' && argv[i][1]) {
       SIM_TRY(parse_option(argc, argv, &i, out, refused));
     } else if (*command < 0) {
-      for (int c = 0; c < CLI_COMMANDS && *command < 0; c++)
+      for (int c = 0; c < CLI_COMMAND_ROWS && *command < 0; c++)
         if (strcmp(argv[i], cli_commands[c].name) == 0) *command = c;
       if (*command >= 0) continue;
       *command = 0;
@@ -248,9 +253,8 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
       out->target = argv[i];
       out->targets = (const char *const *)&argv[i];
       out->target_count = 1;
-    } else if (cli_commands[*command].command == CLI_STATUS) {
-      continue;                                               /* one of many folders; no options stand between */
-    } else if (cli_commands[*command].command == CLI_BENCH) { /* one of many models; they come to stand side by side */
+    } else if (cli_commands[*command].command == CLI_STATUS || cli_commands[*command].command == CLI_BENCH) {
+      /* Further folders or models: moved beside the first. */
       const char *const *end = out->targets + out->target_count;
       char *word = argv[i], **to = argv + (end - (const char *const *)argv);
       memmove(to + 1, to, (size_t)(argv + i - to) * sizeof *to);
@@ -266,13 +270,13 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
 
 /* sim help COMMAND */
 static sim_status find_topic(cli_options *out) {
-  for (int c = 0; c < CLI_COMMANDS; c++)
+  for (int c = 0; c < CLI_COMMAND_ROWS; c++)
     if (strcmp(out->target, cli_commands[c].name) == 0) {
       out->about = cli_commands[c].command;
       return SIM_OK;
     }
   const char *nearest = nearest_command(out->target);
-  return sim_fail(SIM_ERR_USAGE, "'%s' is no command%s%s%s (see sim --help)", out->target,
+  return sim_fail(SIM_ERR_USAGE, "unknown command '%s'%s%s%s (see sim --help)", out->target,
                   nearest ? ", nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "");
 }
 
@@ -284,18 +288,20 @@ static sim_status check_job_options(const cli_options *o) {
   }
   const char *here = o->only > 0 ? "--only" : o->jobs > 0 ? "--jobs" : o->wall_text ? "--wall" : NULL;
   if (here)
-    return sim_fail(SIM_ERR_USAGE, "%s does not go with --array: each task is one run, and stops by the job's limit",
+    return sim_fail(SIM_ERR_USAGE,
+                    "%s cannot be combined with --array: each task is one run, which stops before the limit of its job",
                     here);
   if (o->threads > 0 && o->cpus > 0 && o->threads != o->cpus)
     return sim_fail(SIM_ERR_USAGE,
-                    "--threads %d and --cpus %d: a run has a thread on each core of its job; give --cpus", o->threads,
-                    o->cpus);
+                    "--threads %d and --cpus %d: a run uses one thread on each core of its job; give only --cpus",
+                    o->threads, o->cpus);
   const bool cuda = strncmp(o->device, "cuda", 4) == 0;
   if (o->gpus > 0 && strcmp(o->device, "cpu") == 0)
     return sim_fail(SIM_ERR_USAGE,
-                    "--gpus %d and --device cpu: the run would leave the job's GPU idle; give one of them", o->gpus);
+                    "--gpus %d and --device cpu: the GPU of the job would stay idle; give only one of them", o->gpus);
   if (o->gpus == 0 && cuda)
-    return sim_fail(SIM_ERR_USAGE, "--gpus 0 and --device %s: the job would have no GPU; give one of them", o->device);
+    return sim_fail(SIM_ERR_USAGE, "--gpus 0 and --device %s: the job would have no GPU; give only one of them",
+                    o->device);
   return SIM_OK;
 }
 
@@ -309,7 +315,7 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
                        .gpus = -1,
                        .lua_seconds = 1.5};
   quote(argc, argv, out->command_line, sizeof out->command_line);
-  const char *refused[CLI_KINDS] = {NULL};
+  const char *refused[CLI_COMMANDS] = {NULL};
   int command = -1;
   SIM_TRY(parse_words(argc, argv, out, refused, &command));
   if (out->command == CLI_HELP) { /* of the command that was named; of `sim help run` */
@@ -325,17 +331,16 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
   if (!cli_commands[command].needs_target && out->target && out->command != CLI_BENCH)
     return sim_fail(SIM_ERR_USAGE, "sim %s takes no argument: '%s'", cli_commands[command].name, out->target);
   if (out->command == CLI_RUN) SIM_TRY(check_scenario_name(out->target));
-  const int kind = cli_kind(out->command);
-  if (refused[kind])
+  if (refused[out->command])
     return sim_fail(SIM_ERR_USAGE, "sim %s does not take %s (see sim %s --help)", cli_commands[command].name,
-                    refused[kind], cli_commands[command].name);
+                    refused[out->command], cli_commands[command].name);
   if (out->seed_given && out->command != CLI_SWEEP) SIM_TRY(cli_parse_seed(out->seed_text, &out->seed));
   if (out->script && !out->array && out->command == CLI_BATCH)
     return sim_fail(SIM_ERR_USAGE, "--array needs numbers, as in 0-9");
   if (out->array && out->command == CLI_SWEEP)
-    return sim_fail(SIM_ERR_USAGE, "--array of sim sweep takes no numbers: the runs are its tasks");
+    return sim_fail(SIM_ERR_USAGE, "--array of sim sweep takes no numbers: its tasks are the runs");
   if (out->force && out->resume != CLI_RESUME_NO)
-    return sim_fail(SIM_ERR_USAGE, "--force starts anew and --resume goes on: give one of them");
+    return sim_fail(SIM_ERR_USAGE, "--force starts a new run and --resume continues one: give only one of them");
   if (out->command == CLI_SWEEP || out->command == CLI_BATCH) return check_job_options(out);
   return SIM_OK;
 }

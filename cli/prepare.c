@@ -66,8 +66,7 @@ static sim_status decode(cli_job *job, const char *file, const sim_value *value)
     sim_value_write(job->resolved, &job->blob);
     sim_value_json(job->resolved, 1000, &job->json);
   }
-  if (!job->resolved || job->blob.failed || job->json.failed)
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
+  if (!job->resolved || job->blob.failed || job->json.failed) return sim_no_memory("the scenario's parameters");
   cli_log_functions(job);
   return SIM_OK;
 }
@@ -110,7 +109,7 @@ sim_status cli_prepare_saved(cli_job *job) {
   job->model = sim_model_find(job->saved.model);
   if (!job->model)
     return sim_fail(SIM_ERR_INCOMPATIBLE,
-                    "%s: a run of the model '%s', which this build does not have: resume it with one that has",
+                    "%s: a run of the model '%s', which this build lacks: resume it with a build that has it",
                     job->saved.path, job->saved.model);
   job->setup.folder = job->folder;
   /* The scenario goes on as a text alone: it goes into every file. */
@@ -121,8 +120,8 @@ sim_status cli_prepare_saved(cli_job *job) {
   sim_status status = decode(job, job->saved.path, job->saved.parameters);
   if (status == SIM_ERR_SCENARIO)
     return sim_fail(SIM_ERR_INCOMPATIBLE,
-                    "%s: its parameters are not those of this version: resume it with the sim that began it, or "
-                    "start anew with --force",
+                    "%s: its parameters do not fit this version: resume it with the version that started the run, or "
+                    "start a new run with --force",
                     job->saved.path);
   return status;
 }
@@ -155,8 +154,8 @@ static bool difference(const sim_schema *schema, const sim_value *a, const sim_v
 
 sim_status cli_prepare_same(const cli_job *job) {
   char path[256] = "";
-  static const char what[] = "sim resume goes on with the scenario that the run began with; --force, or another -o, "
-                             "starts this one";
+  static const char what[] = "sim resume continues the original scenario; --force or another -o starts "
+                             "this one";
   if (strcmp(job->saved.model, job->model->name) != 0)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: of the model '%s', but the scenario is of '%s': %s", job->saved.path,
                     job->saved.model, job->model->name, what);
@@ -189,19 +188,14 @@ static const char *share_out(const cli_scheduler *scheduler, const char *device,
   return name;
 }
 
-/* Whether this build has GPU code. Without it nobody knows what a model can do on a GPU, and a job that was given one
- * is not told that it does not need it. */
-#ifdef SIM_HAS_CUDA
-static const bool gpu_built = true;
-#else
-static const bool gpu_built = false;
-#endif
-
-/* Whether the model has all that the scenario asks for on a GPU; a line where it is for that alone that there is none.
- */
+/* Whether "auto" looks for a GPU: the model runs there and has all that the scenario asks for. A line in the log where
+ * the latter alone is missing. A build without GPU code cannot know, and says that no GPU is usable. */
 static bool gpu_able(const cli_job *job) {
   char lacks[160];
-  if (!job->model->ops[SIM_BACKEND_CUDA]) return !gpu_built;
+  if (!job->model->backends[SIM_BACKEND_CUDA].runs) return false;
+#ifndef SIM_HAS_CUDA
+  return true;
+#endif
   if (!job->model->supports || job->model->supports(job->parameters, SIM_BACKEND_CUDA, lacks, sizeof lacks))
     return true;
   if (!sim_backends[0]->unavailable()) sim_log(SIM_LOG_INFO, "on the CPU: %s not on a GPU", lacks);
@@ -219,20 +213,20 @@ static sim_status choose_backend(cli_job *job) {
   if (automatic && job->has_saved) {
     if (sim_backend_select(share_out(scheduler, job->saved.backend, name), backend) == SIM_OK) return SIM_OK;
     return sim_fail(SIM_ERR_INCOMPATIBLE,
-                    "%s: the run began on another device: %s; --device cpu goes on with other "
+                    "%s: the run began on another device: %s; --device cpu continues it with other "
                     "last bits",
                     job->saved.path, sim_error_last()->message);
   }
   bool able = !automatic || gpu_able(job);
   if (automatic && scheduler->gpu && able && sim_backend_select(share_out(scheduler, "cuda", name), backend) != SIM_OK)
-    return sim_fail(SIM_ERR_NO_DEVICE, "%s's job %s was given a GPU, and %s; --device cpu does without",
+    return sim_fail(SIM_ERR_NO_DEVICE, "%s's job %s was given a GPU, and %s; --device cpu runs without it",
                     scheduler->name, scheduler->job, sim_error_last()->message);
   if (automatic && scheduler->gpu && !able)
     sim_log(SIM_LOG_WARN, "%s's job %s was given a GPU, which this run does not use", scheduler->name, scheduler->job);
   if (automatic && !able) device = "cpu";
   SIM_TRY(sim_backend_select(share_out(scheduler, device, name), backend));
   if (job->has_saved && strcmp(job->saved.backend, (*backend)->name) != 0)
-    sim_log(SIM_LOG_WARN, "the run began on %s and goes on on %s: its last bits will differ", job->saved.backend,
+    sim_log(SIM_LOG_WARN, "the run began on %s and continues on %s: its last bits will differ", job->saved.backend,
             (*backend)->name);
   return SIM_OK;
 }
@@ -247,16 +241,15 @@ static sim_status choose_isa(cli_job *job) {
   if (strcmp(job->saved.backend, "cpu") != 0 || job->setup.backend->kind != SIM_BACKEND_CPU) return SIM_OK;
   if (strcmp(job->saved.isa, sim_isa_name(*isa)) == 0) return SIM_OK;
   if (options->isa_given) {
-    sim_log(SIM_LOG_WARN, "the run began with %s and goes on with %s: its last bits will differ", job->saved.isa,
+    sim_log(SIM_LOG_WARN, "the run began with %s and continues with %s: its last bits will differ", job->saved.isa,
             sim_isa_name(*isa));
     return SIM_OK;
   }
   for (*isa = 0; *isa <= sim_isa_best(); ++*isa)
     if (strcmp(job->saved.isa, sim_isa_name(*isa)) == 0) return SIM_OK;
-  return sim_fail(
-      SIM_ERR_INCOMPATIBLE,
-      "%s: the run began with %s, which this processor does not have; --isa %s goes on with other last bits",
-      job->saved.path, job->saved.isa, sim_isa_name(sim_isa_best()));
+  return sim_fail(SIM_ERR_INCOMPATIBLE,
+                  "%s: the run began with %s, which this processor lacks; --isa %s continues with other last bits",
+                  job->saved.path, job->saved.isa, sim_isa_name(sim_isa_best()));
 }
 
 static double resident_bytes(void) {
@@ -272,8 +265,10 @@ sim_status cli_prepare_device(cli_job *job) {
   const cli_options *options = job->options;
   sim_setup *setup = &job->setup;
   SIM_TRY(choose_backend(job));
-  if (!job->model->ops[setup->backend->kind])
-    return sim_fail(SIM_ERR_NO_DEVICE, "model '%s' does not run on %s", job->model->name, setup->backend->name);
+  const char *reason;
+  if (!sim_model_runs(job->model, setup->backend->kind, &reason))
+    return sim_fail(SIM_ERR_NO_DEVICE, "model '%s' does not run on %s: %s", job->model->name, setup->backend->name,
+                    reason);
   char lacks[160];
   if (job->model->supports && !job->model->supports(job->parameters, setup->backend->kind, lacks, sizeof lacks))
     return sim_fail(SIM_ERR_NO_DEVICE, "%s not on %s: use --device cpu", lacks, setup->backend->name);
@@ -366,7 +361,7 @@ static sim_status check_space(const cli_job *job, sim_space space, double stacks
   if (stacks > 0) sim_bytes_format(&items, ", stacks of %d threads %s", job->setup.threads, size);
   cli_bytes(total, size, sizeof size);
   cli_bytes((double)available, here, sizeof here);
-  sim_fail(SIM_ERR_NO_MEMORY, "the run needs %s more%s, %s are free: %s", size,
+  sim_fail(SIM_ERR_NO_MEMORY, "the run needs %s more memory%s, %s are free: %s", size,
            space == SIM_SPACE_DEVICE ? " on the GPU" : "", here, items.data ? items.data : "");
   sim_bytes_free(&items);
   return SIM_ERR_NO_MEMORY;
@@ -376,7 +371,7 @@ sim_status cli_prepare_memory(const cli_job *job) {
   const sim_backend *backend = job->setup.backend;
   if (backend->space == SIM_SPACE_DEVICE) {
     const size_t free_bytes = backend->memory_free();
-    SIM_TRY(backend->failed());
+    SIM_TRY(backend->queue->status());
     SIM_TRY(check_space(job, SIM_SPACE_DEVICE, 0, free_bytes));
   }
   return check_space(job, SIM_SPACE_HOST, stack_bytes(job->setup.threads), sim_backend_cpu.memory_free());
@@ -414,6 +409,7 @@ sim_status cli_prepare_output(cli_job *job, const char *suffix) {
   int n = given ? snprintf(job->output, sizeof job->output, "%s", given)
                 : snprintf(job->output, sizeof job->output, "%.*s%s", length, name, suffix);
   if (n >= (int)sizeof job->output)
-    return sim_fail(SIM_ERR_CANT_CREATE, "the output folder's path is longer than %zu letters", sizeof job->output - 1);
+    return sim_fail(SIM_ERR_CANT_CREATE, "the path of the output folder is longer than %zu bytes",
+                    sizeof job->output - 1);
   return SIM_OK;
 }

@@ -20,7 +20,7 @@ sim_status cli_list(void) {
     printf("%-12s %s [", (*model)->name, (*model)->doc);
     const char *comma = "";
     for (const sim_backend *const *backend = sim_backends; *backend; backend++) {
-      if (!(*model)->ops[(*backend)->kind]) continue;
+      if (!sim_model_runs(*model, (*backend)->kind, NULL)) continue;
       printf("%s%s", comma, (*backend)->name);
       comma = ", ";
     }
@@ -154,7 +154,10 @@ static void describe_columns(const char *name, const char *doc, const sim_field 
 sim_status cli_describe(const char *name) {
   const sim_model *model;
   SIM_TRY(find_model(name, &model));
-  printf("sim.%s { }   %s\n\nParameters\n", model->name, model->doc);
+  printf("sim.%s { }   %s\n\nPrecisions:", model->name, model->doc);
+  for (int k = 0; k < SIM_PRECISIONS; k++)
+    if (model->precisions[k]) printf(" %s", sim_precision_name((sim_precision)k));
+  puts("\n\nParameters");
   describe_schema(model->parameters, 1);
   puts("\nTables (tables.h5), each with step and time");
   for (const sim_table *const *table = model->tables; *table; table++)

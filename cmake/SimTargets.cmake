@@ -47,8 +47,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
 endif()
 
 # sim_isa_object(target source isa precision prefix symbol OPTIONS...): an object library of one source for one
-# instruction set and precision, with <prefix>_ISA (0 plain, 1 avx2, 2 avx512) and <prefix>_SINGLE; `symbol` is the macro
-# that names what it exports, <symbol>_<precision>_<isa> in small letters.
+# instruction set and precision, with <prefix>_ISA (0 plain, 1 avx2, 2 avx512) and <prefix>_SINGLE; `symbol` is the
+# macro that names what it exports, <symbol>_<precision>_<isa> in small letters.
 function(sim_isa_object target source isa precision prefix symbol)
   set(plain 0)
   set(avx2 1 -mavx2 -mfma)
@@ -104,6 +104,11 @@ endfunction()
 
 # sim_executable(target MODELS...): the command, built with the given models.
 function(sim_executable target)
+  sim_program(${target} ${PROJECT_SOURCE_DIR}/cli/main.c ${ARGN})
+endfunction()
+
+# sim_program(target main MODELS...): another program with the command's libraries and these models.
+function(sim_program target main)
   set(declarations "")
   set(entries "")
   foreach(model IN LISTS ARGN)
@@ -119,7 +124,7 @@ const sim_model *const sim_models[] = {
 ${entries}  NULL,
 };
 ")
-  add_executable(${target} ${PROJECT_SOURCE_DIR}/cli/main.c ${registry})
+  add_executable(${target} ${main} ${registry})
   target_link_libraries(${target} PRIVATE sim_cli sim_lua sim_io)
   foreach(model IN LISTS ARGN)
     target_link_libraries(${target} PRIVATE sim_model_${model})

@@ -18,7 +18,7 @@ sim_status sim_buffer_create(const sim_backend *backend, sim_dtype dtype, int ra
   *out = (sim_buffer){.dtype = dtype, .rank = rank, .space = backend->space};
   for (int i = 0; i < rank; i++) {
     if (shape[i] < 0 || __builtin_mul_overflow(bytes, (size_t)shape[i], &bytes))
-      return sim_fail(SIM_ERR_NO_MEMORY, "an array of more than 2^64 bytes");
+      return sim_no_memory("an array of more than 2^64 bytes");
     out->shape[i] = shape[i];
   }
   SIM_TRY(backend->alloc(bytes, &out->data));

@@ -1,5 +1,7 @@
 #include "engine/frame.h"
 
+#include "engine/device/backend.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -18,6 +20,12 @@ double sim_clock_step(const sim_clock *clock, double dt, double *after) {
   return t - whole * dt <= 1e-9 * dt ? dt : next - t;
 }
 
+double sim_clock_free_step(const sim_clock *clock, double dt, double *after) {
+  const bool last = clock->t + dt * (1 + 1e-9) >= clock->t_end;
+  *after = last ? clock->t_end : clock->t + dt;
+  return last ? clock->t_end - clock->t : dt;
+}
+
 const sim_array *sim_frame_array(const sim_frame *frame, const char *name) {
   for (size_t i = 0; i < frame->array_count; i++)
     if (strcmp(frame->arrays[i].field->name, name) == 0) return &frame->arrays[i];
@@ -31,6 +39,27 @@ static size_t element_count(const sim_array *array) {
 }
 
 size_t sim_array_bytes(const sim_array *array) { return element_count(array) * sim_dtype_size(array->dtype); }
+
+void sim_array_of(const sim_field *field, const sim_buffer *buffer, sim_array *out) {
+  *out = (sim_array){
+      .field = field, .dtype = buffer->dtype, .rank = buffer->rank, .data = buffer->data, .space = buffer->space};
+  memcpy(out->shape, buffer->shape, sizeof out->shape);
+  memcpy(out->global, buffer->shape, sizeof out->global);
+}
+
+sim_status sim_frame_restore(const sim_frame *saved, const sim_backend *backend, const sim_array *to) {
+  const sim_array *from = sim_frame_array(saved, to->field->name);
+  bool same = from && from->dtype == to->dtype && from->rank == to->rank;
+  for (int i = 0; i < to->rank && same; i++) same = from->shape[i] == to->shape[i];
+  if (!same)
+    return sim_fail(SIM_ERR_INCOMPATIBLE,
+                    "the checkpoint's %s is missing or of another type or shape: it is of another scenario, or of "
+                    "another version of sim, which goes on with it",
+                    to->field->name);
+  if (to->space == SIM_SPACE_DEVICE) return backend->copy(to->data, from->data, sim_array_bytes(from));
+  memcpy(to->data, from->data, sim_array_bytes(from));
+  return SIM_OK;
+}
 
 /* An exponent of ones, which is that of what is not finite, runs over when one is added. Whole blocks, of which
  * compilers make vectors. */

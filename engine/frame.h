@@ -63,9 +63,18 @@ typedef struct sim_frame {
  * no rounding adds up; the last step ends at t_end, shortened where dt does not divide it. A run that goes on from such
  * an end with a later t_end makes up the rest of that step first. */
 double sim_clock_step(const sim_clock *clock, double dt, double *after);
+/* The same where each step has a length of its own: dt, or the rest up to t_end where dt reaches it but for rounding.
+ */
+double sim_clock_free_step(const sim_clock *clock, double dt, double *after);
 
 /* NULL where there is none of that name. */
 const sim_array *sim_frame_array(const sim_frame *frame, const char *name);
+/* A view of a buffer that holds all of a state array. */
+void sim_array_of(const sim_field *field, const sim_buffer *buffer, sim_array *out);
+/* Copies the array `to->field->name` of a checkpoint's state to to->data, which lies in to->space of `backend` and has
+ * the type and shape of the array that this run needs. The one way for a model to take its state.
+ * SIM_ERR_INCOMPATIBLE where the checkpoint has no such array. */
+sim_status sim_frame_restore(const sim_frame *saved, const sim_backend *backend, const sim_array *to) SIM_MUST_CHECK;
 size_t sim_array_bytes(const sim_array *array);
 /* SIM_ERR_DIVERGED naming array, entity (name, id or index) and step at the first NaN or infinity in a floating-point
  * array. */

@@ -39,8 +39,7 @@ static const sim_field common_fields[] = {
      .flags = SIM_MAY_CHANGE},
     {"author", SIM_STRING, "who runs it; goes into every file", offsetof(sim_common, author), .flags = SIM_MAY_CHANGE},
     {"seed", SIM_INT, "seed of all random numbers", offsetof(sim_common, seed), .flags = SIM_UNSIGNED, .initial = "0"},
-    {"precision", SIM_CHOICE,
-     "fp32; fp64 state with fp32 pair terms (not in collision and diffusion); or fp64 throughout",
+    {"precision", SIM_CHOICE, "fp32; fp64 state and sums with pair terms or paths in fp32; or fp64 throughout",
      offsetof(sim_common, precision), .choices = precisions, .initial = "double"},
     {"units", SIM_STRUCT, "what the numbers are measured in; none: pure numbers", offsetof(sim_common, units),
      .flags = SIM_OPTIONAL, .table = &units_schema},
@@ -54,6 +53,19 @@ const sim_schema sim_common_schema = {
 
 const sim_table *const *sim_model_tables(const sim_model *model, const void *parameters) {
   return model->tables_of ? model->tables_of(parameters) : model->tables;
+}
+
+bool sim_model_runs(const sim_model *model, sim_backend_kind kind, const char **reason) {
+  const sim_model_backend *backend = &model->backends[kind];
+  const char *why = backend->reason ? backend->reason : "the model has no operations for it";
+#ifdef SIM_HAS_CUDA
+  const bool built = true;
+#else
+  const bool built = kind != SIM_BACKEND_CUDA;
+  if (backend->runs && !built) why = "this build has no CUDA backend";
+#endif
+  if (reason) *reason = why;
+  return backend->runs && built;
 }
 
 /* ---- stop_when ---- */
@@ -117,7 +129,7 @@ static sim_status bind_stop(const sim_model *model, sim_common *common, const si
   check_ambiguous(common->stop_when, sim_model_tables(model, parameters), faults, line);
   if (faults->count != before) return SIM_OK;
   stop_names *names = calloc(1, sizeof *names);
-  if (!names) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
+  if (!names) return sim_no_memory("the scenario's parameters");
   sim_status status = list_names(sim_model_tables(model, parameters), names);
   sim_signature signature = stop_signature;
   signature.inputs = signature.must_depend = names->names;
@@ -128,9 +140,21 @@ static sim_status bind_stop(const sim_model *model, sim_common *common, const si
 
 /* ---- parameters ---- */
 
+static void check_precision(const sim_model *model, const sim_common *common, sim_faults *faults) {
+  char offered[64] = "";
+  size_t used = 0;
+  if (model->precisions[common->precision]) return;
+  for (int k = 0; k < SIM_PRECISIONS; k++)
+    if (model->precisions[k])
+      used += (size_t)snprintf(offered + used, sizeof offered - used, "%s\"%s\"", used ? " or " : "", precisions[k]);
+  const char *asked = precisions[common->precision];
+  sim_faults_add(faults, 0, "precision", "expected %s, got \"%s\": sim.%s has no %s precision", offered, asked,
+                 model->name, asked);
+}
+
 sim_status sim_model_decode(const sim_model *model, const sim_value *value, void **out, sim_faults *faults) {
   *out = calloc(1, model->parameters->size);
-  if (!*out) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
+  if (!*out) return sim_no_memory("the scenario's parameters");
   /* The units first: all other numbers may be given in them. Their faults are reported with the rest. */
   sim_common units = {0};
   sim_faults ignored = {0};
@@ -143,8 +167,11 @@ sim_status sim_model_decode(const sim_model *model, const sim_value *value, void
   sim_faults_free(&ignored);
   if (status == SIM_OK) status = sim_schema_decode(model->parameters, value, &units.units, *out, faults);
   faults->root = value;
-  if (status == SIM_OK && faults->count == 0 && model->validate) status = model->validate(*out, faults);
   sim_common *common = *out;
+  if (status == SIM_OK && faults->count == 0) {
+    check_precision(model, common, faults);
+    if (model->validate) status = model->validate(*out, faults);
+  }
   if (status == SIM_OK && faults->count == 0) {
     sim_extent extent;
     if (model->extent) model->extent(*out, &extent);

@@ -37,6 +37,15 @@ sim_status sim_fail_at(sim_status status, const char *file, int line, const char
   return status;
 }
 
+sim_status sim_no_memory_at(const char *file, int line, const char *format, ...) {
+  char text[sizeof last.message];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return sim_fail_at(SIM_ERR_NO_MEMORY, file, line, "out of memory for %s", text);
+}
+
 sim_status sim_fail_context(const char *format, ...) {
   char text[sizeof last.message], old[sizeof last.message];
   va_list arguments;

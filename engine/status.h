@@ -53,6 +53,12 @@ void sim_error_clear(void);
 sim_status sim_fail_at(sim_status status, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
 
+/* Records that there is no memory for what the text names, and returns SIM_ERR_NO_MEMORY:
+ * `return sim_no_memory("%zu grains", n);` says "out of memory for 12 grains". */
+#define sim_no_memory(...) sim_no_memory_at(__FILE__, __LINE__, __VA_ARGS__)
+sim_status sim_no_memory_at(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
 /* Puts "context: " before the recorded message; returns its status. */
 sim_status sim_fail_context(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 

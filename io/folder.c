@@ -58,7 +58,7 @@ sim_status io_list_steps(int folder, const char *path, const char *prefix, int64
         free(*out);
         *out = NULL;
         *count = 0;
-        return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+        return sim_no_memory("the list of files");
       }
       *out = more;
     }
@@ -312,11 +312,11 @@ sim_status io_folder_open(const char *path, io_folder_mode mode, io_folder **out
     if (iscntrl((unsigned char)path[i]))
       return sim_fail(SIM_ERR_CANT_CREATE, "%s: the name of the output folder holds a control character", path);
   io_folder *folder = calloc(1, sizeof *folder);
-  if (!folder) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!folder) return sim_no_memory("the output folder");
   memcpy(folder->path, path, length);
   folder->root = folder->snap = folder->ckpt = folder->lock.fd = -1;
   folder->later = io_later_create();
-  sim_status status = folder->later ? open_all(folder, mode) : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  sim_status status = folder->later ? open_all(folder, mode) : sim_no_memory("the output folder");
   if (status != SIM_OK) {
     io_folder_abandon(&folder);
     return status;

@@ -45,7 +45,7 @@ static size_t most_files(void) {
 static void fail(entry *e, const char *why, bool last) {
   e->placed = false;
   e->result->failures++;
-  if (e->what) sim_log(SIM_LOG_WARN, "%s not written: %s; the run goes on and tries again", e->what, why);
+  if (e->what) sim_log(SIM_LOG_WARN, "%s not written: %s; the run continues and tries again", e->what, why);
   if (!last) return;
   snprintf(e->result->why, sizeof e->result->why, "%.511s", why);
   e->result->failed = true;

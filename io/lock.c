@@ -206,7 +206,7 @@ static int begin_taking(int root, const char *path) {
     remove_taking(root);
     error = make_taking(root);
     if (error != EEXIST) break;
-    if (waited == 1000) sim_log(SIM_LOG_INFO, "%s: waits for another run that is taking over its lock", path);
+    if (waited == 1000) sim_log(SIM_LOG_INFO, "%s: waiting for another run that is taking over its lock", path);
     (void)nanosleep(&(struct timespec){.tv_nsec = 1000000L * EVERY_MS}, NULL);
   }
   return error;

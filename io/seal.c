@@ -46,43 +46,48 @@ io_seal *io_seal_begin(uint64_t size) {
   }
   fill_header(self->header, size);
   XXH3_128bits_reset(self->state);
-  XXH3_128bits_update(self->state, self->header, sizeof self->header);
   return self;
 }
 
 void io_seal_add(io_seal *seal, const void *data, size_t size) { XXH3_128bits_update(seal->state, data, size); }
 
-void io_seal_end(io_seal *seal, unsigned char header[IO_SEAL_SIZE]) {
+void io_seal_end(io_seal *seal, unsigned char block[IO_SEAL_SIZE]) {
   XXH128_canonical_t canonical;
+  XXH3_128bits_update(seal->state, seal->header, IO_SEAL_SIZE);
   XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(seal->state));
-  memcpy(header, seal->header, IO_SEAL_SIZE);
-  memcpy(header + AT_DIGEST, canonical.digest, sizeof canonical.digest);
+  memcpy(block, seal->header, IO_SEAL_SIZE);
+  memcpy(block + AT_DIGEST, canonical.digest, sizeof canonical.digest);
   XXH3_freeState(seal->state);
   free(seal);
 }
 
-/* Digest of `header` (its digest bytes zero) and all of the file behind it; 0 or an errno. */
-static int digest(int fd, uint64_t size, const unsigned char *header, unsigned char *out) {
-  XXH3_state_t *state = XXH3_createState();
-  unsigned char *block = malloc(BLOCK);
-  int error = state && block ? 0 : ENOMEM;
-  if (error == 0) {
-    XXH3_128bits_reset(state);
-    XXH3_128bits_update(state, header, IO_SEAL_SIZE);
-  }
-  for (uint64_t at = IO_SEAL_SIZE; error == 0 && at < size;) {
-    size_t want = size - at < BLOCK ? (size_t)(size - at) : BLOCK, got;
-    error = io_sys_read(fd, block, want, (int64_t)at, &got);
+/* Adds bytes [from, to) of a file to a digest; 0 or an errno. */
+static int add_bytes(XXH3_state_t *state, unsigned char *buffer, int fd, uint64_t from, uint64_t to) {
+  int error = 0;
+  for (uint64_t at = from; error == 0 && at < to; at += BLOCK) {
+    size_t want = to - at < BLOCK ? (size_t)(to - at) : BLOCK, got;
+    error = io_sys_read(fd, buffer, want, (int64_t)at, &got);
     if (error == 0 && got < want) error = EIO;
-    if (error == 0) XXH3_128bits_update(state, block, got);
-    at += want;
+    if (error == 0) XXH3_128bits_update(state, buffer, got);
   }
+  return error;
+}
+
+/* Digest of a file of `size` bytes with `header` (its digest bytes zero) as the block at `place`; 0 or an errno. */
+static int digest(int fd, uint64_t size, uint64_t place, const unsigned char *header, unsigned char *out) {
+  XXH3_state_t *state = XXH3_createState();
+  unsigned char *buffer = malloc(BLOCK);
+  int error = state && buffer ? 0 : ENOMEM;
+  if (error == 0) XXH3_128bits_reset(state);
+  if (error == 0) error = add_bytes(state, buffer, fd, 0, place);
+  if (error == 0) XXH3_128bits_update(state, header, IO_SEAL_SIZE);
+  if (error == 0) error = add_bytes(state, buffer, fd, place + IO_SEAL_SIZE, size);
   if (error == 0) {
     XXH128_canonical_t canonical;
     XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
     memcpy(out, canonical.digest, sizeof canonical.digest);
   }
-  free(block);
+  free(buffer);
   XXH3_freeState(state);
   return error;
 }
@@ -91,27 +96,45 @@ sim_status io_seal_write(io_file *file) {
   unsigned char header[IO_SEAL_SIZE];
   struct stat info;
   if (fstat(file->fd, &info) != 0) return io_file_fail(file, errno);
-  fill_header(header, (uint64_t)info.st_size);
-  int error = digest(file->fd, (uint64_t)info.st_size, header, header + AT_DIGEST);
-  if (error == 0) error = io_sys_write(file->fd, header, sizeof header, 0);
+  const uint64_t place = (uint64_t)info.st_size, size = place + IO_SEAL_SIZE;
+  fill_header(header, size);
+  int error = digest(file->fd, size, place, header, header + AT_DIGEST);
+  if (error == 0) error = io_sys_write(file->fd, header, sizeof header, (int64_t)place);
   return error ? io_file_fail(file, error) : SIM_OK;
 }
 
-bool io_seal_is_there(int folder, const char *name) {
-  char start[sizeof magic];
-  size_t got = 0;
-  int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return false;
-  bool read = io_sys_read(fd, start, sizeof start, 0, &got) == 0;
-  (void)close(fd);
-  return read && got == sizeof start && memcmp(start, magic, sizeof magic) == 0;
+/* Reads the last block of a file, or its first one where the last is none of ours; *place: where it is. */
+static int read_block(int fd, off_t size, unsigned char header[IO_SEAL_SIZE], uint64_t *place, bool *found) {
+  const off_t places[] = {size - IO_SEAL_SIZE, 0};
+  *found = false;
+  for (int i = 0; i < 2 && !*found && size >= IO_SEAL_SIZE; i++) {
+    size_t got;
+    int error = io_sys_read(fd, header, IO_SEAL_SIZE, places[i], &got);
+    if (error) return error;
+    *found = got == IO_SEAL_SIZE && memcmp(header, magic, sizeof magic) == 0;
+    *place = (uint64_t)places[i];
+  }
+  return 0;
 }
 
-static sim_status read_header(int fd, off_t size, const char *path, unsigned char header[IO_SEAL_SIZE]) {
-  size_t got;
-  int error = io_sys_read(fd, header, IO_SEAL_SIZE, 0, &got);
+bool io_seal_is_there(int folder, const char *name) {
+  unsigned char header[IO_SEAL_SIZE];
+  struct stat info;
+  uint64_t place;
+  bool found = false;
+  int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return false;
+  if (fstat(fd, &info) != 0 || read_block(fd, info.st_size, header, &place, &found) != 0) found = false;
+  (void)close(fd);
+  return found;
+}
+
+static sim_status read_header(int fd, off_t size, const char *path, unsigned char header[IO_SEAL_SIZE],
+                              uint64_t *place) {
+  bool found;
+  int error = read_block(fd, size, header, place, &found);
   if (error) return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error));
-  if (got < IO_SEAL_SIZE || memcmp(header, magic, sizeof magic) != 0)
+  if (!found)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: %s", path,
                     size == 0 ? "is empty" : "was not written by sim, or is damaged");
   if (get(header + AT_VERSION, 4) != SEAL_VERSION)
@@ -125,15 +148,17 @@ static sim_status read_header(int fd, off_t size, const char *path, unsigned cha
 
 sim_status io_seal_look(int fd, off_t size, const char *path) {
   unsigned char header[IO_SEAL_SIZE];
-  return read_header(fd, size, path, header);
+  uint64_t place;
+  return read_header(fd, size, path, header, &place);
 }
 
 sim_status io_seal_check(int fd, off_t size, const char *path) {
   unsigned char header[IO_SEAL_SIZE], stored[16], found[16];
-  SIM_TRY(read_header(fd, size, path, header));
+  uint64_t place;
+  SIM_TRY(read_header(fd, size, path, header, &place));
   memcpy(stored, header + AT_DIGEST, sizeof stored);
   memset(header + AT_DIGEST, 0, sizeof stored);
-  int error = digest(fd, (uint64_t)size, header, found);
+  int error = digest(fd, (uint64_t)size, place, header, found);
   if (error) return sim_fail(error == ENOMEM ? SIM_ERR_NO_MEMORY : SIM_ERR_IO, "%s: %s", path, strerror(error));
   if (memcmp(stored, found, sizeof stored) != 0)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: damaged: its digest does not match its content", path);

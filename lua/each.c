@@ -112,8 +112,7 @@ int scenario_each(lua_State *L) {
     return luaL_error(L, "sim.each expects (n, function), got (%s, %s)", luaL_typename(L, 1), luaL_typename(L, 2));
   int whole = 0;
   lua_Integer n = lua_type(L, 1) == LUA_TNUMBER ? lua_tointegerx(L, 1, &whole) : 0;
-  if (!whole || n < 1 || n > EACH_MOST)
-    return luaL_error(L, "sim.each: n is not a whole number from 1 to %d", EACH_MOST);
+  if (!whole || n < 1 || n > EACH_MOST) return luaL_error(L, "sim.each: n is not an integer from 1 to %d", EACH_MOST);
   each_key keys[EACH_KEYS_MAX];
   lua_newtable(L);
   luaL_checkstack(L, EACH_KEYS_MAX + LUA_MINSTACK, NULL);

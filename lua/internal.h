@@ -1,4 +1,4 @@
-/* What the files of this folder share: the child's state, the frames on the pipe, the positions in the text. */
+/* Shared by the files of this folder: the state of the child process, the frames on its pipe, positions in the text. */
 #ifndef SIM_LUA_INTERNAL_H
 #define SIM_LUA_INTERNAL_H
 
@@ -8,26 +8,26 @@
 
 #include <stdnoreturn.h>
 
-/* Limits that no option sets. */
+/* Fixed limits. */
 enum {
   SCENARIO_FILE_MAX = 16 << 20, /* bytes of a scenario file */
   SCENARIO_INSTRUCTIONS = 400000000 /* of Lua's virtual machine */,
-  SCENARIO_HOOK_STEP = 1000,     /* instructions between two looks at the budget */
-  SCENARIO_VALUES_MAX = 500000,  /* values in the returned tree, packed arrays count once */
-  SCENARIO_BYTES_MAX = 64 << 20, /* of strings and packed arrays in it, and of one sim.each */
+  SCENARIO_HOOK_STEP = 1000,     /* instructions between two checks of the limits */
+  SCENARIO_VALUES_MAX = 500000,  /* values in the returned tree; a packed array counts once */
+  SCENARIO_BYTES_MAX = 64 << 20, /* bytes of its strings and packed arrays, and of one sim.each */
   SCENARIO_DEPTH_MAX = 32,       /* tables in tables */
-  SCENARIO_NAME_MAX = 96,        /* bytes of a key as it is shown and kept, escaped */
+  SCENARIO_NAME_MAX = 96,        /* bytes of a key, escaped */
   SCENARIO_PRINT_MAX = 64 << 10, /* bytes that a script may print */
   SCENARIO_PARAMS_MAX = 1000,
   SCENARIO_PARAM_BYTES_MAX = 64 << 10 /* of a default that is a string */
 };
 
-/* In messages from the child: the first stands for the file's path (Lua would cut a long one to 60 letters), the
- * second for the path and the line of the outermost return. */
+/* Placeholders in messages from the child, which the parent replaces: the path of the scenario (Lua would cut it to 60
+ * characters); the path and the line of the outermost return. */
 #define SCENARIO_AT_FILE "\1"
 #define SCENARIO_AT_RETURN "\2"
 
-/* A frame on the pipe: this byte, the payload's size as uint64_t, the payload. */
+/* First byte of a frame on the pipe; the size of the payload as uint64_t and the payload follow. */
 enum scenario_frame {
   SCENARIO_FRAME_PRINT = 'p', /* text */
   SCENARIO_FRAME_ERROR = 'e', /* one byte sim_status, text */
@@ -40,20 +40,20 @@ typedef struct scenario_trace_input {
   char name[SIM_EXPR_NAME_MAX + 1];
 } scenario_trace_input;
 
-/* A function's graph while it is traced. */
+/* State of the trace of one function. */
 typedef struct scenario_trace {
   int id;
   sim_expr_builder *builder;
   scenario_trace_input inputs[SIM_EXPR_INPUTS_MAX];
   int input_count;
-  int line;        /* where the function begins; 0: unknown */
+  int line;        /* first line of the function; 0: unknown */
   bool members;    /* a parameter was indexed */
-  int member_line; /* where that was done first */
-  int *conditions; /* owned: line of each condition that nothing was computed of, else 0 */
+  int member_line; /* line where a parameter was first indexed */
+  int *conditions; /* owned: line of each condition, 0 once something was computed from it */
   size_t condition_count, condition_capacity;
-  char asked[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1]; /* members that were compared with nil */
+  char asked[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1]; /* members that were only compared with nil */
   int asked_count;
-  char refused[512]; /* what was first asked of a symbol that it cannot do, in a pcall too; "": nothing */
+  char refused[512]; /* first unsupported use of a symbol, kept although a pcall may catch the error; "": none */
   int refused_line;
 } scenario_trace;
 
@@ -61,70 +61,95 @@ typedef struct scenario_child {
   const scenario_options *options;
   lua_State *L;
   int pipe;
-  size_t used;  /* bytes that Lua holds */
-  bool refused; /* the last request for more memory was */
+  size_t used;  /* bytes that Lua has allocated */
+  bool refused; /* the last request for more memory was refused */
   int64_t instructions;
   size_t printed;
   sim_value *params;
-  bool *taken; /* of each --set: some sim.param asked for it */
+  bool *taken; /* for each --set: a sim.param of its name exists */
   size_t values, bytes;
   bool quiet;            /* print does nothing */
-  sim_value **functions; /* in the tree, still to be traced; borrowed */
+  sim_value **functions; /* [function_count] of the tree, borrowed: not traced yet */
   size_t function_count;
-  scenario_trace *trace;  /* of the function that is being traced, or NULL */
-  int traces;             /* so far */
-  sim_expr_builder *fold; /* for constants outside of traces */
-  int folded;             /* nodes that it may hold by now */
+  scenario_trace *trace;  /* of the function that is traced now, or NULL */
+  int traces;             /* number of traces so far */
+  sim_expr_builder *fold; /* evaluates functions of constants outside of a trace */
+  int folded;             /* upper bound of the number of nodes in `fold` */
 } scenario_child;
 
-/* Reads a whole regular file and looks that it is text. */
+/* ---- text.c ---- */
+
+/* Reads a whole regular file and checks that it is text. The caller frees *text. */
 sim_status scenario_read_text(const char *path, char **text, size_t *size) SIM_MUST_CHECK;
 /* Length of the UTF-8 byte order mark at the start: 3 or 0. */
 size_t scenario_bom(const char *text, size_t size);
-/* By bytes, the shorter first: below, at or above 0. */
+/* Compares by bytes, a prefix first: below, at or above 0. */
 int scenario_compare_text(const char *a, size_t a_size, const char *b, size_t b_size);
 
-/* Runs the script in this process, sends frames, and ends the process. */
+/* ---- child.c ---- */
+
+/* Runs the script in this process, sends its results as frames on `pipe`, and ends the process. */
 noreturn void scenario_child_run(const char *text, size_t size, const scenario_options *options, int pipe);
+
+/* ---- context.c ---- */
+
 scenario_child *scenario_child_of(lua_State *L);
+/* Line of the innermost running Lua function; 0: none runs. */
+int scenario_child_line(lua_State *L);
+/* Sends one frame to the parent. */
 void scenario_child_send(const scenario_child *child, enum scenario_frame kind, const void *data, size_t size);
+/* Sends an error to the parent and ends the process. */
 noreturn void scenario_child_fail(const scenario_child *child, sim_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Calls the function below its arguments at the top, under the limits; leaves all results, or an error's text. */
+/* The same where memory is exhausted; `over`: the script has reached its own limit. */
+noreturn void scenario_child_fail_memory(const scenario_child *child, bool over);
+/* Calls the function below its `arguments` at the top of the stack, under the limits of time and instructions. Returns
+ * Lua's status and leaves all results, or the text of the error. */
 int scenario_child_call(scenario_child *child, int arguments);
-/* Line of the innermost Lua function that runs; 0 where there is none. */
-int scenario_child_line(lua_State *L);
+/* Counts one more value and its bytes; ends the process where the scenario holds too many. */
+void scenario_account(scenario_child *child, size_t bytes);
 
-/* Pushes the table of all that a script can name, but `sim`. */
+/* ---- sandbox.c ---- */
+
+/* Pushes the table of the global names of a script, without `sim`. */
 void scenario_sandbox_push(lua_State *L);
-/* Replaces the table on the top by one through which it is read and cannot be changed, where unknown names are errors:
- * label is "", "math." ... */
+/* Replaces the table at the top by a read-only view of it, in which an unknown name is an error. `label` stands before
+ * the name in the message: "", "math.". */
 void scenario_sandbox_seal(lua_State *L, const char *label);
 
-/* Lua's own functions as a scenario has them, into the tables of globals and of math on the top: those that would tell
- * what a symbol is answer as for a number, or refuse. */
+/* ---- natives.c ---- */
+
+/* Puts wrappers of Lua's own functions into the table of globals, or of math, at the top. Functions that could tell a
+ * symbol from a number treat it as a number, or refuse it. */
 void scenario_natives_set(lua_State *L);
 void scenario_natives_set_math(lua_State *L);
-/* Results of __lt, __le and __eq are checked from here on, in all metatables so far. Whether some were not. */
+/* Makes all metatables check the results of __lt, __le and __eq. Returns whether one did not check them before. */
 bool scenario_natives_check_comparisons(lua_State *L);
-/* A number that changes when anything does that the functions in the list at `index` can reach: variables outside of
- * them and tables, but no contents of strings. *count: values that were looked at. */
+/* Hash of all variables and tables that the functions in the list at `index` can reach, without the contents of
+ * strings. *count: number of values visited. */
 uint64_t scenario_state(lua_State *L, int index, size_t *count);
-/* pairs, next and table.sort in an order that depends on the keys and values alone. */
+/* ---- order.c: pairs, next and table.sort in an order that depends only on the keys and values ---- */
+
 int scenario_order_pairs(lua_State *L);
 int scenario_order_next(lua_State *L);
 int scenario_order_sort(lua_State *L);
 
-/* What to write instead of the name `label` `name` ("math." "pow"), which a scenario does not have; `math`: the names
- * that its table math has. False: nothing is known. */
+/* ---- hints.c ---- */
+
+/* Suggests a replacement of the unknown name `label` `name` ("math." "pow"); `math`: the names in the table math.
+ * False: there is none. */
 bool scenario_hint(const char *label, const char *name, const char *const *math, char *out, size_t capacity);
 
-/* Pushes the `sim` table. */
+/* ---- language.c ---- */
+
+/* Pushes the table `sim`. */
 void scenario_language_push(lua_State *L);
-/* Constructor's name of the table at `index`, or NULL. */
+/* Name of the constructor that made the table at `index`; NULL: a plain table. */
 const char *scenario_language_tag(lua_State *L, int index);
-/* Ends with SIM_ERR_USAGE where a --set was taken by no sim.param. */
+/* Ends the process with SIM_ERR_USAGE where a --set names no sim.param. */
 void scenario_language_check_sets(scenario_child *child);
+
+/* ---- each.c ---- */
 
 /* A column of sim.each, as a userdata. */
 typedef struct scenario_column {
@@ -133,68 +158,82 @@ typedef struct scenario_column {
 } scenario_column;
 int scenario_each(lua_State *L);
 
-/* sim.curve: pushes a function of time; whether the value at `index` is such a function. */
+/* ---- curve.c ---- */
+
+/* sim.curve: pushes a function of time. */
 int scenario_curve(lua_State *L);
+/* Whether the value at `index` is a function that sim.curve made. */
 bool scenario_is_curve(lua_State *L, int index);
 
-/* Symbols are userdata that stand for a function's inputs and what is computed of them. */
-void scenario_symbol_register(lua_State *L);
+/* ---- symbol.c: userdata that stand for the inputs of a function and for values computed from them ---- */
+
+/* Pushes the new metatable of symbols. */
+void scenario_symbol_push_metatable(lua_State *L);
 void scenario_symbol_push_parameter(lua_State *L, const char *name);
-/* A symbol, or a plain value where the graph has a constant. */
+/* Pushes a symbol, or a plain value where the node `ref` is a constant. */
 void scenario_symbol_push_result(lua_State *L, const sim_expr_builder *builder, sim_expr_ref ref);
 bool scenario_is_symbol(lua_State *L, int index);
 /* Pushes the formula of the symbol at `index`, for print. */
 void scenario_symbol_push_text(lua_State *L, int index);
-/* Of booleans and symbols alike. */
+/* Whether the value at `index` is a boolean or a symbol of one. */
 bool scenario_symbol_is_condition(lua_State *L, int index);
-/* What the symbol, number or boolean is in the graph; a parameter becomes an input when it is first used. */
+/* Node of the symbol, number or boolean at `index`. A parameter becomes an input when it is first used. */
 sim_status scenario_symbol_ref(lua_State *L, int index, sim_expr_builder *builder, sim_expr_ref *out) SIM_MUST_CHECK;
-/* Makes an input of a parameter whose members nobody used. */
+/* Makes the parameter at `index` an input, unless its members were used instead. */
 sim_status scenario_symbol_declare(lua_State *L, int index, sim_expr_builder *builder) SIM_MUST_CHECK;
 
 #define SCENARIO_NO_LENGTH                                                                                             \
   "a symbol has no length, its items are not known when the function is read: write for i = 1, n with a number n (of " \
   "assets, fixings, ...)"
-/* Refuse a symbol at `index`, and return 1 for any other value: where it is asked whether it is true (a `choice` may be
- * a number), or compared by ==. */
+/* Refuse a symbol at `index`, and return 1 for any other value: as a condition (a `choice` may be a number), as an
+ * operand of ==, as a key of a table. */
 int scenario_symbol_refuse_truth(lua_State *L, int index, bool choice);
 int scenario_symbol_refuse_equal(lua_State *L, int index);
-/* As a key of a table. */
 int scenario_symbol_refuse_key(lua_State *L, int index);
-/* Remembers that a member was compared with nil; returns 1. A symbol is always there, so that the answer says nothing:
- * the other declares as inputs all such members that nothing else used, for the model to refuse unknown names. */
+/* Remembers that a member was compared with nil, which is never true of a symbol; returns 1. */
 int scenario_symbol_ask(lua_State *L, int index);
+/* Makes inputs of the members that were only compared with nil, so that the model refuses unknown names. */
 sim_status scenario_symbol_declare_asked(lua_State *L, sim_expr_builder *builder) SIM_MUST_CHECK;
-/* What type() says of the symbol at `index`: "number", "boolean" of a condition, "table" of one whose members were
- * used. One that has been called a number has no members from then on. */
+/* Result of type() for the symbol at `index`: "boolean" of a condition, "table" where members were used, else "number";
+ * after "number" the symbol has no members. */
 const char *scenario_symbol_type(lua_State *L, int index);
-/* Fails with this text, in a pcall too. */
+/* Raises an error with this text; the trace fails although a pcall may catch the error. */
 int scenario_symbol_refuse(lua_State *L, const char *text);
-/* The trace fails with this text and the line that runs now, unless it has failed before. */
+/* Makes the trace fail with this text at the current line, unless it has failed before. */
 void scenario_symbol_note(lua_State *L, const char *text);
 
-/* The text with checks of what `if`, `and`, `or`, `not`, `==` look at in functions; lines stay. It must be a text that
- * Lua takes. *out is NULL where there is nothing to check; false: no memory. */
+/* ---- guards.c ---- */
+
+/* Adds checks of the operands of `if`, `and`, `or`, `not`, `==` to the functions of a valid Lua text; line numbers
+ * stay. The caller frees *out; NULL: there is nothing to check. False: out of memory. */
 bool scenario_guard_text(const char *text, size_t size, char **out, size_t *out_size) SIM_MUST_CHECK;
-/* What the checks call, into the metatable of strings on the top. */
+/* Puts the functions that these checks call into the metatable of strings at the top. */
 void scenario_guards_set(lua_State *L);
 
-/* Functions of numbers and symbols, into the table on the top: metamethods of symbols, those of `sim`, those of `math`
- * in place of Lua's. */
+/* ---- functions.c ---- */
+
+/* Put functions of numbers and symbols into the table at the top: metamethods of symbols, functions of `sim`, functions
+ * of `math` in place of Lua's. */
 void scenario_operators_set(lua_State *L);
 void scenario_functions_set(lua_State *L);
 void scenario_functions_set_math(lua_State *L);
 
-/* Remembers that the value is the function at `index`; the other fills them all in, and runs code of the script. */
+/* ---- trace.c ---- */
+
+/* Registers the function at `index` as the meaning of `value`. */
 void scenario_trace_add(scenario_child *child, sim_value *value, int index);
+/* Traces all registered functions, which runs code of the script, and fills their values in. */
 void scenario_trace_all(scenario_child *child);
 
-/* Counts one more value and its bytes; ends the child where the scenario holds too much. */
-void scenario_account(scenario_child *child, size_t bytes);
-/* The value at `index` as a plain tree. What no scenario may hold becomes SIM_VALUE_BAD in its place. */
+/* ---- tree.c ---- */
+
+/* Returns the value at `index` as a plain tree; the caller frees it. A value that no scenario may hold becomes
+ * SIM_VALUE_BAD. */
 sim_value *scenario_tree(scenario_child *child, int index);
 
-/* Where table constructors stand in the text. */
+/* ---- lines.c ---- */
+
+/* Lines of the table constructors in the text. */
 typedef struct scenario_lines scenario_lines;
 typedef struct scenario_duplicate {
   const char *key; /* borrowed from the text; NULL: none */
@@ -207,6 +246,8 @@ int scenario_lines_return(const scenario_lines *lines);
 scenario_duplicate scenario_lines_duplicate(const scenario_lines *lines);
 /* Fills `line` in the tree, and sorts named entries by line and name. */
 void scenario_lines_apply(const scenario_lines *lines, sim_value *root);
+
+/* ---- lexer.c ---- */
 
 typedef enum scenario_token_kind {
   SCENARIO_TOKEN_END,

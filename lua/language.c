@@ -78,7 +78,7 @@ static void push_set(lua_State *L, const char *name, const char *text) {
   case LUA_TNUMBER:
     if (lua_isinteger(L, 2)) {
       int whole = 0;
-      expected = "a whole number, as its default is (a default such as 1.0 takes fractions)";
+      expected = "an integer, as its default is (a default such as 1.0 takes fractions)";
       good = push_number(L, text);
       if (good) {
         lua_Integer integer = lua_tointegerx(L, -1, &whole);
@@ -134,7 +134,7 @@ static void record(lua_State *L, const char *name) {
   scenario_account(child, size);
   sim_value *value = plain_value(L, -1);
   if (!value || sim_value_add(child->params, name, line, value) != SIM_OK)
-    scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for the script");
+    scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": out of memory for the script");
 }
 
 /* Pushes the value of a parameter declared before and returns true, or nothing and false. */
@@ -227,7 +227,7 @@ static int draw(lua_State *L, void (*two)(uint64_t, uint64_t, uint64_t, uint32_t
   refuse_in_trace(L, name, "it would be the same number for every entity and time");
   lua_Integer entity = luaL_checkinteger(L, 1), k = luaL_optinteger(L, 2, 0), seed = luaL_optinteger(L, 3, 0);
   if (entity < 0 || k < 0 || k >= 2 << 16 || seed < 0)
-    return luaL_error(L, "sim.%s(entity, draw, seed): expected whole numbers of at least 0, draw below 2^17", name);
+    return luaL_error(L, "sim.%s(entity, draw, seed): expected integers of at least 0, draw below 2^17", name);
   double pair[2];
   two((uint64_t)seed, (uint64_t)entity, script_step, (uint32_t)k / 2, pair);
   lua_pushnumber(L, pair[k % 2]);

@@ -271,7 +271,7 @@ void scenario_natives_set(lua_State *L) {
 }
 
 void scenario_natives_set_math(lua_State *L) {
-  static const char no_type[] = "whether a symbol is a whole number is not known when the function is read";
+  static const char no_type[] = "whether a symbol is an integer is not known when the function is read";
   replace(L, "modf", refuse_symbols, "math.modf takes no symbol: write x % 1 and x - x % 1");
   replace(L, "ult", refuse_symbols, "math.ult takes no symbol: write sim.lt(a, b)");
   replace(L, "type", refuse_symbols, no_type);

@@ -203,7 +203,9 @@ void scenario_sandbox_push(lua_State *L) {
   luaL_setfuncs(L, own, 0);
   scenario_natives_set(L);
 
-  scenario_symbol_register(L);
+  scenario_symbol_push_metatable(L);
+  scenario_operators_set(L);
+  lua_pop(L, 1);
   push_library(L, LUA_MATHLIBNAME, luaopen_math, math_names);
   scenario_functions_set_math(L);
   scenario_natives_set_math(L);

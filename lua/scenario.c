@@ -48,7 +48,7 @@ static sim_status read_reply(int fd, double deadline, script_reply *out) {
     if (got < 0) return sim_fail(SIM_ERR_IO, "cannot read from the script's process: %s", strerror(errno));
     if (got == 0) return SIM_OK;
     sim_bytes_add(&out->bytes, buffer, (size_t)got);
-    if (out->bytes.failed) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's values");
+    if (out->bytes.failed) return sim_no_memory("the scenario's values");
   }
 }
 
@@ -107,7 +107,7 @@ static sim_status fail_reported(const scenario *loaded, const scenario_lines *li
     int line = scenario_lines_return(lines);
     if (at_return && line > 0) sim_bytes_format(&text, ":%d", line);
   }
-  status = sim_fail(status, "%s", text.failed || !text.data ? "no memory for an error message" : text.data);
+  status = sim_fail(status, "%s", text.failed || !text.data ? "out of memory for an error message" : text.data);
   sim_bytes_free(&text);
   return status;
 }
@@ -141,7 +141,7 @@ static sim_status take_frames(scenario *loaded, const scenario_lines *lines, con
       SIM_TRY(sim_value_read(at, size, &loaded->params));
       break;
     case SCENARIO_FRAME_VALUE: SIM_TRY(sim_value_read(at, size, &loaded->value)); break;
-    default: return sim_fail(SIM_ERR_INTERNAL, "%s: the script's process gave an answer of no sense", loaded->path);
+    default: return sim_fail(SIM_ERR_INTERNAL, "%s: the script's process gave an invalid answer", loaded->path);
     }
     at += size;
     left -= size;
@@ -172,7 +172,7 @@ static sim_status load(scenario *loaded, const scenario_options *options, scenar
   SIM_TRY(scenario_read_text(loaded->path, &loaded->text, &loaded->size));
   SIM_TRY(run_child(loaded, options, reply));
   *lines = scenario_lines_read(loaded->text, loaded->size);
-  if (!*lines) return sim_fail(SIM_ERR_NO_MEMORY, "%s: no memory to read it", loaded->path);
+  if (!*lines) return sim_no_memory("the text of %s", loaded->path);
   SIM_TRY(take_frames(loaded, *lines, reply));
   sim_bytes_free(&reply->bytes);
   if (!loaded->value) return fail_exit(loaded, options, reply);
@@ -183,7 +183,7 @@ static sim_status load(scenario *loaded, const scenario_options *options, scenar
 
 sim_status scenario_load(const char *path, const scenario_options *options, scenario *out) {
   *out = (scenario){.path = strdup(path)};
-  if (!out->path) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a path");
+  if (!out->path) return sim_no_memory("a path");
   scenario_lines *lines = NULL;
   script_reply reply = {0};
   sim_status status = load(out, options, &lines, &reply);

@@ -184,7 +184,7 @@ static int get_member(lua_State *L) {
   } else if (whole) {
     return luaL_error(L, "a member of a symbol is numbered from 1 to %d, got %I", INDEX_MAX, (LUAI_UACINT)item);
   } else {
-    return luaL_error(L, "a member of a symbol has a name or a whole number, got a %s", luaL_typename(L, 2));
+    return luaL_error(L, "a member of a symbol has a name or an integer, got a %s", luaL_typename(L, 2));
   }
   snprintf(name, sizeof name, "%s%s%s", self->member ? self->name : "", self->member ? "_" : "", shown);
   if (strlen(name) > SIM_EXPR_NAME_MAX) return luaL_error(L, "a symbol has no member '%s'", shown);
@@ -235,7 +235,7 @@ int scenario_symbol_refuse_truth(lua_State *L, int index, bool choice) {
                          "asks whether it is there");
 }
 
-void scenario_symbol_register(lua_State *L) {
+void scenario_symbol_push_metatable(lua_State *L) {
 #define BITS "a symbol has no bits: sim.all, sim.any and sim.none join conditions"
   static const char *const refused[][2] = {
       {"__lt", "a symbol cannot be compared by < or >: use sim.where with sim.lt or sim.gt"},
@@ -266,6 +266,4 @@ void scenario_symbol_register(lua_State *L) {
   lua_setfield(L, -2, "__index");
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
-  scenario_operators_set(L);
-  lua_pop(L, 1);
 }

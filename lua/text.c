@@ -15,7 +15,7 @@ static sim_status fail_errno(const char *path, int error) {
   case EMFILE:
   case ENFILE:
   case EIO: return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error));
-  case ENOMEM: return sim_fail(SIM_ERR_NO_MEMORY, "%s: %s", path, strerror(error));
+  case ENOMEM: return sim_no_memory("%s", path);
   default: return sim_fail(SIM_ERR_NO_INPUT, "%s: %s", path, strerror(error));
   }
 }
@@ -65,7 +65,7 @@ static sim_status read_open(const char *path, int fd, char **text, size_t *size)
       char *grown = realloc(data, capacity);
       if (!grown) {
         free(data);
-        return sim_fail(SIM_ERR_NO_MEMORY, "%s: no memory for %zu bytes", path, capacity);
+        return sim_no_memory("%zu bytes of %s", capacity, path);
       }
       data = grown;
     }

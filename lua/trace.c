@@ -20,7 +20,7 @@ void scenario_trace_add(scenario_child *child, sim_value *value, int index) {
   if ((child->function_count & (child->function_count - 1)) == 0) { /* full at each power of two */
     size_t wanted = child->function_count ? 2 * child->function_count : 1;
     sim_value **grown = realloc(child->functions, wanted * sizeof(sim_value *));
-    if (!grown) scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for its functions");
+    if (!grown) scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": out of memory for its functions");
     child->functions = grown;
   }
   child->functions[child->function_count++] = value;
@@ -202,7 +202,7 @@ void scenario_trace_all(scenario_child *child) {
   size_t values;
   if (child->function_count == 0) return;
   if (!lua_checkstack(child->L, 600)) /* at most 255 parameters, twice */
-    scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for its functions");
+    scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": out of memory for its functions");
   push_functions(child);
   const int all = lua_gettop(child->L);
   const uint64_t before = scenario_state(child->L, all, &values);
@@ -219,7 +219,7 @@ void scenario_trace_all(scenario_child *child) {
       function->fault_line = child->functions[i]->line;
     }
     if (!function->expr && !function->fault)
-      scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for its functions");
+      scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": out of memory for its functions");
     scenario_account(child, function->expr ? (size_t)sim_expr_node_count(function->expr) * 16 : 0);
   }
 }

@@ -26,19 +26,7 @@ typedef struct tree_keys {
 static sim_value *convert(scenario_child *child, int index, tree_path *path);
 
 static noreturn void fail_memory(const scenario_child *child) {
-  scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": no memory left for the scenario's values");
-}
-
-void scenario_account(scenario_child *child, size_t bytes) {
-  child->values++;
-  child->bytes += bytes;
-  if (child->values > SCENARIO_VALUES_MAX)
-    scenario_child_fail(child, SIM_ERR_SCENARIO,
-                        SCENARIO_AT_RETURN ": the scenario holds more than %d values, use sim.each or a file",
-                        SCENARIO_VALUES_MAX);
-  if (child->bytes > SCENARIO_BYTES_MAX)
-    scenario_child_fail(child, SIM_ERR_SCENARIO, SCENARIO_AT_RETURN ": the scenario holds more than %d MiB, use a file",
-                        SCENARIO_BYTES_MAX >> 20);
+  scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": out of memory for the scenario's values");
 }
 
 static int compare_names(const void *left, const void *right) {

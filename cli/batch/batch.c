@@ -35,11 +35,10 @@ static sim_status check_array(const char *text) {
       if (end - at > 10) goto bad;
       at = end;
     }
-    if (last < first)
-      return sim_fail(SIM_ERR_USAGE, "--array '%s': %lu-%lu is an array over nothing", text, first, last);
+    if (last < first) return sim_fail(SIM_ERR_USAGE, "--array '%s': %lu-%lu is an empty range", text, first, last);
     if (last > TASK_MAX)
-      return sim_fail(SIM_ERR_USAGE, "--array '%s': task %lu, the last that a cluster can take is %d", text, last,
-                      TASK_MAX);
+      return sim_fail(SIM_ERR_USAGE, "--array '%s': task %lu, the largest number that a cluster accepts is %d", text,
+                      last, TASK_MAX);
     more = *at == ',';
     if (!more && *at == '%' && isdigit((unsigned char)at[1])) at += 1 + strspn(at + 1, "0123456789");
     if (!more && *at) goto bad;
@@ -136,10 +135,10 @@ static void print_comment(const script *s) {
   printf("#\n# Brings %s to its end, over as many jobs as it takes. Made by sim %s; submit it with %s.\n"
          "# Estimate of sim check: %s of memory, %s in all on the machine where this was made.\n#\n",
          target, cli_version_text, s->pbs ? "qsub" : "sbatch", memory, took);
-  printf(
-      "# sim stops in time for the job's limit with a checkpoint and exit 75; then, and only then, the job is put\n"
-      "# back into the queue, and the same line goes on. After %d jobs in a row without a new checkpoint it is not.\n",
-      REQUEUES_WITHOUT_PROGRESS);
+  printf("# sim stops in time for the job's limit with a checkpoint and exit 75; then, and only then, the job is put\n"
+         "# back into the queue, and the same command continues it. After %d jobs in a row without a new checkpoint it "
+         "is not.\n",
+         REQUEUES_WITHOUT_PROGRESS);
   if (s->pbs)
     printf("# The next job is a copy of this script: queue and account are kept, other options of qsub are not, so\n"
            "# write them here as lines of #PBS.\n");
@@ -192,7 +191,7 @@ static void print_run(const script *s) {
   } else {
     print_setting("out", output);
   }
-  printf("\nstep() { sed -n 's/.*\"checkpoint_step\": \\([0-9]*\\).*/\\1/p' \"$out/status.json\" 2>/dev/null; }\n"
+  printf("\nstep() { \"$sim\" status --value checkpoint_step \"$out\" 2>/dev/null; }\n"
          "before=$(step)\n");
   printf("echo \"job ${%s:-} on $(uname -n)%s, $(date)\"\n", s->pbs ? "PBS_JOBID" : "SLURM_JOB_ID",
          s->pbs ? "" : ", restart ${SLURM_RESTART_COUNT:-0}");
@@ -251,13 +250,14 @@ sim_status cli_script_print(const cli_job *job, size_t sweep) {
     return sim_fail(SIM_ERR_USAGE, "--scheduler '%s': expected slurm or pbs", o->scheduler);
   if (o->array) SIM_TRY(check_array(o->array));
   if (o->array && strlen(o->array) >= sizeof s.array)
-    return sim_fail(SIM_ERR_USAGE, "--array: longer than %zu letters", sizeof s.array - 1);
+    return sim_fail(SIM_ERR_USAGE, "--array: longer than %zu characters", sizeof s.array - 1);
   if (sweep > TASK_MAX)
-    return sim_fail(SIM_ERR_USAGE, "--array: a sweep of %zu runs, the last task that a cluster can take is %d", sweep,
+    return sim_fail(SIM_ERR_USAGE,
+                    "--array: a sweep of %zu runs, the largest number of a task that a cluster accepts is %d", sweep,
                     TASK_MAX);
   SIM_TRY(check_lines(job));
   if (o->array && o->seed_given)
-    return sim_fail(SIM_ERR_USAGE, "--array gives each task its number as the seed: it does not go with --seed");
+    return sim_fail(SIM_ERR_USAGE, "--array gives each task its number as the seed: it cannot be combined with --seed");
   fill(job, sweep, &s);
   print_directives(&s);
   print_comment(&s);

@@ -1,6 +1,6 @@
 #include "cli/batch/scheduler.h"
 
-#include "engine/run/run.h"
+#include "engine/wall_clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

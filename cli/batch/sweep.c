@@ -2,6 +2,7 @@
  * on from its checkpoint, so that a sweep that was killed is started anew by the same line. */
 #include "cli/run/status.h"
 #include "cli/batch/sweep.h"
+#include "engine/wall_clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@ static sim_status add_value(axis *a, const char *text, size_t length, size_t *ro
   if (*used + length + 1 > *room) {
     *room = 2 * (*used + length + 64);
     char *more = realloc(a->text, *room);
-    if (!more) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the values of %s", a->name);
+    if (!more) return sim_no_memory("the values of %s", a->name);
     a->text = more;
   }
   memcpy(a->text + *used, text, length);
@@ -71,7 +72,7 @@ static sim_status parse_values(axis *a, const char *option, const char *list) {
     if (!*at) break;
   }
   a->value = calloc(a->count, sizeof *a->value);
-  if (!a->value) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the values of %s", a->name);
+  if (!a->value) return sim_no_memory("the values of %s", a->name);
   char *at = a->text;
   for (size_t i = 0; i < a->count; i++, at += strlen(at) + 1) a->value[i] = at;
   return SIM_OK;
@@ -98,18 +99,11 @@ static sim_status parse_axes(sweep *s) {
   }
   for (size_t i = 0; i < s->axis_count; i++) runs *= (double)s->axes[i].count;
   if (s->axis_count == 0)
-    return sim_fail(SIM_ERR_USAGE, "a sweep over nothing: give --set NAME=A,B,C, --set NAME=1..8 or --seed 1..8");
+    return sim_fail(SIM_ERR_USAGE, "a sweep without parameters: give --set NAME=A,B,C, --set NAME=1..8 or --seed 1..8");
   if (runs > most_runs) return sim_fail(SIM_ERR_USAGE, "a sweep of %.3g runs: at most %.0f", runs, most_runs);
-  if (runs > ASK_ABOVE && !o->yes)
-    return sim_fail(SIM_ERR_USAGE, "a sweep of %.0f runs: --yes says that this is meant", runs);
+  if (runs > ASK_ABOVE && !o->yes) return sim_fail(SIM_ERR_USAGE, "a sweep of %.0f runs: confirm it with --yes", runs);
   s->runs = (size_t)runs;
   return SIM_OK;
-}
-
-/* Value of an axis in run number `run`, from 0; the last axis runs fastest. */
-const char *cli_sweep_value(const sweep *s, size_t run, size_t which) {
-  for (size_t i = s->axis_count; i-- > which + 1;) run /= s->axes[i].count;
-  return s->axes[which].value[run % s->axes[which].count];
 }
 
 /* ---- the scenario, with the first and the last values ---- */
@@ -300,7 +294,7 @@ static void collect(const sweep *s, slot *slots, tally *t, size_t *running) {
 static void wait_for_other(const sweep *s, size_t run) {
   char folder[4200];
   cli_sweep_folder(s, run, folder);
-  if (io_folder_held(folder)) cli_say("run_%04zu is still under way from before: waits for it", run + 1);
+  if (io_folder_held(folder)) cli_say("run_%04zu is still running from an earlier sweep: waiting for it", run + 1);
   while (io_folder_held(folder) && !cli_requests.stop) nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 }
 
@@ -312,7 +306,7 @@ static void tell(const sweep *s, const slot *slots, int signal) {
 static sim_status run_all(const sweep *s, size_t first, size_t last, tally *t) {
   const cli_options *o = s->job->options;
   slot *slots = calloc(s->jobs, sizeof *slots);
-  if (!slots) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu runs at once", s->jobs);
+  if (!slots) return sim_no_memory("%zu runs at once", s->jobs);
   size_t next = first, running = 0;
   bool told = false;
   sim_status status = SIM_OK;
@@ -349,10 +343,12 @@ static sim_status summary(const sweep *s, const tally *t) {
     for (sim_status i = 0; i < SIM_STATUS_COUNT; i++)
       if (sim_status_exit_code(i) == t->code) status = i;
     if (t->code > 128)
-      return sim_fail(SIM_ERR_STOPPED, "%s: %zu of the runs were killed; the same line goes on", s->folder, t->failed);
+      return sim_fail(SIM_ERR_STOPPED, "%s: %zu of the runs were killed; the same command continues it", s->folder,
+                      t->failed);
     return sim_fail(status, "%s: %zu of the runs failed, the first with exit %d", s->folder, t->failed, t->code);
   }
-  if (t->stopped > 0 || cli_requests.stop) return sim_fail(SIM_ERR_STOPPED, "%s: the same line goes on", s->folder);
+  if (t->stopped > 0 || cli_requests.stop)
+    return sim_fail(SIM_ERR_STOPPED, "%s: the same command continues it", s->folder);
   return SIM_OK;
 }
 

@@ -77,7 +77,7 @@ sim_status cli_sweep_open(sweep *s) {
   if (s->logs < 0) return sim_fail(SIM_ERR_CANT_CREATE, "%s/logs: %s", s->folder, strerror(errno));
   sim_bytes grid = {0};
   describe_grid(s, &grid);
-  sim_status status = grid.failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for sweep.txt") : same_or_new(s, &grid);
+  sim_status status = grid.failed ? sim_no_memory("sweep.txt") : same_or_new(s, &grid);
   sim_bytes_free(&grid);
   return status;
 }
@@ -86,6 +86,12 @@ void cli_sweep_close(sweep *s) {
   if (s->logs >= 0) (void)close(s->logs);
   if (s->root >= 0) (void)close(s->root);
   s->root = s->logs = -1;
+}
+
+/* Value of an axis in run number `run`, from 0; the last axis runs fastest. */
+const char *cli_sweep_value(const sweep *s, size_t run, size_t which) {
+  for (size_t i = s->axis_count; i-- > which + 1;) run /= s->axes[i].count;
+  return s->axes[which].value[run % s->axes[which].count];
 }
 
 void cli_sweep_folder(const sweep *s, size_t run, char out[4200]) {

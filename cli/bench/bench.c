@@ -1,4 +1,4 @@
-/* sim bench: ceilings, then every model's kernels at three sizes on the devices present; or, with --scaling, how the
+/* sim bench: ceilings, then every model's rows at three sizes on the devices present; or, with --scaling, how the
  * time of a step grows over four decades. */
 #include "cli/bench/bench.h"
 #include "cli/prepare.h"
@@ -49,8 +49,8 @@ static bool wanted(const cli_options *o, const char *model) {
 static sim_status check_models(const cli_options *o) {
   const char *names[32] = {NULL};
   size_t count = 0;
-  for (const bench_kernel *k = cli_bench_kernels; k->model; k++)
-    if (sim_model_find(k->model)) names[count++] = k->model;
+  for (const sim_model *const *model = sim_models; *model && count < 32; model++)
+    if ((*model)->bench) names[count++] = (*model)->name;
   for (int k = 0; k < o->target_count; k++) {
     const char *name = o->targets[k], *nearest = sim_nearest(name, names, count);
     bool known = false;
@@ -58,9 +58,8 @@ static sim_status check_models(const cli_options *o) {
     if (known) continue;
     char all[256] = "";
     for (size_t i = 0; i < count; i++)
-      if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", names[i]);
-    return sim_fail(SIM_ERR_USAGE, "no kernels of a model '%s'%s%s; there are those of %s", name,
+      snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", names[i]);
+    return sim_fail(SIM_ERR_USAGE, "no rows of a model '%s'%s%s; sim bench has rows of %s", name,
                     nearest ? ", nearest is " : "", nearest ? nearest : "", all);
   }
   return SIM_OK;
@@ -164,21 +163,18 @@ static void print_ceilings(const bench *b) {
   }
 }
 
-static double ceiling_of(const place *p, bench_limit limit) {
-  switch (limit) {
-  case BENCH_COPY: return p->ceilings.copy;
-  case BENCH_FMA32: return p->ceilings.fma32;
-  case BENCH_FMA64: return p->ceilings.fma64;
-  case BENCH_NO_LIMIT: break;
-  }
-  return NAN;
+static double ceiling_of(const place *p, const sim_bench_cost *cost) {
+  const double limits[SIM_LIMITS] = {
+      [SIM_LIMIT_BYTES] = p->ceilings.copy, [SIM_LIMIT_FP32] = p->ceilings.fma32, [SIM_LIMIT_FP64] = p->ceilings.fma64};
+  return cost->amount > 0 ? limits[cost->limit] : NAN;
 }
 
-static const char *const limit_keys[] = {[BENCH_COPY] = "copy", [BENCH_FMA32] = "fma32", [BENCH_FMA64] = "fma64"};
+static const char *const limit_keys[] = {
+    [SIM_LIMIT_BYTES] = "copy", [SIM_LIMIT_FP32] = "fma32", [SIM_LIMIT_FP64] = "fma64"};
 static const char *const limit_units[] = {
-    [BENCH_COPY] = "B", [BENCH_FMA32] = "fp32 instructions", [BENCH_FMA64] = "fp64 instructions"};
+    [SIM_LIMIT_BYTES] = "B", [SIM_LIMIT_FP32] = "fp32 instructions", [SIM_LIMIT_FP64] = "fp64 instructions"};
 
-/* ---- kernels ---- */
+/* ---- rows ---- */
 
 static void print_head(const bench *b) {
   if (!b->json) printf("\n%-41s %9s %13s   %-17s %-17s %s\n", "", "", "a second", "spread", "a step", "of the ceiling");
@@ -189,27 +185,27 @@ static void print_result(const bench_result *r, const place *p, bool scaling) {
   place_text(p, where, sizeof where);
   snprintf(step, sizeof step, "%.4g ms", 1e3 * r->step);
   snprintf(spread, sizeof spread, "-%.1f +%.1f %%", 100 * (1 - r->least / r->median), 100 * (r->most / r->median - 1));
-  const char *size = scaling && r->kernel->grows ? r->kernel->grown : r->kernel->size;
+  const char *size = scaling && r->row->grows ? r->row->grown : r->row->size;
   printf("  %-15s %9d %-14s %13.4g   %-17s %-17s", where, r->n, size, r->median, spread, step);
-  if (r->count.limit != BENCH_NO_LIMIT && !isnan(r->share))
-    printf(" %3.0f %% (%g %s)", 100 * r->share, r->count.amount, limit_units[r->count.limit]);
+  if (r->cost.amount > 0 && !isnan(r->share))
+    printf(" %3.0f %% (%g %s)", 100 * r->share, r->cost.amount, limit_units[r->cost.limit]);
   puts("");
   fflush(stdout);
 }
 
 /* A size that does not fit is left out with a line. */
-static sim_status one(bench *b, const bench_kernel *kernel, size_t at, int n) {
+static sim_status one(bench *b, const sim_model *model, const sim_bench *row, size_t at, int n) {
   const place *p = &b->places[at];
   bench_result *r = &b->results[b->result_count];
   if (b->result_count == RESULTS_MAX) return sim_fail(SIM_ERR_INTERNAL, "more than %d results", RESULTS_MAX);
-  sim_status status = cli_bench_time(kernel, b->options, p->device, p->threads, n, &b->pace, r);
+  sim_status status = cli_bench_time(model, row, b->options, p->device, p->threads, n, &b->pace, r);
   if (status == SIM_ERR_NO_MEMORY) {
-    sim_log(SIM_LOG_WARN, "%s, %d %s: %s", kernel->model, n, kernel->size, sim_error_last()->message);
+    sim_log(SIM_LOG_WARN, "%s, %d %s: %s", model->name, n, row->size, sim_error_last()->message);
     sim_error_clear();
     return SIM_OK;
   }
   SIM_TRY(status);
-  if (!b->options->scaling) r->share = r->median * r->count.amount / ceiling_of(p, r->count.limit);
+  if (!b->options->scaling) r->share = r->median * r->cost.amount / ceiling_of(p, &r->cost);
   b->result_place[b->result_count++] = at;
   if (!b->json) print_result(r, p, b->options->scaling);
   return SIM_OK;
@@ -219,50 +215,54 @@ static sim_status one(bench *b, const bench_kernel *kernel, size_t at, int n) {
 static double slope(const bench_result *r, size_t count, double least) {
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (size_t i = 0; i < count; i++) {
-    const double size = pow(r[i].n, r[i].kernel->power), x = log(size), y = log(r[i].step);
+    const double size = pow(r[i].n, r[i].row->power), x = log(size), y = log(r[i].step);
     if (size < least) continue;
     n++, sx += x, sy += y, sxx += x * x, sxy += x * y;
   }
   return n < 2 ? NAN : (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-static sim_status scaling(bench *b, const bench_kernel *kernel, size_t at) {
-  const bench_sizes *s = &kernel->sizes[b->places[at].kind];
+static sim_status scaling(bench *b, const sim_model *model, const sim_bench *row, size_t at) {
+  const sim_bench_sizes *s = &row->sizes[b->places[at].kind];
   const size_t first = b->result_count;
   /* --quick: two decades less */
-  const double to = b->options->quick ? s->scaling.to / pow(100, 1.0 / kernel->power) : s->scaling.to;
-  for (double n = s->scaling.from; n < 1.01 * to; n *= s->scaling.factor) SIM_TRY(one(b, kernel, at, (int)lround(n)));
+  const double to = b->options->quick ? s->scaling.to / pow(100, 1.0 / row->power) : s->scaling.to;
+  for (double n = s->scaling.from; n < 1.01 * to; n *= s->scaling.factor)
+    SIM_TRY(one(b, model, row, at, (int)lround(n)));
   if (b->result_count == first || b->fit_count == FITS_MAX) return SIM_OK;
   fit *f = &b->fits[b->fit_count++];
   f->first = &b->results[first];
   f->count = b->result_count - first;
   const bench_result *last = &b->results[b->result_count - 1];
   f->all = slope(f->first, f->count, 0);
-  f->upper = slope(f->first, f->count, 0.0099 * pow(last->n, kernel->power));
+  f->upper = slope(f->first, f->count, 0.0099 * pow(last->n, row->power));
   if (!b->json)
     printf("  time of a step as N^%.2f; over the upper two decades N^%.2f (N: %s)\n", f->all, f->upper,
-           kernel->power == 3 ? "cells"
-           : kernel->grows    ? kernel->grown
-                              : kernel->size);
+           row->power == 3 ? "cells"
+           : row->grows    ? row->grown
+                           : row->size);
   return SIM_OK;
 }
 
-static sim_status kernels(bench *b) {
-  for (const bench_kernel *k = cli_bench_kernels; k->model; k++) {
-    const sim_model *model = sim_model_find(k->model);
-    if (!model || !wanted(b->options, k->model)) continue;
-    if (!b->json) printf("%s: %s (%s)\n", k->model, k->title, model->work_unit);
-    for (size_t at = 0; at < b->place_count; at++) {
-      const sim_backend_kind kind = b->places[at].kind;
-      if (!model->ops[kind]) continue;
-      if (b->options->scaling) {
-        SIM_TRY(scaling(b, k, at));
-        continue;
-      }
-      const int *sizes = b->options->quick ? k->sizes[kind].quick : k->sizes[kind].usual;
-      for (int i = 0; i < BENCH_SIZES; i++) SIM_TRY(one(b, k, at, sizes[i]));
+static sim_status time_row(bench *b, const sim_model *model, const sim_bench *row) {
+  if (!b->json) printf("%s: %s (%s)\n", model->name, row->title, model->work_unit);
+  for (size_t at = 0; at < b->place_count; at++) {
+    const sim_backend_kind kind = b->places[at].kind;
+    if (!sim_model_runs(model, kind, NULL)) continue;
+    if (b->options->scaling) {
+      SIM_TRY(scaling(b, model, row, at));
+      continue;
     }
+    const int *sizes = b->options->quick ? row->sizes[kind].quick : row->sizes[kind].usual;
+    for (int i = 0; i < SIM_BENCH_SIZES; i++) SIM_TRY(one(b, model, row, at, sizes[i]));
   }
+  return SIM_OK;
+}
+
+static sim_status time_rows(bench *b) {
+  for (const sim_model *const *model = sim_models; *model; model++)
+    for (const sim_bench *row = (*model)->bench; row && row->title && wanted(b->options, (*model)->name); row++)
+      SIM_TRY(time_row(b, *model, row));
   return SIM_OK;
 }
 
@@ -287,17 +287,17 @@ static void json_place(sim_bytes *out, const bench *b, const place *p) {
 
 static void json_result(sim_bytes *out, const bench_result *r, size_t at, bool scaling) {
   sim_bytes_format(out, "{\"place\": %zu, \"model\": \"%s\", \"kernel\": \"%s\", \"device\": \"%s\", \"threads\": %d",
-                   at, r->kernel->model, r->kernel->title, r->device == SIM_BACKEND_CPU ? "cpu" : "cuda", r->threads);
+                   at, r->model->name, r->row->title, r->device == SIM_BACKEND_CPU ? "cpu" : "cuda", r->threads);
   sim_bytes_format(
       out, ", \"n\": %d, \"size\": \"%s\", \"unit\": \"%s/s\", \"repeats\": %d, \"steps\": %ld, \"warm\": %ld", r->n,
-      scaling && r->kernel->grows ? r->kernel->grown : r->kernel->size, r->unit, r->repeats, r->steps, r->warm);
+      scaling && r->row->grows ? r->row->grown : r->row->size, r->model->work_unit, r->repeats, r->steps, r->warm);
   json_number(out, "median", r->median);
   json_number(out, "min", r->least);
   json_number(out, "max", r->most);
   json_number(out, scaling ? "seconds" : "seconds_a_step", r->step);
-  if (r->count.limit != BENCH_NO_LIMIT) {
-    sim_bytes_format(out, ", \"ceiling\": \"%s\"", limit_keys[r->count.limit]);
-    json_number(out, "counted", r->count.amount);
+  if (r->cost.amount > 0) {
+    sim_bytes_format(out, ", \"ceiling\": \"%s\"", limit_keys[r->cost.limit]);
+    json_number(out, "counted", r->cost.amount);
     json_number(out, "share", r->share);
   }
   sim_bytes_text(out, "}");
@@ -320,7 +320,7 @@ static sim_status print_json(const bench *b) {
   for (size_t i = 0; i < b->fit_count; i++) {
     const bench_result *r = b->fits[i].first;
     sim_bytes_format(&out, "%s\n  {\"model\": \"%s\", \"kernel\": \"%s\", \"device\": \"%s\"", i ? "," : "",
-                     r->kernel->model, r->kernel->title, r->device == SIM_BACKEND_CPU ? "cpu" : "cuda");
+                     r->model->name, r->row->title, r->device == SIM_BACKEND_CPU ? "cpu" : "cuda");
     json_number(&out, "all", b->fits[i].all);
     json_number(&out, "upper", b->fits[i].upper);
     sim_bytes_text(&out, "}");
@@ -329,7 +329,7 @@ static sim_status print_json(const bench *b) {
   const bool whole = !out.failed;
   if (whole) fputs(out.data, stdout);
   sim_bytes_free(&out);
-  return whole ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the results");
+  return whole ? SIM_OK : sim_no_memory("the results");
 }
 
 sim_status cli_bench(const cli_options *options) {
@@ -342,6 +342,6 @@ sim_status cli_bench(const cli_options *options) {
   for (size_t i = 0; i < b.place_count && !options->scaling; i++) SIM_TRY(measure_ceilings(&b, &b.places[i]));
   if (!b.json) print_ceilings(&b);
   print_head(&b);
-  SIM_TRY(kernels(&b));
+  SIM_TRY(time_rows(&b));
   return b.json ? print_json(&b) : SIM_OK;
 }

@@ -1,6 +1,7 @@
 /* Times one kernel through the same decoding, planning and stepping as a run. */
 #include "cli/bench/bench.h"
 #include "cli/prepare.h"
+#include "engine/wall_clock.h"
 #include "kernels/common/fft/fft.h"
 
 #include <errno.h>
@@ -45,21 +46,21 @@ static sim_status take(stepper *s, long steps, double *seconds) {
     if (s->clock.t >= s->clock.t_end) s->clock = s->start; /* a sample's paths are drawn again */
     if (cli_requests.stop || cli_requests.warning) return sim_fail(SIM_ERR_STOPPED, "interrupted");
     SIM_TRY(s->model->step(s->self, &s->clock));
-    if (s->backend->follow && k % FOLLOW == FOLLOW - 1) SIM_TRY(s->backend->follow());
+    if (s->backend->queue && k % FOLLOW == FOLLOW - 1) SIM_TRY(s->backend->queue->throttle());
   }
-  if (s->backend->finish) SIM_TRY(s->backend->finish());
+  if (s->backend->queue) SIM_TRY(s->backend->queue->finish());
   *seconds = sim_wall_clock() - begin;
   return SIM_OK;
 }
 
-/* Steps for `pace->warm`, as many as the kernel wants; then says how many last one repeat. */
-static sim_status warm_up(stepper *s, const bench_kernel *kernel, const bench_pace *pace, long *warm, long *batch) {
+/* Steps for `pace->warm`, as many as the row wants; then says how many last one repeat. */
+static sim_status warm_up(stepper *s, const sim_bench *row, const bench_pace *pace, long *warm, long *batch) {
   double spent = 0, last = 0;
   long steps = 1;
   SIM_TRY(take(s, 1, &last)); /* pages, threads, graphs */
-  for (*warm = 1; *warm < kernel->warm && spent < pace->warm && last < pace->warm; *warm += steps) {
+  for (*warm = 1; *warm < row->warm_steps && spent < pace->warm && last < pace->warm; *warm += steps) {
     if (last < 0.1 * pace->warm) steps *= 2;
-    if (steps > kernel->warm - *warm) steps = kernel->warm - *warm;
+    if (steps > row->warm_steps - *warm) steps = row->warm_steps - *warm;
     SIM_TRY(take(s, steps, &last));
     spent += last;
   }
@@ -76,7 +77,7 @@ static sim_status warm_up(stepper *s, const bench_kernel *kernel, const bench_pa
 static sim_status repeat(stepper *s, const bench_pace *pace, double work, bench_result *out) {
   double rates[64], spent = 0;
   long batch;
-  SIM_TRY(warm_up(s, out->kernel, pace, &out->warm, &batch));
+  SIM_TRY(warm_up(s, out->row, pace, &out->warm, &batch));
   while (out->repeats < pace->repeats && (out->repeats < 2 || spent < 3 * pace->repeat * pace->repeats)) {
     double seconds;
     SIM_TRY(take(s, batch, &seconds));
@@ -97,25 +98,24 @@ static sim_status time_job(cli_job *job, const bench_pace *pace, bench_result *o
   SIM_TRY(cli_prepare_device(job));
   SIM_TRY(cli_prepare_memory(job));
   stepper s = {.model = job->model, .backend = job->setup.backend};
-  out->unit = job->model->work_unit;
   out->device = job->setup.backend->kind;
   out->threads = job->setup.threads;
   out->isa = job->setup.isa;
-  out->count = out->kernel->count(out->device, out->isa, out->n);
+  out->cost = out->row->cost(out->device, out->isa, out->n);
   sim_status status = job->model->create(job->parameters, &job->setup, &s.clock, &s.self);
   s.start = s.clock;
   if (status == SIM_OK) status = repeat(&s, pace, job->plan.work_per_step, out);
-  if (pace->scaling && out->kernel->grows) out->step *= job->plan.steps;
+  if (pace->scaling && out->row->grows) out->step *= job->plan.steps;
   if (s.self) job->model->destroy(&s.self);
   return status;
 }
 
-sim_status cli_bench_time(const bench_kernel *kernel, const cli_options *options, const char *device, int threads,
-                          int n, const bench_pace *pace, bench_result *out) {
+sim_status cli_bench_time(const sim_model *model, const sim_bench *row, const cli_options *options, const char *device,
+                          int threads, int n, const bench_pace *pace, bench_result *out) {
   char path[32], size[64];
   int fd = -1;
-  *out = (bench_result){.kernel = kernel, .n = n, .share = NAN};
-  snprintf(size, sizeof size, "%s=%d", pace->scaling && kernel->grows ? kernel->grows : "n", n);
+  *out = (bench_result){.model = model, .row = row, .n = n, .share = NAN};
+  snprintf(size, sizeof size, "%s=%d", pace->scaling && row->grows ? row->grows : "n", n);
   cli_options given = {.command = CLI_RUN,
                        .target = path,
                        .sets = {size},
@@ -126,7 +126,7 @@ sim_status cli_bench_time(const bench_kernel *kernel, const cli_options *options
                        .wall = INFINITY,
                        .lua_seconds = options->lua_seconds};
   cli_job job = {.options = &given};
-  sim_status status = open_scenario(kernel->scenario, &fd, path);
+  sim_status status = open_scenario(row->scenario, &fd, path);
   if (status == SIM_OK) status = time_job(&job, pace, out);
   cli_prepare_free(&job);
   if (fd >= 0) close(fd);

@@ -5,6 +5,7 @@
 
 #include "engine/run/profile.h"
 #include "engine/run/startup.h"
+#include "engine/wall_clock.h"
 #include "io/file.h"
 #include "io/sys.h"
 
@@ -74,18 +75,10 @@ static void write_status(session *s, const char *state, sim_status status) {
   put_status(s, state, status, &s->run.clock, NULL, sim_error_last()->message);
 }
 
-/* The status.json of an earlier run in the folder, for put_back. */
+/* Keeps the status.json of an earlier run in the folder, for put_back. */
 static void keep_earlier_status(session *s) {
-  char path[4200], text[8192];
-  int fd;
-  off_t size;
-  size_t got = 0;
   const sim_error cause = *sim_error_last();
-  snprintf(path, sizeof path, "%s/" STATUS, io_folder_path(s->folder));
-  if (io_file_open(AT_FDCWD, path, path, &fd, &size) == SIM_OK) {
-    if (io_sys_read(fd, text, sizeof text, 0, &got) == 0) sim_bytes_add(&s->earlier, text, got);
-    (void)close(fd);
-  }
+  if (cli_status_load(io_folder_path(s->folder), &s->earlier) != SIM_OK) sim_error_clear();
   sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 
@@ -153,16 +146,16 @@ static double wall_limit(const session *s) {
   if (!scheduler->name)
     cli_say("  --wall auto: not in a batch job, no limit");
   else if (isnan(left))
-    sim_log(SIM_LOG_WARN, "--wall auto: %s's job %s: %s says no time: no limit", scheduler->name, scheduler->job,
-            s->how);
+    sim_log(SIM_LOG_WARN, "--wall auto: %s's job %s: %s gives no time limit: none is set", scheduler->name,
+            scheduler->job, s->how);
   else if (left <= 0)
-    sim_log(SIM_LOG_WARN, "%s's job %s is over its limit (%s): one step, and a checkpoint", scheduler->name,
+    sim_log(SIM_LOG_WARN, "%s's job %s has exceeded its limit (%s): one step, then a checkpoint", scheduler->name,
             scheduler->job, s->how);
   else if (!isfinite(left))
     cli_say("  --wall auto: %s's job %s has no limit", scheduler->name, scheduler->job);
   else
-    cli_say("  %s's job %s ends in %s (%s): stops in time for a checkpoint", scheduler->name, scheduler->job, text,
-            s->how);
+    cli_say("  %s's job %s ends in %s (%s): the run stops before that with a checkpoint", scheduler->name,
+            scheduler->job, text, s->how);
   return isnan(left) ? INFINITY : left > 0 ? left : 1e-9;
 }
 
@@ -179,7 +172,7 @@ static void say_reserve(session *s) {
   if (s->limit_said || !s->run.wall_reserve || s->run.checkpoint_step < 0) return;
   s->limit_said = true;
   cli_duration(s->run.checkpoint_seconds, one, sizeof one);
-  cli_say("  a checkpoint takes %s: twice that, a step and a margin are kept before the limit", one);
+  cli_say("  a checkpoint takes %s: the run stops twice that time, one step and a margin before the limit", one);
 }
 
 static void on_progress(void *context, const sim_progress *progress) {
@@ -275,7 +268,7 @@ static void say_header(session *s) {
   cli_say("  %s", job->device);
   cli_say("  %s precision, %s", s->provenance.precision, memory);
   if (s->resumed)
-    cli_say("  goes on from checkpoint %s: step %lld, t = %.9g of %.9g", s->provenance.parent_checkpoint,
+    cli_say("  continues from checkpoint %s: step %lld, t = %.9g of %.9g", s->provenance.parent_checkpoint,
             (long long)s->run.clock.step, s->run.clock.t, s->run.clock.t_end);
   cli_terminal_event("start", &s->run.clock, "");
 }
@@ -288,7 +281,7 @@ static sim_status start(session *s) {
   const io_run_id found = io_folder_run(io_folder_path(s->folder), run);
   if (s->resumed && found != IO_RUN_ID_GOOD)
     sim_log(SIM_LOG_WARN,
-            "%s/run.id: %s, so checkpoints were not held against it; it is now that of the newest checkpoint",
+            "%s/run.id: %s, so checkpoints were not compared with it; it now names the run of the newest checkpoint",
             io_folder_path(s->folder), found == IO_RUN_ID_MISSING ? "is missing" : "is not the name of a run");
   if (*s->provenance.run && strcmp(run, s->provenance.run) != 0)
     SIM_TRY(io_folder_write(s->folder, "run.id", s->provenance.run, strlen(s->provenance.run)));
@@ -358,11 +351,11 @@ static void say_summary(session *s, sim_status status) {
   cli_rate(p->rate, s->job->model->work_unit, rate, sizeof rate);
   const char *path = io_folder_path(s->folder);
   if (fabs(p->health) > health_limit)
-    sim_log(SIM_LOG_WARN, "%s is %.3g: the result is hardly to be trusted; smaller steps, or more samples, may help",
-            p->health_name, p->health);
+    sim_log(SIM_LOG_WARN, "%s is %.3g: the result is not reliable; use smaller steps or more samples", p->health_name,
+            p->health);
   int64_t steps = s->run.clock.step - p->first_step;
   if (steps == 0)
-    cli_say("%s step %lld, t = %.9g: nothing was left to do", status == SIM_OK ? "done" : "stopped at",
+    cli_say("%s step %lld, t = %.9g: nothing was left to compute", status == SIM_OK ? "done" : "stopped at",
             (long long)s->run.clock.step, s->run.clock.t);
   else
     cli_say("%s step %lld, t = %.9g: %lld step%s in %s, %s", status == SIM_OK ? "done" : "stopped at",
@@ -378,7 +371,7 @@ static void say_summary(session *s, sim_status status) {
   if (p->health_name && isfinite(p->health)) cli_say("  %s %.3g", p->health_name, p->health);
   cli_say("  output %s", path);
   if (status == SIM_ERR_STOPPED)
-    cli_say("  go on with: sim resume %s", path);
+    cli_say("  continue with: sim resume %s", path);
   else if (cli_common(s->job)->output.snapshots.kind != SIM_NEVER)
     cli_say("  draw it with: simview plot %s", path);
   cli_say("  digest %s", s->run.digest);
@@ -390,11 +383,11 @@ static void say_what_to_do(const session *s) {
   const bool full = strstr(cause.message, strerror(ENOSPC)) || strstr(cause.message, strerror(EDQUOT));
   const char *path = io_folder_path(s->folder), *mend = full ? "free space" : "mend the cause";
   if (s->run.checkpoint_step >= 0)
-    sim_fail_at(cause.status, cause.file, cause.line, "%.600s; %s, then: sim resume %s (goes on from step %lld)",
+    sim_fail_at(cause.status, cause.file, cause.line, "%.600s; %s, then: sim resume %s (continues from step %lld)",
                 cause.message, mend, path, (long long)s->run.checkpoint_step);
   else
     sim_fail_at(cause.status, cause.file, cause.line,
-                "%.600s; there is no checkpoint to go on from: %s, then run it again with --force", cause.message,
+                "%.600s; there is no checkpoint to continue from: %s, then run it again with --force", cause.message,
                 mend);
 }
 
@@ -565,7 +558,7 @@ static sim_status resume_job(cli_job *job) {
 
 static sim_status with_job(const cli_options *options, sim_status (*work)(cli_job *)) {
   cli_job *job = calloc(1, sizeof *job);
-  if (!job) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to begin with");
+  if (!job) return sim_no_memory("a run");
   job->options = options;
   job->scheduler = cli_scheduler_find();
   if (job->scheduler.name) {

@@ -8,7 +8,7 @@ static void write_trace(io_folder *folder) {
   sim_bytes trace = {0};
   sim_profile_trace(&trace);
   if (trace.failed)
-    sim_log(SIM_LOG_WARN, "trace.json not written: no memory");
+    sim_log(SIM_LOG_WARN, "trace.json not written: out of memory");
   else if (io_folder_write(folder, "trace.json", trace.data, trace.size) != SIM_OK)
     sim_log(SIM_LOG_WARN, "trace.json not written: %s", sim_error_last()->message);
   else
@@ -18,7 +18,8 @@ static void write_trace(io_folder *folder) {
 
 void cli_say_profile(io_folder *folder, const sim_backend *backend) {
   sim_error cause = *sim_error_last();
-  if (backend->finish) (void)backend->finish(); /* the last kernels' times; of a failed device those that are known */
+  if (backend->queue)
+    (void)backend->queue->finish(); /* the last kernels' times; of a failed device those that are known */
   sim_bytes table = {0};
   sim_profile_table(&table);
   for (char *at = table.data, *end; at && (end = strchr(at, '\n')); at = end + 1) {

@@ -1,11 +1,13 @@
 /* status.json, as others than its run read it: a table of many runs. */
 #include "cli/run/status.h"
 
-#include "cli/cli.h"
 #include "io/file.h"
 #include "io/io.h"
 #include "io/sys.h"
 
+#include <jansson.h>
+
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,61 +15,89 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The value of a key in a flat object as cli_status_text writes it, without quotes; "" where there is none. */
-static void value_of(const char *json, const char *key, char *out, size_t capacity) {
-  char quoted[64];
-  size_t used = 0;
-  snprintf(quoted, sizeof quoted, "\"%s\": ", key);
-  const char *at = strstr(json, quoted);
-  at = at ? at + strlen(quoted) : "";
-  bool text = *at == '"';
-  for (at += text; *at && used + 1 < capacity; at++) {
-    if (text ? *at == '"' : strchr(",}\n", *at) != NULL) break;
-    if (text && *at == '\\' && at[1]) at++;
-    out[used++] = *at;
-  }
-  out[used] = '\0';
+enum { FILE_MAX = 1 << 20 };
+
+sim_status cli_status_load(const char *folder, sim_bytes *out) {
+  char path[4200];
+  int fd;
+  off_t size;
+  size_t n = 0;
+  snprintf(path, sizeof path, "%s/status.json", folder);
+  if (io_file_open(AT_FDCWD, path, "status.json", &fd, &size) != SIM_OK)
+    return sim_fail_context("%s: holds no run", folder);
+  char *text = size <= FILE_MAX ? malloc((size_t)size + 1) : NULL;
+  const int error = text ? io_sys_read(fd, text, (size_t)size, 0, &n) : size <= FILE_MAX ? ENOMEM : EFBIG;
+  (void)close(fd);
+  if (error == 0) sim_bytes_add(out, text, n);
+  free(text);
+  return error ? sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error)) : SIM_OK;
 }
 
-static double number_of(const char *json, const char *key) {
-  char text[64], *end;
-  value_of(json, key, text, sizeof text);
-  double value = strtod(text, &end);
-  return end == text ? NAN : value;
+/* The object in a folder's status.json. *out is to be released with json_decref. */
+static sim_status read_object(const char *folder, json_t **out) {
+  sim_bytes text = {0};
+  json_error_t error;
+  *out = NULL;
+  const sim_status status = cli_status_load(folder, &text);
+  if (status == SIM_OK) *out = json_loadb(text.data ? text.data : "", text.size, 0, &error);
+  sim_bytes_free(&text);
+  SIM_TRY(status);
+  if (json_is_string(json_object_get(*out, "state"))) return SIM_OK;
+  if (*out)
+    sim_fail(SIM_ERR_NO_INPUT, "%s/status.json: is not the status of a run: it has no \"state\"", folder);
+  else
+    sim_fail(SIM_ERR_NO_INPUT, "%s/status.json: is not the status of a run: not JSON in line %d", folder, error.line);
+  json_decref(*out);
+  return SIM_ERR_NO_INPUT;
+}
+
+static void text_of(const json_t *object, const char *key, char *out, size_t capacity) {
+  const char *text = json_string_value(json_object_get(object, key));
+  snprintf(out, capacity, "%s", text ? text : "");
+}
+
+/* NaN where the key is absent or no number. */
+static double number_of(const json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+  return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 sim_status cli_status_read(const char *folder, cli_status *out) {
-  char path[4200], text[8192];
+  json_t *object;
   *out = (cli_status){.exit_code = -1};
-  snprintf(path, sizeof path, "%s/status.json", folder);
-  int fd;
-  off_t size;
-  size_t n;
-  if (io_file_open(AT_FDCWD, path, "status.json", &fd, &size) != SIM_OK)
-    return sim_fail_context("%s: holds no run", folder);
-  const int error = io_sys_read(fd, text, sizeof text - 1, 0, &n);
-  (void)close(fd);
-  if (error) return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error));
-  text[n] = '\0';
-  value_of(text, "state", out->state, sizeof out->state);
-  if (!*out->state) return sim_fail(SIM_ERR_NO_INPUT, "%s: is not a status of a run", path);
-  value_of(text, "model", out->model, sizeof out->model);
-  value_of(text, "digest", out->digest, sizeof out->digest);
-  value_of(text, "host", out->host, sizeof out->host);
-  value_of(text, "job", out->job, sizeof out->job);
-  value_of(text, "rate_unit", out->rate_unit, sizeof out->rate_unit);
-  value_of(text, "expected_end", out->expected_end, sizeof out->expected_end);
-  value_of(text, "updated", out->updated, sizeof out->updated);
-  value_of(text, "message", out->message, sizeof out->message);
-  out->t = number_of(text, "time");
-  out->t_end = number_of(text, "t_end");
-  out->rate = number_of(text, "rate");
-  value_of(text, "phase", out->phase, sizeof out->phase);
-  out->checkpoint_t = number_of(text, "checkpoint_time");
-  if (isnan(number_of(text, "checkpoint_step"))) out->checkpoint_t = 0;
-  double code = number_of(text, "exit_code");
+  SIM_TRY(read_object(folder, &object));
+  text_of(object, "state", out->state, sizeof out->state);
+  text_of(object, "phase", out->phase, sizeof out->phase);
+  text_of(object, "digest", out->digest, sizeof out->digest);
+  text_of(object, "host", out->host, sizeof out->host);
+  text_of(object, "job", out->job, sizeof out->job);
+  text_of(object, "rate_unit", out->rate_unit, sizeof out->rate_unit);
+  text_of(object, "expected_end", out->expected_end, sizeof out->expected_end);
+  text_of(object, "updated", out->updated, sizeof out->updated);
+  out->t = number_of(object, "time");
+  out->t_end = number_of(object, "t_end");
+  out->rate = number_of(object, "rate");
+  out->checkpoint_t = json_object_get(object, "checkpoint_step") ? number_of(object, "checkpoint_time") : 0;
+  const double code = number_of(object, "exit_code");
   if (code >= 0 && code < 256) out->exit_code = (int)code;
+  json_decref(object);
   if (strcmp(out->state, "running") == 0 && !io_folder_held(folder)) snprintf(out->state, sizeof out->state, "lost");
+  return SIM_OK;
+}
+
+/* Prints the value of one key: a string without quotes, anything else as JSON, an empty line where the key is absent.
+ */
+static sim_status show_value(const char *folder, const char *key) {
+  char line[4200];
+  json_t *object;
+  SIM_TRY(read_object(folder, &object));
+  const json_t *value = json_object_get(object, key);
+  char *json = json_is_string(value) || !value ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+  const char *text = json_is_string(value) ? json_string_value(value) : json ? json : "";
+  sim_text_escape(line, sizeof line, text, strlen(text));
+  puts(line);
+  free(json);
+  json_decref(object);
   return SIM_OK;
 }
 
@@ -109,37 +139,43 @@ static void cells_of(const char *folder, const cli_status *s, char cells[COLUMNS
   }
 }
 
-sim_status cli_status_show(const char *const *folders) {
-  size_t count = 0, width[COLUMNS] = {0};
-  while (folders[count]) count++;
-  char(*cells)[COLUMNS][CELL] = calloc(count + 1, sizeof *cells);
-  cli_status *all = calloc(count + 1, sizeof *all);
-  if (!cells || !all) {
-    free(cells);
-    free(all);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a table of %zu runs", count);
-  }
-  sim_error failure = {SIM_OK, NULL, 0, ""};
+/* Every failure but the last is printed here; the caller returns the last. */
+static bool keep_last_failure(sim_status status, sim_error *failure) {
+  if (status == SIM_OK) return true;
+  if (failure->status != SIM_OK) cli_report(failure->status, failure->message, false);
+  *failure = *sim_error_last();
+  return false;
+}
+
+static sim_status show_table(const char *const *folders, int count, sim_error *failure) {
+  size_t width[COLUMNS] = {0};
+  char(*cells)[COLUMNS][CELL] = calloc((size_t)count + 1, sizeof *cells);
+  if (!cells) return sim_no_memory("a table of %d runs", count);
   for (int c = 0; c < COLUMNS; c++) snprintf(cells[0][c], CELL, "%s", heads[c]);
-  size_t rows = 1;
-  for (size_t i = 0; i < count; i++) {
-    if (cli_status_read(folders[i], &all[rows]) == SIM_OK) {
-      cells_of(folders[i], &all[rows], cells[rows]);
-      rows++;
-      continue;
-    }
-    if (failure.status != SIM_OK) cli_report(failure.status, failure.message, false);
-    failure = *sim_error_last();
+  int rows = 1;
+  for (int i = 0; i < count; i++) {
+    cli_status status;
+    if (!keep_last_failure(cli_status_read(folders[i], &status), failure)) continue;
+    cells_of(folders[i], &status, cells[rows++]);
   }
-  for (size_t i = 0; i < rows; i++)
+  for (int i = 0; i < rows; i++)
     for (int c = 0; c < COLUMNS; c++)
       if (strlen(cells[i][c]) > width[c]) width[c] = strlen(cells[i][c]);
-  for (size_t i = 0; i < rows && rows > 1; i++) {
+  for (int i = 0; i < rows && rows > 1; i++) {
     for (int c = 0; c + 1 < COLUMNS; c++) printf("%-*s  ", (int)width[c], cells[i][c]);
     puts(cells[i][COLUMNS - 1]);
   }
   free(cells);
-  free(all);
+  return SIM_OK;
+}
+
+sim_status cli_status_show(const cli_options *options) {
+  sim_error failure = {SIM_OK, NULL, 0, ""};
+  if (options->value)
+    for (int i = 0; i < options->target_count; i++)
+      (void)keep_last_failure(show_value(options->targets[i], options->value), &failure);
+  else
+    SIM_TRY(show_table(options->targets, options->target_count, &failure));
   if (failure.status == SIM_OK) return SIM_OK;
   return sim_fail_at(failure.status, failure.file, failure.line, "%s", failure.message);
 }

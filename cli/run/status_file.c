@@ -21,6 +21,13 @@ static void string(sim_bytes *out, const char *key, const char *value) {
   sim_bytes_json_string(out, value, strlen(value));
 }
 
+void cli_health_text(const sim_progress *p, sim_bytes *out) {
+  if (!p->health_name || !isfinite(p->health)) return;
+  sim_bytes_text(out, ", \"health\": {");
+  sim_bytes_json_string(out, p->health_name, strlen(p->health_name));
+  sim_bytes_format(out, ": %.6g}", p->health);
+}
+
 void cli_status_text(const cli_status_source *from, sim_bytes *out) {
   char when[32];
   const sim_run *run = from->run;
@@ -34,7 +41,7 @@ void cli_status_text(const cli_status_source *from, sim_bytes *out) {
                    from->clock.t, from->clock.t_end, p->elapsed, p->rate, unit);
   const bool expected = isfinite(p->eta) && !from->phase;
   if (expected) sim_bytes_format(out, ", \"eta\": %.3f", p->eta);
-  if (p->health_name && isfinite(p->health)) sim_bytes_format(out, ", \"%s\": %.6g", p->health_name, p->health);
+  cli_health_text(p, out);
   if (run->checkpoint_step >= 0)
     sim_bytes_format(out, ", \"checkpoint_step\": %lld, \"checkpoint_time\": %.17g", (long long)run->checkpoint_step,
                      run->checkpoint_t);

@@ -1,5 +1,6 @@
 /* What people see of a run: messages and progress, on the terminal, in run.log and, for programs, in run.jsonl. */
-#include "cli/cli.h"
+#include "cli/run/status.h"
+#include "engine/wall_clock.h"
 
 #include <errno.h>
 #include <math.h>
@@ -120,6 +121,18 @@ void cli_terminal_stop(void) {
   terminal.text_file = terminal.json_file = -1;
 }
 
+void cli_report(sim_status status, const char *message, bool json) {
+  if (json) {
+    sim_bytes line = {0};
+    sim_bytes_format(&line, "{\"level\": \"error\", \"exit_code\": %d, \"message\": ", sim_status_exit_code(status));
+    sim_bytes_json_string(&line, message, strlen(message));
+    fprintf(stderr, "%s}\n", line.data ? line.data : "");
+    sim_bytes_free(&line);
+  } else {
+    fprintf(stderr, "%s%s\n", status == SIM_ERR_SCENARIO ? "" : "sim: ", message);
+  }
+}
+
 void cli_say(const char *format, ...) {
   char raw[1024], line[1024];
   va_list arguments;
@@ -189,7 +202,7 @@ static void progress_json(const sim_progress *p, const char *work_unit, bool to_
   sim_bytes_format(&line, ", \"rate\": %.6g, \"rate_unit\": \"%s/s\", \"elapsed\": %.3f", p->rate, work_unit,
                    p->elapsed);
   if (isfinite(p->eta)) sim_bytes_format(&line, ", \"eta\": %.3f", p->eta);
-  if (p->health_name && isfinite(p->health)) sim_bytes_format(&line, ", \"%s\": %.6g", p->health_name, p->health);
+  cli_health_text(p, &line);
   sim_bytes_text(&line, "}\n");
   put(terminal.json_file, line.data, line.size);
   if (to_terminal) put(STDERR_FILENO, line.data, line.size);

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "engine/run/startup.h"
+#include "engine/wall_clock.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -61,7 +62,7 @@ static void look_at_start(cli_watch *w, double now) {
   const bool late = now >= w->on.limit - w->on.margin;
   if (!late && now - w->asked < start_patience) return;
   snprintf(message, sizeof message, "stopped before the first step, while %s%s: nothing was saved; %s", what,
-           late ? ", as the limit of the job is near" : "",
+           late ? ", because the limit of the job is near" : "",
            late ? "give the job more time" : "run the same command again");
   leave(w, message);
 }
@@ -75,17 +76,18 @@ static void look_at_steps(cli_watch *w, double now) {
   if (isinf(w->asked) && !late) return;
   if (!w->told && now - w->asked >= step_word) {
     w->told = true;
-    sim_log(SIM_LOG_INFO, "asked to stop: waits for the step to end, %.0f s at most", step_patience);
+    sim_log(SIM_LOG_INFO, "stop requested: waiting up to %.0f s for the end of the step", step_patience);
   }
   if (!late && now - w->asked < step_patience) return;
   if (!sim_run_give_up(run, settle)) return;
   const char *why = late ? "the limit of the job is near" : "it did not end in time";
   if (run->checkpoint_step < 0)
-    snprintf(message, sizeof message, "a step was given up, as %s: nothing was saved; %s", why,
+    snprintf(message, sizeof message, "a step was abandoned because %s: nothing was saved; %s", why,
              late ? "give the job more time" : "run the same command again");
   else
-    snprintf(message, sizeof message, "a step was given up, as %s: the run goes on from its checkpoint of step %lld",
-             why, (long long)run->checkpoint_step);
+    snprintf(message, sizeof message,
+             "a step was abandoned because %s: the run continues from its checkpoint of step %lld", why,
+             (long long)run->checkpoint_step);
   leave(w, message);
 }
 

@@ -1,6 +1,6 @@
 #include "engine/ceiling/ceiling.h"
 #include "engine/ceiling/lanes.h"
-#include "engine/run/run.h"
+#include "engine/wall_clock.h"
 
 #include <math.h>
 #include <omp.h>

@@ -117,7 +117,7 @@ static sim_status least(work *w, int (*call)(work *), double seconds, double *ou
     spent += 1e-3 * ms;
   }
   if (error) sim_cuda_failed(error, "measuring", "a ceiling");
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 /* 2^24 complex points in rows of 4096, if there is cuFFT. */
@@ -169,7 +169,7 @@ extern "C" sim_status sim_ceilings_cuda(double seconds, sim_ceilings *out) {
   *out = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
   const size_t quarter = sim_backend_cuda.memory_free() / 4, most = (size_t)1 << 30, least_bytes = (size_t)1 << 27;
   w.bytes = quarter < most ? quarter / 4096 * 4096 : most;
-  if (w.bytes < least_bytes) return sim_fail(SIM_ERR_NO_MEMORY, "less than half a GiB of the GPU's memory is free");
+  if (w.bytes < least_bytes) return sim_no_memory("half a GiB on the GPU");
   sim_status status = sim_backend_cuda.alloc(w.bytes, &w.from);
   if (status == SIM_OK) status = sim_backend_cuda.alloc(w.bytes, &w.to);
   if (status == SIM_OK) status = sim_backend_cuda.alloc_host(w.bytes / 4, &w.host);

@@ -1,4 +1,5 @@
-/* A small table of functions for each kind of device. What is not built in is listed with its reason. */
+/* Devices: a table of functions for each kind (memory), and one for its queue. A kind that is not built in is listed
+ * with its reason. */
 #ifndef SIM_ENGINE_BACKEND_H
 #define SIM_ENGINE_BACKEND_H
 
@@ -17,53 +18,55 @@ typedef enum sim_backend_kind { SIM_BACKEND_CPU, SIM_BACKEND_CUDA, SIM_BACKEND_K
 /* Work that was queued once and can be queued again as a whole. */
 typedef struct sim_graph sim_graph;
 
-/* A device has a queue: what an ops table or `stage` queues runs in that order, while the host goes on. The CPU has
- * none: its work is done on return. Calls are from one thread, but for `left` and `left_at`. */
 enum { SIM_MARKS = 32 };
+
+/* The queue of a device: work runs in the order in which it is queued, while the host goes on. The first failure of any
+ * call stays: from then on every call returns it (SIM_ERR_DEVICE with call and kernel), except those that free. Calls
+ * are from one thread, except wait_copies and wait_mark. */
+typedef struct sim_queue {
+  sim_status (*status)(void); /* the first failure so far; does not wait */
+  sim_status (*finish)(void); /* waits for all queued work */
+  /* Outputs are copied beside the steps. `stage` queues a copy within the device; `copy_out` queues a copy from there
+   * to memory of alloc_host. It waits for every earlier `stage`, but not for later steps. */
+  sim_status (*stage)(void *staged, const void *source, size_t bytes);
+  sim_status (*copy_out)(void *host, const void *staged, size_t bytes);
+  sim_status (*wait_copies)(void); /* waits for all copies of copy_out; any thread */
+  /* mark_copies marks the copies queued so far, and wait_mark waits for these alone; any thread. mark: 0 .. SIM_MARKS -
+   * 1. */
+  sim_status (*mark_copies)(int mark);
+  sim_status (*wait_mark)(int mark);
+  /* Waits for the work that was queued before the last call: the host is never more than two calls ahead. */
+  sim_status (*throttle)(void);
+  /* Work queued between graph_begin and graph_end is kept instead of run; graph_launch queues it. While a profile is
+   * made the work runs instead, and *out is NULL: the caller queues it anew each time. */
+  sim_status (*graph_begin)(void);
+  sim_status (*graph_end)(sim_graph **out);
+  sim_status (*graph_launch)(sim_graph *graph);
+  void (*graph_destroy)(sim_graph **graph); /* and nulls it */
+} sim_queue;
+
+/* A kind of device, its memory and its queue. */
 struct sim_backend {
   const char *name; /* "cpu", "cuda" */
   sim_backend_kind kind;
   sim_space space;
-  /* NULL: usable; otherwise why not, one line. */
+  const sim_queue *queue; /* NULL: work is done on return */
+  /* NULL: usable; otherwise the reason, one line. */
   const char *(*unavailable)(void);
   /* One line on a device, and whether it is usable; false behind the last one. NULL where there is only one. */
   bool (*list)(int device, char *out, size_t capacity);
-  /* Makes this device the process's: a number, a UUID or its beginning, or NULL for the first that is usable. Before
-   * any call below; NULL where there is nothing to choose. SIM_ERR_NO_DEVICE. */
+  /* Makes this device the process's: a number, a UUID or its beginning, or NULL for the first usable one. Before any
+   * call below; NULL where there is nothing to choose. SIM_ERR_NO_DEVICE. */
   sim_status (*open)(const char *which);
   /* One line: "AMD EPYC 9554", "NVIDIA H200 (GPU 0), compute capability 9.0, driver 13.0". */
   void (*describe)(char *out, size_t capacity);
-  sim_status (*alloc)(size_t bytes, void **out); /* zeroed, 64-byte aligned */
+  sim_status (*alloc)(size_t bytes, void **out); /* in `space`; zeroed, 64-byte aligned */
   void (*free)(void *data);
-  /* Copies between this backend's memory and the host, or within; after all that is queued, complete on return. */
-  sim_status (*copy)(void *destination, const void *source, size_t bytes);
-  size_t (*memory_free)(void); /* what a new run may take */
-
-  /* NULL without a queue, from here on. */
-  sim_status (*alloc_host)(size_t bytes, void **out); /* host memory that `leave` is fast into (pinned) */
+  sim_status (*alloc_host)(size_t bytes, void **out); /* on the host, fast to copy to from `space` (pinned) */
   void (*free_host)(void *data);
-  /* The first failure that any call has met, without looking at the queue: SIM_ERR_DEVICE with call and kernel. From
-   * then on every call returns it, but for those that free. */
-  sim_status (*failed)(void);
-  sim_status (*finish)(void); /* waits for all that is queued; then as `failed` */
-  /* Outputs leave beside the steps: `stage` queues a copy within the device, `leave` one from there to memory of
-   * alloc_host, which waits for every earlier `stage` but not for later steps. `left` waits for all that leaves. */
-  sim_status (*stage)(void *staged, const void *source, size_t bytes);
-  sim_status (*leave)(void *host, const void *staged, size_t bytes);
-  sim_status (*left)(void); /* from any thread; then as `failed` */
-  /* Marks how far `leave` was called; `left_at` waits for that alone, whatever leaves later, from any thread; then as
-   * `failed`. Marks are 0 .. SIM_MARKS - 1. */
-  sim_status (*mark)(int mark);
-  sim_status (*left_at)(int mark);
-  /* Waits until the queue has come to where this was called last, and marks where it ends now: called every so often,
-   * the host is never further ahead than what it queued since the call before. Then as `failed`. */
-  sim_status (*follow)(void);
-  /* What is queued between the two calls is kept instead of run. `replay` queues it. While a profile is made it is run
-   * instead of kept, and *out is NULL: it is to be queued anew each time. */
-  sim_status (*capture)(void);
-  sim_status (*captured)(sim_graph **out);
-  sim_status (*replay)(sim_graph *graph);
-  void (*forget)(sim_graph **graph); /* and nulls it */
+  /* Copies between `space` and the host, or within; after all queued work, complete on return. */
+  sim_status (*copy)(void *destination, const void *source, size_t bytes);
+  size_t (*memory_free)(void); /* bytes that a new run may take */
 };
 
 extern const sim_backend sim_backend_cpu;

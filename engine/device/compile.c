@@ -136,7 +136,7 @@ static sim_status make_key(const sim_source *source, const options *o, int capab
                            sim_cache_key *out) {
   struct stat about;
   sim_cache_hash *hash = sim_cache_hash_begin();
-  if (!hash) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to compile %s", source->name);
+  if (!hash) return sim_no_memory("the compilation of %s", source->name);
   sim_cache_hash_text(hash, math_text);
   sim_cache_hash_text(hash, source->text);
   for (const sim_source_file *file = source->files; file && file->name; file++) {
@@ -245,10 +245,9 @@ static sim_status compile(const sim_source *source, options *o, int capability, 
   nvrtcResult result = nvrtc.CreateProgram(&program, source->text, name, count, headers, includes);
   if (result == NVRTC_SUCCESS) result = nvrtc.CompileProgram(program, o->count, arguments);
   if (result == NVRTC_SUCCESS) result = fetch(program, known == capability, out);
-  sim_status status = result == NVRTC_ERROR_OUT_OF_MEMORY
-                          ? sim_fail(SIM_ERR_NO_MEMORY, "no memory to compile %s", source->name)
-                      : result != NVRTC_SUCCESS ? compile_failed(source, o, program, result)
-                                                : SIM_OK;
+  sim_status status = result == NVRTC_ERROR_OUT_OF_MEMORY ? sim_no_memory("the compilation of %s", source->name)
+                      : result != NVRTC_SUCCESS           ? compile_failed(source, o, program, result)
+                                                          : SIM_OK;
   if (program) (void)nvrtc.DestroyProgram(&program);
   return status;
 }
@@ -281,7 +280,7 @@ sim_status sim_compile_anew(const sim_source *source, int capability, sim_bytes 
   sim_log(SIM_LOG_DEBUG, "compiling %s for compute capability %d.%d", source->name, capability / 10, capability % 10);
   const size_t before = out->size;
   SIM_TRY(compile(source, &o, capability, out));
-  if (out->failed) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to compile %s", source->name);
+  if (out->failed) return sim_no_memory("the compilation of %s", source->name);
   sim_cache_write(&key, out->data + before, out->size - before);
   return SIM_OK;
 }

@@ -19,7 +19,7 @@ static struct {
   bool open, capturing;
   int device, multiprocessors, overlaps;
   cudaStream_t steps, outputs;
-  cudaEvent_t staged, gone, mark; /* the last `stage`, `leave` and `follow` */
+  cudaEvent_t staged, copied, throttle; /* the last `stage`, `copy_out` and `throttle` */
   cudaEvent_t marks[SIM_MARKS];
   const char *_Atomic last_kernel; /* queued; NULL: none */
 } cuda;
@@ -43,7 +43,7 @@ int sim_cuda_failed(int error, const char *call, const char *what) {
   return 1;
 }
 
-static sim_status kept(void) {
+static sim_status cuda_status(void) {
   pthread_mutex_lock(&failure.lock);
   sim_status status = failure.is ? sim_fail(SIM_ERR_DEVICE, "%s", failure.text) : SIM_OK;
   pthread_mutex_unlock(&failure.lock);
@@ -56,7 +56,7 @@ static sim_status check(cudaError_t error, const char *call) {
   char what[160];
   snprintf(what, sizeof what, "last kernel: %s", cuda.last_kernel ? cuda.last_kernel : "none");
   sim_cuda_failed((int)error, call, what);
-  return kept();
+  return cuda_status();
 }
 
 #define CUDA_TRY(function, ...) SIM_TRY(check(function(__VA_ARGS__), #function))
@@ -69,8 +69,8 @@ static cudaError_t start(int device) {
   if (!error) error = cudaStreamCreateWithFlags(&cuda.steps, cudaStreamNonBlocking);
   if (!error) error = cudaStreamCreateWithFlags(&cuda.outputs, cudaStreamNonBlocking);
   if (!error) error = cudaEventCreateWithFlags(&cuda.staged, cudaEventDisableTiming);
-  if (!error) error = cudaEventCreateWithFlags(&cuda.gone, cudaEventDisableTiming | cudaEventBlockingSync);
-  if (!error) error = cudaEventCreateWithFlags(&cuda.mark, cudaEventDisableTiming | cudaEventBlockingSync);
+  if (!error) error = cudaEventCreateWithFlags(&cuda.copied, cudaEventDisableTiming | cudaEventBlockingSync);
+  if (!error) error = cudaEventCreateWithFlags(&cuda.throttle, cudaEventDisableTiming | cudaEventBlockingSync);
   for (int i = 0; i < SIM_MARKS && !error; i++)
     error = cudaEventCreateWithFlags(&cuda.marks[i], cudaEventDisableTiming | cudaEventBlockingSync);
   if (!error) error = cudaDeviceGetAttribute(&cuda.multiprocessors, cudaDevAttrMultiProcessorCount, device);
@@ -89,7 +89,7 @@ static sim_status cuda_open(const char *which) {
   int devices[SIM_CUDA_DEVICES_MAX], count;
   SIM_TRY(sim_cuda_find(which, devices, &count));
   for (int i = 0; i < count && cuda.open; i++)
-    if (devices[i] == cuda.device) return kept();
+    if (devices[i] == cuda.device) return cuda_status();
   if (cuda.open) return sim_fail(SIM_ERR_NO_DEVICE, "this process uses GPU %d already", cuda.device);
   cudaError_t first = cudaSuccess;
   for (int i = 0; i < count; i++) {
@@ -115,12 +115,12 @@ int sim_cuda_overlaps(void) { return cuda.overlaps; }
 
 static sim_status cuda_alloc(size_t bytes, void **out) {
   *out = NULL;
-  SIM_TRY(kept());
+  SIM_TRY(cuda_status());
   void *data = NULL;
   cudaError_t error = cudaMalloc(&data, bytes ? bytes : 1);
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    return sim_fail(SIM_ERR_NO_MEMORY, "GPU %d: no memory for an array of %zu bytes", cuda.device, bytes);
+    return sim_no_memory("an array of %zu bytes on GPU %d", bytes, cuda.device);
   }
   SIM_TRY(check(error, "cudaMalloc"));
   sim_status status = check(cudaMemsetAsync(data, 0, bytes, cuda.steps), "cudaMemsetAsync");
@@ -138,7 +138,7 @@ static void cuda_free(void *data) {
 }
 
 static sim_status cuda_copy(void *destination, const void *source, size_t bytes) {
-  SIM_TRY(kept());
+  SIM_TRY(cuda_status());
   CUDA_TRY(cudaMemcpyAsync, destination, source, bytes, cudaMemcpyDefault, cuda.steps);
   CUDA_TRY(cudaStreamSynchronize, cuda.steps);
   return SIM_OK;
@@ -155,7 +155,7 @@ static const size_t pinned_in_place = (size_t)64 << 20;
 
 static sim_status cuda_alloc_host(size_t bytes, void **out) {
   *out = NULL;
-  SIM_TRY(kept());
+  SIM_TRY(cuda_status());
   if (bytes >= pinned_in_place) {
     void *data = NULL;
     SIM_TRY(sim_backend_cpu.alloc(bytes, &data));
@@ -169,7 +169,7 @@ static sim_status cuda_alloc_host(size_t bytes, void **out) {
   cudaError_t error = cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocDefault);
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    return sim_fail(SIM_ERR_NO_MEMORY, "no pinned memory of %zu bytes on the host", bytes);
+    return sim_no_memory("%zu bytes of pinned memory on the host", bytes);
   }
   return check(error, "cudaHostAlloc");
 }
@@ -186,25 +186,25 @@ static void cuda_free_host(void *data) {
 /* ---- queue ---- */
 
 static sim_status cuda_finish(void) {
-  SIM_TRY(kept());
+  SIM_TRY(cuda_status());
   CUDA_TRY(cudaStreamSynchronize, cuda.steps);
   CUDA_TRY(cudaStreamSynchronize, cuda.outputs);
   if (sim_profile_on()) sim_cuda_profile_gather(true);
-  return kept();
+  return cuda_status();
 }
 
-static sim_status cuda_follow(void) {
-  SIM_TRY(kept());
-  CUDA_TRY(cudaEventSynchronize, cuda.mark);
-  CUDA_TRY(cudaEventRecord, cuda.mark, cuda.steps);
+static sim_status cuda_throttle(void) {
+  SIM_TRY(cuda_status());
+  CUDA_TRY(cudaEventSynchronize, cuda.throttle);
+  CUDA_TRY(cudaEventRecord, cuda.throttle, cuda.steps);
   return SIM_OK;
 }
 
-static const sim_cuda_kernel staging = {"copy to staging", "output", SIM_LIMIT_BYTES};
-static const sim_cuda_kernel leaving = {"copy to the host", "output", SIM_LIMIT_BYTES};
+static const sim_kernel staging = {"copy to staging", "output", SIM_LIMIT_BYTES};
+static const sim_kernel copying = {"copy to the host", "output", SIM_LIMIT_BYTES};
 
 static sim_status cuda_stage(void *staged, const void *source, size_t bytes) {
-  SIM_TRY(kept());
+  SIM_TRY(cuda_status());
   bool profiled = sim_profile_on();
   if (profiled) sim_cuda_profile_begin(cuda.steps);
   CUDA_TRY(cudaMemcpyAsync, staged, source, bytes, cudaMemcpyDeviceToDevice, cuda.steps);
@@ -213,32 +213,32 @@ static sim_status cuda_stage(void *staged, const void *source, size_t bytes) {
   return SIM_OK;
 }
 
-static sim_status cuda_leave(void *host, const void *staged, size_t bytes) {
-  SIM_TRY(kept());
+static sim_status cuda_copy_out(void *host, const void *staged, size_t bytes) {
+  SIM_TRY(cuda_status());
   CUDA_TRY(cudaStreamWaitEvent, cuda.outputs, cuda.staged, 0);
   bool profiled = sim_profile_on();
   if (profiled) sim_cuda_profile_begin(cuda.outputs);
   CUDA_TRY(cudaMemcpyAsync, host, staged, bytes, cudaMemcpyDeviceToHost, cuda.outputs);
-  if (profiled) sim_cuda_profile_end(cuda.outputs, &leaving, SIM_TRACK_COPIES, (double)bytes);
-  CUDA_TRY(cudaEventRecord, cuda.gone, cuda.outputs);
+  if (profiled) sim_cuda_profile_end(cuda.outputs, &copying, SIM_TRACK_COPIES, (double)bytes);
+  CUDA_TRY(cudaEventRecord, cuda.copied, cuda.outputs);
   return SIM_OK;
 }
 
-static sim_status cuda_left(void) {
-  SIM_TRY(kept());
+static sim_status cuda_wait_copies(void) {
+  SIM_TRY(cuda_status());
   CUDA_TRY(cudaSetDevice, cuda.device); /* this thread's */
-  CUDA_TRY(cudaEventSynchronize, cuda.gone);
+  CUDA_TRY(cudaEventSynchronize, cuda.copied);
   return SIM_OK;
 }
 
-static sim_status cuda_mark(int mark) {
-  SIM_TRY(kept());
+static sim_status cuda_mark_copies(int mark) {
+  SIM_TRY(cuda_status());
   CUDA_TRY(cudaEventRecord, cuda.marks[mark], cuda.outputs);
   return SIM_OK;
 }
 
-static sim_status cuda_left_at(int mark) {
-  SIM_TRY(kept());
+static sim_status cuda_wait_mark(int mark) {
+  SIM_TRY(cuda_status());
   CUDA_TRY(cudaSetDevice, cuda.device); /* this thread's */
   CUDA_TRY(cudaEventSynchronize, cuda.marks[mark]);
   return SIM_OK;
@@ -247,17 +247,17 @@ static sim_status cuda_left_at(int mark) {
 /* ---- graphs ---- */
 
 /* Times of single kernels cannot be had from within a graph: with a profile the work just runs. */
-static sim_status cuda_capture(void) {
-  SIM_TRY(kept());
+static sim_status cuda_graph_begin(void) {
+  SIM_TRY(cuda_status());
   if (sim_profile_on()) return SIM_OK;
   CUDA_TRY(cudaStreamBeginCapture, cuda.steps, cudaStreamCaptureModeThreadLocal);
   cuda.capturing = true;
   return SIM_OK;
 }
 
-static sim_status cuda_captured(sim_graph **out) {
+static sim_status cuda_graph_end(sim_graph **out) {
   *out = NULL;
-  if (!cuda.capturing) return kept();
+  if (!cuda.capturing) return cuda_status();
   cudaGraph_t graph = NULL;
   cudaError_t error = cudaStreamEndCapture(cuda.steps, &graph);
   cuda.capturing = false;
@@ -272,9 +272,9 @@ static sim_status cuda_captured(sim_graph **out) {
     error = cudaGraphUpload(made->work, cuda.steps);
   }
   if (graph) (void)cudaGraphDestroy(graph);
-  sim_status status = kept();
+  sim_status status = cuda_status();
   if (status == SIM_OK) status = check(error, call);
-  if (status == SIM_OK && !made) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for a graph of kernels");
+  if (status == SIM_OK && !made) status = sim_no_memory("a graph of kernels");
   if (status != SIM_OK) {
     if (made && made->work) (void)cudaGraphExecDestroy(made->work);
     free(made);
@@ -285,14 +285,14 @@ static sim_status cuda_captured(sim_graph **out) {
   return SIM_OK;
 }
 
-static sim_status cuda_replay(sim_graph *graph) {
-  SIM_TRY(kept());
+static sim_status cuda_graph_launch(sim_graph *graph) {
+  SIM_TRY(cuda_status());
   cuda.last_kernel = graph->last_kernel;
   CUDA_TRY(cudaGraphLaunch, graph->work, cuda.steps);
   return SIM_OK;
 }
 
-static void cuda_forget(sim_graph **graph) {
+static void cuda_graph_destroy(sim_graph **graph) {
   if (!*graph) return;
   if (cudaGraphExecDestroy((*graph)->work) != cudaSuccess) (void)cudaGetLastError();
   free(*graph);
@@ -301,13 +301,13 @@ static void cuda_forget(sim_graph **graph) {
 
 /* ---- launches ---- */
 
-void sim_cuda_begin(const sim_cuda_kernel *kernel) {
+void sim_cuda_begin(const sim_kernel *kernel) {
   nvtxRangePushA(kernel->group);
   nvtxRangePushA(kernel->name);
   if (sim_profile_on()) sim_cuda_profile_begin(cuda.steps);
 }
 
-void sim_cuda_end(const sim_cuda_kernel *kernel, double amount) {
+void sim_cuda_end(const sim_kernel *kernel, double amount) {
   cudaError_t error = cudaGetLastError();
   cuda.last_kernel = kernel->name;
   if (error) sim_cuda_failed((int)error, "launch", kernel->name);
@@ -316,30 +316,34 @@ void sim_cuda_end(const sim_cuda_kernel *kernel, double amount) {
   nvtxRangePop();
 }
 
+const sim_queue sim_queue_cuda = {
+    .status = cuda_status,
+    .finish = cuda_finish,
+    .stage = cuda_stage,
+    .copy_out = cuda_copy_out,
+    .wait_copies = cuda_wait_copies,
+    .mark_copies = cuda_mark_copies,
+    .wait_mark = cuda_wait_mark,
+    .throttle = cuda_throttle,
+    .graph_begin = cuda_graph_begin,
+    .graph_end = cuda_graph_end,
+    .graph_launch = cuda_graph_launch,
+    .graph_destroy = cuda_graph_destroy,
+};
+
 const sim_backend sim_backend_cuda = {
     .name = "cuda",
     .kind = SIM_BACKEND_CUDA,
     .space = SIM_SPACE_DEVICE,
+    .queue = &sim_queue_cuda,
     .unavailable = sim_cuda_unavailable,
     .list = sim_cuda_list,
     .open = cuda_open,
     .describe = cuda_describe,
     .alloc = cuda_alloc,
     .free = cuda_free,
-    .copy = cuda_copy,
-    .memory_free = cuda_memory_free,
     .alloc_host = cuda_alloc_host,
     .free_host = cuda_free_host,
-    .failed = kept,
-    .follow = cuda_follow,
-    .finish = cuda_finish,
-    .stage = cuda_stage,
-    .leave = cuda_leave,
-    .left = cuda_left,
-    .mark = cuda_mark,
-    .left_at = cuda_left_at,
-    .capture = cuda_capture,
-    .captured = cuda_captured,
-    .replay = cuda_replay,
-    .forget = cuda_forget,
+    .copy = cuda_copy,
+    .memory_free = cuda_memory_free,
 };

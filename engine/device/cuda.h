@@ -4,21 +4,14 @@
 #define SIM_ENGINE_CUDA_H
 
 #include "engine/device/backend.h"
+#include "engine/device/kernel.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What bounds a kernel, for its share of the device's limit. */
-typedef enum sim_cuda_limit { SIM_LIMIT_BYTES, SIM_LIMIT_FP32, SIM_LIMIT_FP64, SIM_LIMITS } sim_cuda_limit;
-
-typedef struct sim_cuda_kernel {
-  const char *name;  /* "nbody_symmetric_f32" */
-  const char *group; /* of the step, for traces: "force", "kick and drift", "observe" */
-  sim_cuda_limit limit;
-} sim_cuda_kernel;
-
 extern const sim_backend sim_backend_cuda;
+extern const sim_queue sim_queue_cuda; /* its queue */
 
 /* The cudaStream_t that steps are queued on. */
 void *sim_cuda_stream(void);
@@ -28,9 +21,9 @@ int sim_cuda_multiprocessors(void);
 int sim_cuda_overlaps(void);
 
 /* Around each launch. `amount` is what the launch does of what limits it: bytes moved, or floating-point instructions
- * over all threads. `end` keeps a launch's error for sim_backend.failed; the first one counts. */
-void sim_cuda_begin(const sim_cuda_kernel *kernel);
-void sim_cuda_end(const sim_cuda_kernel *kernel, double amount);
+ * over all threads. `end` keeps a launch's error for sim_queue.status; the first one counts. */
+void sim_cuda_begin(const sim_kernel *kernel);
+void sim_cuda_end(const sim_kernel *kernel, double amount);
 /* Keeps the failure of another call: `error` is its cudaError_t. Returns whether there was one. */
 int sim_cuda_failed(int error, const char *call, const char *what);
 

@@ -115,7 +115,7 @@ sim_status sim_module_begin(const sim_source *sources, int count, sim_module **o
   *out = NULL;
   SIM_TRY(capability(&of_device));
   sim_module *module = *out = calloc(1, sizeof *module + (size_t)count * sizeof module->parts[0]);
-  if (!module) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the kernels of %s", sources->name);
+  if (!module) return sim_no_memory("the kernels of %s", sources->name);
   module->count = count;
   for (int i = 0; i < count; i++) {
     part *p = &module->parts[i];

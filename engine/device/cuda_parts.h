@@ -18,14 +18,14 @@ bool sim_cuda_list(int device, char *out, size_t capacity);
 /* Numbers of the devices that `which` (as in sim_backend.open) may mean, best first. SIM_ERR_NO_DEVICE: none usable. */
 sim_status sim_cuda_find(const char *which, int devices[SIM_CUDA_DEVICES_MAX], int *count);
 void sim_cuda_about(int device, char *out, size_t capacity); /* one line, without memory */
-/* What it could do a second at its highest clock: limits[sim_cuda_limit]. */
+/* What it could do a second at its highest clock: limits[sim_limit]. */
 void sim_cuda_limits(int device, double limits[SIM_LIMITS]);
 
 /* ---- cuda_profile.c: while sim_profile_on ---- */
 
 /* Around a launch or a copy on a stream. */
 void sim_cuda_profile_begin(void *stream);
-void sim_cuda_profile_end(void *stream, const sim_cuda_kernel *kernel, sim_profile_track track, double amount);
+void sim_cuda_profile_end(void *stream, const sim_kernel *kernel, sim_profile_track track, double amount);
 /* Hands on the times of what is done; `all`: waits for the rest. */
 void sim_cuda_profile_gather(bool all);
 

@@ -12,7 +12,7 @@ enum {
 
 typedef struct pair {
   cudaEvent_t begin, end;
-  const sim_cuda_kernel *kernel;
+  const sim_kernel *kernel;
   sim_profile_track track;
   double amount;
 } pair;
@@ -81,7 +81,7 @@ void sim_cuda_profile_begin(void *stream) {
   (void)broke(cudaEventRecord(ring.pairs[(ring.first + ring.count) % PAIRS].begin, stream), "cudaEventRecord");
 }
 
-void sim_cuda_profile_end(void *stream, const sim_cuda_kernel *kernel, sim_profile_track track, double amount) {
+void sim_cuda_profile_end(void *stream, const sim_kernel *kernel, sim_profile_track track, double amount) {
   if (ring.broken) return;
   pair *p = &ring.pairs[(ring.first + ring.count) % PAIRS];
   p->kernel = kernel;

@@ -74,7 +74,7 @@ sim_status sim_expr_breaks(const sim_expr *expr, int input, double **out, int *c
   *out = lines ? malloc((3 * (size_t)expr->node_count + 1) * sizeof **out) : NULL;
   if (!*out) {
     free(lines);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the jumps of a function");
+    return sim_no_memory("the jumps of a function");
   }
   for (int i = 0; i < expr->node_count; i++)
     if (compares((sim_expr_op)expr->nodes[i].op))
@@ -125,8 +125,8 @@ sim_status sim_expr_switches(const sim_expr *expr, int input, int skip, int most
   sim_expr_ref *values = calloc((size_t)expr->node_count + 1, sizeof *values);
   unsigned char *uses = calloc((size_t)expr->node_count + 1, 1);
   *out = NULL;
-  sim_status status = lines && values && uses ? sim_expr_builder_create(&builder)
-                                              : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the jumps of a function");
+  sim_status status =
+      lines && values && uses ? sim_expr_builder_create(&builder) : sim_no_memory("the jumps of a function");
   for (int i = 0; i < expr->input_count && status == SIM_OK; i++)
     status = sim_expr_builder_input(builder, expr->inputs[i], &inputs[i]);
   if (status == SIM_OK) status = sim_expr_builder_insert_all(builder, expr, inputs, values);

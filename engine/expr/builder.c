@@ -17,7 +17,7 @@ struct sim_expr_builder {
 
 sim_status sim_expr_builder_create(sim_expr_builder **out) {
   *out = calloc(1, sizeof **out);
-  return *out ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory to build a function");
+  return *out ? SIM_OK : sim_no_memory("a function");
 }
 
 void sim_expr_builder_free(sim_expr_builder **builder) {
@@ -283,7 +283,7 @@ sim_status sim_expr_builder_insert_all(sim_expr_builder *builder, const sim_expr
 sim_status sim_expr_builder_insert(sim_expr_builder *builder, const sim_expr *expr, const sim_expr_ref *inputs,
                                    sim_expr_ref *outputs) {
   sim_expr_ref *refs = malloc(((size_t)expr->node_count + 1) * sizeof *refs);
-  if (!refs) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to build a function");
+  if (!refs) return sim_no_memory("a function");
   sim_status status = sim_expr_builder_insert_all(builder, expr, inputs, refs);
   for (int i = 0; i < expr->output_count && status == SIM_OK; i++) outputs[i] = refs[expr->output_nodes[i]];
   free(refs);
@@ -298,7 +298,7 @@ sim_status sim_expr_builder_finish(sim_expr_builder *builder, const sim_expr_ref
   for (int i = 0; i < count; i++)
     if (!sim_expr_name_valid(names[i])) return sim_fail(SIM_ERR_SCENARIO, "'%s' cannot name a result", names[i]);
   int32_t *places = calloc((size_t)builder->node_count + 1, sizeof *places); /* 1 where needed, then place + 1 */
-  if (!places) return sim_fail(SIM_ERR_NO_MEMORY, "no memory to build a function");
+  if (!places) return sim_no_memory("a function");
   for (int i = 0; i < count; i++) places[outputs[i]] = 1;
   for (int i = builder->node_count - 1; i >= 0; i--)
     if (places[i])

@@ -301,8 +301,7 @@ static sim_status work_begin(work *w, const sim_expr *expr) {
   w->values = calloc(nodes, sizeof *w->values);
   w->derivatives = calloc(nodes, sizeof *w->derivatives);
   w->powers = calloc(nodes, sizeof *w->powers);
-  if (!w->values || !w->derivatives || !w->powers)
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory to differentiate a function");
+  if (!w->values || !w->derivatives || !w->powers) return sim_no_memory("the derivative of a function");
   for (int i = 0; i < expr->node_count; i++) w->powers[i] = power_of(w, i);
   SIM_TRY(sim_expr_builder_create(&w->builder));
   sim_expr_ref inputs[SIM_EXPR_INPUTS_MAX];

@@ -23,7 +23,7 @@ sim_status sim_expr_emit_prelude(sim_bytes *out) {
                      "SIM_EXPR_INLINE %s sim_expr_sign%s(%s a) { return a > 0 ? 1 : a < 0 ? -1 : a; }\n",
                      real, f, real, real, real, f, real, f, real);
   }
-  return out->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function") : SIM_OK;
+  return out->failed ? sim_no_memory("the text of a function") : SIM_OK;
 }
 
 static void add_number(sim_bytes *out, double value, bool single) {
@@ -158,5 +158,5 @@ sim_status sim_expr_emit(const sim_expr *expr, const sim_expr_emission *emission
   }
   sim_bytes_text(out, "}\n");
   sim_expr_powers_free(&powers);
-  return out->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function") : SIM_OK;
+  return out->failed ? sim_no_memory("the text of a function") : SIM_OK;
 }

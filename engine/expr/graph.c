@@ -28,7 +28,7 @@ sim_status sim_expr_allocate(int inputs, int outputs, int nodes, sim_expr **out)
   }
   if (!expr || !expr->inputs || !expr->outputs || !expr->nodes || !expr->output_nodes) {
     sim_expr_free(&expr);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a function of %d operations", nodes);
+    return sim_no_memory("a function of %d operations", nodes);
   }
   *out = expr;
   return SIM_OK;

@@ -6,7 +6,7 @@
  * tanh and asin, as published with fdlibm (Sun Microsystems, 1993); M. Payne and R. Hanek, SIGNUM Newsl. 18, 19 (1983):
  * angles beyond REDUCE_MAX; M. M. Shepherd and J. G. Laframboise, Math. Comp. 36, 249 (1981): the polynomial of
  * (1 + 2x) exp(x^2) erfc(x) in (x - 4)/(x + 4). Coefficients: fit.py. Bounds: docs/functions.md, which
- * tests/unit/expr_functions.c upholds. */
+ * tests/engine/expr_functions.c upholds. */
 #ifndef SIM_EXPR_MATH_H
 #define SIM_EXPR_MATH_H
 

@@ -115,7 +115,7 @@ sim_status sim_expr_powers_find(const sim_expr *expr, int input, sim_expr_powers
   if (!known || !out->powers || !out->needed || !out->odd || !out->used) {
     free(known);
     sim_expr_powers_free(out);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function");
+    return sim_no_memory("the text of a function");
   }
   for (int i = 0; i < expr->node_count; i++) {
     const bool constant = expr->nodes[i].op == SIM_EXPR_NUMBER;

@@ -188,7 +188,7 @@ sim_status sim_expr_program_create(const sim_expr *expr, const sim_expr_target *
   free(p.free);
   if (!complete) {
     sim_expr_program_free(&program);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a function of %d operations", expr->node_count);
+    return sim_no_memory("a function of %d operations", expr->node_count);
   }
   *out = program;
   return SIM_OK;

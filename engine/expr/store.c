@@ -51,7 +51,7 @@ sim_status sim_expr_write(const sim_expr *expr, sim_bytes *out) {
   }
   for (int i = 0; i < expr->output_count; i++) put(out, (uint64_t)expr->output_nodes[i], 4);
   if (!out->failed) put(out, checksum((const unsigned char *)out->data + start, out->size - start), 8);
-  return out->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory to store a function") : SIM_OK;
+  return out->failed ? sim_no_memory("the text of a function") : SIM_OK;
 }
 
 typedef struct reader {

@@ -93,7 +93,7 @@ static sim_status write_lines(const sim_expr *expr, const int *uses, piece *piec
     add_node(&line, expr, node, pieces);
     if (line.failed) {
       sim_bytes_free(&line);
-      return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function");
+      return sim_no_memory("the text of a function");
     }
     bool negative = node->op == SIM_EXPR_NUMBER && signbit(node->value);
     pieces[i].rank = negative ? rank_of(SIM_EXPR_NEG) : rank_of((sim_expr_op)node->op);
@@ -111,7 +111,7 @@ static sim_status write_lines(const sim_expr *expr, const int *uses, piece *piec
     add_operand(out, &pieces[expr->output_nodes[i]], 0);
     sim_bytes_text(out, "\n");
   }
-  return out->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function") : SIM_OK;
+  return out->failed ? sim_no_memory("the text of a function") : SIM_OK;
 }
 
 sim_status sim_expr_text(const sim_expr *expr, sim_bytes *out) {
@@ -120,7 +120,7 @@ sim_status sim_expr_text(const sim_expr *expr, sim_bytes *out) {
   piece *pieces = calloc(nodes, sizeof *pieces);
   sim_status status = SIM_OK;
   if (!uses || !pieces) {
-    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function");
+    status = sim_no_memory("the text of a function");
   } else {
     for (int i = 0; i < expr->node_count; i++)
       for (int k = 0; k < sim_expr_rules[expr->nodes[i].op].operands; k++) uses[expr->nodes[i].args[k]]++;

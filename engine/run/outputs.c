@@ -3,6 +3,7 @@
 #include "engine/log.h"
 #include "engine/run/profile.h"
 #include "engine/run/stage.h"
+#include "engine/wall_clock.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -216,7 +217,7 @@ static sim_status start_writer(sim_outputs *o) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int error = pthread_create(&o->writer, NULL, write_jobs, o);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (error) return sim_fail(SIM_ERR_NO_MEMORY, "no thread for the outputs");
+  if (error) return sim_no_memory("the thread of the outputs");
   o->running = true;
   return SIM_OK;
 }
@@ -343,7 +344,8 @@ static sim_status observe_all(sim_outputs *o, double *values) {
     sim_run_compute_end(run);
     sim_profile_range_end();
     if (status != SIM_OK && status != SIM_ERR_DIVERGED) return status;
-    if (run->backend && run->backend->failed) SIM_TRY(run->backend->failed()); /* what was read back is nothing then */
+    if (run->backend && run->backend->queue)
+      SIM_TRY(run->backend->queue->status()); /* what was read back is nothing then */
     for (const sim_field *column = o->tables[t]->columns; column->name; column++, values++, lost++) {
       if (!isfinite(*values) && !*lost) finite = false;
       if (!(column->flags & SIM_HEALTH)) continue;
@@ -486,7 +488,7 @@ sim_status sim_outputs_end(sim_outputs *o) {
     pthread_join(o->writer, NULL);
     o->running = false;
     const sim_error cause = *sim_error_last();
-    if (o->device && o->run->backend->left() != SIM_OK) /* copies that a failed writer did not wait for */
+    if (o->device && o->run->backend->queue->wait_copies() != SIM_OK) /* copies that a failed writer did not wait for */
       sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
   }
   return sim_outputs_look(o);
@@ -531,12 +533,12 @@ static sim_status create_stages(sim_outputs *o) {
 sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
   if (run->sink_count > SIM_SINKS_MAX) return sim_fail(SIM_ERR_INTERNAL, "more than %d sinks", SIM_SINKS_MAX);
   sim_outputs *o = *out = calloc(1, sizeof *o);
-  if (!o) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the outputs");
+  if (!o) return sim_no_memory("the outputs");
   pthread_mutex_init(&o->lock, NULL);
   pthread_cond_init(&o->work, NULL);
   pthread_cond_init(&o->room, NULL);
   o->run = run;
-  o->device = run->backend->stage != NULL;
+  o->device = run->backend->queue != NULL;
   o->shown = -1;
   o->last_tick = o->last_flush = sim_wall_clock();
   o->checkpoint_step = run->checkpoint_step;
@@ -549,7 +551,7 @@ sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
   o->values = calloc(SIM_OUTPUTS_WAITING + 1, (o->columns + 1) * sizeof *o->values);
   o->row = calloc(o->columns + 2, sizeof *o->row);
   o->lost = calloc(o->columns + 1, sizeof *o->lost);
-  if (!o->values || !o->row || !o->lost) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for rows of tables");
+  if (!o->values || !o->row || !o->lost) status = sim_no_memory("rows of tables");
   if (status == SIM_OK && run->stop_when) status = create_stop(o);
   if (status == SIM_OK) status = create_stages(o);
   if (status == SIM_OK) status = start_writer(o);

@@ -1,6 +1,6 @@
 #include "engine/run/profile.h"
 
-#include "engine/run/run.h"
+#include "engine/wall_clock.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ typedef struct entry {
 /* All events of one name. */
 typedef struct total {
   const char *name;
-  const sim_cuda_kernel *kernel; /* NULL: a range of the host */
+  const sim_kernel *kernel; /* NULL: a range of the host */
   sim_profile_track track;
   double calls, seconds, amount;
 } total;
@@ -84,7 +84,7 @@ static bool room(void) {
   return true;
 }
 
-static total *find_total(const char *name, const sim_cuda_kernel *kernel) {
+static total *find_total(const char *name, const sim_kernel *kernel) {
   for (size_t i = 0; i < profile.total_count; i++) {
     total *t = &profile.totals[i];
     if (!t->kernel == !kernel && (t->name == name || strcmp(t->name, name) == 0)) return t;
@@ -95,7 +95,7 @@ static total *find_total(const char *name, const sim_cuda_kernel *kernel) {
   return t;
 }
 
-static void keep(const entry *e, const sim_cuda_kernel *kernel, double amount) {
+static void keep(const entry *e, const sim_kernel *kernel, double amount) {
   pthread_mutex_lock(&profile.lock);
   total *t = find_total(e->name, kernel);
   if (t) {
@@ -164,7 +164,7 @@ static const char *const rate_units[SIM_LIMITS] = {"B/s", "fp32/s", "fp64/s"};
 
 static void kernel_line(const total *t, double busy, sim_bytes *out) {
   char took[32], each[32], share[16], rate[64], of[16] = "-";
-  sim_cuda_limit limit = t->kernel->limit;
+  sim_limit limit = t->kernel->limit;
   time_text(t->seconds, took);
   time_text(t->seconds / t->calls, each);
   snprintf(share, sizeof share, "%.1f %%", busy > 0 ? 100 * t->seconds / busy : 0);

@@ -5,7 +5,7 @@
 #define SIM_ENGINE_PROFILE_H
 
 #include "engine/bytes.h"
-#include "engine/device/cuda.h"
+#include "engine/device/kernel.h"
 
 #include <stdbool.h>
 
@@ -25,13 +25,13 @@ typedef enum sim_profile_track { SIM_TRACK_STEPS, SIM_TRACK_COPIES } sim_profile
 
 /* One that a device has done; the kernel is kept. Any thread. */
 typedef struct sim_profile_event {
-  const sim_cuda_kernel *kernel;
+  const sim_kernel *kernel;
   sim_profile_track track;
   double begin, seconds; /* begin: as sim_profile_now */
   double amount;         /* as in sim_cuda_end */
 } sim_profile_event;
 void sim_profile_add(const sim_profile_event *event);
-/* The device's nominal limits a second: limits[sim_cuda_limit]. */
+/* The device's nominal limits a second: limits[sim_limit]. */
 void sim_profile_limits(const double limits[SIM_LIMITS]);
 
 /* Lines of text: kernels (calls, time, share, rate beside the limit), then ranges. After all that is queued is done. */

@@ -3,16 +3,11 @@
 #include "engine/log.h"
 #include "engine/run/outputs.h"
 #include "engine/run/profile.h"
+#include "engine/wall_clock.h"
 
 #include <math.h>
 #include <time.h>
 #include <unistd.h>
-
-double sim_wall_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 bool sim_cadence_due(const sim_cadence *cadence, const sim_clock *before, const sim_clock *now) {
   if (cadence->kind == SIM_EVERY_STEPS) {
@@ -105,24 +100,10 @@ static sim_status write_last_again(loop *l) {
   return due ? sim_outputs_give(l->outputs, due, false) : SIM_OK;
 }
 
-/* ---- computing, and giving it up ---- */
-
-enum { IDLE, COMPUTING, GIVEN_UP };
-
-void sim_run_compute_begin(sim_run *run) { atomic_store_explicit(&run->computing, COMPUTING, memory_order_release); }
-
-void sim_run_compute_end(sim_run *run) {
-  int was = COMPUTING;
-  if (atomic_compare_exchange_strong_explicit(&run->computing, &was, IDLE, memory_order_acq_rel, memory_order_acquire))
-    return;
-  for (;;) (void)pause(); /* the process is about to end */
-}
+/* ---- giving up ---- */
 
 bool sim_run_give_up(sim_run *run, double seconds) {
-  int was = COMPUTING;
-  if (!atomic_compare_exchange_strong_explicit(&run->computing, &was, GIVEN_UP, memory_order_acq_rel,
-                                               memory_order_acquire))
-    return false;
+  if (!sim_run_compute_give_up(run)) return false;
   sim_outputs_settle(run->outputs, seconds);
   return true;
 }
@@ -138,8 +119,8 @@ typedef struct pace {
 
 /* Long steps are waited for one by one; of short ones those since the last look may be queued. */
 static sim_status follow_device(const sim_backend *backend, const pace *p) {
-  if (!backend->follow) return SIM_OK;
-  return p->every == 1 && p->passed > 0.05 ? backend->finish() : backend->follow();
+  if (!backend->queue) return SIM_OK;
+  return p->every == 1 && p->passed > 0.05 ? backend->queue->finish() : backend->queue->throttle();
 }
 
 static bool look(pace *p) { return --p->left <= 0; }
@@ -196,7 +177,7 @@ static sim_status step_until_done(loop *l, bool *stopped) {
     }
     sim_clock before = run->clock;
     SIM_TRY(step(run));
-    if (run->backend->failed) SIM_TRY(run->backend->failed());
+    if (run->backend->queue) SIM_TRY(run->backend->queue->status());
     bool last = is_over(run);
     if (isnan(run->clock.t))
       return sim_fail(SIM_ERR_DIVERGED, "the time is NaN after step %lld", (long long)before.step);
@@ -264,7 +245,7 @@ static sim_status run_steps(loop *l, bool *stopped) {
   else if (over)
     status = write_last_again(l);
   if (status == SIM_OK) status = step_until_done(l, stopped);
-  if (status == SIM_OK && run->backend->finish) status = run->backend->finish();
+  if (status == SIM_OK && run->backend->queue) status = run->backend->queue->finish();
   sim_status written = sim_outputs_end(l->outputs);
   return written != SIM_OK ? written : status;
 }

@@ -71,13 +71,13 @@ sim_status sim_run_loop(sim_run *run) SIM_MUST_CHECK;
  * request. Waits, for at most `seconds`, until the outputs that were handed over are written, and fills checkpoint_step
  * and checkpoint_t. From then on the loop stands still, and the process is to end. False: it does not compute now. */
 bool sim_run_give_up(sim_run *run, double seconds);
-/* Around what is computed; for the loop and its outputs. */
+/* computing.c: around a step and around observables, for the loop and its outputs. After sim_run_compute_give_up, which
+ * returns false where the loop does not compute, sim_run_compute_end does not return. */
 void sim_run_compute_begin(sim_run *run);
 void sim_run_compute_end(sim_run *run);
+bool sim_run_compute_give_up(sim_run *run);
 
 /* Whether a cadence falls into (before, now]. A function of the two times alone, so that nothing needs storing. */
 bool sim_cadence_due(const sim_cadence *cadence, const sim_clock *before, const sim_clock *now);
-
-double sim_wall_clock(void); /* seconds, monotonic */
 
 #endif

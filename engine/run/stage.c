@@ -20,7 +20,7 @@ int sim_stage_count(double snapshot_bytes, bool snapshots) {
 
 void sim_stage_plan(const sim_backend *backend, bool snapshots, bool checkpoints, sim_plan *plan) {
   const int more = sim_stage_count(plan->snapshot_bytes, snapshots) - 1;
-  const bool device = backend->stage != NULL;
+  const bool device = backend->queue != NULL;
   double first = snapshots ? plan->snapshot_bytes : 0;
   if (checkpoints || device) first = plan->checkpoint_bytes + plan->unsaved_bytes; /* a whole state */
   if (device) sim_plan_add(plan, "staged for output", plan->staged_bytes * (1 + more));
@@ -42,16 +42,15 @@ static void count_bytes(const sim_frame *view, bool whole, size_t *device, size_
 sim_status sim_stage_create(const sim_backend *backend, const sim_frame *view, bool whole, int mark, sim_stage *out) {
   *out = (sim_stage){.backend = backend, .whole = whole, .mark = mark};
   count_bytes(view, whole, &out->device_bytes, &out->host_bytes);
-  sim_status status = backend->stage ? backend->alloc(out->device_bytes, &out->device) : SIM_OK;
-  if (status == SIM_OK)
-    status = (backend->alloc_host ? backend->alloc_host : backend->alloc)(out->host_bytes, &out->host);
+  sim_status status = backend->queue ? backend->alloc(out->device_bytes, &out->device) : SIM_OK;
+  if (status == SIM_OK) status = backend->alloc_host(out->host_bytes, &out->host);
   if (status != SIM_OK) sim_stage_destroy(out);
   return status;
 }
 
 void sim_stage_destroy(sim_stage *stage) {
   if (stage->device) stage->backend->free(stage->device);
-  if (stage->host) (stage->backend->free_host ? stage->backend->free_host : stage->backend->free)(stage->host);
+  if (stage->host) stage->backend->free_host(stage->host);
   *stage = (sim_stage){0};
 }
 
@@ -79,8 +78,8 @@ static sim_status take_array(sim_stage *stage, const sim_array *from, bool whole
     return SIM_OK;
   }
   if (whole) return backend->copy(host, from->data, bytes);
-  SIM_TRY(backend->stage(device, from->data, bytes));
-  return backend->leave(host, device, bytes);
+  SIM_TRY(backend->queue->stage(device, from->data, bytes));
+  return backend->queue->copy_out(host, device, bytes);
 }
 
 /* Nothing is on its way into the old stage: each is waited for before the next is taken. */
@@ -106,9 +105,9 @@ sim_status sim_stage_take(sim_stage *stage, const sim_frame *view, bool whole) {
   for (size_t i = 0; i < view->array_count; i++)
     if (whole || view->arrays[i].field->flags & SIM_IN_SNAPSHOT)
       SIM_TRY(take_array(stage, &view->arrays[i], whole, &staged, &mirrored));
-  return stage->backend->mark && !whole ? stage->backend->mark(stage->mark) : SIM_OK;
+  return stage->backend->queue && !whole ? stage->backend->queue->mark_copies(stage->mark) : SIM_OK;
 }
 
 sim_status sim_stage_wait(const sim_stage *stage) {
-  return stage->backend->left_at ? stage->backend->left_at(stage->mark) : SIM_OK;
+  return stage->backend->queue ? stage->backend->queue->wait_mark(stage->mark) : SIM_OK;
 }

@@ -10,52 +10,6 @@
 
 enum { NAMES_MAX = 128 };
 
-sim_place sim_place_below(const sim_place *parent, const char *key, size_t index, int line) {
-  return (sim_place){parent, key, index, line ? line : parent->line};
-}
-
-size_t sim_place_path(const sim_place *at, char *out, size_t capacity) {
-  out[0] = '\0';
-  if (!at->parent) return 0;
-  size_t used = sim_place_path(at->parent, out, capacity);
-  int more = at->key ? snprintf(out + used, capacity - used, "%s%s", used ? "." : "", at->key)
-                     : snprintf(out + used, capacity - used, "[%zu]", at->index);
-  if ((size_t)more < capacity - used) return used + (size_t)more;
-  memcpy(out + capacity - 4, "...", 4);
-  return capacity - 1;
-}
-
-void sim_decode_fault(sim_decoder *d, const sim_place *at, int line, const char *format, ...) {
-  char path[SIM_PLACE_MAX] = "", text[512] = "";
-  if (!sim_faults_full(d->faults)) {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    sim_place_path(at, path, sizeof path);
-  }
-  sim_faults_add(d->faults, line, path, "%s", text);
-}
-
-void sim_decode_expected(sim_decoder *d, const sim_place *at, const sim_value *value, const char *format, ...) {
-  char wanted[256] = "", got[128] = "";
-  if (!sim_faults_full(d->faults)) {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(wanted, sizeof wanted, format, arguments);
-    va_end(arguments);
-    sim_value_describe(value, got, sizeof got);
-  }
-  bool key_first = value->kind == SIM_VALUE_FUNCTION; /* its own line is that of its definition */
-  int line = value->line && !(key_first && at->line) ? value->line : at->line;
-  sim_decode_fault(d, at, line, "expected %s, got %s", wanted, got);
-}
-
-const char *sim_decode_text(const sim_value *value) {
-  bool plain = value->kind == SIM_VALUE_STRING && strlen(value->u.string.data) == value->u.string.size;
-  return plain ? value->u.string.data : NULL;
-}
-
 /* ---- lists ---- */
 
 static void decode_struct(sim_decoder *d, const sim_schema *schema, const sim_place *at, const sim_value *value,
@@ -353,6 +307,6 @@ sim_status sim_schema_decode(const sim_schema *schema, const sim_value *value, c
   sim_decoder d = {.units = units, .faults = faults, .root = schema};
   sim_place root = {.line = value->line};
   decode_struct(&d, schema, &root, value, out);
-  if (d.no_memory) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's parameters");
+  if (d.no_memory) return sim_no_memory("the scenario's parameters");
   return SIM_OK;
 }

@@ -66,6 +66,20 @@ typedef struct sim_dimension {
 /* Components of a SIM_NUMBERS with as many columns as rows. */
 enum { SIM_SQUARE = -1 };
 
+/* How a viewer shows a column of a table. */
+typedef enum sim_display {
+  SIM_DISPLAY_LINE,     /* over time, with the other lines of the table that have its unit */
+  SIM_DISPLAY_ALONE,    /* over time, in a figure of its own */
+  SIM_DISPLAY_NUMBER,   /* not drawn: a number beside the figures */
+  SIM_DISPLAY_ERROR,    /* magnitude over time, logarithmic */
+  SIM_DISPLAY_LOG,      /* over time, logarithmic */
+  SIM_DISPLAY_RATIO,    /* over time, beside a line at 1 */
+  SIM_DISPLAY_BAND,     /* NAME_min, NAME_mean, NAME_max: a mean over time in its band */
+  SIM_DISPLAY_SPECTRUM, /* a point of a curve over the columns, both axes logarithmic */
+  SIM_DISPLAY_PROFILE   /* a point of a curve over the columns */
+} sim_display;
+extern const char *const sim_display_names[]; /* "line", "alone", ...; NULL-terminated */
+
 typedef struct sim_field {
   const char *name; /* Lua key = C member = HDF5 name */
   sim_type type;
@@ -82,6 +96,7 @@ typedef struct sim_field {
   const sim_schema *table;           /* SIM_STRUCT */
   const sim_schema *const *variants; /* SIM_LIST: NULL-terminated; one named "" takes tables without constructor */
   const sim_signature *signature;    /* SIM_FUNCTION, SIM_FUNCTION_MAP */
+  sim_display display;               /* observables */
 } sim_field;
 
 /* Name and place of member `member` of a struct T, as a sim_field begins. */

@@ -132,7 +132,7 @@ sim_status sim_value_add(sim_value *table, const char *key, int line, sim_value 
 no_memory:
   free(name);
   sim_value_free(&value);
-  return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the scenario's values");
+  return sim_no_memory("the scenario's values");
 }
 
 const sim_value *sim_value_get(const sim_value *table, const char *key) {

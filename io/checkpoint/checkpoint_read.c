@@ -48,7 +48,7 @@ static sim_status allocate(state *self, const io_h5_source *source, const char *
   self->bytes_left -= bytes;
   size_t rounded = (bytes + 64) / 64 * 64;
   *out = aligned_alloc(64, rounded);
-  if (!*out) return sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory: %s needs %zu bytes", source->path, name, bytes);
+  if (!*out) return sim_no_memory("%s of %s: %zu bytes", name, source->path, bytes);
   memset(*out, 0, rounded);
   return SIM_OK;
 }
@@ -255,13 +255,13 @@ static sim_status read_open(int fd, off_t size, const char *path, io_checkpoint 
     return sim_fail(SIM_ERR_NO_MEMORY, "%s: is larger than the memory that is free: %lld bytes", path, (long long)size);
   SIM_TRY(io_seal_check(fd, size, path));
   state *self = out->owner = calloc(1, sizeof *self);
-  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!self) return sim_no_memory("the reader of a checkpoint");
   self->bytes_left = room;
   io_vfd *vfd;
   hid_t root = io_vfd_open(fd, path, &vfd);
   sim_status status = root >= 0 ? read_all(self, &source, root, out)
                       : vfd     ? io_h5_refuse(&source, "HDF5", "cannot open it")
-                                : sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory", path);
+                                : sim_no_memory("%s", path);
   (void)io_vfd_close(root, &vfd);
   return status;
 }
@@ -287,7 +287,7 @@ sim_status io_checkpoint_check_run(const char *folder, const io_checkpoint *chec
   (void)io_folder_run(folder, run);
   if (!*run || strcmp(run, checkpoint->run) == 0) return SIM_OK;
   return sim_fail(SIM_ERR_INCOMPATIBLE,
-                  "%s: is of another run than the one in %s, as run.id names it: resume in its own folder",
+                  "%s: belongs to another run than %s, whose run is named in run.id: resume it in its own folder",
                   checkpoint->path, folder);
 }
 
@@ -318,8 +318,8 @@ sim_status io_checkpoint_newest(const char *folder, io_checkpoint *out) {
     sim_log(SIM_LOG_WARN, "bad checkpoint, %s: %s", i + 1 < count ? "falling back to the one before" : "none is left",
             sim_error_last()->message);
     if (i + 1 == count)
-      status = sim_fail(SIM_ERR_INCOMPATIBLE,
-                        "%s: none of its %zu checkpoints can be used; --force starts the run anew", folder, count);
+      status = sim_fail(SIM_ERR_INCOMPATIBLE, "%s: none of its %zu checkpoints can be used; --force starts a new run",
+                        folder, count);
   }
   free(steps);
   (void)close(inner);

@@ -1,7 +1,7 @@
 #include "io/checkpoint/checkpoint.h"
 
 #include "engine/log.h"
-#include "engine/run/run.h"
+#include "engine/wall_clock.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/image.h"
 #include "io/seal.h"
@@ -201,7 +201,7 @@ static void prune(writer *self, int64_t written) {
     if (steps[i] == written) continue;
     snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)steps[i]);
     if (steps[i] > written || (parent >= 0 && steps[i] > parent && !is_known(self, steps[i]))) {
-      sim_log(SIM_LOG_INFO, "%s: removed: the run went on from an earlier checkpoint", name);
+      sim_log(SIM_LOG_INFO, "%s: removed: the run continued from an earlier checkpoint", name);
       remove_file(self, name);
     } else if (good >= IO_CHECKPOINTS_KEPT) {
       remove_file(self, name);
@@ -245,7 +245,7 @@ static sim_status write_file(writer *self, const sim_frame *frame, io_file *file
   SIM_TRY(io_image_end(&image, write_all(&image, self, frame)));
   sim_status status = io_file_create(self->folder->ckpt, self->folder->ckpt_path, name, file);
   if (status == SIM_OK) status = io_image_write(&image, file);
-  self->bytes = (int64_t)image.size;
+  self->bytes = (int64_t)image.pages.size;
   io_image_free(&image);
   return status;
 }
@@ -267,7 +267,7 @@ static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
   io_later_wait_below(later, &self->result, self->bytes, under_way_most);
   if (self->added == frame->clock.step) io_later_wait_for(later, &self->result); /* the temporary name is the same */
   ticket *t = malloc(sizeof *t);
-  if (!t) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!t) return sim_no_memory("a checkpoint");
   *t = (ticket){self, frame->clock.step, frame->clock.t, begin};
   sim_status status = write_file(self, frame, &file);
   if (status != SIM_OK) {
@@ -306,7 +306,7 @@ static void checkpoint_destroy(void **opaque) {
 sim_status io_checkpoint_sink(io_folder *folder, const io_provenance *provenance, const sim_sink *table_sink,
                               sim_cadence cadence, sim_sink *out) {
   writer *self = calloc(1, sizeof *self);
-  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!self) return sim_no_memory("the writer of checkpoints");
   self->folder = folder;
   self->provenance = provenance;
   self->tables = table_sink;

@@ -34,9 +34,9 @@ static sim_status cannot_write(const char *what) { return sim_fail(SIM_ERR_IO, "
 sim_status io_h5_begin(int folder, const char *folder_path, const char *name, bool sealed, io_h5_file *out) {
   SIM_TRY(io_file_create(folder, folder_path, name, &out->file));
   out->sealed = sealed;
-  out->id = io_vfd_create(out->file.fd, out->file.path, sealed, sealed ? IO_SEAL_SIZE : 0, &out->vfd);
-  if (out->id >= 0) return SIM_OK;
-  int error = io_vfd_close(-1, &out->vfd);
+  out->id = io_vfd_create(out->file.fd, out->file.path, sealed, &out->vfd);
+  if (out->id >= 0 && (!sealed || io_h5_attr_text(out->id, "seal", IO_SEAL_ATTRIBUTE) == SIM_OK)) return SIM_OK;
+  int error = io_vfd_close(out->id, &out->vfd);
   return io_file_fail(&out->file, error ? error : EIO);
 }
 
@@ -109,7 +109,7 @@ sim_status io_h5_attr_texts(hid_t object, const char *name, const char *const *t
   }
   hid_t type = text_type(longest);
   sim_status status = type < 0        ? cannot_write(name)
-                      : packed.failed ? sim_fail(SIM_ERR_NO_MEMORY, "out of memory")
+                      : packed.failed ? sim_no_memory("a list of texts")
                                       : io_h5_attr(object, name, type, type, count, packed.data);
   io_h5_drop(type);
   sim_bytes_free(&packed);

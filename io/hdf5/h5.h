@@ -17,7 +17,7 @@ hid_t io_h5_memory_type(sim_dtype dtype);
 /* Gives an identifier of any kind back; negative: nothing. */
 void io_h5_drop(hid_t id);
 
-/* A file being written. `sealed`: newest format, with io/seal.h's digest in the user block. */
+/* A file being written. `sealed`: newest format, with io/seal.h's block behind it. */
 typedef struct io_h5_file {
   io_file file;
   io_vfd *vfd;

@@ -11,7 +11,7 @@ static herr_t note_memory(unsigned depth, const H5E_error2_t *error, void *found
 sim_status io_h5_refuse(const io_h5_source *source, const char *what, const char *why) {
   bool memory = false;
   (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, note_memory, &memory);
-  if (memory) return sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory at %s", source->path, what);
+  if (memory) return sim_no_memory("%s of %s", what, source->path);
   return sim_fail(source->status, "%s: %s: %s", source->path, what, why);
 }
 

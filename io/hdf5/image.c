@@ -10,48 +10,13 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays go to the file as they are");
 
-enum { PAGE = 4096, VECTORS = 256 };
-
-void io_image_load(const io_image *image, uint64_t at, size_t size, void *out) {
-  for (char *to = out; size > 0;) {
-    const size_t page = at / PAGE, from = at % PAGE, some = size < PAGE - from ? size : PAGE - from;
-    if (page < image->page_count && image->pages[page])
-      memcpy(to, image->pages[page] + from, some);
-    else
-      memset(to, 0, some);
-    at += some, to += some, size -= some;
-  }
-}
-
-static bool reserve_pages(io_image *image, size_t count) {
-  if (count <= image->page_count) return true;
-  const size_t more = count > 2 * image->page_count ? count : 2 * image->page_count;
-  unsigned char **pages = realloc(image->pages, more * sizeof *pages);
-  if (!pages) return false;
-  memset(pages + image->page_count, 0, (more - image->page_count) * sizeof *pages);
-  image->pages = pages;
-  image->page_count = more;
-  return true;
-}
-
-bool io_image_store(io_image *image, uint64_t at, size_t size, const void *data) {
-  if (size == 0) return true;
-  if (!reserve_pages(image, (size_t)((at + size - 1) / PAGE) + 1)) return false;
-  for (const char *from = data; size > 0;) {
-    const size_t page = at / PAGE, to = at % PAGE, some = size < PAGE - to ? size : PAGE - to;
-    if (!image->pages[page] && !(image->pages[page] = calloc(1, PAGE))) return false;
-    memcpy(image->pages[page] + to, from, some);
-    at += some, from += some, size -= some;
-  }
-  if (at > image->size) image->size = at;
-  return true;
-}
+enum { VECTORS = 256 };
 
 sim_status io_image_begin(bool latest, io_image *out) {
   *out = (io_image){0};
-  out->file = io_vfd_create_image(out, latest, IO_SEAL_SIZE, &out->vfd);
-  if (out->file >= 0) return SIM_OK;
-  int error = io_vfd_close(-1, &out->vfd);
+  out->file = io_vfd_create_pages(&out->pages, latest, &out->vfd);
+  if (out->file >= 0 && io_h5_attr_text(out->file, "seal", IO_SEAL_ATTRIBUTE) == SIM_OK) return SIM_OK;
+  int error = io_vfd_close(out->file, &out->vfd);
   io_image_free(out);
   return sim_fail(error == ENOMEM ? SIM_ERR_NO_MEMORY : SIM_ERR_IO, "HDF5 cannot begin a file in memory");
 }
@@ -60,7 +25,7 @@ static sim_status add_piece(io_image *image, uint64_t at, size_t bytes) {
   if (image->count == image->capacity) {
     const size_t more = image->capacity ? 2 * image->capacity : 64;
     io_piece *pieces = realloc(image->pieces, more * sizeof *pieces);
-    if (!pieces) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    if (!pieces) return sim_no_memory("a file's image");
     image->pieces = pieces;
     image->capacity = more;
   }
@@ -105,23 +70,23 @@ sim_status io_image_end(io_image *image, sim_status status) {
 }
 
 uint64_t io_image_find(const io_image *image, const void *bytes, size_t size) {
-  unsigned char window[2 * PAGE];
-  const size_t pages = (size_t)((image->size + PAGE - 1) / PAGE);
+  unsigned char window[2 * IO_PAGE];
+  const size_t pages = (size_t)((image->pages.size + IO_PAGE - 1) / IO_PAGE);
   uint64_t found = 0;
-  for (size_t page = 0; page < pages && page < image->page_count; page++) {
-    if (!image->pages[page] && !(page + 1 < image->page_count && image->pages[page + 1])) continue;
-    io_image_load(image, (uint64_t)page * PAGE, sizeof window, window);
-    for (size_t i = 0; i < PAGE; i++) {
+  for (size_t page = 0; page < pages && page < image->pages.count; page++) {
+    if (!image->pages.page[page] && !(page + 1 < image->pages.count && image->pages.page[page + 1])) continue;
+    io_pages_load(&image->pages, (uint64_t)page * IO_PAGE, sizeof window, window);
+    for (size_t i = 0; i < IO_PAGE; i++) {
       if (window[i] != *(const unsigned char *)bytes || memcmp(window + i, bytes, size) != 0) continue;
       if (found) return 0;
-      found = (uint64_t)page * PAGE + i;
+      found = (uint64_t)page * IO_PAGE + i;
     }
   }
   return found;
 }
 
 void io_image_patch(io_image *image, uint64_t at, const void *bytes, size_t size) {
-  (void)io_image_store(image, at, size, bytes); /* its pages are there */
+  (void)io_pages_store(&image->pages, at, size, bytes); /* its pages are there */
 }
 
 /* ---- writing ---- */
@@ -140,20 +105,20 @@ typedef struct walk {
 } walk;
 
 static bool advance(walk *w, struct iovec *out) {
-  static unsigned char zeros[PAGE];
+  static unsigned char zeros[IO_PAGE];
   const io_image *image = w->image;
-  if (w->at >= image->size) return false;
+  if (w->at >= image->pages.size) return false;
   const io_piece *piece = w->next < image->count ? w->order[w->next] : NULL;
   if (piece && piece->at == w->at) {
     *out = (struct iovec){(void *)(uintptr_t)piece->data, piece->bytes};
     w->next++;
   } else {
-    const uint64_t page = w->at / PAGE;
-    uint64_t end = (page + 1) * PAGE;
-    if (end > image->size) end = image->size;
+    const uint64_t page = w->at / IO_PAGE;
+    uint64_t end = (page + 1) * IO_PAGE;
+    if (end > image->pages.size) end = image->pages.size;
     if (piece && piece->at < end) end = piece->at;
-    unsigned char *base = page < image->page_count && image->pages[page] ? image->pages[page] : zeros;
-    *out = (struct iovec){base + w->at % PAGE, (size_t)(end - w->at)};
+    unsigned char *base = page < image->pages.count && image->pages.page[page] ? image->pages.page[page] : zeros;
+    *out = (struct iovec){base + w->at % IO_PAGE, (size_t)(end - w->at)};
   }
   w->at += out->iov_len;
   return true;
@@ -163,7 +128,7 @@ static int write_vectors(const io_image *image, const io_piece **order, int fd) 
   struct iovec vectors[VECTORS];
   walk w = {image, order, 0, 0};
   int error = 0;
-  for (uint64_t at = 0; error == 0 && at < image->size;) {
+  for (uint64_t at = 0; error == 0 && at < image->pages.size;) {
     int count = 0;
     const uint64_t begin = at;
     while (count < VECTORS && advance(&w, &vectors[count])) count++;
@@ -175,31 +140,29 @@ static int write_vectors(const io_image *image, const io_piece **order, int fd) 
 
 sim_status io_image_write(io_image *image, io_file *file) {
   const io_piece **order = malloc((image->count ? image->count : 1) * sizeof *order);
-  io_seal *seal = order ? io_seal_begin(image->size) : NULL;
+  const uint64_t size = image->pages.size; /* of the HDF5 file; the seal's block follows it */
+  io_seal *seal = order ? io_seal_begin(size + IO_SEAL_SIZE) : NULL;
   if (!seal) {
     free(order);
     io_file_discard(file);
-    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    return sim_no_memory("a file's image");
   }
   for (size_t i = 0; i < image->count; i++) order[i] = &image->pieces[i];
   if (image->count) qsort(order, image->count, sizeof *order, by_place);
   struct iovec part;
   walk w = {image, order, 0, 0};
-  for (uint64_t at = 0; advance(&w, &part); at = w.at) {
-    const size_t skip = at < IO_SEAL_SIZE ? (size_t)(IO_SEAL_SIZE - at) : 0; /* the seal's own block */
-    if (part.iov_len > skip) io_seal_add(seal, (const char *)part.iov_base + skip, part.iov_len - skip);
-  }
-  unsigned char header[IO_SEAL_SIZE];
-  io_seal_end(seal, header);
-  int error = io_image_store(image, 0, sizeof header, header) ? 0 : ENOMEM;
+  while (advance(&w, &part)) io_seal_add(seal, part.iov_base, part.iov_len);
+  unsigned char block[IO_SEAL_SIZE];
+  io_seal_end(seal, block);
+  int error = io_pages_store(&image->pages, size, sizeof block, block) ? 0 : ENOMEM;
   if (error == 0) error = write_vectors(image, order, file->fd);
+  image->pages.size = size;
   free(order);
   return error ? io_file_fail(file, error) : SIM_OK;
 }
 
 void io_image_free(io_image *image) {
-  for (size_t i = 0; i < image->page_count; i++) free(image->pages[i]);
-  free(image->pages);
+  io_pages_free(&image->pages);
   free(image->pieces);
   *image = (io_image){.file = -1};
 }

@@ -6,6 +6,7 @@
 
 #include "engine/status.h"
 #include "io/file.h"
+#include "io/hdf5/pages.h"
 #include "io/hdf5/vfd.h"
 
 #include <hdf5.h>
@@ -20,17 +21,15 @@ typedef struct io_piece {
   const void *data;
 } io_piece;
 
-struct io_image {
+typedef struct io_image {
   hid_t file; /* while HDF5 builds it */
   io_vfd *vfd;
-  unsigned char **pages; /* NULL: zeros */
-  size_t page_count;
-  uint64_t size;    /* of the file */
+  io_pages pages;   /* the HDF5 file, without the seal behind it; zeros in place of the pieces */
   io_piece *pieces; /* in the order in which they were made */
   size_t count, capacity;
-};
+} io_image;
 
-/* Begins an image with room for io/seal.h's digest; `latest`: in HDF5's newest format. Built by one thread at a time.
+/* Begins an image; `latest`: in HDF5's newest format. Built by one thread at a time.
  * SIM_ERR_IO, SIM_ERR_NO_MEMORY. */
 sim_status io_image_begin(bool latest, io_image *out) SIM_MUST_CHECK;
 /* A contiguous dataset of `shape` whose values are piece number *piece; -1 where it has none. `out` as io_h5_dataset.
@@ -42,13 +41,9 @@ sim_status io_image_end(io_image *image, sim_status status) SIM_MUST_CHECK;
 /* Where these bytes are in HDF5's records, if exactly once; else 0. */
 uint64_t io_image_find(const io_image *image, const void *bytes, size_t size);
 void io_image_patch(io_image *image, uint64_t at, const void *bytes, size_t size);
-/* Writes a sealed file; every piece has its data. On failure the file is discarded: SIM_ERR_IO. */
+/* Writes a file with its seal (io/seal.h) as the last block; every piece has its data. On failure the file is
+ * discarded: SIM_ERR_IO. */
 sim_status io_image_write(io_image *image, io_file *file) SIM_MUST_CHECK;
 void io_image_free(io_image *image);
-
-/* For the file driver. */
-void io_image_load(const io_image *image, uint64_t at, size_t size, void *out);
-/* False: out of memory. */
-bool io_image_store(io_image *image, uint64_t at, size_t size, const void *data);
 
 #endif

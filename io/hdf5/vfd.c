@@ -1,6 +1,5 @@
 #include "io/hdf5/vfd.h"
 
-#include "io/hdf5/image.h"
 #include "io/sys.h"
 
 #include <errno.h>
@@ -14,7 +13,7 @@
 
 struct io_vfd {
   int fd;
-  io_image *image; /* where the file is in memory; else NULL */
+  io_pages *pages; /* where the file is in memory; else NULL */
   bool writing;    /* errors are kept in `error`; otherwise they are reported to HDF5 at once */
   int error;
 };
@@ -34,7 +33,7 @@ static H5FD_t *device_open(const char *name, unsigned flags, hid_t fapl, haddr_t
   const settings *given = H5Pget_driver_info(fapl);
   struct stat info;
   info.st_size = 0;
-  if (!given || (!given->vfd->image && fstat(given->vfd->fd, &info) != 0)) return NULL;
+  if (!given || (!given->vfd->pages && fstat(given->vfd->fd, &info) != 0)) return NULL;
   device *self = calloc(1, sizeof *self);
   if (!self) return NULL;
   self->vfd = given->vfd;
@@ -73,8 +72,8 @@ static herr_t device_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t add
   (void)type, (void)dxpl;
   device *self = (device *)(void *)file;
   size_t got = 0;
-  if (self->vfd->image) {
-    io_image_load(self->vfd->image, address, size, data);
+  if (self->vfd->pages) {
+    io_pages_load(self->vfd->pages, address, size, data);
     return 0;
   }
   int error = address > INT64_MAX || size > INT64_MAX - address
@@ -90,8 +89,8 @@ static herr_t device_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t ad
   (void)type, (void)dxpl;
   device *self = (device *)(void *)file;
   if (!self->vfd->writing) return -1;
-  if (self->vfd->image) {
-    if (!io_image_store(self->vfd->image, address, size, data)) self->vfd->error = ENOMEM;
+  if (self->vfd->pages) {
+    if (!io_pages_store(self->vfd->pages, address, size, data)) self->vfd->error = ENOMEM;
     if (address + size > self->eof) self->eof = address + size;
     return 0;
   }
@@ -107,8 +106,8 @@ static herr_t device_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing) {
   (void)dxpl, (void)closing;
   device *self = (device *)(void *)file;
   if (!self->vfd->writing || self->eoa == self->eof) return 0;
-  if (self->vfd->image)
-    self->vfd->image->size = self->eoa;
+  if (self->vfd->pages)
+    self->vfd->pages->size = self->eoa;
   else if (self->vfd->error == 0)
     self->vfd->error = io_sys_truncate(self->vfd->fd, (int64_t)self->eoa);
   self->eof = self->eoa;
@@ -150,32 +149,30 @@ static hid_t access_list(io_vfd *vfd) {
   return fapl;
 }
 
-static io_vfd *vfd_new(int fd, io_image *image, bool writing) {
+static io_vfd *vfd_new(int fd, io_pages *pages, bool writing) {
   io_vfd *vfd = calloc(1, sizeof *vfd);
   if (!vfd) return NULL;
   vfd->fd = fd;
-  vfd->image = image;
+  vfd->pages = pages;
   vfd->writing = writing;
   return vfd;
 }
 
-static hid_t create(io_vfd *vfd, const char *name, bool latest, hsize_t user_block) {
+static hid_t create(io_vfd *vfd, const char *name, bool latest) {
   if (!vfd) return -1;
-  hid_t file = -1, fapl = access_list(vfd), fcpl = H5Pcreate(H5P_FILE_CREATE);
-  if (fapl >= 0 && fcpl >= 0 && (!latest || H5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0) &&
-      (user_block == 0 || H5Pset_userblock(fcpl, user_block) >= 0))
-    file = H5Fcreate(name, H5F_ACC_TRUNC, fcpl, fapl);
-  if (fcpl >= 0) (void)H5Pclose(fcpl);
+  hid_t file = -1, fapl = access_list(vfd);
+  if (fapl >= 0 && (!latest || H5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0))
+    file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
   if (fapl >= 0) (void)H5Pclose(fapl);
   return file;
 }
 
-hid_t io_vfd_create(int fd, const char *name, bool latest, hsize_t user_block, io_vfd **out) {
-  return create(*out = vfd_new(fd, NULL, true), name, latest, user_block);
+hid_t io_vfd_create(int fd, const char *name, bool latest, io_vfd **out) {
+  return create(*out = vfd_new(fd, NULL, true), name, latest);
 }
 
-hid_t io_vfd_create_image(io_image *image, bool latest, hsize_t user_block, io_vfd **out) {
-  return create(*out = vfd_new(-1, image, true), "image", latest, user_block);
+hid_t io_vfd_create_pages(io_pages *pages, bool latest, io_vfd **out) {
+  return create(*out = vfd_new(-1, pages, true), "image", latest);
 }
 
 hid_t io_vfd_open(int fd, const char *name, io_vfd **out) {

@@ -4,18 +4,19 @@
 #ifndef SIM_IO_VFD_H
 #define SIM_IO_VFD_H
 
+#include "io/hdf5/pages.h"
+
 #include <hdf5.h>
 #include <stdbool.h>
 
 /* What the driver knows of one file. Lives as long as HDF5 may still look at it. */
 typedef struct io_vfd io_vfd;
-typedef struct io_image io_image;
 
 /* HDF5 file on an open descriptor, which stays open; negative on failure, as in HDF5. `latest`: the newest format that
- * this HDF5 writes, with checksums in all metadata. `user_block`: bytes left free at the start. */
-hid_t io_vfd_create(int fd, const char *name, bool latest, hsize_t user_block, io_vfd **out);
-/* The same in memory (io/hdf5/image.h). */
-hid_t io_vfd_create_image(io_image *image, bool latest, hsize_t user_block, io_vfd **out);
+ * this HDF5 writes, with checksums in all metadata. */
+hid_t io_vfd_create(int fd, const char *name, bool latest, io_vfd **out);
+/* The same in memory. `pages` is borrowed until io_vfd_close. */
+hid_t io_vfd_create_pages(io_pages *pages, bool latest, io_vfd **out);
 hid_t io_vfd_open(int fd, const char *name, io_vfd **out);
 /* Closes the HDF5 file (and what was left open in it) and returns the errno kept; EIO where HDF5 could not close it. */
 int io_vfd_close(hid_t file, io_vfd **vfd);

@@ -109,7 +109,7 @@ static sim_status reserve(reader *self) {
   for (int k = 0; k < self->fields; k++) {
     double **column = &self->values[self->column[k]];
     double *more = realloc(*column, (size_t)capacity * sizeof *more);
-    if (!more) return sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory at line %ld", self->path, self->line);
+    if (!more) return sim_no_memory("%s from line %ld on", self->path, self->line);
     *column = more;
   }
   self->capacity = capacity;
@@ -152,7 +152,7 @@ static sim_status read_all(reader *self, bool keep) {
 
 sim_status io_csv_read(int fd, const char *path, sim_particles *out, int64_t *count) {
   reader *self = calloc(1, sizeof *self);
-  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!self) return sim_no_memory("the reader of a CSV file");
   self->path = path;
   self->fd = fd;
   sim_status status = read_all(self, out != NULL);

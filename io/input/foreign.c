@@ -36,14 +36,23 @@ static sim_status find_form(io_foreign *file) {
   return SIM_OK;
 }
 
-/* A seal whose own first letters are damaged is known by the others. */
-static sim_status check_seal(io_foreign *file) {
+/* Whether a seal begins at a place in the file; one whose first letters are damaged is known by the others. */
+static sim_status find_seal(const io_foreign *file, off_t place, bool *found) {
   char start[sizeof IO_SEAL_MAGIC - 1] = {0};
   size_t got, same = 0;
-  const int error = io_sys_read(file->fd, start, sizeof start, 0, &got);
+  if (place < 0) return SIM_OK;
+  const int error = io_sys_read(file->fd, start, sizeof start, place, &got);
   if (error) return sim_fail(SIM_ERR_IO, "%s: %s", file->path, strerror(error));
   for (size_t i = 0; i < sizeof start; i++) same += start[i] == IO_SEAL_MAGIC[i];
-  if (same < sizeof start / 2 + 1) return SIM_OK;
+  *found |= same > sizeof start / 2;
+  return SIM_OK;
+}
+
+static sim_status check_seal(io_foreign *file) {
+  bool found = false;
+  SIM_TRY(find_seal(file, 0, &found));
+  SIM_TRY(find_seal(file, file->size - IO_SEAL_SIZE, &found));
+  if (!found) return SIM_OK;
   const sim_status status = io_seal_check(file->fd, file->size, file->path);
   file->sealed = status == SIM_OK;
   if (status != SIM_ERR_INCOMPATIBLE) return status;
@@ -142,14 +151,13 @@ static bool wait_answer(int pipe, double seconds, bool *late) {
 static sim_status say_end(const io_foreign *file, int end, bool late) {
   const int number = WIFSIGNALED(end) ? WTERMSIG(end) : 0;
   if (late || number == SIGPROF || number == SIGXCPU)
-    return sim_fail(SIM_ERR_SCENARIO, "%s: it takes more than %g s to read: it is damaged, or was made to do so",
-                    file->path, file->seconds);
+    return sim_fail(SIM_ERR_SCENARIO, "%s: reading takes more than %g s: the file is damaged or malicious", file->path,
+                    file->seconds);
   if (number)
-    return sim_fail(SIM_ERR_SCENARIO, "%s: its reader was ended by signal %d (%s): it is damaged, or was made to do so",
+    return sim_fail(SIM_ERR_SCENARIO, "%s: its reader was ended by signal %d (%s): the file is damaged or malicious",
                     file->path, number, strsignal(number));
-  return sim_fail(SIM_ERR_SCENARIO,
-                  "%s: its reader gave no answer (exit status %d): it is damaged, or was made to do so", file->path,
-                  WIFEXITED(end) ? WEXITSTATUS(end) : -1);
+  return sim_fail(SIM_ERR_SCENARIO, "%s: its reader gave no answer (exit status %d): the file is damaged or malicious",
+                  file->path, WIFEXITED(end) ? WEXITSTATUS(end) : -1);
 }
 
 static sim_status take_answer(const io_foreign_task *task, void *context, int pipe, bool *answered) {
@@ -198,8 +206,10 @@ sim_status io_foreign_hdf5(const io_foreign *file, io_vfd **vfd, hid_t *root) {
   char software[64];
   *root = io_vfd_open(file->fd, file->path, vfd);
   if (*root < 0) return sim_fail(SIM_ERR_SCENARIO, "%s: an HDF5 file that is damaged or cut short", file->path);
-  if (file->sealed || file->user_block != IO_SEAL_SIZE) return SIM_OK;
-  /* The seal's block is there, and nothing in it. */
+  if (file->sealed) return SIM_OK;
+  if (H5Aexists(*root, "seal") > 0) return sim_fail(SIM_ERR_SCENARIO, "%s: damaged: its seal is gone", file->path);
+  if (file->user_block != IO_SEAL_SIZE) return SIM_OK;
+  /* The first block is a seal's, and nothing is in it. */
   if (H5Aexists(*root, "software") > 0 &&
       io_h5_get_text(&source, *root, "software", software, sizeof software) == SIM_OK && strcmp(software, "sim") == 0)
     return sim_fail(SIM_ERR_SCENARIO, "%s: damaged: its seal is gone", file->path);

@@ -170,7 +170,7 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
     if (has_velocity) complete = (out->velocity[k] = calloc(count, sizeof *scratch)) && complete;
     if (has_spin) complete = (out->spin[k] = calloc(count, sizeof *scratch)) && complete;
   }
-  sim_status status = complete ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory", source->path);
+  sim_status status = complete ? SIM_OK : sim_no_memory("the particles of %s", source->path);
   if (status == SIM_OK) status = add_vector(source, species, "position", n, length, out->position, scratch);
   if (status == SIM_OK && io_h5_has(species, "positionOffset"))
     status = add_vector(source, species, "positionOffset", n, length, out->position, scratch);
@@ -249,7 +249,7 @@ static sim_status take(void *opaque, int pipe) {
   for (int k = 0; k < COLUMNS; k++) {
     if (!(there >> k & 1)) continue;
     *columns[k] = malloc((size_t)self->count * sizeof(double));
-    if (!*columns[k]) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %lld particles", (long long)self->count);
+    if (!*columns[k]) return sim_no_memory("%lld particles", (long long)self->count);
     SIM_TRY(io_foreign_take(pipe, *columns[k], (size_t)self->count * sizeof(double)));
     for (int64_t i = 0; i < self->count; i++)
       if (!isfinite((*columns[k])[i])) return sim_fail(SIM_ERR_SCENARIO, "a value of a file is not finite");

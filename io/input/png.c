@@ -96,7 +96,7 @@ static sim_status read_image(image *self, int channel, int64_t nx, int64_t ny, d
   const int samples = png_get_channels(self->png, self->info);
   self->rows = calloc((size_t)height, bytes);
   self->row = calloc((size_t)height, sizeof *self->row);
-  if (!self->rows || !self->row) return sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory", self->path);
+  if (!self->rows || !self->row) return sim_no_memory("the image %s", self->path);
   for (int64_t y = 0; y < height; y++) self->row[y] = self->rows + (size_t)y * bytes;
   SIM_TRY(read_rows(self));
   for (int64_t y = 0; y < height; y++)
@@ -113,7 +113,7 @@ sim_status io_png_read(int fd, const char *path, int channel, int64_t nx, int64_
     png_set_read_fn(self.png, &self, on_read);
     status = read_image(&self, channel, nx, ny, values);
   } else {
-    sim_fail(SIM_ERR_NO_MEMORY, "%s: out of memory", path);
+    sim_no_memory("the image %s", path);
   }
   png_destroy_read_struct(&self.png, &self.info, NULL);
   free(self.rows);

@@ -55,7 +55,7 @@ static sim_status make_room(io_index *self) {
   if (counts) self->counts = counts;
   double *constants = realloc(self->constants, capacity * species * sizeof *constants);
   if (constants) self->constants = constants;
-  if (!steps || !counts || !constants) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!steps || !counts || !constants) return sim_no_memory("the index of snapshots");
   self->capacity = capacity;
   return SIM_OK;
 }

@@ -45,7 +45,7 @@ static sim_status place(io_openpmd *self, hid_t parent, const char *name, sim_dt
     io_source *sources = realloc(self->sources, more * sizeof *sources);
     if (!sources) {
       H5Dclose(*out);
-      return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+      return sim_no_memory("a snapshot");
     }
     self->sources = sources;
     self->capacity = more;
@@ -388,7 +388,7 @@ static sim_status build(io_openpmd *self, const sim_frame *frame, const moment *
   SIM_TRY(io_image_end(&self->image, write_all(self, frame, when)));
   free(self->bounds);
   self->bounds = calloc(self->image.count + 1, 2 * sizeof *self->bounds);
-  if (!self->bounds) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!self->bounds) return sim_no_memory("a snapshot");
   self->built = true;
   return SIM_OK;
 }
@@ -430,7 +430,7 @@ static sim_status cut_part(io_openpmd *self, const sim_array *array, size_t inde
     free(self->parts[index]);
     self->parts[index] = malloc(bytes);
     self->part_bytes[index] = self->parts[index] ? bytes : 0;
-    if (!self->parts[index]) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    if (!self->parts[index]) return sim_no_memory("a snapshot");
   }
   sim_slice_gather(self->slice, array, self->parts[index]);
   return SIM_OK;
@@ -469,7 +469,7 @@ static sim_status prepare(io_openpmd *self, const sim_frame *frame, const moment
   describe(frame, when, &key);
   if (key.failed) {
     sim_bytes_free(&key);
-    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    return sim_no_memory("a snapshot");
   }
   const bool same = self->built && key.size == self->key.size && memcmp(key.data, self->key.data, key.size) == 0;
   sim_bytes_free(&self->key);

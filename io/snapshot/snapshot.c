@@ -60,7 +60,7 @@ static sim_status snapshot_write(void *opaque, const sim_frame *frame) {
 static void say_index(writer *self, sim_status status) {
   const bool failed = status != SIM_OK;
   if (failed && !self->index_failed)
-    sim_log(SIM_LOG_WARN, "index of the snapshots not written: %s; the run goes on and tries again",
+    sim_log(SIM_LOG_WARN, "index of the snapshots not written: %s; the run continues and tries again",
             sim_error_last()->message);
   self->index_failed = failed;
 }
@@ -110,7 +110,7 @@ static void snapshot_destroy(void **opaque) {
 
 sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, sim_cadence cadence, sim_sink *out) {
   writer *self = calloc(1, sizeof *self);
-  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!self) return sim_no_memory("the writer of snapshots");
   self->folder = folder;
   self->added = -1;
   self->file.provenance = provenance;
@@ -123,7 +123,7 @@ sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, 
                                 provenance);
   if (!self->index) {
     free(self);
-    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    return sim_no_memory("the index of snapshots");
   }
   *out = (sim_sink){.name = "snapshots",
                     .kind = SIM_SINK_SNAPSHOT,
@@ -155,7 +155,7 @@ static void slice_destroy(void **opaque) {
 
 sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, const sim_slice *slice, sim_sink *out) {
   writer *self = calloc(1, sizeof *self);
-  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!self) return sim_no_memory("the writer of a slice");
   self->folder = folder;
   self->added = -1;
   self->file = (io_openpmd){.provenance = provenance, .slice = slice};
@@ -172,7 +172,7 @@ sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, con
                                   provenance);
     if (!self->index) {
       (void)close(self->slice_folder);
-      status = sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+      status = sim_no_memory("the index of a slice");
     }
   }
   if (status != SIM_OK) {

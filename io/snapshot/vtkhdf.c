@@ -84,7 +84,7 @@ static sim_status write_sequence(hid_t parent, const char *name, hsize_t count, 
 static sim_status write_times(const io_vtk_series *series, hid_t steps) {
   const hsize_t count = series->count;
   double *times = malloc(series->count * sizeof *times);
-  if (!times) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!times) return sim_no_memory("the index of snapshots");
   for (size_t i = 0; i < series->count; i++) times[i] = series->steps[i].time;
   sim_status status = io_h5_dataset(steps, "Values", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 1, &count, NULL, times, NULL);
   free(times);
@@ -202,7 +202,7 @@ static sim_status write_cells(const cloud *self, hid_t root) {
   const hsize_t count = self->series->count, ends = 2 * count;
   int64_t *offsets = calloc(2 * self->series->count, sizeof *offsets);
   unsigned char *types = malloc(self->series->count);
-  sim_status status = offsets && types ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  sim_status status = offsets && types ? SIM_OK : sim_no_memory("the index of snapshots");
   for (size_t i = 0; status == SIM_OK && i < self->series->count; i++) {
     offsets[2 * i + 1] = self->counts[i];
     types[i] = POLY_VERTEX;
@@ -254,7 +254,7 @@ sim_status io_vtk_particles(const io_vtk_series *series, const char *species, co
                 .constants = constants,
                 .stride = stride};
   int64_t *room = calloc(2 * series->count, sizeof *room);
-  if (!room) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!room) return sim_no_memory("the index of snapshots");
   self.counts = room;
   self.begins = room + series->count;
   for (size_t i = 0; i < series->count; i++) {

@@ -45,7 +45,7 @@ sim_status io_journal_add(io_journal *self, size_t table, const void *row) {
   if (self->waiting_bytes + size > self->capacity) {
     const size_t more = self->capacity ? 2 * self->capacity : 1 << 14;
     char *waiting = realloc(self->waiting, more);
-    if (!waiting) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory: rows of tables that are not written");
+    if (!waiting) return sim_no_memory("rows of tables that are not written");
     self->waiting = waiting;
     self->capacity = more;
   }
@@ -119,7 +119,7 @@ sim_status io_journal_flush(io_journal *self) {
 /* Goes through records from `at` up to `end`; *at is then behind the last whole one. */
 static sim_status scan(const io_journal *self, int64_t *at, int64_t end, io_journal_row_reader *each, void *context) {
   char *block = malloc(BLOCK + RECORD_MAX);
-  sim_status status = block ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  sim_status status = block ? SIM_OK : sim_no_memory("rows of tables");
   for (bool more = true; status == SIM_OK && more;) {
     size_t got, used = 0;
     const size_t want = end - *at < BLOCK + RECORD_MAX ? (size_t)(end - *at) : BLOCK + RECORD_MAX;

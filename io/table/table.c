@@ -6,7 +6,7 @@
 #include "io/table/table.h"
 
 #include "engine/log.h"
-#include "engine/run/run.h"
+#include "engine/wall_clock.h"
 #include "io/hdf5/h5.h"
 #include "io/table/journal.h"
 #include "io/seal.h"
@@ -67,7 +67,7 @@ sim_status io_table_tail(const sim_sink *table_sink, size_t index, double **out,
   *rows = self->rows[index] - of->rows;
   *width = (int64_t)t.width;
   if (*rows == 0) return SIM_OK;
-  if (!(*out = t.rows = calloc((size_t)*rows, t.width * IO_WORD))) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!(*out = t.rows = calloc((size_t)*rows, t.width * IO_WORD))) return sim_no_memory("rows of tables");
   return io_journal_read_waiting(&self->journal, add_to_tail, &t);
 }
 
@@ -194,7 +194,7 @@ static sim_status begin_table(hid_t root, const io_journal_table *self, const si
     out->dataset = H5Dcreate2(root, self->model->name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
   const hid_t ids[] = {plist, space, type};
   for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) io_h5_drop(ids[i]);
-  if (!out->rows) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!out->rows) return sim_no_memory("rows of tables");
   return out->dataset >= 0 ? write_columns(out->dataset, self, units)
                            : sim_fail(SIM_ERR_IO, "HDF5 cannot write table %s", self->model->name);
 }
@@ -248,7 +248,7 @@ static sim_status tables_flush(void *opaque) {
 void io_table_shorten(const sim_sink *table_sink) {
   io_tables *self = table_sink->self;
   if (self->journal.waiting_bytes > TAIL_MAX && io_journal_flush(&self->journal) != SIM_OK)
-    sim_log(SIM_LOG_WARN, "tables not written: %s; the run goes on and tries again", sim_error_last()->message);
+    sim_log(SIM_LOG_WARN, "tables not written: %s; the run continues and tries again", sim_error_last()->message);
 }
 
 static sim_status tables_finish(void *opaque) {
@@ -286,7 +286,7 @@ sim_status io_table_sink(io_folder *folder, const io_provenance *provenance, con
                       SIM_COLUMNS_MAX);
   }
   io_tables *self = calloc(1, sizeof *self);
-  if (!self) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!self) return sim_no_memory("rows of tables");
   self->folder = folder;
   self->provenance = provenance;
   self->journal.folder = folder;
@@ -325,7 +325,7 @@ static sim_status read_table(const io_h5_source *source, hid_t root, io_tables *
   const hsize_t rows = status == SIM_OK && shape.shape[0] < wanted ? (hsize_t)shape.shape[0] : (hsize_t)wanted;
   const size_t size = io_journal_row(self);
   unsigned char *block = malloc(SOME * size);
-  if (!block) status = sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!block) status = sim_no_memory("rows of tables");
   for (hsize_t at = 0; status == SIM_OK && at < rows; at += SOME) {
     hsize_t count = rows - at < SOME ? rows - at : SOME;
     hid_t from = H5Dget_space(dataset), space = H5Screate_simple(1, &count, NULL);
@@ -413,7 +413,7 @@ static sim_status read_again(io_tables *self, const int64_t *wanted) {
     return sim_fail(SIM_ERR_IO, "%s/tables.rows.bad: %s", self->folder->path, strerror(errno));
   SIM_TRY(io_journal_resume(&self->journal, wanted));
   for (size_t i = 0; i < self->journal.count; i++) found += self->rows[i] = self->journal.tables[i].rows;
-  sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged behind %lld rows: tables go on from these", self->folder->path,
+  sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged after %lld rows: the tables continue from these", self->folder->path,
           (long long)found);
   return SIM_OK;
 }
@@ -469,7 +469,7 @@ static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, co
     return status;
   }
   if (some)
-    sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged: kept as tables.rows.bad; tables go on from tables.h5",
+    sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged: kept as tables.rows.bad; the tables continue from tables.h5",
             self->folder->path);
   if (status == SIM_OK) status = io_journal_flush(&self->journal);
   return status == SIM_ERR_IO ? SIM_OK : status; /* rows that could not be written yet wait */

@@ -5,6 +5,7 @@
 #include "kernels/collision/scenario/parameters.h"
 
 extern const sim_model collision_model;
+extern const sim_bench collision_bench[]; /* bench.c */
 
 /* ---- what is derived from them ---- */
 
@@ -146,7 +147,7 @@ int collision_mesh_touch(const collision_mesh *mesh, const double x[3], double r
  * history stand once, at the grain of the smaller index, in no more than `room` entries; grain UINT64_MAX: empty. */
 typedef struct collision_state {
   int64_t n, room;
-  void *radius, *mass, *position, *velocity, *spin, *acceleration, *twirl;
+  void *radius, *mass, *position, *velocity, *spin, *acceleration, *angular_acceleration;
   uint64_t *material, *collisions;
   double *dissipated, *virial; /* sums over time: energy; of d . F dt over contacts, half of each a grain */
   uint64_t *contact_grain, *contact_partner; /* [room] */
@@ -224,10 +225,12 @@ typedef struct collision_ops {
                          const collision_indices *come);
 } collision_ops;
 
+/* Operations of one kind of backend. */
 typedef struct collision_ops_pair {
   const collision_ops *f32, *f64;
   const collision_ops *gas; /* of gas.h, in fp32; NULL: none */
 } collision_ops_pair;
+const collision_ops_pair *collision_ops_of(sim_backend_kind kind);
 extern const collision_ops collision_ops_cpu_f32, collision_ops_cpu_f64, collision_gas_ops_cpu;
 
 #endif

@@ -12,7 +12,7 @@
 bool collision_cuda_overlaps();
 
 template <typename... Parameters, typename... Arguments>
-static void collision_launch(const sim_cuda_kernel *kernel, double amount, unsigned grid, unsigned threads,
+static void collision_launch(const sim_kernel *kernel, double amount, unsigned grid, unsigned threads,
                              void (*function)(Parameters...), Arguments... arguments) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -31,8 +31,18 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
 
 /* ---- what it takes ---- */
 
+const collision_ops_pair *collision_ops_of(sim_backend_kind kind) {
+  static const collision_ops_pair ops[SIM_BACKEND_KINDS] = {
+      [SIM_BACKEND_CPU] = {&collision_ops_cpu_f32, &collision_ops_cpu_f64, &collision_gas_ops_cpu},
+#ifdef SIM_HAS_CUDA
+      [SIM_BACKEND_CUDA] = {&collision_ops_cuda_f32, &collision_ops_cuda_f64, &collision_gas_ops_cuda},
+#endif
+  };
+  return &ops[kind];
+}
+
 static const collision_ops *choose_ops(const collision_parameters *p, const sim_setup *setup) {
-  const collision_ops_pair *pair = collision_model.ops[setup->backend->kind];
+  const collision_ops_pair *pair = collision_ops_of(setup->backend->kind);
   if (p->common.precision != SIM_SINGLE) return pair->f64;
   return pair->gas != NULL && collision_gas_may(p, setup->saved) ? pair->gas : pair->f32;
 }
@@ -123,7 +133,7 @@ static void destroy(void **self) {
 static sim_status create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
   collision_run *run = calloc(1, sizeof *run);
   *self = run;
-  if (run == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (run == NULL) return sim_no_memory("the model");
   run->parameters = parameters;
   run->ops = choose_ops(parameters, setup);
   run->sums_step = run->profile_step = -1;
@@ -207,11 +217,6 @@ static const char example[] = "-- A granular gas that cools. Save as gas.lua; ru
                               "  output    = { snapshots = \"every 0.5\", tables = \"every 0.1\" },\n"
                               "}\n";
 
-static const collision_ops_pair cpu_ops = {&collision_ops_cpu_f32, &collision_ops_cpu_f64, &collision_gas_ops_cpu};
-#ifdef SIM_HAS_CUDA
-static const collision_ops_pair cuda_ops = {&collision_ops_cuda_f32, &collision_ops_cuda_f64, &collision_gas_ops_cuda};
-#endif
-
 const sim_model collision_model = {
     .name = "collision",
     .doc = "spheres that collide",
@@ -222,11 +227,9 @@ const sim_model collision_model = {
     .described = collision_described,
     .state = collision_state_fields,
     .work_unit = "grain steps",
-    .ops = {[SIM_BACKEND_CPU] = &cpu_ops,
-#ifdef SIM_HAS_CUDA
-            [SIM_BACKEND_CUDA] = &cuda_ops
-#endif
-    },
+    .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
+    .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
+    .bench = collision_bench,
     .validate = collision_validate,
     .tables_of = collision_tables_of,
     .plan = plan,

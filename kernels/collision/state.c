@@ -240,16 +240,7 @@ sim_status collision_restore(collision_run *run, const sim_frame *saved) {
   SIM_TRY(collision_create_arrays(run));
   for (int which = 0; which < COLLISION_ARRAYS; which++) {
     sim_array here;
-    if (!collision_view_array(run, which, &here)) continue;
-    const sim_array *from = sim_frame_array(saved, here.field->name);
-    bool same = from != NULL && from->dtype == here.dtype && from->rank == here.rank;
-    for (int i = 0; i < here.rank && same; i++) same = from->shape[i] == here.shape[i];
-    if (!same)
-      return sim_fail(SIM_ERR_INCOMPATIBLE,
-                      "the checkpoint's %s is missing or of another type or shape: another version, which goes on with "
-                      "it, or another scenario made it",
-                      here.field->name);
-    memcpy(here.data, from->data, sim_array_bytes(from));
+    if (collision_view_array(run, which, &here)) SIM_TRY(sim_frame_restore(saved, &sim_backend_cpu, &here));
   }
   return SIM_OK;
 }

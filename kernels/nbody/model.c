@@ -94,8 +94,13 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
 /* ---- memory and work ---- */
 
 static const nbody_ops *choose_ops(const nbody_parameters *p, const sim_setup *setup) {
-  const nbody_ops_pair *pair = nbody_model.ops[setup->backend->kind];
-  return p->common.precision == SIM_SINGLE ? pair->f32 : pair->f64;
+  static const nbody_ops *const ops[SIM_BACKEND_KINDS][2] = {
+      [SIM_BACKEND_CPU] = {&nbody_ops_cpu_f64, &nbody_ops_cpu_f32},
+#ifdef SIM_HAS_CUDA
+      [SIM_BACKEND_CUDA] = {&nbody_ops_cuda_f64, &nbody_ops_cuda_f32},
+#endif
+  };
+  return ops[setup->backend->kind][p->common.precision == SIM_SINGLE];
 }
 
 static nbody_options options_for(const nbody_parameters *p, const nbody_laws *laws, const sim_setup *setup, int64_t n,
@@ -161,7 +166,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
 static void destroy(void **self) {
   nbody_run *run = *self;
   if (run == NULL) return;
-  if (run->step != NULL) run->backend->forget(&run->step);
+  if (run->step != NULL) run->backend->queue->graph_destroy(&run->step);
   run->ops->destroy(&run->work);
   if (run->forces.solver != NULL) run->forces.solver->destroy(&run->forces.work);
   nbody_laws_free(&run->laws);
@@ -204,26 +209,15 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   return SIM_OK;
 }
 
-static sim_status restore_array(nbody_run *run, int which, const sim_setup *setup) {
-  sim_array here;
-  if (!view_array(run, which, &here)) return SIM_OK;
-  const sim_array *saved = sim_frame_array(setup->saved, here.field->name);
-  if (saved == NULL) return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no %s", here.field->name);
-  bool same = saved->dtype == here.dtype && saved->rank == here.rank;
-  for (int i = 0; i < here.rank && same; i++) same = saved->shape[i] == here.shape[i];
-  if (!same) return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's %s has another type or shape", here.field->name);
-  if (here.space == SIM_SPACE_DEVICE) return setup->backend->copy(here.data, saved->data, sim_array_bytes(saved));
-  memcpy(here.data, saved->data, sim_array_bytes(saved));
-  return SIM_OK;
-}
-
 static sim_status restore(nbody_run *run, const sim_setup *setup) {
   const sim_frame *saved = setup->saved;
   SIM_TRY(nbody_saved_check(&run->integrate, saved, &run->n));
   memcpy(run->species, saved->species, saved->species_count * sizeof *run->species);
   run->species_count = saved->species_count;
   SIM_TRY(nbody_create_arrays(run, setup));
-  for (int which = 0; which < ARRAYS; which++) SIM_TRY(restore_array(run, which, setup));
+  sim_array here;
+  for (int which = 0; which < ARRAYS; which++)
+    if (view_array(run, which, &here)) SIM_TRY(sim_frame_restore(saved, setup->backend, &here));
   return SIM_OK;
 }
 
@@ -265,7 +259,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   const nbody_parameters *p = parameters;
   nbody_run *run = calloc(1, sizeof *run);
   *self = run;
-  if (run == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (run == NULL) return sim_no_memory("the model");
   run->backend = setup->backend;
   run->ops = choose_ops(p, setup);
   run->integrate = p->integrate;
@@ -321,11 +315,6 @@ static const char example[] =
     "  output    = { snapshots = \"every 0.5\", tables = \"every 0.125\", checkpoint = \"every 5 min\" },\n"
     "}\n";
 
-static const nbody_ops_pair cpu_ops = {&nbody_ops_cpu_f32, &nbody_ops_cpu_f64};
-#ifdef SIM_HAS_CUDA
-static const nbody_ops_pair cuda_ops = {&nbody_ops_cuda_f32, &nbody_ops_cuda_f64};
-#endif
-
 const sim_model nbody_model = {
     .name = "nbody",
     .doc = "gravitating bodies, every pair summed directly",
@@ -336,11 +325,9 @@ const sim_model nbody_model = {
     .described = nbody_described_tables,
     .state = state_fields,
     .work_unit = "interactions",
-    .ops = {[SIM_BACKEND_CPU] = &cpu_ops,
-#ifdef SIM_HAS_CUDA
-            [SIM_BACKEND_CUDA] = &cuda_ops
-#endif
-    },
+    .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
+    .precisions = {[SIM_SINGLE] = true, [SIM_MIXED] = true, [SIM_DOUBLE] = true},
+    .bench = nbody_bench,
     .validate = nbody_validate,
     .tables_of = tables_of,
     .plan = plan,

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 extern const sim_model nbody_model;
+extern const sim_bench nbody_bench[]; /* rows of `sim bench`, bench.c */
 
 typedef enum nbody_scheme { NBODY_LEAPFROG, NBODY_YOSHIDA4, NBODY_HERMITE4 } nbody_scheme;
 

@@ -46,10 +46,6 @@ typedef struct nbody_ops {
   void (*radii)(nbody_work *work, const double centre[3], double out[NBODY_RADII]);
 } nbody_ops;
 
-/* What nbody_model.ops[] points to: by the type of the state. */
-typedef struct nbody_ops_pair {
-  const nbody_ops *f32, *f64;
-} nbody_ops_pair;
 extern const nbody_ops nbody_ops_cpu_f32, nbody_ops_cpu_f64;
 #ifdef SIM_HAS_CUDA
 extern const nbody_ops nbody_ops_cuda_f32, nbody_ops_cuda_f64;

@@ -46,17 +46,17 @@ static void queue_step(nbody_run *run, double t, double dt) {
  * know the time: a force that depends on it is queued anew. */
 static sim_status run_step(nbody_run *run, double t, double dt) {
   const sim_backend *backend = run->backend;
-  if (backend->capture == NULL || dt != run->integrate.dt || run->laws.time_dependent) {
+  if (backend->queue == NULL || dt != run->integrate.dt || run->laws.time_dependent) {
     queue_step(run, t, dt);
     return SIM_OK;
   }
   if (run->step == NULL) {
-    SIM_TRY(backend->capture());
+    SIM_TRY(backend->queue->graph_begin());
     queue_step(run, t, dt);
-    SIM_TRY(backend->captured(&run->step));
+    SIM_TRY(backend->queue->graph_end(&run->step));
     if (run->step == NULL) return SIM_OK; /* it ran instead, for a profile */
   }
-  return backend->replay(run->step);
+  return backend->queue->graph_launch(run->step);
 }
 
 static bool adaptive(const nbody_run *run) { return isnan(run->integrate.dt); }
@@ -100,14 +100,8 @@ double nbody_first_dt(const nbody_run *run) {
 
 /* Length of the step from `clock` and the time after it. */
 static double choose(const nbody_run *run, const sim_clock *clock, double *after) {
-  const double end = clock->t_end;
-  if (adaptive(run)) {
-    const double dt = run->controller[NBODY_NEXT_STEP];
-    const bool last = clock->t + dt * (1 + 1e-12) >= end;
-    *after = last ? end : clock->t + dt;
-    return last ? end - clock->t : dt;
-  }
-  return sim_clock_step(clock, run->integrate.dt, after);
+  return adaptive(run) ? sim_clock_free_step(clock, run->controller[NBODY_NEXT_STEP], after)
+                       : sim_clock_step(clock, run->integrate.dt, after);
 }
 
 sim_status nbody_step(void *self, sim_clock *clock) {

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const option_greek_names[OPTION_GREEKS] = {"delta", "gamma", "vega", "rho", "theta"};
-
 static bool per_asset(int greek) { return greek <= OPTION_VEGA; }
 
 int option_quantities(const option_parameters *p, option_quantity *out) {
@@ -20,18 +18,6 @@ int option_quantities(const option_parameters *p, option_quantity *out) {
   return count;
 }
 
-static option_bump bump_of(const option_parameters *p, int greek, int asset, double *width) {
-  option_bump bump = {.asset = asset};
-  switch (greek) {
-  case OPTION_DELTA: *width = 2 * (bump.spot = 1e-3) * option_asset_at(p, asset)->spot; break;
-  case OPTION_GAMMA: *width = (bump.spot = 1e-2) * option_asset_at(p, asset)->spot; break;
-  case OPTION_VEGA: *width = 2 * (bump.vol = 1e-3); break;
-  case OPTION_RHO: *width = 2 * (bump.rate = 1e-3); break;
-  default: *width = -2 * (bump.maturity = 1e-3 * p->maturity); break;
-  }
-  return bump;
-}
-
 /* The markets that differ by the bump and by its opposite: *first and *first + 1. */
 static sim_status add_markets(option_estimate *e, const option_parameters *p, const option_bump *bump, int *first) {
   const option_bump other = {bump->asset, -bump->spot, -bump->vol, -bump->rate, -bump->maturity};
@@ -43,48 +29,14 @@ static sim_status add_markets(option_estimate *e, const option_parameters *p, co
   return option_market_create(p, &other, &e->market[e->markets++]);
 }
 
-/* A market that differs by a small part of the bump: derivatives are exact to 1e-9. */
-static sim_status near_market(const option_parameters *p, int greek, int asset, double share, double *width,
-                              option_market *out) {
-  option_bump bump = bump_of(p, greek, asset, width);
-  bump.spot *= share;
-  bump.vol *= share;
-  bump.rate *= share;
-  bump.maturity *= share;
-  return option_market_create(p, &bump, out);
-}
-
-/* Derivatives of drift and vol of every step: out[2][steps], in natural logarithms; and of ln discount. */
-static sim_status differentiate(const option_parameters *p, int greek, int asset, double *out, double *discount) {
-  const double share = 0.1, ln2 = 0.69314718055994530942;
-  option_market above, below = {0};
-  double width;
-  SIM_TRY(near_market(p, greek, asset, share, &width, &above));
-  const sim_status status = near_market(p, greek, asset, -share, &width, &below);
-  width = fabs(width) * share;
-  for (int s = 0; status == SIM_OK && out != NULL && s < above.steps; s++) {
-    const int i = s * above.assets + asset;
-    out[s] = (above.drift[i] - below.drift[i]) / width * ln2;
-    out[above.steps + s] = (above.vol[i] - below.vol[i]) / width * ln2;
-  }
-  if (status == SIM_OK) *discount = log(above.discount / below.discount) / width;
-  option_market_free(&above);
-  option_market_free(&below);
-  return status;
-}
-
-sim_status option_discount_slope(const option_parameters *p, int greek, double *out) {
-  return differentiate(p, greek, 0, NULL, out);
-}
-
 /* A Greek of the first payoff's discounted control. */
 static sim_status differentiate_control(const option_parameters *p, const option_market *market, int greek, int asset,
                                         double *out) {
   const double share = 0.01; /* second differences are exact to 1e-8 */
   option_market above, below = {0};
   double width;
-  SIM_TRY(near_market(p, greek, asset, share, &width, &above));
-  const sim_status status = near_market(p, greek, asset, -share, &width, &below);
+  SIM_TRY(option_market_near(p, greek, asset, share, &width, &above));
+  const sim_status status = option_market_near(p, greek, asset, -share, &width, &below);
   width *= share;
   if (status == SIM_OK) {
     const double most = above.discount * option_control_mean(p, &above, 0),
@@ -110,14 +62,14 @@ static sim_status make_tangents(option_estimate *e, const option_parameters *p) 
   for (int f = 0; f < g->features; f++)
     if (g->feature[f].tangent > 0) g->feature[f].tangent = place[g->feature[f].tangent - 1] + 1;
   e->tangent = calloc((size_t)g->tangents * 2 * steps + 1, sizeof *e->tangent);
-  if (e->tangent == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
-  option_parameter before[OPTION_TANGENTS_MAX];
+  if (e->tangent == NULL) return sim_no_memory("the greeks");
+  option_sensitivity before[OPTION_TANGENTS_MAX];
   memcpy(before, g->tangent, sizeof before);
   for (int t = 0; t < g->tangents; t++) {
     const int greek = before[t].greek, asset = before[t].asset;
     double *out = e->tangent + (size_t)place[t] * 2 * steps;
     g->tangent[place[t]] = before[t];
-    SIM_TRY(differentiate(p, greek, asset, out, &e->discount_slope[greek]));
+    SIM_TRY(option_market_slope(p, greek, asset, out, &e->discount_slope[greek]));
     for (size_t s = 1; s < steps && greek == OPTION_RHO; s++) out[s] += out[s - 1];
   }
   return SIM_OK;
@@ -131,10 +83,10 @@ static void combine(option_estimate *e, option_combination *c, int market, int o
 static sim_status make_greek(option_estimate *e, const option_parameters *p, int greek, int asset) {
   const option_graph *g = &e->graph;
   option_quantity *quantity = calloc((size_t)e->quantities, sizeof *quantity);
-  if (quantity == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
+  if (quantity == NULL) return sim_no_memory("the greeks");
   option_quantities(p, quantity);
   double width;
-  const option_bump bump = bump_of(p, greek, asset, &width);
+  const option_bump bump = option_bump_of(p, greek, asset, &width);
   int first = -1;
   sim_status status = SIM_OK;
   for (int q = 0; q < e->quantities && status == SIM_OK; q++) {
@@ -184,7 +136,7 @@ double option_greek_size(const option_parameters *p, int greek, int asset, doubl
  * rho of a discounted spot, goes without. */
 static sim_status control_greeks(option_estimate *e, const option_parameters *p) {
   option_quantity *quantity = calloc((size_t)e->quantities, sizeof *quantity);
-  if (quantity == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
+  if (quantity == NULL) return sim_no_memory("the greeks");
   option_quantities(p, quantity);
   sim_status status = SIM_OK;
   for (int q = e->graph.payoffs; q < e->quantities && quantity[q].payoff == 0 && status == SIM_OK; q++) {
@@ -231,7 +183,7 @@ static sim_status make(option_estimate *e, const option_parameters *p, bool tang
   SIM_TRY(make_tangents(e, p));
   e->quantities = option_quantities(p, NULL);
   e->combination = calloc((size_t)e->quantities, sizeof *e->combination);
-  if (e->combination == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the greeks");
+  if (e->combination == NULL) return sim_no_memory("the greeks");
   return make_combinations(e, p);
 }
 

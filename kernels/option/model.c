@@ -1,7 +1,10 @@
 /* The run: batches of logical blocks of paths, in order; the state is what they have added up to. */
 #include "engine/log.h"
-#include "engine/run/run.h"
+#include "engine/wall_clock.h"
 #include "engine/run/startup.h"
+#include "kernels/option/option.h"
+#include "kernels/option/payoff/names.h"
+#include "kernels/option/result/tables.h"
 #include "kernels/option/run.h"
 
 #include <math.h>
@@ -91,7 +94,7 @@ static sim_status check_finite(const option_run *run, const double *mean, const 
                                double count) {
   for (int q = 0; q < run->quantities; q++)
     if (!isfinite(mean[q]) || !isfinite(squares[q]))
-      return option_explain(run->parameters, (int64_t)first, (int64_t)count, &run->quantity[q]);
+      return option_diagnose(run->parameters, (int64_t)first, (int64_t)count, &run->quantity[q]);
   return SIM_OK;
 }
 
@@ -228,9 +231,19 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
 
 /* ---- beginning and end ---- */
 
+static const option_ops *ops_of(sim_backend_kind kind) {
+  static const option_ops *const ops[SIM_BACKEND_KINDS] = {
+      [SIM_BACKEND_CPU] = &option_ops_cpu,
+#ifdef SIM_HAS_CUDA
+      [SIM_BACKEND_CUDA] = &option_ops_cuda,
+#endif
+  };
+  return ops[kind];
+}
+
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const option_parameters *p = parameters;
-  const option_ops *ops = option_model.ops[setup->backend->kind];
+  const option_ops *ops = ops_of(setup->backend->kind);
   const double quantities = option_quantities(p, NULL), batch = paths_of(p, ops->batch(p));
   const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
   sim_plan_add(out, "paths", ops->bytes(p, setup) + option_bias_bytes(p, setup));
@@ -256,14 +269,10 @@ static void destroy(void **self) {
 }
 
 static sim_status restore(option_run *run, const sim_frame *saved) {
-  double *data[ARRAYS];
-  state_data(run, data);
-  for (int k = 0; k < state_arrays(run); k++) {
-    const sim_array *array = sim_frame_array(saved, state_fields[k].name);
-    if (array == NULL || array->dtype != SIM_F64 || array->rank != 1 || array->shape[0] != state_numbers(run, k))
-      return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no %s of these payoffs", state_fields[k].name);
-    memcpy(data[k], array->data, sim_array_bytes(array));
-  }
+  sim_array arrays[ARRAYS];
+  sim_frame own;
+  SIM_TRY(view(run, arrays, NULL, &own));
+  for (size_t k = 0; k < own.array_count; k++) SIM_TRY(sim_frame_restore(saved, &sim_backend_cpu, &arrays[k]));
   const double t = saved->clock.t; /* how many paths are done */
   if (!(t >= 0 && t <= 0x1p53 && fmod(t, run->pair) == 0))
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's t = %.9g is no number of paths", t);
@@ -287,7 +296,7 @@ static sim_status look_at_market(option_run *run) {
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
   option_market market;
   SIM_TRY(option_market_create(p, NULL, &market));
-  run->certain = market.mover == NULL;
+  run->certain = market.dynamics == NULL;
   for (int i = 0; i < market.steps * market.assets; i++) run->certain &= market.vol[i] == 0;
   const bool bare = !run->certain && p->sampling.control == OPTION_NO_CONTROL;
   for (size_t i = 0; i < p->payoffs.count && bare; i++)
@@ -306,11 +315,11 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->block = run->groups > 1 ? option_block_samples(p) : OPTION_BLOCK;
   run->round = (double)run->block * run->groups;
   const size_t q = (size_t)run->quantities, all = q * (size_t)run->groups;
-  run->ops = option_model.ops[setup->backend->kind];
+  run->ops = ops_of(setup->backend->kind);
   run->batch = run->ops->batch(p);
   run->quantity = calloc(q, sizeof *run->quantity);
   run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 2 * (size_t)option_payoff_count(p), sizeof(double));
-  if (run->mean == NULL || run->quantity == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the sums");
+  if (run->mean == NULL || run->quantity == NULL) return sim_no_memory("the sums");
   option_quantities(p, run->quantity);
   run->squares = run->mean + all;
   run->whole = run->squares + all;
@@ -352,7 +361,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
 static sim_status create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
   option_run *run = calloc(1, sizeof *run);
   *self = run;
-  if (run == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (run == NULL) return sim_no_memory("the model");
   run->parameters = parameters;
   sim_startup("making the market and tables of points", 0, 0);
   const sim_status status = make(run, setup, clock);
@@ -374,7 +383,7 @@ static const sim_table *const *tables_of(const void *parameters) {
 }
 
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
-  const option_ops *ops = option_model.ops[backend];
+  const option_ops *ops = ops_of(backend);
   return ops->supports == NULL || ops->supports(parameters, lacks, capacity);
 }
 
@@ -403,11 +412,9 @@ const sim_model option_model = {
     .tables_of = tables_of,
     .state = state_fields,
     .work_unit = "path-steps",
-    .ops = {[SIM_BACKEND_CPU] = &option_ops_cpu,
-#ifdef SIM_HAS_CUDA
-            [SIM_BACKEND_CUDA] = &option_ops_cuda
-#endif
-    },
+    .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
+    .precisions = {[SIM_MIXED] = true, [SIM_DOUBLE] = true},
+    .bench = option_bench,
     .validate = option_validate,
     .supports = supports,
     .plan = plan,

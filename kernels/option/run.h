@@ -2,6 +2,7 @@
 #ifndef OPTION_RUN_H
 #define OPTION_RUN_H
 
+#include "kernels/option/ops.h"
 #include "kernels/option/result/bias.h"
 
 #include "engine/bytes.h"

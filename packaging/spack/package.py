@@ -15,6 +15,7 @@ class SimEngine(CMakePackage, CudaPackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("hdf5@1.10: ~mpi")
+    depends_on("jansson")
     depends_on("lua@5.4")
     depends_on("libpng")
     depends_on("random123", type="build")

@@ -16,7 +16,7 @@ expect 0 "not in a batch job, no limit" "${run[@]}" --wall auto -o plain
 play squeue UNLIMITED
 SLURM_JOB_ID=7 expect 0 "Slurm's job 7 has no limit" "${run[@]}" --wall auto -o unlimited
 play squeue nonsense
-SLURM_JOB_ID=7 expect 0 "squeue -h -j 7 -o %L says no time: no limit" "${run[@]}" --wall auto -o unknown
+SLURM_JOB_ID=7 expect 0 "squeue -h -j 7 -o %L gives no time limit: none is set" "${run[@]}" --wall auto -o unknown
 play squeue 1-00:59:30
 SLURM_JOB_ID=7 SLURM_ARRAY_JOB_ID=5 SLURM_ARRAY_TASK_ID=0 \
   expect 0 "Slurm's job 5_0 ends in 24 h 59 min (squeue -h -j 5_0 -o %L)" "${run[@]}" --wall auto -o days
@@ -124,14 +124,30 @@ stand() { # stand STATE KEYS: the columns state, done and ends
 [ "$(stand stopped ', "exit_code": 75, "checkpoint_step": 9, "checkpoint_time": 9, "expected_end": "e"')" = " stopped 75 90 % u" ] ||
   fail "a stopped run"
 [ "$(stand done ', "exit_code": 0, "stop_when": true')" = " done 100 % u" ] || fail "a run that is done"
+# A health figure may have the name of any key. Earlier versions wrote it beside the keys.
+named='"health": {"state": 1, "exit_code": 2, "checkpoint_time": 3, "updated": 4}'
+[ "$(stand failed ", $named, \"exit_code\": 74")" = " failed 74 0 % u" ] || fail "health figures named as keys"
+[ "$(stand done ', "error": 1e-3, "exit_code": 0')" = " done 100 % u" ] || fail "a health figure beside the keys"
 
 # A name, a state or a host with control characters: the terminal gets none of them.
-mkdir $'esc\e[31m' && printf '{"state": "done", "exit_code": 0, "host": "h\e]0;x\a", "job": "j\r7"}\n' >$'esc\e[31m/status.json'
+mkdir $'esc\e[31m' && printf '{"state": "done", "exit_code": 0, "host": "h\\u001b]0;x\\u0007", "job": "j\\r7"}\n' >$'esc\e[31m/status.json'
 expect 0 '\x1b[31m' "$SIM" status $'esc\e[31m'
+grep -qF 'h\x1b]0;x\x07' output || fail "the host of a status: $(cat output)"
 LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' output && fail "status printed a control character"
 cp s.lua $'s\e[31m.lua'
 expect 0 '\x1b[31m' "$SIM" check $'s\e[31m.lua'
 LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' output && fail "check printed a control character"
+
+# One value, as a string or as JSON; what is no status.
+"${run[@]}" --set steps=10 -o valued >/dev/null
+[ "$("$SIM" status --value digest valued)" = "$(digest valued)" ] || fail "sim status --value digest"
+[[ $("$SIM" status valued --value health valued) =~ ^\{\"error\":\ [0-9.e-]+\}$'\n'\{ ]] || fail "$("$SIM" status --value health valued)"
+[ "$("$SIM" status --value phase valued)" = "" ] || fail "a key that is absent"
+expect 64 "does not take --value" "$SIM" info --value digest
+printf '{"state": "done"\n' >stands/status.json
+expect 66 "is not the status of a run: not JSON in line 2" "$SIM" status stands
+printf '{"digest": 1}\n' >stands/status.json
+expect 66 'it has no "state"' "$SIM" status --value digest stands
 
 # A FIFO or a device where a file is expected is refused at once; `expect` would wait for 120 s.
 waits() { # waits CODE TEXT COMMAND...
@@ -169,22 +185,22 @@ waits 0 "1 done" "$SIM" "${tiny[@]}" 1 -o links
 
 # What is wrong gets its line.
 for seeds in '1,$(touch pwned),3' '1,-2,3' '1,2 3,4' '1,0x10,3' $'1,2\n,3'; do
-  expect 64 "expected a whole number from 0 to 2^64 - 1" "$SIM" sweep s.lua --seed "$seeds" --array -o none
-  expect 64 "expected a whole number from 0 to 2^64 - 1" "$SIM" sweep s.lua --seed "$seeds" -o none
-  expect 64 "expected a whole number from 0 to 2^64 - 1" "$SIM" sweep s.lua --set "seed=$seeds" --array -o none
+  expect 64 "expected an integer from 0 to 2^64 - 1" "$SIM" sweep s.lua --seed "$seeds" --array -o none
+  expect 64 "expected an integer from 0 to 2^64 - 1" "$SIM" sweep s.lua --seed "$seeds" -o none
+  expect 64 "expected an integer from 0 to 2^64 - 1" "$SIM" sweep s.lua --set "seed=$seeds" --array -o none
 done
 expect 64 "no sim.param" "$SIM" sweep s.lua --set m=1,2 -o none
 expect 64 "has no value" "$SIM" sweep s.lua --set n=3..1 -o none
 expect 64 "a value is missing" "$SIM" sweep s.lua --set n=1,,2 -o none
-expect 64 "a sweep over nothing" "$SIM" sweep s.lua -o none
+expect 64 "a sweep without parameters" "$SIM" sweep s.lua -o none
 expect 64 "--yes" "$SIM" sweep s.lua --set n=1..1000 --seed 1..1000 -o none
 expect 64 "the sweep has the runs 1 to 2" "$SIM" sweep s.lua --set n=20,30 --only 3 -o none
-expect 64 "an array over nothing" "$SIM" batch s.lua --array 5-2
+expect 64 "5-2 is an empty range" "$SIM" batch s.lua --array 5-2
 expect 64 "--array '1-'" "$SIM" batch s.lua --array 1-
 expect 64 "--time 'soon'" "$SIM" batch s.lua --time soon
 expect 64 "a bare number is minutes to sbatch" "$SIM" batch s.lua --time 60
 expect 64 "--time 99999999:00:00: longer than a year" "$SIM" batch s.lua --time 99999999:00:00
-expect 64 "task 100000000, the last that a cluster can take is 4000000" "$SIM" batch s.lua --array 0-100000000
+expect 64 "task 100000000, the largest number that a cluster accepts is 4000000" "$SIM" batch s.lua --array 0-100000000
 expect 64 "a sweep of 4000001 runs" "$SIM" sweep s.lua --seed 1..4000001 --yes --array -o none
 
 # An option without an effect, and two that contradict each other, are refused; without --array nothing runs here.
@@ -196,7 +212,7 @@ for words in "--time 01:00:00" "--partition long" "--account ab1" "--gpus 1" "--
 done
 for words in "--only 1" "--jobs 2" "--wall 60" "--wall auto"; do
   read -ra given <<<"$words"
-  expect 64 "${given[0]} does not go with --array" "$SIM" "${pair[@]}" "${given[@]}" --array
+  expect 64 "${given[0]} cannot be combined with --array" "$SIM" "${pair[@]}" "${given[@]}" --array
 done
 for command in "batch s.lua" "sweep s.lua --seed 1..2 --array"; do
   read -ra given <<<"$command"
@@ -232,7 +248,12 @@ grep -qx '#SBATCH --partition=long' named.sh && grep -qx '#SBATCH --account=ab12
 "$SIM" batch s.lua --partition long --account ab123 --scheduler pbs >named.sh
 grep -qx '#PBS -q long' named.sh && grep -qx '#PBS -A ab123' named.sh || fail "$(cat named.sh)"
 "$SIM" batch s.lua -o chained --scheduler pbs >chained.sh
-printf '#!/bin/sh\nmkdir -p chained && echo "{\\"checkpoint_step\\": 30}" >chained/status.json\nexit 75\n' >fake/stops
+cat >fake/stops <<STOPS
+#!/bin/sh
+if [ "\$1" = status ]; then exec "$SIM" "\$@"; fi
+mkdir -p chained && echo '{"state": "stopped", "checkpoint_step": 30}' >chained/status.json
+exit 75
+STOPS
 printf '#!/bin/sh\nprintf "%%s\\n" "$@" >"%s/submitted"\n' "$PWD" >fake/qsub
 chmod +x fake/stops fake/qsub
 play qstat "Job Id: 7.host

@@ -35,7 +35,7 @@ assert abs(slope - fit["all"]) < 1e-3, (slope, fit)
 PY
 
 expect 64 "nearest is nbody" "$SIM" bench nbodi
-expect 64 "those of nbody, collision, diffusion, option" "$SIM" bench scenario.lua
+expect 64 "sim bench has rows of" "$SIM" bench scenario.lua
 expect 64 "does not take --quick" "$SIM" info --quick
 expect 64 "does not take --seed" "$SIM" bench --seed 1
 # --device cuda insists on it.

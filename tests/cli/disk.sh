@@ -12,7 +12,7 @@ code=0
 (ulimit -f 60 && exec timeout 60 "${run[@]}" -o limit) >output 2>&1 || code=$?
 [ "$code" = 74 ] || fail "file size limit: exit $code, not 74"
 grep -q "two checkpoints in a row could not be written .*: File too large" output || fail "file size limit: the line"
-grep -q "there is no checkpoint to go on from: mend the cause, then run it again with --force" output || fail "what to do"
+grep -q "there is no checkpoint to continue from: mend the cause, then run it again with --force" output || fail "what to do"
 "$SIM" status limit >table
 awk 'NR == 2 { exit !($2 " " $3 " " $4 " " $5 == "failed 74 0 %") }' table || fail "status of a run that saved nothing: $(cat table)"
 [ -z "$(checkpoints limit)" ] || fail "file size limit: a checkpoint that cannot be whole"
@@ -49,7 +49,7 @@ dd if=/dev/zero of=small/filler bs=4k >/dev/null 2>&1 || true
 expect 74 "" "$SIM" resume small/out
 cmp -- "$good" good.h5 || fail "full disk: the old checkpoint was touched"
 [ "$(checkpoints small/out | wc -l)" = 1 ] || fail "full disk: a checkpoint that cannot be whole"
-grep -q "No space left on device.*; free space, then: sim resume small/out (goes on from step 20)" output || fail "full disk: what to do"
+grep -q "No space left on device.*; free space, then: sim resume small/out (continues from step 20)" output || fail "full disk: what to do"
 [ "$("$SIM" status small/out | awk 'NR == 2 { print $2, $3, $4 }')" = "failed 74 67" ] || fail "full disk: $("$SIM" status small/out)"
 rm small/filler
 expect 0 "" "$SIM" resume small/out

@@ -75,7 +75,7 @@ end=$(key step stopped)
 cp -r stopped again
 cp -r stopped before
 rm "before/ckpt/$(printf 'ck_%012d.h5' "$end")"
-expect 0 "nothing was left to do" "$SIM" resume again
+expect 0 "nothing was left to compute" "$SIM" resume again
 same stopped again "a run that stop_when ended, resumed"
 [ "$(key state again)" = done ] || fail "resumed: state $(key state again)"
 expect 0 "stop_when holds at step $end" "$SIM" resume before
@@ -84,7 +84,7 @@ same stopped before "a run that was killed before its last checkpoint"
 # At the first row already.
 sed 's/sim.all(sim.gt(o.time, 0.5), sim.lt(o.spread, limit))/sim.ge(o.step, 0)/' laws.lua >first.lua
 expect 0 "stop_when holds at step 0" "$SIM" run first.lua -o first
-expect 0 "nothing was left to do" "$SIM" resume first
+expect 0 "nothing was left to compute" "$SIM" resume first
 
 # What people see of functions: whose they are, plain numbers, a formula by print, and values with derivatives at a point.
 cat >point.lua <<'LUA'

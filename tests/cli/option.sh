@@ -40,7 +40,7 @@ expect 0 'price 0 +- 0' "$SIM" s.lua --force --device cpu
 has_not warning
 
 # Below what rounding leaves: a call that is its own control is exact but for that.
-price "$call" 'standard_error = 1e-9, control = "black_scholes", paths = 2^18' 'precision = "single"'
+price "$call" 'standard_error = 1e-9, control = "black_scholes", paths = 2^18' 'precision = "mixed"'
 has 'standard_error = 1e-09 is below what rounding leaves: 9.97e-06; precision = "double" leaves less'
 price "$call" 'control = "black_scholes", paths = 2^16'
 has 'price 10.450584 +- 9.5e-12'
@@ -87,7 +87,7 @@ has 'stop_when holds at step 1'
 wrong() { # wrong TEXT ASSET REST
   printf 'return sim.option { assets = { { spot = 100, %s } }, maturity = 1, steps = 8,\n  %s,\n' "$2" "$3" >w.lua
   printf '  sampling = { paths = 4096, antithetic = true } }\n' >>w.lua
-  for precision in double single; do expect 80 "$1" "$SIM" w.lua --force --device cpu --precision $precision; done
+  for precision in double mixed; do expect 80 "$1" "$SIM" w.lua --force --device cpu --precision $precision; done
 }
 digital='payoffs = { sim.digital { strike = 100 } }' # which pays nothing where a price is NaN
 wrong 'assets[1].local_vol is -0.00' 'local_vol = function(S) return 0.2 - 0.01 * (S - 100) end' "$digital"

@@ -96,10 +96,10 @@ fi
 cp -r named host && rm -- host/ckpt/ck_000000000040.h5
 expect 0 "" "$SIM" run s.lua -o guest
 cp guest/ckpt/ck_000000000040.h5 host/ckpt/
-expect 0 "is of another run than the one in host" "$SIM" resume host
-grep -q "goes on from checkpoint ck_000000000030.h5" output || fail "went on from another run's checkpoint"
+expect 0 "belongs to another run than host" "$SIM" resume host
+grep -q "continues from checkpoint ck_000000000030.h5" output || fail "went on from another run's checkpoint"
 same whole host "a checkpoint of another run beside"
-expect 78 "is of another run than the one in host" "$SIM" run s.lua -o host --resume=guest/ckpt/ck_000000000020.h5
+expect 78 "belongs to another run than host" "$SIM" run s.lua -o host --resume=guest/ckpt/ck_000000000020.h5
 # A folder that lost it takes that of its newest checkpoint, and says so once; so where it is damaged.
 rm host/run.id
 expect 0 "host/run.id: is missing" "$SIM" resume host
@@ -123,7 +123,7 @@ mkdir begun && mkfifo begun/.lock
 expect 73 "begun/.lock: is not a regular file" "$SIM" run s.lua -o begun
 
 # Exit 78 says what to do.
-expect 78 "sim resume goes on with the scenario that the run began with; --force, or another -o, starts this one" \
+expect 78 "sim resume continues the original scenario; --force or another -o starts this one" \
   "$SIM" run s.lua -o named --resume --set n=151
 
 # A folder may move, and the scenario may be gone.

@@ -1,7 +1,11 @@
-/* compare FILE FILE: whether two HDF5 files hold the same objects, datasets and attributes. What says when and how a
- * run was made is passed over: /provenance, and the date of an openPMD file. Exit 1 names the first difference. */
+/* compare [--near UNITS] FILE FILE: whether two HDF5 files hold the same objects, datasets and attributes. What says
+ * when and how a run was made is passed over: /provenance, and the date of an openPMD file. With --near the
+ * floating-point values of a dataset may differ by UNITS roundings (2^-52, in single 2^-23) of its largest value. Exit
+ * 1 names the first difference. */
 #include <hdf5.h>
 
+#include <float.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +34,61 @@ static unsigned char *read_values(hid_t id, bool attribute, size_t *bytes) {
   return out;
 }
 
+static double units; /* of --near */
+
+/* Largest value and largest difference of floating-point numbers so far. */
+typedef struct distance {
+  double most, apart, rounding;
+} distance;
+
+/* Elements of one type at `offset` of each row of `size` bytes; false: they must be equal and are not. */
+static bool measure(hid_t type, size_t offset, size_t size, size_t rows, const unsigned char *a, const unsigned char *b,
+                    distance *out) {
+  const size_t width = H5Tget_size(type);
+  const bool single = width == sizeof(float), real = H5Tget_class(type) == H5T_FLOAT;
+  for (size_t i = 0; i < rows; i++) {
+    const unsigned char *left = a + i * size + offset, *right = b + i * size + offset;
+    double x = 0, y = 0;
+    float u = 0, v = 0;
+    if (!real && memcmp(left, right, width) != 0) return false;
+    if (!real) continue;
+    memcpy(single ? (void *)&u : (void *)&x, left, width);
+    memcpy(single ? (void *)&v : (void *)&y, right, width);
+    if (single) x = (double)u, y = (double)v;
+    if (isnan(x) != isnan(y)) return false;
+    if (isfinite(x)) out->most = fmax(out->most, fabs(x));
+    if (!isnan(x) && x != y) out->apart = fmax(out->apart, fabs(x - y));
+  }
+  if (real) out->rounding = single ? FLT_EPSILON : DBL_EPSILON;
+  return true;
+}
+
+/* Datasets of the same type and size. All columns of a table count as one array: some are differences of others. */
+static bool near_values(hid_t a, hid_t b) {
+  size_t sizes[2];
+  unsigned char *values[2] = {read_values(a, false, &sizes[0]), read_values(b, false, &sizes[1])};
+  hid_t type = H5Dget_type(a), other = H5Dget_type(b);
+  bool near = sizes[0] == sizes[1] && sizes[0] != SIZE_MAX && H5Tequal(type, other) > 0;
+  const size_t row = H5Tget_size(type), rows = near ? sizes[0] / row : 0;
+  const int members = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
+  distance found = {0};
+  for (int m = 0; near && m < members; m++) {
+    hid_t member = H5Tget_member_type(type, (unsigned)m);
+    near = measure(member, H5Tget_member_offset(type, (unsigned)m), row, rows, values[0], values[1], &found);
+    H5Tclose(member);
+  }
+  if (near && members == 0) near = measure(type, 0, row, rows, values[0], values[1], &found);
+  if (found.apart > units * found.rounding * found.most) near = false;
+  if (!near) printf("apart by %g, largest value %g\n", found.apart, found.most);
+  H5Tclose(type);
+  H5Tclose(other);
+  free(values[0]);
+  free(values[1]);
+  return near;
+}
+
 static bool same_values(hid_t a, hid_t b, bool attribute) {
+  if (units > 0 && !attribute) return near_values(a, b);
   size_t sizes[2];
   unsigned char *values[2] = {read_values(a, attribute, &sizes[0]), read_values(b, attribute, &sizes[1])};
   const bool same = sizes[0] == sizes[1] && sizes[0] != SIZE_MAX && memcmp(values[0], values[1], sizes[0]) == 0;
@@ -101,7 +159,12 @@ static herr_t count_object(hid_t root, const char *name, const H5O_info_t *info,
 }
 
 int main(int count, char **files) {
-  if (count < 3 || count % 2 == 0) return fprintf(stderr, "compare FILE FILE...\n"), 2;
+  if (count > 2 && strcmp(files[1], "--near") == 0) {
+    units = strtod(files[2], NULL);
+    files += 2;
+    count -= 2;
+  }
+  if (count < 3 || count % 2 == 0) return fprintf(stderr, "compare [--near UNITS] FILE FILE...\n"), 2;
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   for (int i = 1; i < count; i += 2) {
     walk w = {H5Fopen(files[i + 1], H5F_ACC_RDONLY, H5P_DEFAULT), 0};

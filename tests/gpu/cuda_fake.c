@@ -182,10 +182,10 @@ static void which_device(void **state) {
 
 /* ---- failures ---- */
 
-static const sim_cuda_kernel kernel_a = {"test_a", "force", SIM_LIMIT_FP32};
-static const sim_cuda_kernel kernel_b = {"test_b", "observe", SIM_LIMIT_BYTES};
+static const sim_kernel kernel_a = {"test_a", "force", SIM_LIMIT_FP32};
+static const sim_kernel kernel_b = {"test_b", "observe", SIM_LIMIT_BYTES};
 
-static void launch(const sim_cuda_kernel *kernel, cudaError_t error) {
+static void launch(const sim_kernel *kernel, cudaError_t error) {
   sim_cuda_begin(kernel);
   fake.pending = error;
   sim_cuda_end(kernel, 1000);
@@ -197,13 +197,14 @@ static void all_say(const char *text) {
   void *data = NULL;
   sim_graph *graph = NULL;
   char host[8] = {0};
-  CHECK(b->failed() == SIM_ERR_DEVICE && last_says(text));
+  CHECK(b->queue->status() == SIM_ERR_DEVICE && last_says(text));
   CHECK(b->alloc(8, &data) == SIM_ERR_DEVICE && !data && last_says(text));
   CHECK(b->alloc_host(8, &data) == SIM_ERR_DEVICE && !data);
   CHECK(b->copy(host, host, 8) == SIM_ERR_DEVICE && last_says(text));
-  CHECK(b->stage(host, host, 8) == SIM_ERR_DEVICE && b->leave(host, host, 8) == SIM_ERR_DEVICE);
-  CHECK(b->left() == SIM_ERR_DEVICE && b->follow() == SIM_ERR_DEVICE && b->finish() == SIM_ERR_DEVICE);
-  CHECK(b->capture() == SIM_ERR_DEVICE && b->captured(&graph) == SIM_ERR_DEVICE && !graph);
+  CHECK(b->queue->stage(host, host, 8) == SIM_ERR_DEVICE && b->queue->copy_out(host, host, 8) == SIM_ERR_DEVICE);
+  CHECK(b->queue->wait_copies() == SIM_ERR_DEVICE && b->queue->throttle() == SIM_ERR_DEVICE &&
+        b->queue->finish() == SIM_ERR_DEVICE);
+  CHECK(b->queue->graph_begin() == SIM_ERR_DEVICE && b->queue->graph_end(&graph) == SIM_ERR_DEVICE && !graph);
   CHECK(last_says(text));
 }
 
@@ -212,7 +213,7 @@ static void bad_launch(void) {
   void *data;
   CHECK(chosen("cuda") == SIM_OK && cuda()->alloc(64, &data) == SIM_OK);
   launch(&kernel_a, cudaSuccess);
-  CHECK(cuda()->failed() == SIM_OK);
+  CHECK(cuda()->queue->status() == SIM_OK);
   launch(&kernel_b, cudaErrorLaunchFailure);
   launch(&kernel_a, cudaErrorInvalidValue);
   all_say("GPU 0: launch (test_b): launch text (launchName)");
@@ -227,7 +228,7 @@ static void late(void) {
   launch(&kernel_a, cudaSuccess);
   fake.fails = "cudaStreamSynchronize";
   fake.error = cudaErrorLaunchFailure;
-  CHECK(cuda()->finish() == SIM_ERR_DEVICE);
+  CHECK(cuda()->queue->finish() == SIM_ERR_DEVICE);
   all_say("cudaStreamSynchronize (last kernel: test_a): launch text");
 }
 
@@ -254,22 +255,22 @@ static void row_of_calls(const char *name, int after) {
   sim_status status = b->alloc(64, &data);
   if (!status) status = b->alloc_host(64, &host);
   if (!status) status = b->copy(here, data, 64);
-  if (!status) status = b->stage(data, data, 64);
-  if (!status) status = b->leave(host, data, 64);
-  if (!status) status = b->left();
-  if (!status) status = b->follow();
-  if (!status) status = b->capture();
-  if (!status) status = b->stage(host, data, 64);
-  if (!status) status = b->captured(&graph);
-  if (!status) status = b->replay(graph);
-  if (!status) status = b->finish();
+  if (!status) status = b->queue->stage(data, data, 64);
+  if (!status) status = b->queue->copy_out(host, data, 64);
+  if (!status) status = b->queue->wait_copies();
+  if (!status) status = b->queue->throttle();
+  if (!status) status = b->queue->graph_begin();
+  if (!status) status = b->queue->stage(host, data, 64);
+  if (!status) status = b->queue->graph_end(&graph);
+  if (!status) status = b->queue->graph_launch(graph);
+  if (!status) status = b->queue->finish();
   if (!status) {
     CHECK(!fake.failed);
     _exit(NOT_REACHED);
   }
   CHECK(status == SIM_ERR_DEVICE && last_says(name) && last_says("launch text"));
   all_say(name);
-  b->forget(&graph);
+  b->queue->graph_destroy(&graph);
   b->free(data);
   b->free_host(host);
 }
@@ -320,7 +321,7 @@ static void memory(void) {
   CHECK(cuda()->alloc_host((size_t)64 << 20, &data) == SIM_ERR_NO_MEMORY && !data && !fake.pinned);
   sim_cuda_begin(&kernel_a);
   sim_cuda_end(&kernel_a, 0); /* is not blamed for it */
-  CHECK(cuda()->failed() == SIM_OK);
+  CHECK(cuda()->queue->status() == SIM_OK);
   CHECK(cuda()->alloc(0, &data) == SIM_OK && data);
   cuda()->free(data);
   cuda()->free(NULL);
@@ -332,18 +333,18 @@ static void graphs(void) {
   CHECK(chosen("cuda") == SIM_OK);
   char from[4] = "abc", to[4] = "";
   sim_graph *graph = NULL;
-  CHECK(b->capture() == SIM_OK && b->stage(to, from, 4) == SIM_OK && !*to);
-  CHECK(b->captured(&graph) == SIM_OK && graph && !*to);
-  CHECK(b->replay(graph) == SIM_OK && strcmp(to, "abc") == 0);
+  CHECK(b->queue->graph_begin() == SIM_OK && b->queue->stage(to, from, 4) == SIM_OK && !*to);
+  CHECK(b->queue->graph_end(&graph) == SIM_OK && graph && !*to);
+  CHECK(b->queue->graph_launch(graph) == SIM_OK && strcmp(to, "abc") == 0);
   memset(to, 0, 4);
-  CHECK(b->replay(graph) == SIM_OK && strcmp(to, "abc") == 0);
-  b->forget(&graph);
-  b->forget(&graph);
+  CHECK(b->queue->graph_launch(graph) == SIM_OK && strcmp(to, "abc") == 0);
+  b->queue->graph_destroy(&graph);
+  b->queue->graph_destroy(&graph);
   CHECK(!graph);
   sim_profile_start(); /* now it is run at once */
   memset(to, 0, 4);
-  CHECK(b->capture() == SIM_OK && b->stage(to, from, 4) == SIM_OK && strcmp(to, "abc") == 0);
-  CHECK(b->captured(&graph) == SIM_OK && !graph);
+  CHECK(b->queue->graph_begin() == SIM_OK && b->queue->stage(to, from, 4) == SIM_OK && strcmp(to, "abc") == 0);
+  CHECK(b->queue->graph_end(&graph) == SIM_OK && !graph);
 }
 
 static void memory_and_graphs(void **state) {
@@ -362,7 +363,7 @@ static void times(void) {
   CHECK(chosen("cuda") == SIM_OK);
   sim_profile_start();
   for (int i = 0; i < 10000; i++) launch(&kernel_a, cudaSuccess);
-  CHECK(cuda()->finish() == SIM_OK);
+  CHECK(cuda()->queue->finish() == SIM_OK);
   sim_bytes table = {0}, trace = {0};
   sim_profile_table(&table);
   sim_profile_trace(&trace);

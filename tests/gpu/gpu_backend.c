@@ -1,7 +1,7 @@
 /* The CUDA backend on a GPU: memory, the order of its queues, graphs, and the mode of its arithmetic. */
 #include "engine/device/cuda.h"
 #include "engine/run/profile.h"
-#include "engine/run/run.h"
+#include "engine/wall_clock.h"
 #include "tests/gpu/gpu.h"
 #include "tests/gpu/kernels.h"
 
@@ -45,7 +45,7 @@ static void zeroed(void **state) {
     assert_int_equal(gpu->copy(host, data, BYTES), SIM_OK);
     all_are(host, 0);
     gpu_test_add(data, COUNT, 7);
-    assert_int_equal(gpu->finish(), SIM_OK);
+    assert_int_equal(gpu->queue->finish(), SIM_OK);
     gpu->free(data);
   }
   gpu->free_host(host);
@@ -76,13 +76,13 @@ static void outputs_leave(void **state) {
   for (unsigned round = 1; round <= 3; round++) {
     gpu_test_wait(20000000);
     gpu_test_add(data, COUNT, 1);
-    assert_int_equal(gpu->stage(staged, data, BYTES), SIM_OK);
-    assert_int_equal(gpu->leave(host, staged, BYTES), SIM_OK);
+    assert_int_equal(gpu->queue->stage(staged, data, BYTES), SIM_OK);
+    assert_int_equal(gpu->queue->copy_out(host, staged, BYTES), SIM_OK);
     gpu_test_add(data, COUNT, 100);
-    assert_int_equal(gpu->left(), SIM_OK);
+    assert_int_equal(gpu->queue->wait_copies(), SIM_OK);
     all_are(host, 101 * (round - 1) + 1);
   }
-  assert_int_equal(gpu->finish(), SIM_OK);
+  assert_int_equal(gpu->queue->finish(), SIM_OK);
   gpu->free(data);
   gpu->free(staged);
   gpu->free_host(host);
@@ -92,14 +92,14 @@ static void outputs_leave(void **state) {
 static void steps_go_on(void **state) {
   (void)state;
   unsigned *data = device_array(), *staged = device_array(), *host = host_array();
-  assert_int_equal(gpu->stage(staged, data, BYTES), SIM_OK);
-  assert_int_equal(gpu->leave(host, staged, BYTES), SIM_OK);
+  assert_int_equal(gpu->queue->stage(staged, data, BYTES), SIM_OK);
+  assert_int_equal(gpu->queue->copy_out(host, staged, BYTES), SIM_OK);
   double begin = sim_wall_clock();
   gpu_test_wait(2000000000);
-  assert_int_equal(gpu->left(), SIM_OK);
+  assert_int_equal(gpu->queue->wait_copies(), SIM_OK);
   double left = sim_wall_clock() - begin;
   all_are(host, 0);
-  assert_int_equal(gpu->finish(), SIM_OK);
+  assert_int_equal(gpu->queue->finish(), SIM_OK);
   double finished = sim_wall_clock() - begin;
   if (finished < left + 0.2) fail_msg("left after %.3f s, finished after %.3f s", left, finished);
   gpu->free(data);
@@ -111,23 +111,23 @@ static void graphs(void **state) {
   (void)state;
   unsigned *data = device_array(), *host = host_array();
   sim_graph *graph = NULL;
-  assert_int_equal(gpu->capture(), SIM_OK);
+  assert_int_equal(gpu->queue->graph_begin(), SIM_OK);
   gpu_test_add(data, COUNT, 1);
   gpu_test_add(data, COUNT, 2);
-  assert_int_equal(gpu->captured(&graph), SIM_OK);
+  assert_int_equal(gpu->queue->graph_end(&graph), SIM_OK);
   assert_non_null(graph);
   assert_int_equal(gpu->copy(host, data, BYTES), SIM_OK);
   all_are(host, 0); /* kept, not run */
   for (int i = 0; i < 1000; i++) {
-    assert_int_equal(gpu->replay(graph), SIM_OK);
-    if (i % 64 == 0) assert_int_equal(gpu->follow(), SIM_OK);
+    assert_int_equal(gpu->queue->graph_launch(graph), SIM_OK);
+    if (i % 64 == 0) assert_int_equal(gpu->queue->throttle(), SIM_OK);
   }
   gpu_test_add(data, COUNT, 5);
   assert_int_equal(gpu->copy(host, data, BYTES), SIM_OK);
   all_are(host, 3005);
-  gpu->forget(&graph);
+  gpu->queue->graph_destroy(&graph);
   assert_null(graph);
-  assert_int_equal(gpu->finish(), SIM_OK);
+  assert_int_equal(gpu->queue->finish(), SIM_OK);
   gpu->free(data);
   gpu->free_host(host);
 }
@@ -151,7 +151,7 @@ static void too_much(void **state) {
   void *data = NULL;
   assert_int_equal(gpu->alloc((size_t)1 << 50, &data), SIM_ERR_NO_MEMORY);
   assert_null(data);
-  assert_int_equal(gpu->failed(), SIM_OK);
+  assert_int_equal(gpu->queue->status(), SIM_OK);
   assert_true(gpu->memory_free() > (size_t)1 << 20);
 }
 
@@ -162,13 +162,13 @@ static void profile(void **state) {
   sim_graph *graph = NULL;
   sim_profile_start();
   for (int i = 0; i < 5000; i++) gpu_test_add(data, COUNT, 1);
-  assert_int_equal(gpu->capture(), SIM_OK);
+  assert_int_equal(gpu->queue->graph_begin(), SIM_OK);
   gpu_test_add(data, COUNT, 1);
-  assert_int_equal(gpu->captured(&graph), SIM_OK);
+  assert_int_equal(gpu->queue->graph_end(&graph), SIM_OK);
   assert_null(graph);
-  assert_int_equal(gpu->stage(staged, data, BYTES), SIM_OK);
-  assert_int_equal(gpu->leave(host, staged, BYTES), SIM_OK);
-  assert_int_equal(gpu->finish(), SIM_OK);
+  assert_int_equal(gpu->queue->stage(staged, data, BYTES), SIM_OK);
+  assert_int_equal(gpu->queue->copy_out(host, staged, BYTES), SIM_OK);
+  assert_int_equal(gpu->queue->finish(), SIM_OK);
   all_are(host, 5001);
   sim_bytes table = {0};
   sim_profile_table(&table);

@@ -26,9 +26,9 @@ static int fails(sim_status status, const char *text) {
 static void bad_launch(unsigned *data) {
   unsigned here;
   gpu_test_bad_launch();
-  CHECK(fails(gpu->failed(), "launch (gpu_test_bad_launch): "));
+  CHECK(fails(gpu->queue->status(), "launch (gpu_test_bad_launch): "));
   gpu_test_add(data, 256, 1);
-  CHECK(fails(gpu->finish(), "gpu_test_bad_launch"));
+  CHECK(fails(gpu->queue->finish(), "gpu_test_bad_launch"));
   CHECK(fails(gpu->copy(&here, data, sizeof here), "cudaErrorInvalid"));
 }
 
@@ -37,36 +37,36 @@ static void bad_address(unsigned *data) {
   unsigned here;
   void *more;
   gpu_test_bad_address();
-  CHECK(fails(gpu->finish(), "last kernel: gpu_test_bad_address"));
-  CHECK(fails(gpu->failed(), "cudaErrorIllegalAddress"));
+  CHECK(fails(gpu->queue->finish(), "last kernel: gpu_test_bad_address"));
+  CHECK(fails(gpu->queue->status(), "cudaErrorIllegalAddress"));
   gpu_test_add(data, 256, 1);
   CHECK(fails(gpu->copy(&here, data, sizeof here), "last kernel: gpu_test_bad_address"));
   CHECK(fails(gpu->alloc(64, &more), "cudaErrorIllegalAddress"));
-  CHECK(fails(gpu->capture(), "cudaErrorIllegalAddress"));
-  CHECK(fails(gpu->left(), "cudaErrorIllegalAddress"));
+  CHECK(fails(gpu->queue->graph_begin(), "cudaErrorIllegalAddress"));
+  CHECK(fails(gpu->queue->wait_copies(), "cudaErrorIllegalAddress"));
 }
 
 /* The same from within a graph. */
 static void bad_graph(unsigned *data) {
   sim_graph *graph = NULL;
-  CHECK(gpu->capture() == SIM_OK);
+  CHECK(gpu->queue->graph_begin() == SIM_OK);
   gpu_test_add(data, 256, 1);
   gpu_test_bad_address();
-  CHECK(gpu->captured(&graph) == SIM_OK && graph);
-  CHECK(gpu->finish() == SIM_OK);
-  CHECK(gpu->replay(graph) == SIM_OK);
-  CHECK(fails(gpu->finish(), "cudaErrorIllegalAddress"));
-  CHECK(fails(gpu->replay(graph), "cudaErrorIllegalAddress"));
-  gpu->forget(&graph);
+  CHECK(gpu->queue->graph_end(&graph) == SIM_OK && graph);
+  CHECK(gpu->queue->finish() == SIM_OK);
+  CHECK(gpu->queue->graph_launch(graph) == SIM_OK);
+  CHECK(fails(gpu->queue->finish(), "cudaErrorIllegalAddress"));
+  CHECK(fails(gpu->queue->graph_launch(graph), "cudaErrorIllegalAddress"));
+  gpu->queue->graph_destroy(&graph);
 }
 
 /* A launch that fails while it is captured. */
 static void bad_capture(unsigned *data) {
   sim_graph *graph = NULL;
-  CHECK(gpu->capture() == SIM_OK);
+  CHECK(gpu->queue->graph_begin() == SIM_OK);
   gpu_test_add(data, 256, 1);
   gpu_test_bad_launch();
-  CHECK(fails(gpu->captured(&graph), "launch (gpu_test_bad_launch)") && !graph);
+  CHECK(fails(gpu->queue->graph_end(&graph), "launch (gpu_test_bad_launch)") && !graph);
 }
 
 int main(int argc, char **argv) {

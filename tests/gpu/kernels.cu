@@ -10,11 +10,11 @@ namespace {
 
 enum { BLOCK = 128 };
 
-const sim_cuda_kernel add_kernel = {"gpu_test_add", "force", SIM_LIMIT_BYTES};
-const sim_cuda_kernel wait_kernel = {"gpu_test_wait", "force", SIM_LIMIT_FP32};
-const sim_cuda_kernel contract_kernel = {"gpu_test_contract", "force", SIM_LIMIT_FP64};
-const sim_cuda_kernel launch_kernel = {"gpu_test_bad_launch", "force", SIM_LIMIT_FP32};
-const sim_cuda_kernel address_kernel = {"gpu_test_bad_address", "force", SIM_LIMIT_FP32};
+const sim_kernel add_kernel = {"gpu_test_add", "force", SIM_LIMIT_BYTES};
+const sim_kernel wait_kernel = {"gpu_test_wait", "force", SIM_LIMIT_FP32};
+const sim_kernel contract_kernel = {"gpu_test_contract", "force", SIM_LIMIT_FP64};
+const sim_kernel launch_kernel = {"gpu_test_bad_launch", "force", SIM_LIMIT_FP32};
+const sim_kernel address_kernel = {"gpu_test_bad_address", "force", SIM_LIMIT_FP32};
 
 cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 

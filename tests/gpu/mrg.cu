@@ -9,14 +9,14 @@ extern "C" {
 #include <curand_kernel.h>
 
 /* The device's text as functions of the host. */
-struct words {
-  unsigned word[4];
+struct bits4 {
+  unsigned bits[4];
 };
 #undef __device__
 #define __device__ static
 #define __ldg(pointer) (*(pointer))
 #define __dmul_rn(a, b) ((a) * (b))
-#include "kernels/option/cuda/mrg.cuh"
+#include "kernels/option/cuda/paths/mrg.cuh"
 
 int main() {
   option_mrg *mrg = (option_mrg *)malloc(sizeof *mrg);
@@ -33,15 +33,15 @@ int main() {
     for (int i = 0; i < 1000; i++) {
       const uint64_t path = upper(16) | next() >> 61 << 61;
       const uint32_t group = (uint32_t)upper(32), draw = (uint32_t)(next() >> 54);
-      uint32_t words[4][OPTION_MRG_LANES];
+      uint32_t bits4[4][OPTION_MRG_LANES];
       curandStateMRG32k3a_t state;
-      option_mrg_words(mrg, path, 1, group, draw, words);
+      option_mrg_bits(mrg, path, 1, group, draw, bits4);
       curand_init((unsigned long long)seed, (unsigned long long)option_mrg_subsequence(path),
                   (unsigned long long)draw << 40 | 4 * (unsigned long long)group, &state);
-      const ::words text = random_words(begin_stream((unsigned)(path >> 32), (unsigned)path), keys, group, draw);
+      const ::bits4 text = random_bits(begin_stream((unsigned)(path >> 32), (unsigned)path), keys, group, draw);
       for (int k = 0; k < 4; k++, all++) {
         const unsigned expected = curand(&state);
-        wrong += expected != words[k][0] || expected != text.word[k];
+        wrong += expected != bits4[k][0] || expected != text.bits[k];
       }
     }
   }

@@ -54,8 +54,8 @@ fi
 # A run goes on where it began; elsewhere only when told to, and it says so.
 expect 75 "" "$SIM" run s.lua -o cut.out --device cuda --set steps=4000000 --wall 2
 expect 0 "(GPU 0)" "$SIM" check s.lua --device cuda
-CUDA_VISIBLE_DEVICES='' expect 78 "--device cpu goes on with other last bits" "$SIM" resume cut.out
-expect 75 "began on cuda and goes on on cpu" "$SIM" resume cut.out --device cpu --wall 1
+CUDA_VISIBLE_DEVICES='' expect 78 "--device cpu continues it with other last bits" "$SIM" resume cut.out
+expect 75 "began on cuda and continues on cpu" "$SIM" resume cut.out --device cpu --wall 1
 
 # Matched moments of many steps are on the CPU alone: said, and refused where a GPU is asked for.
 cat >matched.lua <<'LUA'

@@ -180,18 +180,10 @@ static inline bool fixture_same(const fixture *self, const io_checkpoint *loaded
          strcmp(loaded->scenario_text, self->provenance.scenario_text) == 0;
 }
 
-/* Behind a block of zeros for a seal, where the file has none yet; then sealed anew. */
+/* Seals a file that HDF5 wrote, or wrote to, which cuts off a seal. */
 static inline void fixture_seal(const char *path) {
-  struct stat info;
   io_file file = {.fd = open(path, O_RDWR)};
-  assert_true(file.fd >= 0 && fstat(file.fd, &info) == 0);
-  char *data = calloc(1, (size_t)info.st_size + IO_SEAL_SIZE);
-  assert_non_null(data);
-  const size_t size = (size_t)info.st_size;
-  assert_int_equal(pread(file.fd, data + IO_SEAL_SIZE, size, 0), size);
-  if (memcmp(data + IO_SEAL_SIZE, IO_SEAL_MAGIC, sizeof IO_SEAL_MAGIC - 1) != 0)
-    assert_int_equal(pwrite(file.fd, data, size + IO_SEAL_SIZE, 0), size + IO_SEAL_SIZE);
-  free(data);
+  assert_true(file.fd >= 0);
   assert_ok(io_seal_write(&file));
   close(file.fd);
 }

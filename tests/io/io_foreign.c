@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 static void write_snapshot(fixture *self, char path[160]) {
   io_folder *folder;
@@ -52,12 +54,12 @@ static void test_sealed(void **state) {
   char path[160], damaged[160];
   size_t size;
   write_snapshot(self, path);
-  fixture_seal(path);
   assert_ok(read_back(path));
   unsigned char *data = load(path, &size);
+  assert_memory_equal(data, "\x89HDF\r\n\x1a\n", 8); /* where all readers look for it */
   snprintf(damaged, sizeof damaged, "%s/damaged.h5", self->base);
   for (size_t k = 0; k < 700 + 64 * 8; k++) {
-    const size_t bit = k < 700 ? k * 8 * size / 700 + k % 8 : k - 700;
+    const size_t bit = k < 700 ? k * 8 * size / 700 + k % 8 : 8 * (size - IO_SEAL_SIZE) + k - 700;
     data[bit / 8] ^= (unsigned char)(1 << bit % 8);
     save(damaged, data, size);
     data[bit / 8] ^= (unsigned char)(1 << bit % 8);
@@ -77,9 +79,34 @@ static void test_sealed(void **state) {
     save(damaged, data, length);
     assert_status(read_back(damaged), SIM_ERR_SCENARIO);
   }
+  save(damaged, data, size - IO_SEAL_SIZE); /* the HDF5 file is whole */
+  assert_status(read_back(damaged), SIM_ERR_SCENARIO);
   save(damaged, data, size);
   assert_ok(read_back(damaged));
   free(data);
+}
+
+/* Files of earlier versions have the seal as their first block, in front of the HDF5 file. */
+static void test_sealed_in_front(void **state) {
+  fixture *self = *state;
+  char path[160];
+  size_t size;
+  write_snapshot(self, path);
+  unsigned char *data = load(path, &size), *old = calloc(1, size);
+  assert_non_null(old);
+  memcpy(old, data + size - IO_SEAL_SIZE, 24); /* magic, version and the length, which is the same */
+  memcpy(old + IO_SEAL_SIZE, data, size - IO_SEAL_SIZE);
+  XXH128_canonical_t digest;
+  XXH128_canonicalFromHash(&digest, XXH3_128bits(old, size));
+  memcpy(old + 24, digest.digest, sizeof digest.digest);
+  save(path, old, size);
+  assert_ok(read_back(path));
+  old[size - 1] ^= 1;
+  save(path, old, size);
+  assert_status(read_back(path), SIM_ERR_SCENARIO);
+  assert_message("damaged: its digest does not match its content");
+  free(data);
+  free(old);
 }
 
 /* The same without a seal, as of another program: read, or refused, and this process lives. */
@@ -88,9 +115,9 @@ static void test_foreign_flips(void **state) {
   char path[160];
   size_t size;
   write_snapshot(self, path);
-  fixture_seal(path);
-  unsigned char *all = load(path, &size), *data = all + IO_SEAL_SIZE;
-  size -= IO_SEAL_SIZE;
+  hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+  assert_true(H5Adelete(file, "seal") >= 0 && H5Fclose(file) >= 0);
+  unsigned char *data = load(path, &size);
   for (size_t k = 0; k < 120; k++) {
     const size_t bit = (k * 8 * size / 120 + 3 * k) % (8 * size);
     data[bit / 8] ^= (unsigned char)(1 << bit % 8);
@@ -100,7 +127,7 @@ static void test_foreign_flips(void **state) {
     if (status != SIM_OK && status != SIM_ERR_SCENARIO && status != SIM_ERR_NO_MEMORY && status != SIM_ERR_IO)
       fail_msg("bit %zu: %s", bit, sim_error_last()->message);
   }
-  free(all);
+  free(data);
 }
 
 /* ---- what the child may do ---- */
@@ -238,7 +265,7 @@ static void test_many_iterations(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_sealed), TEST(test_foreign_flips), TEST(test_limits), TEST(test_units),
-                                     TEST(test_many_iterations)};
+  const struct CMUnitTest tests[] = {TEST(test_sealed), TEST(test_sealed_in_front), TEST(test_foreign_flips),
+                                     TEST(test_limits), TEST(test_units),           TEST(test_many_iterations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

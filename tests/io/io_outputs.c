@@ -3,8 +3,8 @@
 
 #include "engine/run/run.h"
 #include "io/sys.h"
-#include "tests/unit/fake_device.h"
-#include "tests/unit/fake_model.h"
+#include "tests/engine/fake_device.h"
+#include "tests/engine/fake_model.h"
 
 #include <errno.h>
 #include <math.h>

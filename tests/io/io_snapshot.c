@@ -1,5 +1,6 @@
 /* A snapshot is read back with HDF5 alone, name by name as openPMD 1.1.0 asks for. */
 #include "fixture.h"
+#include "io/seal.h"
 
 #include <hdf5.h>
 #include <math.h>
@@ -272,7 +273,7 @@ static char *read_snapshot(const fixture *self, int step, size_t *size) {
   char *bytes = calloc(1, 1 << 20);
   *size = fread(bytes, 1, 1 << 20, file);
   fclose(file);
-  memset(bytes, 0, 64); /* the digest is over the date too */
+  memset(bytes + *size - IO_SEAL_SIZE, 0, 64); /* the digest is over the date too */
   for (size_t i = 0; i + 25 < *size; i++)
     if (memcmp(bytes + i, "20", 2) == 0 && bytes[i + 4] == '-' && bytes[i + 13] == ':' && bytes[i + 16] == ':')
       memset(bytes + i, 0, 25);

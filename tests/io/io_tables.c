@@ -239,9 +239,9 @@ static void resume_damaged_journal(fixture *self, bool file, int64_t energy_rows
 }
 
 static void test_damaged_journal(void **state) {
-  resume_damaged_journal(*state, true, 11, 1, "damaged: kept as tables.rows.bad; tables go on from tables.h5");
+  resume_damaged_journal(*state, true, 11, 1, "damaged: kept as tables.rows.bad; the tables continue from tables.h5");
   resume_damaged_journal(*state, false, 6, 3,
-                         "damaged behind 9 rows: tables go on from these"); /* and both are short */
+                         "damaged after 9 rows: the tables continue from these"); /* and both are short */
 }
 
 /* A killed run's journal without tables.h5, byte `at` of whose head has a flipped bit (-1: none) or that is cut to

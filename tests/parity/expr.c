@@ -4,7 +4,7 @@
 #include "engine/device/compile.h"
 #include "engine/device/cuda.h"
 #include "tests/gpu/gpu.h"
-#include "tests/unit/expr_testing.h"
+#include "tests/engine/expr_testing.h"
 
 #include <cuda_runtime_api.h>
 #include <dirent.h>
@@ -66,7 +66,7 @@ static void run(const sim_module *module, int number, bool single, int n, const 
  * without fast math: CUDA C++ Programming Guide, "Mathematical Functions", "Standard Functions", tables of single- and
  * double-precision functions with maximum ULP error; from the correctly rounded result, that is half a unit more from
  * the exact one. The greatest that editions since CUDA 11 state counts (powf had 8, then 4). Those of the CPU are from
- * the exact result: docs/functions.md. Arguments as in tests/unit/expr_functions.c. */
+ * the exact result: docs/functions.md. Arguments as in tests/engine/expr_functions.c. */
 static const struct row {
   const char *name;
   sim_expr_op op;

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "tests/gpu/gpu.h"
-#include "tests/gpu/law_graphs.h"
+#include "tests/gpu/text/law_graphs.h"
 #include "tests/parity/nbody_side.h"
 
 enum { MOST = 700 };

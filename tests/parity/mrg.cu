@@ -4,7 +4,7 @@ extern "C" {
 }
 #define OPTION_MRG 1
 #include "engine/device/cuda.h"
-#include "kernels/option/cuda/random.cuh"
+#include "kernels/option/cuda/paths/random.cuh"
 #include "tests/gpu/gpu.h"
 
 #include <cstdio>
@@ -21,11 +21,11 @@ __global__ void compare(option_keys keys, unsigned long long seed, unsigned *wro
   const unsigned long long low = ((unsigned long long)random.x << 32 | random.y) >> (16 + i % 32), top = i / 32 % 8;
   const unsigned long long path = top << 61 | low;
   const unsigned group = random.z >> (i / 256 % 32), draw = random.w >> 22;
-  const words ours = random_words(begin_stream((unsigned)(path >> 32), (unsigned)path), keys, group, draw);
+  const bits4 ours = random_bits(begin_stream((unsigned)(path >> 32), (unsigned)path), keys, group, draw);
   curandStateMRG32k3a_t state;
   curand_init(seed, top << 48 | low, (unsigned long long)draw << 40 | 4ull * group, &state);
   for (int k = 0; k < 4; k++)
-    if (curand(&state) != ours.word[k]) atomicAdd(wrong, 1);
+    if (curand(&state) != ours.bits[k]) atomicAdd(wrong, 1);
 }
 
 int main() {

@@ -2,7 +2,7 @@
  * bit, since both sides compute the same formulas without contraction. */
 #include "engine/device/cuda.h"
 #include "tests/gpu/gpu.h"
-#include "tests/unit/pair_system.h"
+#include "tests/nbody/pair_system.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -94,7 +94,7 @@ static void compute(const pair_system *s, const nbody_options *options, const nb
   gpu.ops->finish(gpu.work);
   must(sim_backend_cuda.copy(a, state.device.acceleration, bytes));
   if (options->jerk) must(sim_backend_cuda.copy(j, state.device.jerk, bytes));
-  must(sim_backend_cuda.finish());
+  must(sim_queue_cuda.finish());
   side_destroy(&gpu);
   drop(&state);
 }
@@ -243,7 +243,7 @@ static void raw_form(const pair_system *s, bool jerk, nbody_direct_plan plan) {
         if (finished) ops->finish(work);
         ops->hermite_correct(work, 0.01);
       }
-      must(sim_backend_cuda.finish());
+      must(sim_queue_cuda.finish());
       side_destroy(&gpu);
     }
     const size_t bytes = 3 * (size_t)s->n * state[0].real;
@@ -388,7 +388,7 @@ static void check_sums(const pair_system *s, const nbody_sums *a, const nbody_su
     expect_sum(a->momentum[c], b->momentum[c], mass * speed, "momentum");
     expect_sum(a->angular_momentum[c], b->angular_momentum[c], 2 * mass * reach * speed, "angular momentum");
   }
-  /* Of one sign; each term within 12 u, n of them in a row (tests/unit/nbody_pair.c). */
+  /* Of one sign; each term within 12 u, n of them in a row (tests/nbody/nbody_pair.c). */
   assert_true(fabs(b->potential - s->u) <= (12 + 2 * s->n) * PAIR_U64 * fabs(s->u));
 }
 

@@ -25,13 +25,13 @@ static void must(sim_status status, const char *what) {
 
 enum { WORDS = 4096, STEPS = 7, DRAW = 66 };
 static const char words_text[] =
-    "#include \"kernels/option/cuda/random.cuh\"\n"
+    "#include \"kernels/option/cuda/paths/random.cuh\"\n"
     "extern \"C\" __global__ void draw_all(const option_keys keys, unsigned high, unsigned low, unsigned *words,\n"
     "                                    float *narrow, double *wide) {\n"
     "  const unsigned path = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "  const stream s = begin_stream(high, low + path);\n"
     "  for (unsigned step = 0; step < 7; step++) {\n"
-    "    const struct words w = random_words(s, keys, step, 66);\n"
+    "    const struct words w = random_bits(s, keys, step, 66);\n"
     "    const unsigned at = 4 * (path * 7 + step);\n"
     "    for (int i = 0; i < 4; i++) words[at + i] = w.word[i];\n"
     "    for (int i = 0; i < 4; i += 2) {\n"
@@ -58,7 +58,7 @@ static void test_words(void **state) {
   (void)state;
   const uint64_t seed = UINT64_C(0x123456789abcdef0), first = (UINT64_C(5) << 32) + 7 * OPTION_CHUNK;
   enum { COUNT = WORDS * STEPS * 4 };
-  static uint32_t words[COUNT];
+  static uint32_t bits4[COUNT];
   static float narrow[COUNT];
   static double wide[COUNT];
   sim_module *module;
@@ -78,7 +78,7 @@ static void test_words(void **state) {
   const dim3 grid = {WORDS / 256, 1, 1}, block = {256, 1, 1};
   void *arguments[] = {&keys, &high, &low, &there, &there_narrow, &there_wide};
   assert_int_equal(cudaLaunchKernel(kernel, grid, block, arguments, 0, (cudaStream_t)sim_cuda_stream()), cudaSuccess);
-  must(sim_backend_cuda.copy(words, there, sizeof words), "copy");
+  must(sim_backend_cuda.copy(bits4, there, sizeof bits4), "copy");
   must(sim_backend_cuda.copy(narrow, there_narrow, sizeof narrow), "copy");
   must(sim_backend_cuda.copy(wide, there_wide, sizeof wide), "copy");
   for (uint64_t path = 0; path < WORDS; path++)
@@ -86,7 +86,7 @@ static void test_words(void **state) {
       const uint64_t at = 4 * (path * STEPS + step);
       uint32_t known[4];
       sim_rng_words(seed, step << 32 | (uint32_t)(first + path), (first + path) >> 32, DRAW, known);
-      assert_memory_equal(known, words + at, sizeof known);
+      assert_memory_equal(known, bits4 + at, sizeof known);
       compare_normals(known, narrow + at, wide + at);
       compare_normals(known + 2, narrow + at + 2, wide + at + 2);
     }

@@ -2,7 +2,7 @@
 #ifndef TESTS_PARITY_OPTION_CASES_H
 #define TESTS_PARITY_OPTION_CASES_H
 
-#include "tests/physics/option_driver.h"
+#include "tests/option/option_driver.h"
 
 typedef struct option_case {
   const char *name;

@@ -1,4 +1,4 @@
--- expect: 65 keys_each_count.lua:3: sim.each: n is not a whole number from 1 to 10000000
+-- expect: 65 keys_each_count.lua:3: sim.each: n is not an integer from 1 to 10000000
 return sim.nbody {
   bodies    = { sim.each(1e18, function(i) return { mass = 1 } end) },
   gravity   = { G = 1, softening = 0.02 },

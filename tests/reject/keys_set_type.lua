@@ -1,4 +1,4 @@
--- expect: 64 --set n=many: expected a whole number
+-- expect: 64 --set n=many: expected an integer
 -- args: --set n=many
 local n = sim.param("n", 16, "stars")
 return sim.nbody {

@@ -47,15 +47,15 @@ static unsigned char *load(const char *path, size_t *size) {
   return data;
 }
 
-static void save(const char *path, size_t skip, const unsigned char *data, size_t size) {
-  static const unsigned char zeros[IO_SEAL_SIZE];
+static void save(const char *path, const unsigned char *data, size_t size) {
   FILE *file = fopen(path, "wb");
-  if (!file || fwrite(zeros, 1, skip, file) != skip || fwrite(data, 1, size, file) != size || fclose(file) != 0)
-    quit("cannot write");
+  if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) quit("cannot write");
 }
 
-static bool is_sealed(const unsigned char *data, size_t size) {
-  return size >= 512 && memcmp(data, "SIMSEAL\n", 8) == 0;
+/* Bytes of a file without the seal behind it. */
+static size_t unsealed(const unsigned char *data, size_t size) {
+  const bool sealed = size >= IO_SEAL_SIZE && memcmp(data + size - IO_SEAL_SIZE, IO_SEAL_MAGIC, 8) == 0;
+  return sealed ? size - IO_SEAL_SIZE : size;
 }
 
 static void seal(const char *path) {
@@ -213,7 +213,7 @@ int main(int argc, char **argv) {
   if (io_init() != SIM_OK) quit("no HDF5");
   if (strcmp(task, "seal") == 0 && argc == 4) {
     unsigned char *data = load(argv[2], &size);
-    save(argv[3], is_sealed(data, size) ? 0 : IO_SEAL_SIZE, data, size);
+    save(argv[3], data, unsealed(data, size));
     seal(argv[3]);
     free(data);
     return 0;
@@ -222,7 +222,7 @@ int main(int argc, char **argv) {
     unsigned char *data = load(argv[2], &size);
     const size_t bit = strtoull(argv[4], NULL, 10) % (8 * size);
     data[bit / 8] ^= (unsigned char)(1 << bit % 8);
-    save(argv[3], 0, data, size);
+    save(argv[3], data, size);
     free(data);
     return 0;
   }
@@ -232,7 +232,7 @@ int main(int argc, char **argv) {
     quit("seal FILE OUT | count FILE | find FILE OBJECT CHANGE | mutate FILE OUT NUMBER | flip FILE OUT BIT");
   if (!counts) {
     unsigned char *data = load(argv[2], &size);
-    save(argv[3], 0, data, size);
+    save(argv[3], data, size);
     free(data);
   }
   hid_t file = H5Fopen(argv[counts ? 2 : 3], counts ? H5F_ACC_RDONLY : H5F_ACC_RDWR, H5P_DEFAULT);

@@ -106,7 +106,11 @@ static const sim_field state_fields[] = {
 enum { SIZE_FIRST, SIZE_ERROR };
 static const sim_field size_columns[] = {
     [SIZE_FIRST] = {.name = "first", .type = SIM_REAL, .doc = "x of the first point", .dimension = {1, 0, 0}},
-    [SIZE_ERROR] = {.name = "error", .type = SIM_REAL, .doc = "relative error of it", .flags = SIM_HEALTH},
+    [SIZE_ERROR] = {.name = "error",
+                    .type = SIM_REAL,
+                    .doc = "relative error of it",
+                    .flags = SIM_HEALTH,
+                    .display = SIM_DISPLAY_ERROR},
     {.name = NULL},
 };
 static const sim_table size_table = {.name = "size", .doc = "how far the first point is", .columns = size_columns};
@@ -114,13 +118,14 @@ static const sim_table size_table = {.name = "size", .doc = "how far the first p
 /* ---- what a backend does for it ---- */
 
 typedef struct template_ops {
-  void (*scale)(double *x, int64_t count, double factor);
+  void (*scale)(double *x, int64_t count, double factor); /* x[count], in the backend's memory */
 } template_ops;
 
 static void scale_cpu(double *x, int64_t count, double factor) {
   for (int64_t i = 0; i < count; i++) x[i] *= factor;
 }
 static const template_ops ops_cpu = {.scale = scale_cpu};
+static const template_ops *const ops[SIM_BACKEND_KINDS] = {[SIM_BACKEND_CPU] = &ops_cpu};
 
 /* ---- the run ---- */
 
@@ -157,14 +162,15 @@ static void destroy(void **self) {
   *self = NULL;
 }
 
-static sim_status restore(template_state *state, const sim_frame *saved) {
-  sim_buffer *buffers[] = {&state->position, &state->mass};
-  for (int k = 0; k < STATE_COUNT; k++) {
-    const sim_array *array = sim_frame_array(saved, state_fields[k].name);
-    if (!array || array->dtype != SIM_F64 || sim_array_bytes(array) != sim_buffer_bytes(buffers[k]))
-      return sim_fail(SIM_ERR_INCOMPATIBLE, "no %s of this run in the checkpoint", state_fields[k].name);
-    memcpy(buffers[k]->data, array->data, sim_array_bytes(array));
-  }
+static void view_arrays(const template_state *state, sim_array *arrays) {
+  sim_array_of(&state_fields[STATE_POSITION], &state->position, &arrays[STATE_POSITION]);
+  sim_array_of(&state_fields[STATE_MASS], &state->mass, &arrays[STATE_MASS]);
+}
+
+static sim_status restore(const template_state *state, const sim_setup *setup) {
+  sim_array arrays[STATE_COUNT];
+  view_arrays(state, arrays);
+  for (int k = 0; k < STATE_COUNT; k++) SIM_TRY(sim_frame_restore(setup->saved, setup->backend, &arrays[k]));
   return SIM_OK;
 }
 
@@ -182,21 +188,21 @@ static sim_status weigh(template_state *state, const sim_setup *setup) {
                          &state->mass.data, scratch);
   free(scratch);
   sim_expr_program_free(&program);
-  return scratch ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  return scratch ? SIM_OK : sim_no_memory("the masses");
 }
 
 static sim_status create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
   const template_parameters *p = parameters;
   template_state *state = calloc(1, sizeof *state);
-  if (!state) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!state) return sim_no_memory("the model");
   *self = state;
   state->parameters = p;
-  state->ops = &ops_cpu;
+  state->ops = ops[setup->backend->kind];
   clock->t_end = p->integrate.t_end;
   sim_status status = sim_buffer_create(setup->backend, SIM_F64, 2, (int64_t[]){3, p->n}, &state->position);
   if (status == SIM_OK) status = sim_buffer_create(setup->backend, SIM_F64, 1, &p->n, &state->mass);
   if (status == SIM_OK && setup->saved) {
-    status = restore(state, setup->saved);
+    status = restore(state, setup);
   } else if (status == SIM_OK) {
     double *x = state->position.data;
     for (int axis = 0; axis < 3; axis++)
@@ -211,11 +217,10 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
 static sim_status step(void *self, sim_clock *clock) {
   template_state *state = self;
   const template_parameters *p = state->parameters;
-  const double left = clock->t_end - clock->t;
-  const bool last = left <= p->integrate.dt;
-  const double dt = last ? left : p->integrate.dt;
+  double after;
+  const double dt = sim_clock_step(clock, p->integrate.dt, &after);
   state->ops->scale(state->position.data, 3 * p->n, exp(-p->rate * dt));
-  clock->t = last ? clock->t_end : clock->t + dt;
+  clock->t = after;
   clock->dt = dt;
   clock->step++;
   return SIM_OK;
@@ -233,22 +238,8 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
 
 static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
   template_state *state = self;
-  const int64_t n = state->parameters->n;
-  arrays[STATE_POSITION] = (sim_array){.field = &state_fields[STATE_POSITION],
-                                       .dtype = SIM_F64,
-                                       .rank = 2,
-                                       .shape = {3, n},
-                                       .global = {3, n},
-                                       .data = state->position.data,
-                                       .space = state->position.space};
-  arrays[STATE_MASS] = (sim_array){.field = &state_fields[STATE_MASS],
-                                   .dtype = SIM_F64,
-                                   .rank = 1,
-                                   .shape = {n},
-                                   .global = {n},
-                                   .data = state->mass.data,
-                                   .space = state->mass.space};
-  species[0] = (sim_species){.name = "points", .first = 0, .count = n};
+  view_arrays(state, arrays);
+  species[0] = (sim_species){.name = "points", .first = 0, .count = state->parameters->n};
   frame->array_count = STATE_COUNT;
   frame->species_count = 1;
   return SIM_OK;
@@ -258,6 +249,25 @@ static void describe(const void *self, char *out, size_t capacity) {
   const template_state *state = self;
   (void)snprintf(out, capacity, "%lld points", (long long)state->parameters->n);
 }
+
+/* ---- what sim bench times ---- */
+
+/* Three coordinates of a point, read and written. */
+static sim_bench_cost cost(sim_backend_kind kind, sim_isa isa, int n) {
+  (void)kind, (void)isa, (void)n;
+  return (sim_bench_cost){SIM_LIMIT_BYTES, 2 * 3 * sizeof(double)};
+}
+static const sim_bench bench[] = {
+    {.title = "decay",
+     .size = "points",
+     .power = 1,
+     .warm_steps = 2,
+     .scenario = "local n = sim.param('n', 1000, 'points')\n"
+                 "return sim.template { n = n, integrate = { dt = 1/64, t_end = 1e6 }, " SIM_BENCH_NO_OUTPUT " }\n",
+     .sizes = {[SIM_BACKEND_CPU] = {{1000, 100000, 10000000}, {1000, 10000, 100000}, {1000, 10000000, 10}}},
+     .cost = cost},
+    {.title = NULL},
+};
 
 extern const sim_model template_model;
 const sim_model template_model = {
@@ -275,7 +285,10 @@ const sim_model template_model = {
     .tables = (const sim_table *const[]){&size_table, NULL},
     .state = state_fields,
     .work_unit = "points",
-    .ops = {[SIM_BACKEND_CPU] = &ops_cpu},
+    .backends = {[SIM_BACKEND_CPU] = {.runs = true},
+                 [SIM_BACKEND_CUDA] = {.reason = "the template is written for the CPU alone"}},
+    .precisions = {[SIM_DOUBLE] = true},
+    .bench = bench,
     .plan = plan,
     .create = create,
     .step = step,

@@ -2,12 +2,14 @@
 # Digests of every scenario in every precision that it takes, after the first part of its run: what a change of the code
 # alone must leave as it is.
 #   digests.sh SIM [--device cpu|cuda] [SCENARIO...]      names without .lua; all when none is given
+#   digests.sh SIM --check [SCENARIO...]                  runs nothing: whether each scenario can be asked so
 # One line each: scenario, precision, digest; "refused" where the model has no such precision. The same for another
 # binary, then diff.
 set -euo pipefail
 sim=$(readlink -f -- "${1:?the sim binary}")
 shift
-device=cpu
+device=cpu check=
+if [ "${1:-}" = --check ]; then check=1 && shift; fi
 if [ "${1:-}" = --device ]; then device=$2 && shift 2; fi
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 scratch=$(mktemp -d)
@@ -39,6 +41,12 @@ for name; do
   sed -E -e "/integrate/s/t_end = ([^,}]*[^,} ])( *[,}])/t_end = (\1) * $factor\2/" -e 's/paths = 2\^[0-9]+/paths = 2^15/' \
     -e '/^ *precision *=/d' -e 's/^return sim\.([a-z]+) \{/&\n  precision = sim.param("digest_precision", "double", "of digests.sh"),/' \
     "$name.lua" >"digest_$name.lua"
+  if [ "$check" ]; then
+    grep -qE 't_end = \(.*\) \* [0-9.]+|paths = 2\^15' "digest_$name.lua" || { echo "$name: is not shortened" && exit 1; }
+    "$sim" check "digest_$name.lua" ${set[@]+"${set[@]}"} --set digest_precision=double >log 2>&1 ||
+      { echo "$name: cannot be asked for a precision" && cat log && exit 1; }
+    continue
+  fi
   for precision in single mixed double; do
     code=0
     "$sim" run "digest_$name.lua" ${set[@]+"${set[@]}"} --set "digest_precision=$precision" --device "$device" -q \

@@ -104,7 +104,7 @@ end
 -- Every row of the table of functions: the bound that the test program holds the evaluator to, and what was seen below it.
 function checks.functions()
   local rows, bounds, count = {}, {}, 0
-  for name, bound, single in text("tests/unit/expr_functions.c"):gmatch('{"([^"]+)",%s*SIM_EXPR_[A-Z0-9_]+,%s*[%w_]+,%s*[%w_]+,%s*([%d.]+),%s*([%d.]+),') do
+  for name, bound, single in text("tests/engine/expr_functions.c"):gmatch('{"([^"]+)",%s*SIM_EXPR_[A-Z0-9_]+,%s*[%w_]+,%s*[%w_]+,%s*([%d.]+),%s*([%d.]+),') do
     bounds[name] = { tonumber(bound), tonumber(single) }
   end
   for line in text("docs/functions.md"):gmatch("[^\n]+") do
@@ -125,7 +125,7 @@ function checks.functions()
   if count < 30 then error({ text = ("docs/functions.md: only %d rows"):format(count) }) end
 end
 
--- "the last three are kept", "a digest in the first 512 bytes", "32 hex digits".
+-- "the last three are kept", "a digest in the last 512 bytes", "32 hex digits".
 function checks.outputs()
   said("docs/outputs.md", "(the last three are kept)")
   said("README.md", "(the last three are kept)")

@@ -47,7 +47,7 @@ local function scale(s)
   return top
 end
 -- What the same paths may differ by when the arithmetic differs: rounding of each price of a path (64 operations a step),
--- and, in single precision, a path or two that fall on the other side of a strike or level.
+-- and, with paths in single precision, a path or two that fall on the other side of a strike or level.
 local function rounding(s)
   local paths = s.keys.sampling and s.keys.sampling.paths or 2 ^ 14
   local steps = s.keys.steps or 1
@@ -122,7 +122,7 @@ M.twins = {
   { name = "precision",
     check = function(T, s)
       local c = copy(s)
-      c.keys.precision = (s.keys.precision or "double") == "double" and "single" or "double"
+      c.keys.precision = (s.keys.precision or "double") == "double" and "mixed" or "double"
       local p, e = priced(T, s, 1)
       local q, f = priced(T, c, 2)
       compare(T, "two precisions", p, e, q, f, 1e-6 * scale(s))

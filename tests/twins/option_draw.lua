@@ -163,7 +163,7 @@ function M.draw(R)
     keys.sampling.moment_matching = true
   end
   if R.chance(0.35) then keys.sampling.control = control(R, s) end
-  if R.chance(0.3) then keys.precision = R.pick("single", "mixed") end
+  if R.chance(0.3) then keys.precision = "mixed" end
   if ask.knows("option", "mrg32k3a") and keys.sampling.sequence ~= "sobol" and R.chance(0.2) then keys.sampling.generator = "mrg32k3a" end
   keys.seed = R.int(1, 1000000)
   keys.output = { snapshots = "never", tables = "ends", checkpoint = "never" }

@@ -26,19 +26,32 @@ _SEAL = struct.Struct("<8sI4xQ16s")
 _SEAL_AT = 24  # the digest
 
 
-def _sealed(file: BinaryIO, path: Path) -> bool:
-    """Whether an open file carries a seal; its length is held against the one named there, whatever its size."""
-    head = file.read(_SEAL.size)
-    if len(head) < _SEAL.size or not head.startswith(b"SIMSEAL\n"):
-        return False
-    length, found = int(_SEAL.unpack(head)[2]), os.fstat(file.fileno()).st_size
-    if length != found:
-        raise DamagedError(f"{path}: cut short or damaged: {found} bytes long, not {length}")
-    return True
+_BLOCK = 512  # bytes of the seal: the last ones of a file; of earlier versions the first ones
+
+
+def _seal_at(file: BinaryIO, path: Path) -> int | None:
+    """Where the seal of an open file begins, None without one; the file's length is held against the one named there."""
+    size = os.fstat(file.fileno()).st_size
+    for at in (max(size - _BLOCK, 0), 0):
+        file.seek(at)
+        head = file.read(_SEAL.size)
+        if len(head) == _SEAL.size and head.startswith(b"SIMSEAL\n"):
+            length = int(_SEAL.unpack(head)[2])
+            if length != size:
+                raise DamagedError(f"{path}: cut short or damaged: {size} bytes long, not {length}")
+            return at
+    return None
+
+
+def _hdf5_end(path: Path) -> int:
+    """Where the HDF5 part ends, by its superblock; a program that writes to the file cuts off what is behind."""
+    with builtins.open(path, "rb") as file:
+        head = file.read(48)
+    return int.from_bytes(head[40:48] if head[8] < 2 else head[28:36], "little")
 
 
 def verify(path: Path) -> bool:
-    """Holds all bytes of a file against the digest in its first block; False where it carries none.
+    """Holds all bytes of a file against the digest in its seal; False where it carries none.
 
     Raises
     ------
@@ -53,13 +66,19 @@ def verify(path: Path) -> bool:
         raise MissingToolError("--verify needs the package xxhash: pip install xxhash") from None
     try:
         with builtins.open(path, "rb") as file:
-            if not _sealed(file, path):
+            place = _seal_at(file, path)
+            if place is None:
                 return False
+            file.seek(place + _SEAL_AT)
+            stored = file.read(16)
             file.seek(0)
-            head = bytearray(file.read(512))
-            stored = bytes(head[_SEAL_AT : _SEAL_AT + 16])
-            head[_SEAL_AT : _SEAL_AT + 16] = bytes(16)
-            digest = xxhash.xxh3_128(bytes(head))
+            digest = xxhash.xxh3_128()
+            before = place + _SEAL_AT
+            while before and (block := file.read(min(before, 1 << 20))):
+                digest.update(block)
+                before -= len(block)
+            file.seek(len(stored), os.SEEK_CUR)
+            digest.update(bytes(len(stored)))
             while block := file.read(1 << 20):
                 digest.update(block)
     except FileNotFoundError:
@@ -100,7 +119,7 @@ def reading(path: Path) -> Iterator[Any]:
     """
     try:
         with builtins.open(path, "rb") as plain_file:
-            _sealed(plain_file, path)
+            sealed = _seal_at(plain_file, path) is not None
         file = _open(path)
     except FileNotFoundError:
         raise NotFoundError(f"{path}: no such file (a run that goes on may have replaced it)") from None
@@ -110,6 +129,8 @@ def reading(path: Path) -> Iterator[Any]:
         raise DamagedError(f"{path}: cut short or damaged (HDF5 cannot open it: {_reason(error)})") from None
     try:
         with file:
+            if not sealed and "seal" in file.attrs and _hdf5_end(path) != path.stat().st_size:
+                raise DamagedError(f"{path}: cut short or damaged: its seal is gone")
             yield file
     except SimviewError:
         raise

@@ -76,9 +76,9 @@ static void make_outlets(const collision_parameters *p, collision_flow *f) {
 sim_status collision_flow_create(collision_run *run) {
   if (!run->varies) return SIM_OK;
   collision_flow *f = run->flow = calloc(1, sizeof *f);
-  if (f == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that come and go");
+  if (f == NULL) return sim_no_memory("grains that come and go");
   f->outlet = malloc((run->parameters->remove.count + 6) * sizeof *f->outlet);
-  if (f->outlet == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that come and go");
+  if (f->outlet == NULL) return sim_no_memory("grains that come and go");
   make_outlets(run->parameters, f);
   return run->options.external != NULL ? collision_fields_create(&run->options, &f->fields) : SIM_OK;
 }
@@ -127,8 +127,7 @@ sim_status collision_flow_find(collision_run *run, const collision_region *regio
   for (int64_t i = 0; i < run->n; i++) {
     double x[3];
     for (int c = 0; c < 3; c++) x[c] = collision_get(run, COLLISION_POSITION, c, i);
-    if (is_in(regions, count, x) && !collision_indices_add(out, i))
-      return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that come and go");
+    if (is_in(regions, count, x) && !collision_indices_add(out, i)) return sim_no_memory("grains that come and go");
   }
   return SIM_OK;
 }
@@ -169,7 +168,7 @@ static sim_status grow(collision_run *run, int64_t n, double t) {
   run->options.n = limit;
   const double work = run->ops->bytes(&run->options);
   if (arrays > (double)sim_backend_cpu.memory_free() || work > (double)run->backend->memory_free())
-    return sim_fail(SIM_ERR_NO_MEMORY, "%" PRId64 " grains are there at t = %.9g: no memory for more", n, t);
+    return sim_no_memory("more than %" PRId64 " grains at t = %.9g", n, t);
   SIM_TRY(collision_grow_arrays(run, limit));
   return collision_create_work(run, t);
 }

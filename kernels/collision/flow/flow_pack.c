@@ -112,7 +112,7 @@ static void free_acceleration(const collision_run *run, const double x[3], doubl
   const double *a[3];
   memcpy(out, run->options.gravity, sizeof run->options.gravity);
   if (run->flow->fields == NULL) return;
-  collision_fields_places(run->flow->fields, place);
+  collision_fields_positions(run->flow->fields, place);
   for (int c = 0; c < 3; c++) place[c][0] = x[c];
   collision_fields_external(run->flow->fields, place, 1, t, a);
   for (int c = 0; c < 3; c++) out[c] += a[c][0];
@@ -151,7 +151,7 @@ static bool stays(int which) {
 sim_status collision_flow_pack(collision_run *run, bool whole, uint64_t first_id, double t) {
   collision_flow *f = run->flow;
   const int64_t n = make_moves(run);
-  if (n < 0) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for grains that come and go");
+  if (n < 0) return sim_no_memory("grains that come and go");
   if (whole) SIM_TRY(pack_contacts(run, n));
   for (int which = 0; which < COLLISION_ARRAYS; which++) {
     sim_array array;

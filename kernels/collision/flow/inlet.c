@@ -100,7 +100,7 @@ static sim_status put_obstacles(collision_run *run, const grid *g, const collisi
   }
   for (int64_t k = 0; k < f->newcomers && good; k++)
     good = put_images(run, g, inlet, reach, f->newcomer[k].x, f->newcomer[k].r);
-  return good ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains about an inlet");
+  return good ? SIM_OK : sim_no_memory("the grains about an inlet");
 }
 
 static bool has_room(const collision_run *run, const grid *g, const double x[3], double r) {
@@ -146,7 +146,7 @@ sim_status collision_inlet_come(collision_run *run, int which, const sim_clock *
   while (*brought < due) {
     const uint64_t seed = run->parameters->common.seed, id = (uint64_t)controls[COLLISION_NEXT_ID];
     collision_newcomer *new = collision_flow_more(f->newcomer, f->newcomers, &f->newcomer_room, sizeof *new);
-    if (new == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains of an inlet");
+    if (new == NULL) return sim_no_memory("the grains of an inlet");
     f->newcomer = new;
     new += f->newcomers;
     *new = (collision_newcomer){.inlet = which, .r = collision_radius_of(&inlet->size, seed, id, (size_t)*brought)};
@@ -160,8 +160,7 @@ sim_status collision_inlet_come(collision_run *run, int which, const sim_clock *
       found = has_room(run, &g, new->x, new->r);
     }
     if (!found) return SIM_OK;
-    if (!put_images(run, &g, inlet, reach, new->x, new->r))
-      return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains about an inlet");
+    if (!put_images(run, &g, inlet, reach, new->x, new->r)) return sim_no_memory("the grains about an inlet");
     f->newcomers++;
     (*brought)++;
     controls[COLLISION_NEXT_ID]++;

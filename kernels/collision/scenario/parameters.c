@@ -230,8 +230,6 @@ const sim_table *const *collision_tables_of(const void *parameters) {
 
 sim_status collision_validate(void *parameters, sim_faults *faults) {
   collision_parameters *p = parameters;
-  if (p->common.precision == SIM_MIXED)
-    sim_faults_add(faults, 0, "precision", "expected \"single\" or \"double\", got \"mixed\"");
   collision_check_box(&p->box, faults);
   collision_check_grains(p, faults);
   collision_check_walls(p, faults);

@@ -39,7 +39,7 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
 sim_status collision_parts_list(const collision_parameters *p, const sim_setup *setup, collision_parts *out) {
   *out = (collision_parts){.part = calloc(p->grains.count + p->insert.count + 1, sizeof *out->part),
                            .count = p->grains.count};
-  if (out->part == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the list of grains");
+  if (out->part == NULL) return sim_no_memory("the list of grains");
   sim_status status = SIM_OK;
   for (size_t i = 0; i < p->grains.count && status == SIM_OK; i++) {
     out->part[i].item = &p->grains.items[i];
@@ -343,8 +343,7 @@ sim_status collision_grains_create(const collision_parameters *p, const sim_setu
              .sized = sized,
              .context = context};
   sim_status status = SIM_OK;
-  if (!data || !bounds || !out->material || !m.loose)
-    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu grains", n);
+  if (!data || !bounds || !out->material || !m.loose) status = sim_no_memory("%zu grains", n);
   if (status == SIM_OK) {
     out->mass = data + n;
     for (size_t c = 0; c < 3; c++) {

@@ -91,7 +91,7 @@ static sim_status make_meshes(collision_run *run, const sim_setup *setup) {
   sim_startup("reading meshes", 0, 0);
   collision_triangles *meshes = calloc(run->parameters->walls.count + 1, sizeof *meshes);
   size_t count = 0;
-  if (meshes == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for meshes");
+  if (meshes == NULL) return sim_no_memory("meshes");
   sim_status status = collision_meshes_read(run->parameters, setup, meshes, &count);
   for (size_t i = 0; i < count; i++) run->triangles += meshes[i].count;
   if (status == SIM_OK) status = collision_create_arrays(run);
@@ -155,7 +155,7 @@ static sim_status shortest_contact(const collision_run *run, bool saved, double 
   double *mass = malloc(2 * (all + 1) * sizeof *mass), *radius = mass + all;
   uint64_t *material = malloc((all + 1) * sizeof *material);
   sim_status status = SIM_OK;
-  if (mass == NULL || material == NULL) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu grains", n);
+  if (mass == NULL || material == NULL) status = sim_no_memory("%zu grains", n);
   for (size_t i = 0; i < n && status == SIM_OK; i++) {
     mass[i] = collision_get(run, COLLISION_MASS, 0, (int64_t)i);
     radius[i] = collision_get(run, COLLISION_RADIUS, 0, (int64_t)i);
@@ -267,7 +267,7 @@ static bool any_turns(const collision_run *run) {
 
 /* Now that the grains are known. */
 static void choose_again(collision_run *run, const sim_setup *setup) {
-  const collision_ops_pair *pair = collision_model.ops[setup->backend->kind];
+  const collision_ops_pair *pair = collision_ops_of(setup->backend->kind);
   collision_gas gas;
   if (!run->ops->exact) return;
   run->options.turning = any_turns(run);
@@ -289,7 +289,7 @@ sim_status collision_create_work(collision_run *run, double t) {
                                  .velocity = a[COLLISION_VELOCITY].data,
                                  .spin = a[COLLISION_SPIN].data,
                                  .acceleration = a[COLLISION_ACCELERATION].data,
-                                 .twirl = a[COLLISION_TWIRL].data,
+                                 .angular_acceleration = a[COLLISION_TWIRL].data,
                                  .material = a[COLLISION_MATERIAL].data,
                                  .collisions = a[COLLISION_COLLISIONS].data,
                                  .dissipated = a[COLLISION_DISSIPATED].data,

@@ -54,7 +54,7 @@ static sim_status take_corners(collision_mesh *m, const double *corner) {
   m->corner = malloc((size_t)m->count * 9 * sizeof *m->corner + 1);
   if (sorted == NULL || m->corner == NULL) {
     free(sorted);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
+    return sim_no_memory("a mesh");
   }
   bounds_of(corner, 3 * m->count, m->low, m->high);
   const double extent = fmax(m->high[0] - m->low[0], fmax(m->high[1] - m->low[1], m->high[2] - m->low[2]));
@@ -121,7 +121,7 @@ static sim_status make_boxes(collision_mesh *m) {
     below = m->roots;
   } while (m->roots > 1 && m->levels < COLLISION_MESH_LEVELS);
   m->box = malloc((size_t)m->groups * 48 * sizeof *m->box);
-  if (m->box == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
+  if (m->box == NULL) return sim_no_memory("a mesh");
   below = m->count;
   for (int level = 0; level < m->levels; level++) {
     const int64_t groups = (below + 7) / 8;
@@ -160,7 +160,7 @@ static int compare_coordinates(const void *a, const void *b) {
 static sim_status join_coordinates(const collision_mesh *m, double same, const bool joined[3], corner *out) {
   const int64_t corners = 3 * m->count;
   coordinate *sorted = malloc((size_t)(corners + 1) * sizeof *sorted);
-  if (sorted == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the edges of a mesh");
+  if (sorted == NULL) return sim_no_memory("the edges of a mesh");
   for (int c = 0; c < 3; c++) {
     for (int64_t k = 0; k < corners; k++) {
       const double x = m->corner[3 * k + c];
@@ -219,7 +219,7 @@ static sim_status make_vertices(collision_mesh *m) {
   m->around_first = malloc((size_t)(corners + 1) * sizeof *m->around_first);
   if (sorted == NULL || m->vertex == NULL || m->around == NULL || m->around_first == NULL) {
     free(sorted);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the edges of a mesh");
+    return sim_no_memory("the edges of a mesh");
   }
   /* Corners that meet may lie apart by two roundings in single precision, and by little beside the shortest edge. */
   const double shortest = shortest_edge(m), close = fmin(2 * (double)FLT_EPSILON * largest_of(m), 1e-3 * shortest);
@@ -252,7 +252,7 @@ static sim_status make_vertices(collision_mesh *m) {
 /* The ball about the middle of the box about a triangle; 1e-9 is more than rounding. */
 static sim_status make_balls(collision_mesh *m) {
   m->bound = malloc((size_t)m->count * 4 * sizeof *m->bound + 1);
-  if (m->bound == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
+  if (m->bound == NULL) return sim_no_memory("a mesh");
   for (int64_t i = 0; i < m->count; i++) {
     const double *p = m->corner + 9 * i;
     double *ball = m->bound + 4 * i;
@@ -269,7 +269,7 @@ static sim_status make_balls(collision_mesh *m) {
 
 sim_status collision_mesh_create(const collision_triangles *triangles, const double period[3], collision_mesh **out) {
   collision_mesh *m = *out = calloc(1, sizeof *m);
-  if (m == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
+  if (m == NULL) return sim_no_memory("a mesh");
   if (triangles->count > (int64_t)1 << MESH_TRIANGLE_BITS) {
     collision_mesh_destroy(out);
     return sim_fail(SIM_ERR_SCENARIO, "a mesh has more than 2.6e8 triangles");

@@ -28,7 +28,7 @@ static sim_status read_whole(const char *path, char **out, size_t *size) {
   *out = *size < sim_backend_cpu.memory_free() ? malloc(*size + 1) : NULL;
   sim_status status = SIM_OK;
   if (*out == NULL)
-    status = sim_fail(SIM_ERR_NO_MEMORY, "%s: no memory for %zu bytes", path, *size);
+    status = sim_no_memory("%zu bytes of %s", *size, path);
   else if (fread(*out, 1, *size, file) != *size)
     status = sim_fail(SIM_ERR_IO, "%s: cannot be read", path);
   else
@@ -60,7 +60,7 @@ static sim_status add(const char *path, int64_t number, collision_triangles *out
   if (out->count == *room) {
     *room = *room > 0 ? 2 * *room : 1024;
     double *more = realloc(out->corner, (size_t)*room * 9 * sizeof *more);
-    if (more == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "%s: no memory for its triangles", path);
+    if (more == NULL) return sim_no_memory("the triangles of %s", path);
     out->corner = more;
   }
   memcpy(out->corner + 9 * out->count++, corner, 9 * sizeof *corner);
@@ -216,7 +216,7 @@ static edge edge_of(const double *a, const double *b) {
 sim_status collision_triangles_closed(const collision_triangles *triangles) {
   const size_t count = (size_t)triangles->count * 3;
   edge *edges = malloc((count + 1) * sizeof *edges);
-  if (edges == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the edges of a mesh");
+  if (edges == NULL) return sim_no_memory("the edges of a mesh");
   for (size_t k = 0; k < count; k++) {
     const double *corner = triangles->corner + 9 * (k / 3);
     edges[k] = edge_of(corner + 3 * (k % 3), corner + 3 * ((k + 1) % 3));

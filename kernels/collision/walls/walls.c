@@ -177,7 +177,7 @@ sim_status collision_meshes_read(const collision_parameters *p, const sim_setup 
 sim_status collision_meshes_count(const collision_parameters *p, const sim_setup *setup, int64_t *triangles) {
   collision_triangles *meshes = calloc(p->walls.count + 1, sizeof *meshes);
   size_t count = 0;
-  if (meshes == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for meshes");
+  if (meshes == NULL) return sim_no_memory("meshes");
   sim_status status = collision_meshes_read(p, setup, meshes, &count);
   *triangles = 0;
   for (size_t i = 0; i < count; i++) *triangles += meshes[i].count;
@@ -200,7 +200,7 @@ sim_status collision_meshes_create(collision_run *run, double largest) {
     const int64_t first = at;
     while (at < total && corner[10 * at + 9] == (double)run->mesh_count) at++;
     collision_triangles triangles = {.corner = malloc((size_t)(at - first + 1) * 9 * sizeof(double)), at - first};
-    if (triangles.corner == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a mesh");
+    if (triangles.corner == NULL) return sim_no_memory("a mesh");
     for (int64_t i = first; i < at; i++)
       memcpy(triangles.corner + 9 * (i - first), corner + 10 * i, 9 * sizeof *corner);
     sim_status status = triangles.count > 0

@@ -169,7 +169,7 @@ sim_status fft_plan_create(int64_t n, fft_kind kind, bool single, sim_isa isa, f
   *out = NULL;
   if (n < 1 || n > FFT_LENGTH_MAX) return sim_fail(SIM_ERR_INTERNAL, "transform of %lld points", (long long)n);
   fft_plan *plan = calloc(1, sizeof *plan);
-  if (!plan) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!plan) return sim_no_memory("a transform");
   plan->n = n;
   plan->kind = kind;
   plan->single = single;
@@ -193,8 +193,8 @@ sim_status fft_plan_create(int64_t n, fft_kind kind, bool single, sim_isa isa, f
   *out = plan;
   if (good) return SIM_OK;
   fft_plan_destroy(out);
-  return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a transform of %lld points, which takes %.3g bytes", (long long)n,
-                  fft_plan_bytes(n, kind, single) + fft_work_size(n));
+  return sim_no_memory("a transform of %lld points, which takes %.3g bytes", (long long)n,
+                       fft_plan_bytes(n, kind, single) + fft_work_size(n));
 }
 
 void fft_plan_destroy(fft_plan **plan) {

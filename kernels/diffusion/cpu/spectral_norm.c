@@ -21,14 +21,14 @@ sim_status diffusion_norm_create(const diffusion_spectral *s, diffusion_norm **o
   }
   if (!norm || !norm->along || !norm->partial) {
     diffusion_norm_destroy(out);
-    return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+    return sim_no_memory("the sums");
   }
   for (int64_t i = 0; i < s->row_points * lanes; i++) {
     const int64_t lane = i % lanes, entry = s->packing == FFT_TWO_REAL ? i : i / lanes * s->group + lane % s->group;
     if (is_last(s, i / lanes))
       norm->along[i] = 1;
     else if (entry < stored)
-      norm->along[i] = diffusion_weight(s, X, s->grid.kind[X] == FFT_SINE ? n - entry : entry);
+      norm->along[i] = diffusion_weight(s, X, s->grid.boundary[X] == GRID_FIXED ? n - entry : entry);
   }
   return SIM_OK;
 }

@@ -20,7 +20,7 @@ sim_status nbody_evaluator_create(const sim_expr *expr, const char *uniform, sim
                                   nbody_evaluator **out) {
   bool one[SIM_EXPR_INPUTS_MAX] = {false};
   nbody_evaluator *f = *out = calloc(1, sizeof *f);
-  if (f == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for functions of bodies");
+  if (f == NULL) return sim_no_memory("functions of bodies");
   f->inputs = sim_expr_input_count(expr);
   f->outputs = sim_expr_output_count(expr);
   f->threads = threads;

@@ -35,7 +35,7 @@ static sim_status create_fields(nbody_functions *f) {
     SIM_TRY(create_part(options, forces, 1, &f->potential));
   }
   f->observe = calloc(observe_count(options) + 1, sizeof *f->observe);
-  if (f->observe == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for functions of bodies");
+  if (f->observe == NULL) return sim_no_memory("functions of bodies");
   for (size_t i = 0; i < observe_count(options); i++)
     SIM_TRY(
         nbody_evaluator_create(options->observe->items[i].expr, "t", options->isa, options->threads, &f->observe[i]));
@@ -45,7 +45,7 @@ static sim_status create_fields(nbody_functions *f) {
 sim_status nbody_functions_create(const nbody_options *options, const nbody_state *state, double *terms,
                                   double *partial, nbody_functions **out) {
   nbody_functions *f = *out = calloc(1, sizeof *f);
-  if (f == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for functions of bodies");
+  if (f == NULL) return sim_no_memory("functions of bodies");
   *f = (nbody_functions){.options = *options, .terms = terms, .partial = partial};
   if (state != NULL) f->state = *state;
   sim_status status = create_fields(f);

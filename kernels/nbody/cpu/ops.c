@@ -44,7 +44,7 @@ static void destroy(nbody_work **work) {
 static sim_status create(const nbody_options *options, const nbody_state *state, nbody_forces forces,
                          nbody_work **out) {
   nbody_work *w = *out = calloc(1, sizeof *w);
-  if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the integrator");
+  if (w == NULL) return sim_no_memory("the integrator");
   w->options = *options;
   w->state = *state;
   w->forces = forces;

@@ -105,7 +105,7 @@ sim_status nbody_cuda_functions_write(const nbody_options *options, bool single,
   SIM_TRY(sim_expr_emit_prelude(text));
   if (options->laws.external) SIM_TRY(add_external(options, real, text));
   if (options->observe && options->observe->count > 0) SIM_TRY(add_observe(options->observe, real, text));
-  return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function") : SIM_OK;
+  return text->failed ? sim_no_memory("the text of a function") : SIM_OK;
 }
 
 sim_source nbody_cuda_functions_source(const sim_bytes *text) {

@@ -27,7 +27,7 @@ static double bytes_of(const nbody_work *w, double reals, double doubles) {
 }
 
 void nbody_cuda_external_finish(nbody_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_external_finish", "force", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_external_finish", "force", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   nbody_launch(&kernel, bytes_of(w, w->options.jerk ? 6 : 3, w->options.jerk ? 6 : 3), grid_of(w), EXTERNAL_THREADS,
                (finish_kernel *)w->functions.finish, w->raw, s->acceleration, s->jerk, s->position, s->velocity, s->n,
@@ -35,28 +35,28 @@ void nbody_cuda_external_finish(nbody_work *w) {
 }
 
 void nbody_cuda_external_kick(nbody_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_external_kick", "kick and drift", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_external_kick", "kick and drift", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   nbody_launch(&kernel, bytes_of(w, 9, 3), grid_of(w), EXTERNAL_THREADS, (kick_kernel *)w->functions.kick, w->raw,
                s->position, s->velocity, s->acceleration, s->n, dt, 0.0, w->t);
 }
 
 void nbody_cuda_external_kick_drift(nbody_work *w, double kick, double drift) {
-  static const sim_cuda_kernel kernel = {"nbody_external_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_external_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   nbody_launch(&kernel, bytes_of(w, 12, 3), grid_of(w), EXTERNAL_THREADS, (kick_kernel *)w->functions.kick_drift,
                w->raw, s->position, s->velocity, s->acceleration, s->n, kick, drift, w->t);
 }
 
 void nbody_cuda_external_correct(nbody_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_external_correct", "predict and correct", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_external_correct", "predict and correct", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   nbody_launch(&kernel, bytes_of(w, 18, 6), grid_of(w), EXTERNAL_THREADS, (correct_kernel *)w->functions.correct,
                w->raw, s->position, s->velocity, s->acceleration, s->jerk, w->x0, w->v0, w->a0, w->j0, s->n, dt, w->t);
 }
 
 void nbody_cuda_external_energy(nbody_work *w, double t) {
-  static const sim_cuda_kernel kernel = {"nbody_external_energy", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_external_energy", "observe", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   const int blocks = nbody_partials(s->n);
   nbody_launch(&kernel, (double)s->n * 7 * real_bytes(w), dim3((unsigned)blocks), NBODY_PARTIAL_BODIES,
@@ -70,8 +70,8 @@ typedef void observe_kernel(int, const void *, const void *, const void *, const
 typedef void gather_kernel(const double *, int, double *);
 
 sim_status nbody_cuda_observe(nbody_work *w, double t, double *values) {
-  static const sim_cuda_kernel mapping = {"nbody_observe", "observe", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel gathering = {"nbody_gather", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel mapping = {"nbody_observe", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel gathering = {"nbody_gather", "observe", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   const sim_function_map *map = w->options.observe;
   if (map == NULL || map->count == 0) return SIM_OK;

@@ -13,8 +13,8 @@
 bool nbody_cuda_overlaps();
 
 template <typename... Parameters, typename... Arguments>
-void nbody_launch(const sim_cuda_kernel *kernel, double amount, dim3 grid, unsigned threads,
-                  void (*function)(Parameters...), Arguments... arguments) {
+void nbody_launch(const sim_kernel *kernel, double amount, dim3 grid, unsigned threads, void (*function)(Parameters...),
+                  Arguments... arguments) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;

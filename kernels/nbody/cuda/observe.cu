@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out) {
-  static const sim_cuda_kernel kernel = {"nbody_sum_bodies", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_sum_bodies", "observe", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   const bool external = w->functions.energy != nullptr;
   if (external) nbody_cuda_external_energy(w, t);
@@ -121,8 +121,8 @@ static __global__ void narrow(int pass, fractions wanted, nbody_search *search) 
 }
 
 template <typename real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
-  static const sim_cuda_kernel weighing = {"nbody_weigh", "observe", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel narrowing = {"nbody_narrow", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel weighing = {"nbody_weigh", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel narrowing = {"nbody_narrow", "observe", SIM_LIMIT_BYTES};
   const int64_t n = w->state.n;
   const int blocks = nbody_partials(n), most = 4 * sim_cuda_multiprocessors();
   fractions wanted;
@@ -183,7 +183,7 @@ static double least_of_partials(nbody_work *w) {
 }
 
 double nbody_cuda_step_softened(nbody_work *w, double eta) {
-  static const sim_cuda_kernel kernel = {"nbody_softened_step", "time step", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_softened_step", "time step", SIM_LIMIT_BYTES};
   nbody_cuda_finish(w);
   sim_cuda_begin(&kernel);
   softened<<<(unsigned)nbody_partials(w->state.n), THREADS, 0, stream()>>>((int)w->state.n, w->state.acceleration,
@@ -193,7 +193,7 @@ double nbody_cuda_step_softened(nbody_work *w, double eta) {
 }
 
 double nbody_cuda_step_aarseth(nbody_work *w, double eta, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_aarseth_step", "time step", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_aarseth_step", "time step", SIM_LIMIT_BYTES};
   nbody_cuda_finish(w);
   sim_cuda_begin(&kernel);
   aarseth<<<(unsigned)nbody_partials(w->state.n), THREADS, 0, stream()>>>((int)w->state.n, w->state.acceleration,

@@ -12,7 +12,7 @@ template <typename Op> static __global__ void over_partials(const double *partia
 }
 
 template <typename Op> void nbody_reduce_partials(const double *partial, int quantities, int count, double *result) {
-  static const sim_cuda_kernel kernel = {"nbody_over_partials", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_over_partials", "observe", SIM_LIMIT_BYTES};
   sim_cuda_begin(&kernel);
   over_partials<Op>
       <<<(unsigned)quantities, NBODY_PARTIAL_BODIES, 0, (cudaStream_t)sim_cuda_stream()>>>(partial, count, result);

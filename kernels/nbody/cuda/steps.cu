@@ -77,7 +77,7 @@ static double raw_bytes(const nbody_work *w) {
 }
 
 void nbody_cuda_finish(nbody_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_finish", "force", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_finish", "force", SIM_LIMIT_BYTES};
   if (w->raw.kind == NBODY_FORCE_FINAL) return;
   if (w->functions.finish != nullptr) {
     nbody_cuda_external_finish(w);
@@ -91,7 +91,7 @@ void nbody_cuda_finish(nbody_work *w) {
 }
 
 template <typename real> void nbody_cuda_kick(nbody_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_kick", "kick and drift", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_kick", "kick and drift", SIM_LIMIT_BYTES};
   if (w->state.jerk != NULL) nbody_cuda_finish(w); /* the jerk is raw as well */
   if (w->functions.kick != nullptr && w->raw.kind != NBODY_FORCE_FINAL) {
     nbody_cuda_external_kick(w, dt);
@@ -107,14 +107,14 @@ template <typename real> void nbody_cuda_kick(nbody_work *w, double dt) {
 }
 
 template <typename real> void nbody_cuda_drift(nbody_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_drift", "kick and drift", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_drift", "kick and drift", SIM_LIMIT_BYTES};
   const size_t components = components_of(w);
   nbody_launch(&kernel, (double)components * 3 * sizeof(real), grid_of(components), THREADS, drift<real>,
                (real *)w->state.position, (const real *)w->state.velocity, components, dt);
 }
 
 template <typename real> void nbody_cuda_kick_drift(nbody_work *w, double kicked, double drifted) {
-  static const sim_cuda_kernel kernel = {"nbody_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
   if (w->state.jerk != NULL) nbody_cuda_finish(w); /* the jerk is raw as well */
   if (w->functions.kick_drift != nullptr && w->raw.kind != NBODY_FORCE_FINAL) {
     nbody_cuda_external_kick_drift(w, kicked, drifted);
@@ -129,7 +129,7 @@ template <typename real> void nbody_cuda_kick_drift(nbody_work *w, double kicked
 }
 
 template <typename real> void nbody_cuda_predict(nbody_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_predict", "predict and correct", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_predict", "predict and correct", SIM_LIMIT_BYTES};
   const size_t components = components_of(w);
   nbody_cuda_finish(w);
   nbody_launch(&kernel, (double)components * (6 * sizeof(real) + 32), grid_of(components), THREADS, predict<real>,
@@ -138,7 +138,7 @@ template <typename real> void nbody_cuda_predict(nbody_work *w, double dt) {
 }
 
 template <typename real> void nbody_cuda_correct(nbody_work *w, double dt) {
-  static const sim_cuda_kernel kernel = {"nbody_correct", "predict and correct", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_correct", "predict and correct", SIM_LIMIT_BYTES};
   if (w->functions.correct != nullptr && w->raw.kind != NBODY_FORCE_FINAL) {
     nbody_cuda_external_correct(w, dt);
     return;

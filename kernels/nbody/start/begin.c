@@ -53,7 +53,7 @@ static sim_status fill_array(nbody_run *run, const sim_setup *setup, double *con
 
 static sim_status fill_bodies(nbody_run *run, const nbody_bodies *bodies, const sim_setup *setup) {
   void *stage = malloc(sim_buffer_bytes(&run->position));
-  if (stage == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %" PRId64 " bodies", run->n);
+  if (stage == NULL) return sim_no_memory("%" PRId64 " bodies", run->n);
   sim_status status = fill_array(run, setup, &bodies->mass, 1, "mass", stage, &run->mass);
   if (status == SIM_OK) status = fill_array(run, setup, bodies->position, 3, "position", stage, &run->position);
   if (status == SIM_OK) status = fill_array(run, setup, bodies->velocity, 3, "velocity", stage, &run->velocity);
@@ -90,7 +90,7 @@ static double spread_of(const nbody_bodies *bodies, int64_t n) {
 sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup,
                        const nbody_sections *sections) {
   nbody_bodies bodies;
-  if (!(sections->n < 0x1p40)) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %.9g bodies", sections->n);
+  if (!(sections->n < 0x1p40)) return sim_no_memory("%.9g bodies", sections->n);
   run->n = (int64_t)sections->n;
   run->species_count = nbody_sections_species(sections, run->species);
   SIM_TRY(nbody_create_arrays(run, setup));
@@ -111,7 +111,7 @@ static sim_status fetch(const nbody_run *run, const sim_buffer *buffer, const vo
   *copy = NULL;
   if (buffer->space == SIM_SPACE_HOST) return SIM_OK;
   *out = *copy = malloc(sim_buffer_bytes(buffer));
-  if (*copy == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %" PRId64 " bodies", run->n);
+  if (*copy == NULL) return sim_no_memory("%" PRId64 " bodies", run->n);
   return run->backend->copy(*copy, buffer->data, sim_buffer_bytes(buffer));
 }
 

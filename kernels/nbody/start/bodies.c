@@ -43,7 +43,7 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
 sim_status nbody_sections_list(const nbody_parameters *p, const sim_setup *setup, nbody_sections *out) {
   *out = (nbody_sections){0};
   out->section = calloc(2 * p->bodies.count + 1, sizeof *out->section);
-  if (out->section == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the list of bodies");
+  if (out->section == NULL) return sim_no_memory("the list of bodies");
   for (size_t i = 0; i < p->bodies.count; i++) {
     const sim_item *item = &p->bodies.items[i];
     nbody_section part = {.item = item, .species = ((const nbody_group *)item->data)->species};
@@ -269,7 +269,7 @@ sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup
   const size_t n = (size_t)sections->n, room = n + sim_reduce_blocks(n);
   double *data = calloc(7 * n, sizeof *data), *scratch = calloc(room, sizeof *scratch);
   sim_status status = SIM_OK;
-  if (data == NULL || scratch == NULL) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for %zu bodies", n);
+  if (data == NULL || scratch == NULL) status = sim_no_memory("%zu bodies", n);
   int64_t id = 0;
   for (size_t i = 0; i < sections->count && status == SIM_OK; i++) {
     nbody_bodies part = {.n = sections->section[i].n, .id = id, .mass = data + id};

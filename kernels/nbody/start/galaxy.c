@@ -119,7 +119,7 @@ static void fill_distribution(sphere_model *m) {
 
 static sim_status sphere_model_create(sphere_model **out) {
   *out = calloc(1, sizeof **out);
-  return *out != NULL ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for a galaxy's tables");
+  return *out != NULL ? SIM_OK : sim_no_memory("a galaxy's tables");
 }
 
 static void draw_sphere(const nbody_maker *maker, const sphere_model *m, nbody_bodies *part) {
@@ -308,7 +308,7 @@ sim_status nbody_make_disk(const nbody_maker *maker, const nbody_exponential_dis
   disk_model *m = calloc(1, sizeof *m);
   if (m == NULL) {
     free(halo);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for a galaxy's tables");
+    return sim_no_memory("a galaxy's tables");
   }
   const double thickness = isnan(disk->thickness) ? 0.1 * disk->radius : disk->thickness;
   const double most = disk_cutoff(disk) / disk->radius;

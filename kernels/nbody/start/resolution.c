@@ -81,7 +81,7 @@ static sim_status refuse_merged(const rounding *r, bool state, double least) {
   while ((double)size < 1.5 * (double)n) size *= 2;
   uint32_t *table = calloc(size, sizeof *table); /* body + 1; 0: none */
   sim_status status = SIM_OK;
-  if (table == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %" PRId64 " bodies", n);
+  if (table == NULL) return sim_no_memory("%" PRId64 " bodies", n);
   for (int64_t i = 0; i < n && status == SIM_OK; i++) {
     uint64_t at = hash_of(r, i) & (size - 1);
     while (table[at] != 0 && !same(r, (int64_t)table[at] - 1, i)) at = (at + 1) & (size - 1);

@@ -116,7 +116,7 @@ LANES_INLINE vreal v_polynomial(const real *c, int n, vreal x) {
 
 /* Words of one lane each, from those of the even and of the odd lanes. */
 typedef vword vbits;
-LANES_INLINE vbits v_words(vwide even, vwide odd) {
+LANES_INLINE vbits v_low_bits(vwide even, vwide odd) {
 #if OPTION_ISA == 2
   return (vbits)_mm512_mask_shuffle_epi32((__m512i)even, 0xaaaa, (__m512i)odd, _MM_PERM_CCAA);
 #else
@@ -124,7 +124,7 @@ LANES_INLINE vbits v_words(vwide even, vwide odd) {
 #endif
 }
 /* Likewise of the upper halves. */
-LANES_INLINE vbits v_highs(vwide even, vwide odd) {
+LANES_INLINE vbits v_high_bits(vwide even, vwide odd) {
 #if OPTION_ISA == 2
   return (vbits)_mm512_mask_shuffle_epi32((__m512i)odd, 0x5555, (__m512i)even, _MM_PERM_DDBB);
 #else
@@ -192,11 +192,11 @@ LANES_INLINE void v_sincos(vreal t, vreal *sine, vreal *cosine) {
 #else
 
 typedef vwide vbits; /* the word is the lower half */
-LANES_INLINE vbits v_words(vwide low, vwide unused) {
+LANES_INLINE vbits v_low_bits(vwide low, vwide unused) {
   (void)unused;
   return low & 0xffffffffu;
 }
-LANES_INLINE vbits v_highs(vwide high, vwide unused) {
+LANES_INLINE vbits v_high_bits(vwide high, vwide unused) {
   (void)unused;
   return high >> 32;
 }

@@ -1,15 +1,15 @@
-/* Steps of assets that are no geometric Brownian motions; for path.c alone. See option_mover. */
+/* Steps of assets that are no geometric Brownian motions; for path.c alone. See option_dynamics. */
 #ifndef OPTION_MOTION_H
 #define OPTION_MOTION_H
 
 #include "engine/expr/expr.h"
-#include "kernels/option/cpu/track.h"
+#include "kernels/option/cpu/features.h"
 
 #define INVERSE_LN2 ((real)1.4426950408889634074)
 #define NATURAL_2 ((real)0.69314718055994530942)
 
 /* Heston's step: returns the growth of x beside its drift. `w` is the word of the variance. */
-static inline vreal heston_step(const option_mover *m, track *t, vreal normal, vbits w, vreal *vol) {
+static inline vreal heston_step(const option_dynamics *m, track *t, vreal normal, vbits w, vreal *vol) {
   const vreal v = t->v, mean = v * (real)m->keep + (real)m->pull, variance = v * (real)m->spread + (real)m->floor;
   const vreal psi = variance / (mean * mean), one = v_set(1);
   const vwhole quadratic = psi <= (real)1.5;
@@ -32,7 +32,7 @@ static inline vreal heston_step(const option_mover *m, track *t, vreal normal, v
          INVERSE_LN2;
 }
 
-static inline vreal grid_sigma(const option_mover *m, int step, vreal price) {
+static inline vreal grid_sigma(const option_dynamics *m, int step, vreal price) {
   const double *row = m->row + (size_t)step * (size_t)m->nodes;
   vreal sigma = v_set((real)row[0]);
   for (int k = 0; k + 1 < m->nodes; k++) {
@@ -43,7 +43,7 @@ static inline vreal grid_sigma(const option_mover *m, int step, vreal price) {
 }
 
 /* `unsound`: lanes whose volatility is none. */
-static inline vreal local_step(const option_mover *m, int step, vreal price, vreal normal, void *scratch, vreal *vol,
+static inline vreal local_step(const option_dynamics *m, int step, vreal price, vreal normal, void *scratch, vreal *vol,
                                vwhole *unsound) {
   vreal sigma;
   if (m->motion == OPTION_LOCAL_GRID) {
@@ -58,19 +58,19 @@ static inline vreal local_step(const option_mover *m, int step, vreal price, vre
   return *vol * normal - sigma * sigma * ((real)(m->dt / 2) * INVERSE_LN2);
 }
 
-static inline vreal jump_sum(const option_mover *m, const words *w, bool mirrored) {
-  const vreal u = v_uniform(w->word[0]);
+static inline vreal jump_sum(const option_dynamics *m, const bits4 *w, bool mirrored) {
+  const vreal u = v_uniform(w->bits[0]);
   vreal count = v_set(0), z[2];
   for (int k = 0; k < m->jumps; k++) count += v_zero_unless_positive((real)m->above[k] - u, v_set(1));
-  two_normals(w->word[2], w->word[3], z);
+  two_normals(w->bits[2], w->bits[3], z);
   const vreal spread =
       v_root(v_max(count, v_set((real)1e-30))) * (real)(mirrored ? -m->jump_deviation : m->jump_deviation);
   return v_zero_unless_positive(count, v_fma(spread, z[0], count * (real)m->jump_mean));
 }
 
 /* x after the step, and the step's deviation for what happens within it; words: of the variance and of the jumps. */
-static inline vreal moved(const option_mover *m, const option_variant *v, double spot, bool far, int step, track *t,
-                          vreal drift, vreal normal, vbits variance, const words *jump, void *scratch, vreal *vol,
+static inline vreal moved(const option_dynamics *m, const option_variant *v, double spot, bool far, int step, track *t,
+                          vreal drift, vreal normal, vbits variance, const bits4 *jump, void *scratch, vreal *vol,
                           vwhole *unsound) {
   vreal x = t->x + drift;
   if (m->motion == OPTION_HESTON)

@@ -1,6 +1,6 @@
 /* The kernel of path.h, compiled once for each instruction set and precision. */
 #include "kernels/option/cpu/joint.h"
-#include "kernels/option/cpu/match.h"
+#include "kernels/option/cpu/moments.h"
 #include "kernels/option/cpu/quasi.h"
 
 #include <math.h>
@@ -10,17 +10,17 @@
 typedef struct workspace {
   vreal z[OPTION_ASSETS_MAX][4];
   vbits high[OPTION_ASSETS_MAX][4], low[OPTION_ASSETS_MAX][4], variance[OPTION_ASSETS_MAX][4];
-  words jump[2];
+  bits4 jump[2];
   vwhole unsound; /* lanes with a local volatility that is none */
   int turn;       /* number of the path's words where paths share them */
   track track[];  /* [variants][assets] */
 } workspace;
-_Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE && sizeof(track) <= OPTION_SCRATCH_TRACK,
+_Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE && sizeof(track) <= OPTION_SCRATCH_ASSET,
                "the scratch is large enough");
 
 /* Behind the tracks: the slopes [variants][tangents], the bridges or the moments, a program's room. */
 static inline slope *slopes(const option_paths *p, workspace *w) {
-  return (slope *)(void *)((char *)w + OPTION_SCRATCH_BASE + p->assets * p->variants * OPTION_SCRATCH_TRACK);
+  return (slope *)(void *)((char *)w + OPTION_SCRATCH_BASE + p->assets * p->variants * OPTION_SCRATCH_ASSET);
 }
 
 static inline vreal *bridges(const option_paths *p, workspace *w) {
@@ -31,7 +31,7 @@ static inline match *matches(const option_paths *p, workspace *w) { return (matc
 
 static inline void *program_room(const option_paths *p, workspace *w) {
   const size_t points = p->quasi != NULL ? option_bridge_scratch(p->assets, p->steps) : 0;
-  return (char *)bridges(p, w) + (p->matched ? option_match_scratch(p->assets, p->steps) : points);
+  return (char *)bridges(p, w) + (p->matched ? option_moments_scratch(p->assets, p->steps) : points);
 }
 
 /* Of the four steps from 4 * group on. */
@@ -44,13 +44,13 @@ static void quasi_group(const option_paths *p, int scramble, uint32_t index, int
       w->z[a][(w->turn + i) & 3] = at[1] - at[0];
       if (variance >= 0)
         w->variance[a][(w->turn + i) & 3] =
-            sobol_words(p->quasi, scramble, index, (4 * group + i) * p->quasi->each + variance);
+            sobol_bits(p->quasi, scramble, index, (4 * group + i) * p->quasi->each + variance);
     }
   }
 }
 
 /* The word whose normal by inversion is the sum of two words' over sqrt(2). */
-static vbits joined_words(vbits a, vbits b) {
+static vbits joined_bits(vbits a, vbits b) {
   const vreal sum = inverse_normal(a) + inverse_normal(b);
   vbits word;
   for (int lane = 0; lane < LANES; lane++)
@@ -61,15 +61,15 @@ static vbits joined_words(vbits a, vbits b) {
 /* Of four steps, each of which is two fine ones. */
 static void draw_halves(const option_paths *p, const stream *s, uint32_t group, workspace *w) {
   for (uint32_t a = 0; a < (uint32_t)p->assets; a++) {
-    const bool heston = p->variant[0].mover != NULL && p->variant[0].mover[a].motion == OPTION_HESTON;
+    const bool heston = p->variant[0].dynamics != NULL && p->variant[0].dynamics[a].motion == OPTION_HESTON;
     for (uint32_t half = 0; half < 2; half++) {
       vreal z[4];
       four_normals(s, 2 * group + half, OPTION_DRAW_NORMAL + a, z);
-      words v;
-      if (heston) v = random_words(s, 2 * group + half, OPTION_DRAW_VARIANCE + a);
+      bits4 v;
+      if (heston) v = random_bits(s, 2 * group + half, OPTION_DRAW_VARIANCE + a);
       for (uint32_t i = 0; i < 2; i++) {
         w->z[a][2 * half + i] = (z[2 * i] + z[2 * i + 1]) * (real)0.70710678118654752440;
-        if (heston) w->variance[a][2 * half + i] = joined_words(v.word[2 * i], v.word[2 * i + 1]);
+        if (heston) w->variance[a][2 * half + i] = joined_bits(v.bits[2 * i], v.bits[2 * i + 1]);
       }
     }
   }
@@ -78,10 +78,11 @@ static void draw_halves(const option_paths *p, const stream *s, uint32_t group, 
 static void draw_group(const option_paths *p, const stream *s, uint32_t group, unsigned need, workspace *w) {
   for (uint32_t a = 0; a < (uint32_t)p->assets; a++) {
     if (p->quasi == NULL && !p->halved) four_normals(s, group, OPTION_DRAW_NORMAL + a, w->z[a]);
-    if (need & NEED_HIGH) memcpy(w->high[a], random_words(s, group, OPTION_DRAW_HIGH + a).word, sizeof w->high[a]);
-    if (need & NEED_LOW) memcpy(w->low[a], random_words(s, group, OPTION_DRAW_LOW + a).word, sizeof w->low[a]);
-    if (p->quasi == NULL && !p->halved && p->variant[0].mover != NULL && p->variant[0].mover[a].motion == OPTION_HESTON)
-      memcpy(w->variance[a], random_words(s, group, OPTION_DRAW_VARIANCE + a).word, sizeof w->variance[a]);
+    if (need & NEED_HIGH) memcpy(w->high[a], random_bits(s, group, OPTION_DRAW_HIGH + a).bits, sizeof w->high[a]);
+    if (need & NEED_LOW) memcpy(w->low[a], random_bits(s, group, OPTION_DRAW_LOW + a).bits, sizeof w->low[a]);
+    if (p->quasi == NULL && !p->halved && p->variant[0].dynamics != NULL &&
+        p->variant[0].dynamics[a].motion == OPTION_HESTON)
+      memcpy(w->variance[a], random_bits(s, group, OPTION_DRAW_VARIANCE + a).bits, sizeof w->variance[a]);
   }
   if (p->halved) draw_halves(p, s, group, w);
 }
@@ -126,19 +127,19 @@ static void any_step(const option_paths *p, const stream *own, int step, int at,
   for (int a = 0; a < p->assets; a++) {
     vreal normal = w->z[0][word] * cholesky[a * p->assets];
     for (int b = 1; b <= a; b++) normal += w->z[b][word] * cholesky[a * p->assets + b];
-    if (p->variant[0].mover != NULL && p->variant[0].mover[a].jumps > 0)
+    if (p->variant[0].dynamics != NULL && p->variant[0].dynamics[a].jumps > 0)
       for (int half = 0; half <= p->halved; half++)
         w->jump[half] =
-            random_words(own, (uint32_t)(p->halved ? 2 * step + half : step), (uint32_t)(OPTION_DRAW_JUMP + a));
+            random_bits(own, (uint32_t)(p->halved ? 2 * step + half : step), (uint32_t)(OPTION_DRAW_JUMP + a));
     for (int v = 0; v < p->variants; v++) {
       const option_variant *variant = &p->variant[v];
       const int i = step * p->assets + a;
       track *t = &w->track[v * p->assets + a];
       vreal next, vol = v_set(((const real *)variant->vol)[i]), drift = v_set(((const real *)variant->drift)[i]);
-      if (variant->mover == NULL)
+      if (variant->dynamics == NULL)
         next = v_fma(vol, normal, t->x + drift);
       else
-        next = moved(&variant->mover[a], variant, variant->spot[a], p->far, step, t, drift, normal,
+        next = moved(&variant->dynamics[a], variant, variant->spot[a], p->far, step, t, drift, normal,
                      w->variance[a][word], w->jump, program_room(p, w), &vol, &w->unsound);
       if (need & (NEED_HIGH | NEED_LOW)) follow_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w);
       if (need & NEED_SINGLES) single_features(p, step, a, t, next, vol, variant, out + v * p->features, at);
@@ -174,7 +175,7 @@ static bool any_paths(const option_paths *p, uint64_t first, int count, unsigned
       for (int a = 0; a < p->assets; a++) {
         track *t = &w->track[v * p->assets + a];
         *t = begin_track();
-        if (p->variant[v].mover != NULL) t->v = v_set((real)p->variant[v].mover[a].v);
+        if (p->variant[v].dynamics != NULL) t->v = v_set((real)p->variant[v].dynamics[a].v);
       }
     memset(slopes(p, w), 0, option_tangent_scratch(p->tangents, p->variants));
     w->unsound = (vwhole){0};
@@ -196,7 +197,7 @@ static bool any_paths(const option_paths *p, uint64_t first, int count, unsigned
                 : slope_value(p, t, &slopes(p, w)[v * p->tangents + feature->tangent - 1], feature, spot);
         memcpy((real *)out[v * p->features + f] + at, &value, sizeof value);
       }
-    if (p->variant[0].mover != NULL) sound &= !any_unsound(w->unsound, count - at);
+    if (p->variant[0].dynamics != NULL) sound &= !any_unsound(w->unsound, count - at);
   }
   return sound;
 }
@@ -299,7 +300,7 @@ bool OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const 
   int curved, flat;
   for (int f = 0; f < p->features; f++) need |= 1u << p->feature[f].kind;
   const bool two = p->variants == 2, logs = need & NEED_LOGS, sum = need & NEED_SUM;
-  const bool lean = p->assets == 1 && p->variants <= 2 && p->variant[0].mover == NULL && p->quasi == NULL &&
+  const bool lean = p->assets == 1 && p->variants <= 2 && p->variant[0].dynamics == NULL && p->quasi == NULL &&
                     p->mrg == NULL && !p->halved && p->skip == 0 && !p->matched &&
                     !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&
                     lean_tangents(p, need, &curved, &flat);

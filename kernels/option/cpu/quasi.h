@@ -8,7 +8,7 @@ enum { LANE_BITS = LANES == 2 ? 1 : LANES == 4 ? 2 : LANES == 8 ? 3 : 4 };
 _Static_assert(1 << LANE_BITS == LANES, "the lanes are counted right");
 
 /* Words of one dimension of the points index, index + 1, ...; index is a multiple of the lanes. */
-LANES_INLINE vbits sobol_words(const option_quasi *q, int scramble, uint32_t index, int dimension) {
+LANES_INLINE vbits sobol_bits(const option_quasi *q, int scramble, uint32_t index, int dimension) {
   const size_t at = (size_t)scramble * (size_t)q->dimensions + (size_t)dimension;
   const uint32_t *v = q->direction + at * OPTION_SOBOL_BITS;
   uint32_t base = q->shift[at];
@@ -30,7 +30,7 @@ static inline void bridge_points(const option_quasi *q, int assets, int steps, i
     for (int i = 0; i <= steps; i++) mine[i] = v_set(0);
     for (int k = 0; k < steps; k++) {
       const option_bridge *b = &q->bridge[k];
-      const vreal z = inverse_normal(sobol_words(q, scramble, index, k * q->each + a));
+      const vreal z = inverse_normal(sobol_bits(q, scramble, index, k * q->each + a));
       if (q->component != NULL) {
         const double *part = q->component + (size_t)k * (size_t)steps;
         for (int i = 0; i < steps; i++) mine[i + 1] = v_fma(z, v_set((real)part[i]), mine[i + 1]);

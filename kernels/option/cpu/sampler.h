@@ -3,15 +3,16 @@
 #define OPTION_SAMPLER_H
 
 #include "kernels/option/random/mrg.h"
-#include "kernels/option/cpu/sum.h"
+#include "kernels/option/cpu/sums.h"
+#include "kernels/option/ops.h"
 
 /* One thread's memory. */
-typedef struct option_room {
+typedef struct option_workspace {
   char *all;
   void **features, **outputs; /* [variants][features], [variants][outputs] of OPTION_CHUNK numbers */
   void *kernel, *program;
   double *sample, *control; /* [OPTION_CHUNK] */
-} option_room;
+} option_workspace;
 
 struct option_sampler {
   bool single;
@@ -35,13 +36,13 @@ struct option_sampler {
   option_sum_kernel *sum;
   option_paths paths;
   option_variant variant[OPTION_VARIANTS_MAX];
-  void *numbers;      /* drifts, volatilities and the correlation's factor, in the kernel's precision */
-  option_room *rooms; /* [threads] */
-  double *sums;       /* [chunks][quantities][2], of a batch */
+  void *numbers;                /* drifts, volatilities and the correlation's factor, in the kernel's precision */
+  option_workspace *workspaces; /* [threads] */
+  double *sums;                 /* [chunks][quantities][2], of a batch */
 };
 
 /* Features and payoffs of a chunk of paths, to the room; false: see option_path_kernel. */
-bool option_walk(const option_sampler *sampler, const option_room *room, uint64_t first, int count);
+bool option_simulate(const option_sampler *sampler, const option_workspace *room, uint64_t first, int count);
 /* Two samplers of the prices alone, in fp64, whose paths have the same random numbers: one with the run's steps, which
  * are halved in the other: see option_paths.skip. The second holds rules of the first. */
 sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup,

@@ -2,9 +2,9 @@
 #ifndef OPTION_CUDA_LAUNCH_H
 #define OPTION_CUDA_LAUNCH_H
 
-enum { OPTION_CUDA_THREADS = 256, OPTION_CUDA_GROUP = 16 /* quantities that are summed together */ };
+#include "kernels/option/limits.h"
 
-enum { OPTION_MRG_BYTES = 7 }; /* see mrg.h */
+enum { OPTION_CUDA_THREADS = 256, OPTION_CUDA_GROUP = 16 /* quantities that are summed together */ };
 
 /* Of the rounds of Philox: the seed and what is added to it; or the numbers of option_mrg, on the device. */
 typedef struct option_keys {
@@ -28,11 +28,17 @@ typedef struct option_points {
   int dimensions, each;
 } option_points;
 
-/* A step back of a fit: see option_fitter. */
-enum { OPTION_CUDA_FIT_CHUNK = 1024, OPTION_CUDA_FIT_MOMENTS = 17, OPTION_CUDA_FIT_SUMS = 26 };
-typedef struct option_fit_step {
-  double sign, strike, centre, scale, discount, beta[9];
+/* A step back of a fit: see option_regression. */
+typedef struct option_regression_step {
+  double sign, strike, centre, scale, discount, beta[OPTION_DEGREE_MAX + 1];
   int degree, exercise; /* whether beta is to be followed at the date after this one */
-} option_fit_step;
+} option_regression_step;
+
+/* Where the prices of one asset at every so many steps go: out[dates][stride], on the device. */
+typedef struct option_recorder {
+  double *out;
+  unsigned stride;
+  int asset, every;
+} option_recorder;
 
 #endif

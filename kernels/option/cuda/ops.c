@@ -66,7 +66,7 @@ static int parts_of(const option_sampler *s, int64_t count) {
 
 /* Before the plan is known: the least part. */
 static double bytes(const option_parameters *p, const sim_setup *setup) {
-  const double real = p->common.precision != SIM_DOUBLE ? sizeof(float) : sizeof(double), blocks = batch(p);
+  const double real = option_is_single(p) ? sizeof(float) : sizeof(double), blocks = batch(p);
   const double quantities = option_quantities(p, NULL), assets = (double)p->assets.count;
   const double parts =
       blocks * fmax(p->sampling.moment_matching ? OPTION_CHUNKS : OPTION_BLOCK / (8 * OPTION_CUDA_THREADS),
@@ -75,26 +75,18 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   (void)setup;
   const bool quasi = p->sampling.sequence == OPTION_SOBOL;
   const double motions = quasi ? 0x1p18 * real * option_quasi_dimensions(p) : 0;
-  return option_cuda_fit_bytes(p) + option_quasi_bytes(p) + motions + 3 * lines * ((double)p->steps + 4) * real +
+  return option_cuda_policy_bytes(p) + option_quasi_bytes(p) + motions + 3 * lines * ((double)p->steps + 4) * real +
          (parts + blocks) * quantities * 2 * sizeof(double);
 }
 
 /* ---- launches ---- */
 
-static void launch(const sim_cuda_kernel *kernel, double amount, void *function, int blocks, int threads, void **args) {
-  const struct cudaLaunchConfig_st config = {
-      .gridDim = {(unsigned)blocks, 1, 1}, .blockDim = {(unsigned)threads, 1, 1}, .stream = sim_cuda_stream()};
-  sim_cuda_begin(kernel);
-  sim_cuda_failed((int)cudaLaunchKernelExC(&config, function, args), "cudaLaunchKernelExC", kernel->name);
-  sim_cuda_end(kernel, amount);
-}
-
 static int blocks_of(const option_sampler *s, int64_t count) { return (int)divide(count, s->block); }
 
 /* Sums of `count` samples from `first` on, block by block, to s->sums. */
 static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot) {
-  static const sim_cuda_kernel sampling = {"option_sample", "paths", SIM_LIMIT_FP32},
-                               gathering = {"option_gather", "sums", SIM_LIMIT_BYTES};
+  static const sim_kernel sampling = {"option_sample", "paths", SIM_LIMIT_FP32},
+                          gathering = {"option_gather", "sums", SIM_LIMIT_BYTES};
   option_range range = {(unsigned long long)first, (unsigned long long)count, (unsigned)s->block,
                         pilot ? 0 : (unsigned)s->scrambles, !pilot && s->plan.matched};
   int parts = pilot ? (int)divide(count, s->plan.part) : parts_of(s, count), numbers = 2 * s->estimate.quantities;
@@ -102,10 +94,10 @@ static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot) {
   const int blocks = pilot ? 1 : blocks_of(s, count);
   /* 18 instructions of the normals' pipe a path-step, whatever payoffs and Greeks add */
   const double work = 18.0 * (double)count * s->plan.steps * s->plan.assets;
-  launch(&sampling, work, s->sample, parts, OPTION_CUDA_THREADS,
-         (void *[]){s->constants, &s->keys, &s->table, &range, &s->points, &s->partial});
-  launch(&gathering, 8.0 * parts * numbers, s->gather, (blocks * numbers + 127) / 128, 128,
-         (void *[]){&s->partial, &parts, &per_block, &numbers, &matched, &s->sums});
+  option_cuda_launch(&sampling, work, s->sample, parts, OPTION_CUDA_THREADS,
+                     (void *[]){s->constants, &s->keys, &s->table, &range, &s->points, &s->partial});
+  option_cuda_launch(&gathering, 8.0 * parts * numbers, s->gather, (blocks * numbers + 127) / 128, 128,
+                     (void *[]){&s->partial, &parts, &per_block, &numbers, &matched, &s->sums});
 }
 
 /* To s->host. What comes next is queued at once, so that the device is at work while the host adds blocks up. */
@@ -120,7 +112,7 @@ static sim_status run(option_sampler *s, int64_t first, int64_t count, bool pilo
     s->ahead_count = left < most ? left : most;
     queue(s, s->ahead_first, s->ahead_count, false);
   }
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 /* ---- the pilot ---- */
@@ -151,7 +143,7 @@ static sim_status pilot(option_sampler *s) {
   static const double slopes[3] = {0, 1, -1};
   const int quantities = s->estimate.quantities;
   double *first = calloc(6 * (size_t)quantities, sizeof *first), *second = first + 3 * quantities;
-  if (first == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the pilot");
+  if (first == NULL) return sim_no_memory("the pilot");
   sim_status status = SIM_OK;
   for (int k = 0; k < 3 && status == SIM_OK; k++) {
     for (int q = 0; q < quantities; q++) tune(s, q, 0, slopes[k]);
@@ -245,9 +237,7 @@ static sim_status fill(option_sampler *s) {
   void *host = calloc(1, table), *device = NULL;
   s->constants = calloc((size_t)s->plan.constants, real);
   s->host = calloc(blocks * numbers, sizeof(double));
-  sim_status status = host == NULL || s->constants == NULL || s->host == NULL
-                          ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market")
-                          : SIM_OK;
+  sim_status status = host == NULL || s->constants == NULL || s->host == NULL ? sim_no_memory("the market") : SIM_OK;
   if (status == SIM_OK) status = sim_backend_cuda.alloc(table, &s->table);
   if (status == SIM_OK) status = sim_backend_cuda.alloc((parts + blocks) * numbers * sizeof(double), &device);
   s->partial = device;
@@ -265,7 +255,7 @@ static sim_status fill_points(option_sampler *s, const option_quasi *q, bool sin
                real = single ? sizeof(float) : sizeof(double);
   const size_t integers = (all * (OPTION_SOBOL_BITS + 1) + 3 * steps + 1) / 2 * 2 * sizeof(uint32_t);
   char *host = calloc(1, integers + weights * real), *device = NULL;
-  if (host == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for Sobol's numbers");
+  if (host == NULL) return sim_no_memory("Sobol's numbers");
   int32_t *bridge = (int32_t *)(void *)host + all * (OPTION_SOBOL_BITS + 1);
   memcpy(host, q->direction, all * OPTION_SOBOL_BITS * sizeof(uint32_t));
   memcpy(host + all * OPTION_SOBOL_BITS * sizeof(uint32_t), q->shift, all * sizeof(uint32_t));
@@ -286,10 +276,10 @@ static sim_status fill_points(option_sampler *s, const option_quasi *q, bool sin
   sim_status status = sim_backend_cuda.alloc(integers + weights * real, &s->tables);
   if (status == SIM_OK) status = sim_backend_cuda.copy(s->tables, host, integers + weights * real);
   device = s->tables;
-  const unsigned *words = (const unsigned *)(void *)device;
-  s->points = (option_points){.direction = words,
-                              .shift = words + all * OPTION_SOBOL_BITS,
-                              .bridge = (const int *)(words + all * (OPTION_SOBOL_BITS + 1)),
+  const unsigned *bits4 = (const unsigned *)(void *)device;
+  s->points = (option_points){.direction = bits4,
+                              .shift = bits4 + all * OPTION_SOBOL_BITS,
+                              .bridge = (const int *)(bits4 + all * (OPTION_SOBOL_BITS + 1)),
                               .weights = device + integers,
                               .dimensions = q->dimensions,
                               .each = q->each};
@@ -305,33 +295,11 @@ static sim_status make_points(option_sampler *s, const option_parameters *p) {
   return status;
 }
 
-static sim_status fill_mrg(uint64_t seed, const unsigned **out) {
-  option_mrg *host = malloc(sizeof *host);
-  void *device = NULL;
-  if (host == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for random numbers");
-  option_mrg_make(seed, host);
-  sim_status status = sim_backend_cuda.alloc(sizeof *host, &device);
-  if (status == SIM_OK) status = sim_backend_cuda.copy(device, host, sizeof *host);
-  *out = device;
-  free(host);
-  return status;
-}
-
-sim_status option_cuda_keys(const option_parameters *p, option_keys *out) {
-  const uint64_t seed = p->common.seed;
-  out->mrg = NULL;
-  for (uint32_t round = 0; round < 10; round++) {
-    out->key[round][0] = (uint32_t)seed + round * 0x9E3779B9u;
-    out->key[round][1] = (uint32_t)(seed >> 32) + round * 0xBB67AE85u;
-  }
-  return p->sampling.generator == OPTION_MRG32K3A ? fill_mrg(seed, &out->mrg) : SIM_OK;
-}
-
 static sim_status make(option_sampler *s, const option_parameters *p) {
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
   SIM_TRY(option_cuda_plan_create(p, &s->estimate, &s->plan));
   SIM_TRY(begin_kernel(s));
-  SIM_TRY(option_cuda_fit(p, &s->estimate, &s->policy));
+  SIM_TRY(option_cuda_policy(p, &s->estimate, &s->policy));
   s->batch = batch(p);
   SIM_TRY(option_cuda_keys(p, &s->keys));
   snprintf(s->name, sizeof s->name, "one path a thread, %d blocks at a time", s->batch);
@@ -348,7 +316,7 @@ static sim_status make(option_sampler *s, const option_parameters *p) {
 static sim_status create(const option_parameters *p, const sim_setup *setup, option_sampler **out) {
   (void)setup;
   *out = calloc(1, sizeof **out);
-  if (*out == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (*out == NULL) return sim_no_memory("the model");
   const sim_status status = make(*out, p);
   if (status != SIM_OK) destroy(out);
   return status;

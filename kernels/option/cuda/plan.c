@@ -16,8 +16,8 @@ static bool same_course(const double *a, const double *b, int asset, int assets,
 
 /* Whether an asset's x goes the same way in two markets beside vol and drift. */
 static bool same_motion(const option_market *a, const option_market *b, int asset) {
-  if (a->mover == NULL) return true;
-  const option_mover *m = &a->mover[asset], *n = &b->mover[asset];
+  if (a->dynamics == NULL) return true;
+  const option_dynamics *m = &a->dynamics[asset], *n = &b->dynamics[asset];
   const bool local = m->motion == OPTION_LOCAL_FUNCTION || m->motion == OPTION_LOCAL_GRID;
   return m->dt == n->dt && m->shift == n->shift && (!local || a->spot[asset] == b->spot[asset]);
 }
@@ -167,7 +167,7 @@ static void find_reach(option_cuda_plan *plan) {
     const option_market *m = &plan->estimate->market[plan->line_market[l]];
     double reach = 0;
     for (int i = asset; i < plan->steps * plan->assets; i += plan->assets)
-      reach += fabs(m->drift[i]) + m->vol[i] * share * option_normal_max;
+      reach += fabs(m->drift[i]) + m->vol[i] * share * OPTION_NORMAL_MAX;
     farthest = fmax(farthest, reach);
   }
   plan->far = plan->moved || farthest > (plan->single ? 120 : 1000);
@@ -203,10 +203,10 @@ static void choose_form(option_cuda_plan *plan) {
   plan->at_vol = plan->at_ratio + plan->tracks;
   plan->at_view = plan->at_vol + plan->tracks;
   plan->at_stay = plan->at_view + 2 * plan->views;
-  plan->at_mover = plan->at_stay + plan->stays;
-  plan->at_above = plan->at_mover + (plan->moved ? plan->tracks * OPTION_CUDA_MOVER_NUMBERS : 0);
+  plan->at_dynamics = plan->at_stay + plan->stays;
+  plan->at_above = plan->at_dynamics + (plan->moved ? plan->tracks * OPTION_CUDA_DYNAMICS_NUMBERS : 0);
   for (int t = 0; t < plan->tracks && plan->moved; t++) {
-    const int jumps = option_cuda_mover(plan, t)->jumps;
+    const int jumps = option_cuda_dynamics(plan, t)->jumps;
     plan->jumps = jumps > plan->jumps ? jumps : plan->jumps;
   }
   plan->at_swing = plan->at_above + plan->tracks * plan->jumps;
@@ -226,7 +226,7 @@ static void choose_form(option_cuda_plan *plan) {
   plan->table = 4 * (size_t)plan->rows * (size_t)((plan->steps + 3) / 4);
   for (int t = 0; t < plan->tracks && plan->moved; t++) {
     plan->grid_at[t] = plan->table;
-    plan->table += (size_t)option_cuda_mover(plan, t)->nodes * (size_t)(plan->steps + 1);
+    plan->table += (size_t)option_cuda_dynamics(plan, t)->nodes * (size_t)(plan->steps + 1);
   }
   for (int k = 0; k < plan->earlies; k++) {
     const option_payoff *o = early_payoff(plan, k);
@@ -247,7 +247,7 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   plan->cholesky = calloc(assets * assets + (size_t)e->quantities, sizeof(double));
   plan->grid_at = calloc(most + views, sizeof *plan->grid_at);
   if (numbers == NULL || plan->grid_at == NULL || plan->view == NULL || plan->cholesky == NULL)
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+    return sim_no_memory("the market");
   plan->track_begin = numbers + most;
   plan->line_begin = plan->track_begin + assets + 1;
   plan->track_market = plan->line_begin + most + 1;
@@ -278,8 +278,8 @@ static sim_status plan_create(const option_parameters *p, const option_estimate 
                               option_cuda_plan *out) {
   *out = (option_cuda_plan){.parameters = p,
                             .estimate = estimate,
-                            .moved = estimate->market[0].mover != NULL,
-                            .single = !record && p->common.precision != SIM_DOUBLE,
+                            .moved = estimate->market[0].dynamics != NULL,
+                            .single = !record && option_is_single(p),
                             .record = record,
                             .matched = !record && p->sampling.moment_matching,
                             .assets = estimate->market[0].assets,

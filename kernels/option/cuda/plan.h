@@ -3,9 +3,11 @@
 #define OPTION_CUDA_PLAN_H
 
 #include "engine/device/compile.h"
+#include "engine/device/cuda.h"
 #include "kernels/option/cuda/launch.h"
 #include "kernels/option/cuda/sums.h"
-#include "kernels/option/estimate.h"
+#include "kernels/option/cpu/path.h"
+#include "kernels/option/ops.h"
 
 typedef struct option_cuda_view {
   int market, sign, feature, line, slot;
@@ -36,7 +38,7 @@ typedef struct option_cuda_plan {
   int *fixing_step;                 /* [fixings], rising, from 1 */
   double *cholesky;                 /* [assets][assets] */
   int row_weight, row_level, row_vol, row_mark, row_slope, row_swing, rows;
-  int at_factor, at_ratio, at_vol, at_view, at_stay, at_mover, at_above, at_swing, at_early, at_tune, constants;
+  int at_factor, at_ratio, at_vol, at_view, at_stay, at_dynamics, at_above, at_swing, at_early, at_tune, constants;
   int tangent_begin[OPTION_ASSETS_MAX + 1]; /* in the order of the assets: */
   int tangent[OPTION_TANGENTS_MAX];         /* number in the graph */
   int place[OPTION_TANGENTS_MAX];           /* of the graph's */
@@ -52,10 +54,10 @@ typedef struct option_cuda_plan {
 enum { OPTION_CUDA_JOINT = 1 << OPTION_KINDS };
 
 /* M_NUMBERS of motion.cuh, E_NUMBERS of walk.cuh. */
-enum { OPTION_CUDA_MOVER_NUMBERS = 15, OPTION_CUDA_EARLY_NUMBERS = 5 };
+enum { OPTION_CUDA_DYNAMICS_NUMBERS = 15, OPTION_CUDA_EARLY_NUMBERS = 5 };
 
-static inline const option_mover *option_cuda_mover(const option_cuda_plan *plan, int track) {
-  return &plan->estimate->market[plan->track_market[track]].mover[plan->track_asset[track]];
+static inline const option_dynamics *option_cuda_dynamics(const option_cuda_plan *plan, int track) {
+  return &plan->estimate->market[plan->track_market[track]].dynamics[plan->track_asset[track]];
 }
 sim_status option_cuda_plan_create(const option_parameters *p, const option_estimate *estimate,
                                    option_cuda_plan *out) SIM_MUST_CHECK;
@@ -68,18 +70,20 @@ void option_cuda_plan_free(option_cuda_plan *plan);
  * exercise; constants but for the quantities' own. */
 void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *policy, void *table, void *constants);
 
-/* ops.c: what a run's random words are made of. Its `mrg` is to be freed: memory of the device, or NULL. */
+/* device.c: launches a kernel of the run's text or of sums.h; `amount` of the kernel's unit of work is counted. */
+void option_cuda_launch(const sim_kernel *kernel, double amount, void *function, int blocks, int threads, void **args);
+/* device.c: what a run's random words are made of. Its `mrg` is to be freed: memory of the device, or NULL. */
 sim_status option_cuda_keys(const option_parameters *p, option_keys *out) SIM_MUST_CHECK;
 
 /* text.c */
 sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) SIM_MUST_CHECK;
-sim_status option_cuda_write_fit(const option_cuda_plan *record, sim_bytes *text) SIM_MUST_CHECK;
+sim_status option_cuda_write_exercise(const option_cuda_plan *record, sim_bytes *text) SIM_MUST_CHECK;
 sim_source option_cuda_source(const option_cuda_plan *plan, const sim_bytes *text);
 extern const sim_source_file option_cuda_files[];
 
 /* fit.c: rules of early exercise, fitted on the device. */
-double option_cuda_fit_bytes(const option_parameters *p);
-sim_status option_cuda_fit(const option_parameters *p, const option_estimate *estimate,
-                           option_policy *out) SIM_MUST_CHECK;
+double option_cuda_policy_bytes(const option_parameters *p);
+sim_status option_cuda_policy(const option_parameters *p, const option_estimate *estimate,
+                              option_policy *out) SIM_MUST_CHECK;
 
 #endif

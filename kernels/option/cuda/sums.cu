@@ -1,8 +1,8 @@
 /* Kernels that are the same for every run: sums of parts, and the normal equations of rules of early exercise. */
 #include "kernels/option/cuda/sums.h"
 
-#include "kernels/option/cuda/random.cuh"
-#include "kernels/option/random/matched.h"
+#include "kernels/option/cuda/paths/random.cuh"
+#include "kernels/option/random/moments.h"
 
 /* Parts of each block in order: out[blocks][numbers] of partial[parts][numbers]; first sums are the even numbers,
  * second ones the odd. `matched`: each part's mean is one sample, and the second sum of these. */
@@ -23,16 +23,16 @@ static __global__ void gather(const double *partial, int parts, int per_block, i
 
 /* ---- early exercise ---- */
 
-/* Sums of OPTION_FIT_CHUNK paths: partial[blocks][OPTION_CUDA_FIT_SUMS]. */
+/* Sums of OPTION_FIT_CHUNK paths: partial[blocks][OPTION_REGRESSION_SUMS]. */
 static __global__ void __launch_bounds__(OPTION_CUDA_THREADS)
-    fit(const option_fit_step f, const double *now, const double *next, double *cash, double *partial) {
-  enum { WARPS = OPTION_CUDA_THREADS / 32, MOMENTS = OPTION_CUDA_FIT_MOMENTS, SUMS = OPTION_CUDA_FIT_SUMS };
+    fit(const option_regression_step f, const double *now, const double *next, double *cash, double *partial) {
+  enum { WARPS = OPTION_CUDA_THREADS / 32, MOMENTS = OPTION_REGRESSION_MOMENTS, SUMS = OPTION_REGRESSION_SUMS };
   __shared__ double all[WARPS][SUMS];
   double sum[SUMS];
 #pragma unroll
   for (int k = 0; k < SUMS; k++) sum[k] = 0;
-  for (int j = 0; j < OPTION_CUDA_FIT_CHUNK; j += OPTION_CUDA_THREADS) {
-    const size_t i = (size_t)blockIdx.x * OPTION_CUDA_FIT_CHUNK + j + threadIdx.x;
+  for (int j = 0; j < OPTION_CHUNK; j += OPTION_CUDA_THREADS) {
+    const size_t i = (size_t)blockIdx.x * OPTION_CHUNK + j + threadIdx.x;
     double brings = cash[i];
     if (f.exercise) {
       const double price = next[i], payoff = f.sign * (price - f.strike), x = (price - f.centre) * f.scale;
@@ -65,14 +65,15 @@ static __global__ void __launch_bounds__(OPTION_CUDA_THREADS)
 }
 
 /* A warp for each sum. */
-static __global__ void __launch_bounds__(32 * OPTION_CUDA_FIT_SUMS)
+static __global__ void __launch_bounds__(32 * OPTION_REGRESSION_SUMS)
     fit_total(const double *partial, int blocks, double *out) {
   double a = 0;
-  for (int b = threadIdx.x % 32; b < blocks; b += 32) a += partial[(size_t)b * OPTION_CUDA_FIT_SUMS + threadIdx.x / 32];
+  for (int b = threadIdx.x % 32; b < blocks; b += 32)
+    a += partial[(size_t)b * OPTION_REGRESSION_SUMS + threadIdx.x / 32];
   a = warp_sum(a);
   if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = a;
 }
 
 void *option_cuda_gather(void) { return (void *)gather; }
-void *option_cuda_fit_sums(void) { return (void *)fit; }
-void *option_cuda_fit_total(void) { return (void *)fit_total; }
+void *option_cuda_regression_sums(void) { return (void *)fit; }
+void *option_cuda_regression_total(void) { return (void *)fit_total; }

@@ -7,8 +7,8 @@ extern "C" {
 #endif
 
 void *option_cuda_gather(void);
-void *option_cuda_fit_sums(void);
-void *option_cuda_fit_total(void);
+void *option_cuda_regression_sums(void);
+void *option_cuda_regression_total(void);
 
 #ifdef __cplusplus
 }

@@ -51,20 +51,20 @@ static void add_look(const option_cuda_plan *plan, sim_bytes *text) {
 
 /* How assets move. */
 static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
-  const option_mover *mover = plan->estimate->market[0].mover;
+  const option_dynamics *dynamics = plan->estimate->market[0].dynamics;
   bool checked = false;
   unsigned motions = 0;
   int motion[OPTION_ASSETS_MAX] = {0}, jumps[OPTION_ASSETS_MAX] = {0}, nodes[OPTION_ASSETS_MAX] = {0};
   for (int a = 0; a < plan->assets && plan->moved; a++) {
-    motion[a] = (int)mover[a].motion;
-    checked |= mover[a].motion == OPTION_LOCAL_FUNCTION;
-    jumps[a] = mover[a].jumps > 0 ? plan->jumps : 0;
-    nodes[a] = mover[a].nodes;
+    motion[a] = (int)dynamics[a].motion;
+    checked |= dynamics[a].motion == OPTION_LOCAL_FUNCTION;
+    jumps[a] = dynamics[a].jumps > 0 ? plan->jumps : 0;
+    nodes[a] = dynamics[a].nodes;
     motions |= 1u << motion[a];
   }
-  sim_bytes_format(text,
-                   "  enum : int { MOVED = %d, MOTIONS = %u, CHECKED = %d, C_MOVER = %d, C_ABOVE = %d, JUMPS = %d };\n",
-                   plan->moved, motions, checked, plan->at_mover, plan->at_above, plan->jumps);
+  sim_bytes_format(
+      text, "  enum : int { MOVED = %d, MOTIONS = %u, CHECKED = %d, C_DYNAMICS = %d, C_ABOVE = %d, JUMPS = %d };\n",
+      plan->moved, motions, checked, plan->at_dynamics, plan->at_above, plan->jumps);
   add_list(text, "motion", motion, plan->assets);
   add_list(text, "jumps", jumps, plan->assets);
   add_list(text, "nodes", nodes, plan->assets);
@@ -97,7 +97,7 @@ static void add_tangents(const option_cuda_plan *plan, sim_bytes *text) {
   int flat[OPTION_TANGENTS_MAX + 1] = {0}, asset[OPTION_TANGENTS_MAX + 1] = {0};
   const int count = plan->tangent_begin[plan->assets];
   for (int g = 0; g < count; g++) {
-    const option_parameter *tangent = &plan->estimate->graph.tangent[plan->tangent[g]];
+    const option_sensitivity *tangent = &plan->estimate->graph.tangent[plan->tangent[g]];
     flat[g] = tangent->greek == OPTION_RHO;
     asset[g] = tangent->asset;
   }
@@ -348,7 +348,7 @@ static void add_call(const option_cuda_plan *plan, int group, sim_bytes *text) {
 static sim_status add_payoffs(const option_cuda_plan *plan, sim_bytes *text) {
   const option_estimate *e = plan->estimate;
   composer *c = calloc(1, sizeof *c);
-  if (c == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the payoffs");
+  if (c == NULL) return sim_no_memory("the payoffs");
   c->plan = plan;
   sim_status status = sim_expr_builder_create(&c->builder);
   if (status == SIM_OK) status = compose(c, text);
@@ -380,7 +380,7 @@ static sim_status begin(const option_cuda_plan *plan, const char *file, sim_byte
   sim_bytes_format(text,
                    "#define OPTION_EACH _Pragma(\"unroll%s\")\n"
                    "#define OPTION_MRG %d\n"
-                   "#include \"kernels/option/cuda/%s\"\n",
+                   "#include \"kernels/option/cuda/paths/%s\"\n",
                    plan->large ? " 1" : "", plan->parameters->sampling.generator == OPTION_MRG32K3A, file);
   SIM_TRY(sim_expr_emit_prelude(text));
   SIM_TRY(add_local(plan, text));
@@ -388,19 +388,19 @@ static sim_status begin(const option_cuda_plan *plan, const char *file, sim_byte
   return SIM_OK;
 }
 
-sim_status option_cuda_write_fit(const option_cuda_plan *record, sim_bytes *text) {
-  SIM_TRY(begin(record, "fit.cuh", text));
+sim_status option_cuda_write_exercise(const option_cuda_plan *record, sim_bytes *text) {
+  SIM_TRY(begin(record, "exercise.cuh", text));
   sim_bytes_text(text, "extern \"C\" __global__ void __launch_bounds__(OPTION_CUDA_THREADS)\n"
                        "    option_record(const __grid_constant__ constants<scheme> c,\n"
                        "                  const __grid_constant__ option_keys keys, const scheme::real *table,\n"
-                       "                  unsigned high, unsigned low, const recorder to) {\n"
+                       "                  unsigned high, unsigned low, const option_recorder to) {\n"
                        "  record_path<scheme>(c, keys, table, high, low, to);\n"
                        "}\n");
-  return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of the paths") : SIM_OK;
+  return text->failed ? sim_no_memory("the text of the paths") : SIM_OK;
 }
 
 sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) {
-  SIM_TRY(begin(plan, "sample.cuh", text));
+  SIM_TRY(begin(plan, "samples.cuh", text));
   SIM_TRY(add_payoffs(plan, text));
   sim_bytes_format(text, "#define OPTION_BOUNDS OPTION_CUDA_THREADS%s\n",
                    is_lean(plan) ? ", __CUDA_ARCH__ == 750 ? 4 : 6" : "");
@@ -411,7 +411,7 @@ sim_status option_cuda_write(const option_cuda_plan *plan, sim_bytes *text) {
                        "                  double *partial) {\n"
                        "  sample_part<scheme, payoffs>(c, keys, table, range, points, partial);\n"
                        "}\n");
-  return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of the payoffs") : SIM_OK;
+  return text->failed ? sim_no_memory("the text of the payoffs") : SIM_OK;
 }
 
 sim_source option_cuda_source(const option_cuda_plan *plan, const sim_bytes *text) {

@@ -5,19 +5,19 @@
  * Glasserman, Management Science 42 (1996) 269), of the first step's density: with score s = (ln(S_1/S) - m)/(v^2 S), m
  * and v^2 the first step's mean and variance, the delta of any Y of the fixings is the mean of Y s, the gamma that of Y
  * (s^2 - s/S - 1/(v S)^2), and, of the pathwise delta D, of D s - D/S, which varies less. */
-#include "kernels/option/payoff/payoff.h"
+#include "kernels/option/payoff/builder.h"
 
 #include <math.h>
 
-static sim_expr_ref op2(option_maker *m, sim_expr_op op, sim_expr_ref a, sim_expr_ref b) {
-  return option_call(m, op, a, b, 0);
+static sim_expr_ref op2(option_builder *m, sim_expr_op op, sim_expr_ref a, sim_expr_ref b) {
+  return option_builder_call(m, op, a, b, 0);
 }
 
 enum { BY_BUMP, BY_PATH, BY_SCORE };
 
 /* How delta and gamma of a payoff are made; `item` NULL: of a function. What a method that was asked for cannot serve
  * is refused before: see option_check_methods. */
-static void choose(const option_maker *m, const option_parameters *p, const sim_item *item, int *delta, int *gamma) {
+static void choose(const option_builder *m, const option_parameters *p, const sim_item *item, int *delta, int *gamma) {
   const option_graph *g = m->graph;
   const option_payoff *o = item != NULL ? item->data : NULL;
   const bool barrier = item != NULL && item->schema == &option_barrier_schema;
@@ -45,7 +45,7 @@ static void choose(const option_maker *m, const option_parameters *p, const sim_
 }
 
 /* Whether all features that payoff k was made of have tangents. */
-static bool has_tangents(const option_maker *m, const option_parameters *p, const sim_expr_ref *slope, int features) {
+static bool has_tangents(const option_builder *m, const option_parameters *p, const sim_expr_ref *slope, int features) {
   for (int a = 0; a < m->market->assets; a++)
     if (!option_asset_is_gbm(option_asset_at(p, a))) return false;
   for (int f = 0; f < features; f++) {
@@ -57,7 +57,7 @@ static bool has_tangents(const option_maker *m, const option_parameters *p, cons
   return m->status == SIM_OK;
 }
 
-static int tangent_of(option_maker *m, int greek, int asset) {
+static int tangent_of(option_builder *m, int greek, int asset) {
   option_graph *g = m->graph;
   for (int t = 0; t < g->tangents; t++)
     if (g->tangent[t].greek == greek && g->tangent[t].asset == asset) return t + 1;
@@ -70,45 +70,47 @@ static int tangent_of(option_maker *m, int greek, int asset) {
 }
 
 /* sum_F dY/dF dF/dtheta, of one asset or (asset < 0) of all. */
-static sim_expr_ref along_path(option_maker *m, const sim_expr_ref *slope, int features, int greek, int asset) {
-  sim_expr_ref sum = option_number(m, 0);
+static sim_expr_ref along_path(option_builder *m, const sim_expr_ref *slope, int features, int greek, int asset) {
+  sim_expr_ref sum = option_builder_number(m, 0);
   for (int f = 0; f < features && m->status == SIM_OK; f++) {
     double value;
     option_feature feature = m->graph->feature[f];
     if (feature.tangent > 0 || (asset >= 0 && feature.asset != asset)) continue;
     if (sim_expr_builder_constant(m->builder, slope[f], &value) && value == 0) continue;
     feature.tangent = tangent_of(m, greek, feature.asset);
-    sum = op2(m, SIM_EXPR_ADD, sum, op2(m, SIM_EXPR_MUL, slope[f], option_see(m, feature)));
+    sum = op2(m, SIM_EXPR_ADD, sum, op2(m, SIM_EXPR_MUL, slope[f], option_builder_feature(m, feature)));
   }
   return sum;
 }
 
 /* sum_F dY/dF F/S of one asset; `slope` is of this payoff: [features]. */
-static sim_expr_ref path_delta(option_maker *m, const sim_expr_ref *slope, int features, int asset) {
-  sim_expr_ref sum = option_number(m, 0);
+static sim_expr_ref path_delta(option_builder *m, const sim_expr_ref *slope, int features, int asset) {
+  sim_expr_ref sum = option_builder_number(m, 0);
   for (int f = 0; f < features; f++)
     if (m->graph->feature[f].asset == asset && m->graph->feature[f].tangent == 0)
       sum = op2(m, SIM_EXPR_ADD, sum, op2(m, SIM_EXPR_MUL, slope[f], m->feature[f]));
-  return op2(m, SIM_EXPR_MUL, sum, option_number(m, 1 / m->market->spot[asset]));
+  return op2(m, SIM_EXPR_MUL, sum, option_builder_number(m, 1 / m->market->spot[asset]));
 }
 
-static sim_expr_ref first_score(option_maker *m) {
+static sim_expr_ref first_score(option_builder *m) {
   const double ln2 = 0.69314718055994530942, v = m->market->vol[0] * ln2, spot = m->market->spot[0];
   const bool one = m->market->steps == 1;
-  sim_expr_ref price = option_see(m, (option_feature){one ? OPTION_LAST : OPTION_FIXING, 0, one ? 0 : 1, 0});
-  sim_expr_ref log = option_call(m, SIM_EXPR_LOG, op2(m, SIM_EXPR_MUL, price, option_number(m, 1 / spot)), 0, 0);
-  log = op2(m, SIM_EXPR_SUB, log, option_number(m, m->market->drift[0] * ln2));
-  return op2(m, SIM_EXPR_MUL, log, option_number(m, 1 / (v * v * spot)));
+  sim_expr_ref price =
+      option_builder_feature(m, (option_feature){one ? OPTION_LAST : OPTION_FIXING, 0, one ? 0 : 1, 0});
+  sim_expr_ref log =
+      option_builder_call(m, SIM_EXPR_LOG, op2(m, SIM_EXPR_MUL, price, option_builder_number(m, 1 / spot)), 0, 0);
+  log = op2(m, SIM_EXPR_SUB, log, option_builder_number(m, m->market->drift[0] * ln2));
+  return op2(m, SIM_EXPR_MUL, log, option_builder_number(m, 1 / (v * v * spot)));
 }
 
 /* s^2 - s/S - 1/(v S)^2 */
-static sim_expr_ref second_score(option_maker *m, sim_expr_ref s) {
+static sim_expr_ref second_score(option_builder *m, sim_expr_ref s) {
   const double ln2 = 0.69314718055994530942, v = m->market->vol[0] * ln2, spot = m->market->spot[0];
-  sim_expr_ref product = op2(m, SIM_EXPR_MUL, s, op2(m, SIM_EXPR_SUB, s, option_number(m, 1 / spot)));
-  return op2(m, SIM_EXPR_SUB, product, option_number(m, 1 / (v * v * spot * spot)));
+  sim_expr_ref product = op2(m, SIM_EXPR_MUL, s, op2(m, SIM_EXPR_SUB, s, option_builder_number(m, 1 / spot)));
+  return op2(m, SIM_EXPR_SUB, product, option_builder_number(m, 1 / (v * v * spot * spot)));
 }
 
-static int add(option_maker *m, sim_expr_ref ref, sim_expr_ref *refs) {
+static int add(option_builder *m, sim_expr_ref ref, sim_expr_ref *refs) {
   if (m->status == SIM_OK && m->graph->outputs == SIM_EXPR_OUTPUTS_MAX)
     m->status = sim_fail(SIM_ERR_SCENARIO, "greeks: more than %d numbers of a path together", SIM_EXPR_OUTPUTS_MAX);
   if (m->status != SIM_OK) return -1;
@@ -117,7 +119,7 @@ static int add(option_maker *m, sim_expr_ref ref, sim_expr_ref *refs) {
 }
 
 /* Derivatives of payoff k by all features that it was made of. */
-static void slopes(option_maker *m, sim_expr_ref payoff, sim_expr_ref *out) {
+static void slopes(option_builder *m, sim_expr_ref payoff, sim_expr_ref *out) {
   sim_expr *expr = NULL, *gradient = NULL;
   if (m->status == SIM_OK)
     m->status = sim_expr_builder_finish(m->builder, &payoff, (const char *const[]){"payoff"}, 1, &expr);
@@ -128,7 +130,7 @@ static void slopes(option_maker *m, sim_expr_ref payoff, sim_expr_ref *out) {
 }
 
 /* The Greeks of the first payoff's control, made as those of the payoff are. */
-static void control_greeks(option_maker *m, const option_parameters *p, int delta, int gamma, sim_expr_ref *refs) {
+static void control_greeks(option_builder *m, const option_parameters *p, int delta, int gamma, sim_expr_ref *refs) {
   option_graph *g = m->graph;
   const int assets = m->market->assets, features = g->features;
   sim_expr_ref slope[SIM_EXPR_INPUTS_MAX], of = refs[g->control[0]];
@@ -141,20 +143,20 @@ static void control_greeks(option_maker *m, const option_parameters *p, int delt
   for (int a = 0; a < assets && p->greeks.want[OPTION_DELTA]; a++)
     g->control_slope[OPTION_DELTA][a] = add(m, path_delta(m, slope, features, a), refs);
   if (gamma == BY_PATH && p->greeks.want[OPTION_GAMMA]) {
-    sim_expr_ref change = op2(m, SIM_EXPR_SUB, first_score(m), option_number(m, 1 / m->market->spot[0]));
+    sim_expr_ref change = op2(m, SIM_EXPR_SUB, first_score(m), option_builder_number(m, 1 / m->market->spot[0]));
     g->control_slope[OPTION_GAMMA][0] = add(m, op2(m, SIM_EXPR_MUL, path_delta(m, slope, features, 0), change), refs);
   }
   for (int greek = OPTION_VEGA; greek < OPTION_GREEKS; greek++)
     for (int a = 0; a < assets && g->slope[0][greek][a] >= 0 && m->status == SIM_OK; a++) {
       double discount = 0;
-      if (greek != OPTION_VEGA) m->status = option_discount_slope(p, greek, &discount);
+      if (greek != OPTION_VEGA) m->status = option_market_slope(p, greek, 0, NULL, &discount);
       sim_expr_ref along = along_path(m, slope, features, greek, greek == OPTION_VEGA ? a : -1);
-      along = op2(m, SIM_EXPR_ADD, along, op2(m, SIM_EXPR_MUL, of, option_number(m, discount)));
+      along = op2(m, SIM_EXPR_ADD, along, op2(m, SIM_EXPR_MUL, of, option_builder_number(m, discount)));
       g->control_slope[greek][a] = add(m, along, refs);
     }
 }
 
-void option_make_greeks(option_maker *m, const option_parameters *p, sim_expr_ref *refs) {
+void option_add_greeks(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {
   option_graph *g = m->graph;
   const int functions = g->payoffs - (int)p->payoffs.count, assets = m->market->assets;
   bool any = false;
@@ -182,7 +184,7 @@ void option_make_greeks(option_maker *m, const option_parameters *p, sim_expr_re
     if (gamma == BY_SCORE)
       g->gamma[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[k], second_score(m, first_score(m))), refs);
     if (gamma == BY_PATH && p->greeks.want[OPTION_GAMMA] && m->status == SIM_OK) {
-      sim_expr_ref change = op2(m, SIM_EXPR_SUB, first_score(m), option_number(m, 1 / m->market->spot[0]));
+      sim_expr_ref change = op2(m, SIM_EXPR_SUB, first_score(m), option_builder_number(m, 1 / m->market->spot[0]));
       g->gamma[k][0] = add(m, op2(m, SIM_EXPR_MUL, refs[g->delta[k][0]], change), refs);
     }
     if (any && k == 0 && g->control[0] >= 0 && m->status == SIM_OK) control_greeks(m, p, delta, gamma, refs);

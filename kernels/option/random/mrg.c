@@ -66,7 +66,7 @@ static void skip_bytes(const uint32_t table[OPTION_MRG_BYTES][256][2][9], uint64
 }
 
 /* One step: a word of 32 bits, scaled as cuRAND's. */
-static inline uint32_t next_word(uint32_t s[6]) {
+static inline uint32_t next_bits(uint32_t s[6]) {
   const uint64_t p = (1403580ull * s[1] + 810728ull * (modulus[0] - s[0])) % modulus[0];
   const uint64_t q = (527612ull * s[5] + 1370589ull * (modulus[1] - s[3])) % modulus[1];
   s[0] = s[1];
@@ -78,8 +78,8 @@ static inline uint32_t next_word(uint32_t s[6]) {
   return (uint32_t)((double)(p <= q ? p + modulus[0] - q : p - q) * 1.000000048662);
 }
 
-void option_mrg_words(const option_mrg *mrg, uint64_t first, int count, uint32_t group, uint32_t draw,
-                      uint32_t out[4][OPTION_MRG_LANES]) {
+void option_mrg_bits(const option_mrg *mrg, uint64_t first, int count, uint32_t group, uint32_t draw,
+                     uint32_t out[4][OPTION_MRG_LANES]) {
   const uint64_t subsequence = option_mrg_subsequence(first);
   uint32_t common[6];
   memcpy(common, mrg->seed, sizeof common);
@@ -89,6 +89,6 @@ void option_mrg_words(const option_mrg *mrg, uint64_t first, int count, uint32_t
     uint32_t state[6];
     memcpy(state, common, sizeof state);
     skip(mrg->path[0][(subsequence + (uint64_t)i) & 255], state);
-    for (int k = 0; k < 4; k++) out[k][i] = next_word(state);
+    for (int k = 0; k < 4; k++) out[k][i] = next_bits(state);
   }
 }

@@ -7,7 +7,7 @@
 #ifndef OPTION_MRG_H
 #define OPTION_MRG_H
 
-#include "kernels/option/cuda/launch.h"
+#include "kernels/option/random/draws.h"
 
 #include <stdint.h>
 
@@ -24,8 +24,6 @@ typedef struct option_mrg {
   uint32_t path[OPTION_MRG_BYTES][256][2][9], offset[OPTION_MRG_BYTES][256][2][9];
 } option_mrg;
 
-/* Paths of no path: of Sobol's scrambles. */
-#define OPTION_MRG_SCRAMBLES (UINT64_C(5) << 61)
 static inline uint64_t option_mrg_subsequence(uint64_t path) {
   return path >> 61 << 48 | (path & ((UINT64_C(1) << 48) - 1));
 }
@@ -33,7 +31,7 @@ void option_mrg_make(uint64_t seed, option_mrg *out);
 /* Words of the paths first .. first + count - 1, count <= OPTION_MRG_LANES, that have all but the lowest byte in
  * common.
  */
-void option_mrg_words(const option_mrg *mrg, uint64_t first, int count, uint32_t group, uint32_t draw,
-                      uint32_t out[4][OPTION_MRG_LANES]);
+void option_mrg_bits(const option_mrg *mrg, uint64_t first, int count, uint32_t group, uint32_t draw,
+                     uint32_t out[4][OPTION_MRG_LANES]);
 
 #endif

@@ -17,12 +17,6 @@ struct option_bias {
   double *means; /* [CHUNKS_MOST][payoffs] */
 };
 
-bool option_is_stepped(const option_parameters *p) {
-  for (int a = 0; a < (int)p->assets.count; a++)
-    if (option_asset_at(p, a)->vol == NULL) return true;
-  return false;
-}
-
 int option_bias_chunks(double n) { return (int)fmin(fmax(ceil(4 * n / OPTION_BLOCK), CHUNKS_LEAST), CHUNKS_MOST); }
 
 /* Prices alone, of plain random numbers. */
@@ -46,10 +40,10 @@ double option_bias_bytes(const option_parameters *p, const sim_setup *setup) {
 sim_status option_bias_create(const option_parameters *p, const sim_setup *setup, option_bias **out) {
   const option_parameters q = plain(p);
   option_bias *b = *out = calloc(1, sizeof *b);
-  if (b == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (b == NULL) return sim_no_memory("the model");
   b->payoffs = option_payoff_count(p);
   b->means = calloc((size_t)b->payoffs * CHUNKS_MOST, sizeof(double));
-  if (b->means == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (b->means == NULL) return sim_no_memory("the model");
   sim_setup host = *setup;
   host.backend = &sim_backend_cpu;
   host.isa = sim_isa_best();
@@ -71,13 +65,15 @@ void option_bias_destroy(option_bias **bias) {
 static bool sample_chunk(const option_bias *b, int chunk, int thread, double *out) {
   bool sound = true;
   for (int k = 0; k < 2; k++)
-    sound &= option_walk(b->sampler[k], &b->sampler[k]->rooms[thread], (uint64_t)chunk * OPTION_CHUNK, OPTION_CHUNK);
+    sound &= option_simulate(b->sampler[k], &b->sampler[k]->workspaces[thread], (uint64_t)chunk * OPTION_CHUNK,
+                             OPTION_CHUNK);
   const option_estimate *e = &b->sampler[0]->estimate;
   for (int payoff = 0; payoff < b->payoffs; payoff++) {
     double sum = 0;
     for (int sign = 0; sign < e->signs; sign++) {
-      const double *coarse = b->sampler[0]->rooms[thread].outputs[sign * e->graph.outputs + payoff],
-                   *fine = b->sampler[1]->rooms[thread].outputs[sign * b->sampler[1]->estimate.graph.outputs + payoff];
+      const double *coarse = b->sampler[0]->workspaces[thread].outputs[sign * e->graph.outputs + payoff],
+                   *fine =
+                       b->sampler[1]->workspaces[thread].outputs[sign * b->sampler[1]->estimate.graph.outputs + payoff];
       for (int i = 0; i < OPTION_CHUNK; i++) sum += coarse[i] - fine[i];
     }
     out[payoff] = 2 * e->market[0].discount * sum / (OPTION_CHUNK * e->signs);

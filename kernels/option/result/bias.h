@@ -2,10 +2,7 @@
 #ifndef OPTION_BIAS_H
 #define OPTION_BIAS_H
 
-#include "kernels/option/option.h"
-
-/* Whether any asset's steps are not exact: Heston's, or those of a local volatility. */
-bool option_is_stepped(const option_parameters *p);
+#include "kernels/option/ops.h"
 
 typedef struct option_bias option_bias;
 sim_status option_bias_create(const option_parameters *p, const sim_setup *setup, option_bias **out) SIM_MUST_CHECK;

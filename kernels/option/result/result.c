@@ -60,7 +60,7 @@ static double rounding(const option_run *run, int q) {
   const option_parameters *p = run->parameters;
   const option_quantity *of = &run->quantity[q];
   const bool controlled = of->payoff == 0 && of->greek >= 0 && p->sampling.control != OPTION_NO_CONTROL;
-  double share = p->common.precision != SIM_DOUBLE ? 0x1p-20 : 0x1p-40, size = fabs(option_mean(run, q));
+  double share = option_is_single(p) ? 0x1p-20 : 0x1p-40, size = fabs(option_mean(run, q));
   if (controlled) share = fmax(share, of->greek == OPTION_GAMMA ? 0x1p-25 : 0x1p-33);
   if (of->greek >= 0) size = fmax(size, option_greek_size(p, of->greek, of->asset, option_mean(run, of->payoff)));
   return share * size;

@@ -1,14 +1,22 @@
 /* The tables of a run: price and Greeks of the first payoff, and of all of them where there are several. */
-#include "kernels/option/result/bias.h"
+#include "kernels/option/estimate.h"
+#include "kernels/option/result/tables.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const sim_field price_columns[] = {
-    {.name = "paths", .type = SIM_REAL, .doc = "paths so far; an antithetic pair counts as two"},
+    {.name = "paths",
+     .type = SIM_REAL,
+     .display = SIM_DISPLAY_NUMBER,
+     .doc = "paths so far; an antithetic pair counts as two"},
     {.name = "price", .type = SIM_REAL, .doc = "of the first payoff"},
-    {.name = "standard_error", .type = SIM_REAL, .doc = "of it"},
-    {.name = "relative_error", .type = SIM_REAL, .doc = "standard error / price", .flags = SIM_HEALTH},
+    {.name = "standard_error", .type = SIM_REAL, .doc = "of it", .display = SIM_DISPLAY_LOG},
+    {.name = "relative_error",
+     .type = SIM_REAL,
+     .doc = "standard error / price",
+     .flags = SIM_HEALTH,
+     .display = SIM_DISPLAY_ERROR},
     {0}};
 const sim_table option_price_table = {.name = "price", .doc = "price and Greeks", .columns = price_columns};
 

@@ -1,5 +1,5 @@
 /* What payoffs are on: field tables of the assets, and the rules between their fields. */
-#include "kernels/option/option.h"
+#include "kernels/option/scenario/motion.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Times at which a function of time may jump or have a kink: solved where it compares linear functions of t, else found
  * as changes of sign on a grid of times and, between them, at the least magnitudes. */
 #include "engine/log.h"
-#include "kernels/option/option.h"
+#include "kernels/option/scenario/integral.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -174,14 +174,14 @@ static sim_status search_all(search *s, double maturity, int *coarse) {
   free(room);
   free(s->scratch);
   sim_expr_program_free(&program);
-  return good ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the jumps of a function");
+  return good ? SIM_OK : sim_no_memory("the jumps of a function");
 }
 
 static int compare(const void *a, const void *b) {
   return *(const double *)a < *(const double *)b ? -1 : *(const double *)a > *(const double *)b;
 }
 
-void option_tell_missed(const char *name) {
+void option_warn_missed(const char *name) {
   sim_log(SIM_LOG_WARN,
           "%s jumps or bends too often to find every place: some may be missed, for it compares values that are not "
           "linear in t; expected a smoother function of time, or sim.curve { {t, value}, ... }",

@@ -1,6 +1,7 @@
 /* Integrals of functions of time over the steps, and what they say of correlations. */
 #include "engine/log.h"
-#include "kernels/option/option.h"
+#include "kernels/option/scenario/integral.h"
+#include "kernels/option/scenario/market.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -138,7 +139,7 @@ static sim_status integrate(integral *f, const sim_expr *expr, int steps, double
   sim_expr_program *program = NULL;
   sim_status status = sim_expr_program_create(expr, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &program);
   f->scratch = status == SIM_OK ? aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64) : NULL;
-  if (status == SIM_OK && f->scratch == NULL) status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+  if (status == SIM_OK && f->scratch == NULL) status = sim_no_memory("the market");
   if (status == SIM_OK) status = option_breaks(expr, 0, 0, steps * dt, &breaks, &count, &f->missed);
   if (status == SIM_OK) {
     f->program = program;
@@ -177,7 +178,7 @@ sim_status option_integrate(const char *name, const sim_expr *expr, double least
                     "%s: its integrals over the steps are not found to 1e-10, for it changes too often: expected a "
                     "smoother function of time, or sim.curve { {t, value}, ... }",
                     name);
-  if (f.missed) option_tell_missed(name);
+  if (f.missed) option_warn_missed(name);
   return SIM_OK;
 }
 
@@ -226,7 +227,7 @@ static sim_status tell_jumps(const option_parameters *p, int asset) {
   int count;
   bool missed;
   SIM_TRY(option_breaks(expr, input, spot, p->maturity, &breaks, &count, &missed));
-  if (missed) option_tell_missed("local_vol");
+  if (missed) option_warn_missed("local_vol");
   sim_status status = SIM_OK;
   for (int i = 0; i < count && status == SIM_OK; i++) {
     const double t = breaks[i], near = 1e-6 * dt, steps = t / dt;
@@ -248,7 +249,7 @@ static sim_status tell_jumps(const option_parameters *p, int asset) {
 sim_status option_check_vols(const option_parameters *p) {
   const size_t n = p->assets.count;
   double *room = calloc(4 * (size_t)p->steps, sizeof *room), lost = 0;
-  sim_status status = room != NULL ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the correlation");
+  sim_status status = room != NULL ? SIM_OK : sim_no_memory("the correlation");
   for (size_t i = 0; i < n && p->correlation.rows == n; i++)
     for (size_t j = 0; j < i && status == SIM_OK; j++) {
       const sim_expr *a = option_asset_at(p, (int)i)->vol, *b = option_asset_at(p, (int)j)->vol;

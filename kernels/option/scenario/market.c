@@ -1,5 +1,6 @@
 /* What the kernels need to know of the market: exact steps of correlated geometric Brownian motions. */
-#include "kernels/option/option.h"
+#include "kernels/option/scenario/integral.h"
+#include "kernels/option/scenario/market.h"
 
 #include <float.h>
 #include <math.h>
@@ -45,7 +46,8 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, doub
       out->drift[s * out->assets + a] = (growth - variance / 2 - option_jump_drift(asset) * dt) / ln2;
       out->vol[s * out->assets + a] = sqrt(variance) / ln2;
     }
-    if (out->mover != NULL) SIM_TRY(option_mover_set(asset, out->steps, dt, bumped ? bump->vol : 0, &out->mover[a]));
+    if (out->dynamics != NULL)
+      SIM_TRY(option_dynamics_set(asset, out->steps, dt, bumped ? bump->vol : 0, &out->dynamics[a]));
   }
   return SIM_OK;
 }
@@ -63,9 +65,9 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
     const option_asset *asset = option_asset_at(p, a);
     moved |= asset->vol == NULL || asset->jumps.given;
   }
-  if (moved) out->mover = calloc((size_t)out->assets, sizeof *out->mover);
-  if (out->spot == NULL || room == NULL || (moved && out->mover == NULL)) {
-    status = sim_fail(SIM_ERR_NO_MEMORY, "no memory for the market");
+  if (moved) out->dynamics = calloc((size_t)out->assets, sizeof *out->dynamics);
+  if (out->spot == NULL || room == NULL || (moved && out->dynamics == NULL)) {
+    status = sim_no_memory("the market");
   } else {
     out->drift = out->spot + out->assets;
     out->vol = out->drift + numbers;
@@ -80,8 +82,8 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
 }
 
 void option_market_free(option_market *market) {
-  for (int a = 0; market->mover != NULL && a < market->assets; a++) option_mover_free(&market->mover[a]);
-  free(market->mover);
+  for (int a = 0; market->dynamics != NULL && a < market->assets; a++) option_dynamics_free(&market->dynamics[a]);
+  free(market->dynamics);
   free(market->spot);
   *market = (option_market){0};
 }

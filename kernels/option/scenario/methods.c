@@ -1,5 +1,5 @@
 /* Which payoffs a method of Greeks that was asked for can serve. */
-#include "kernels/option/option.h"
+#include "kernels/option/payoff/names.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Constants of the steps of assets that are no geometric Brownian motions: see option_mover in path.h. */
-#include "kernels/option/option.h"
+/* Constants of the steps of assets that are no geometric Brownian motions: see option_dynamics in path.h. */
+#include "kernels/option/scenario/motion.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 static const double ln2 = 0.69314718055994530942;
 
 /* Andersen (2008), with both weights of the integrated variance one half. */
-static void set_heston(const option_heston *h, double dt, double shift, option_mover *m) {
+static void set_heston(const option_heston *h, double dt, double shift, option_dynamics *m) {
   const double root = sqrt(h->theta) + shift, theta = root * root, start = sqrt(h->v) + shift;
   const double kappa = h->kappa, sigma2 = h->sigma * h->sigma, keep = exp(-kappa * dt), gone = -expm1(-kappa * dt);
   m->motion = OPTION_HESTON;
@@ -22,7 +22,7 @@ static void set_heston(const option_heston *h, double dt, double shift, option_m
 
 /* Of more than k jumps: summed from the far end, where it would cancel otherwise. At most 20 are expected, so that 64
  * have a chance below 1e-13. */
-static void set_jumps(const option_jumps *j, double dt, option_mover *m) {
+static void set_jumps(const option_jumps *j, double dt, option_dynamics *m) {
   const double mean = j->rate * dt;
   double chance[OPTION_JUMPS_MAX + 1], sum = 0;
   chance[0] = exp(-mean);
@@ -41,14 +41,14 @@ sim_status option_local_vol(const sim_expr *expr, double price, double t, double
     sim_expr_program_run(program, 1, (const void *const[]){&price, &t}, (void *const[]){out}, scratch);
   free(scratch);
   sim_expr_program_free(&program);
-  return scratch != NULL ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "no memory for the local volatility");
+  return scratch != NULL ? SIM_OK : sim_no_memory("the local volatility");
 }
 
 /* Rows of the grid at the beginning of each step. */
-static sim_status set_grid(const option_vol_grid *g, int steps, double dt, option_mover *m) {
+static sim_status set_grid(const option_vol_grid *g, int steps, double dt, option_dynamics *m) {
   const size_t n = g->spots.rows, times = g->times.rows;
   double *numbers = calloc(n * (1 + (size_t)steps), sizeof *numbers);
-  if (numbers == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the local volatility");
+  if (numbers == NULL) return sim_no_memory("the local volatility");
   m->motion = OPTION_LOCAL_GRID;
   m->nodes = (int)n;
   for (size_t k = 0; k < n; k++) numbers[k] = g->spots.data[k];
@@ -73,12 +73,12 @@ double option_jump_drift(const option_asset *asset) {
   return j->given ? j->rate * expm1(j->mean + j->deviation * j->deviation / 2) : 0;
 }
 
-sim_status option_mover_set(const option_asset *asset, int steps, double dt, double shift, option_mover *out) {
-  *out = (option_mover){.motion = OPTION_GEOMETRIC_BROWNIAN, .dt = dt, .shift = shift};
+sim_status option_dynamics_set(const option_asset *asset, int steps, double dt, double shift, option_dynamics *out) {
+  *out = (option_dynamics){.motion = OPTION_GEOMETRIC_BROWNIAN, .dt = dt, .shift = shift};
   if (asset->heston.given) set_heston(&asset->heston, dt, shift, out);
   if (asset->local_vol != NULL) out->motion = OPTION_LOCAL_FUNCTION;
   if (asset->jumps.given) set_jumps(&asset->jumps, dt, out);
   return asset->vol_grid.given ? set_grid(&asset->vol_grid, steps, dt, out) : SIM_OK;
 }
 
-void option_mover_free(option_mover *mover) { free((void *)(uintptr_t)mover->node); }
+void option_dynamics_free(option_dynamics *dynamics) { free((void *)(uintptr_t)dynamics->node); }

@@ -1,5 +1,5 @@
 /* Rules between the keys of `sampling`, and how many paths they make. */
-#include "kernels/option/option.h"
+#include "kernels/option/random/quasi.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* What depends on the number of steps: it must be given then. And what is not known between them. */
-#include "kernels/option/option.h"
+#include "kernels/option/payoff/names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -144,7 +144,7 @@ static sim_status rebuild(collision_work *w) {
   }
   w->listed = true;
   for (int t = 0; t < w->threads; t++)
-    if (w->team[t].failed) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the pairs of %" PRId64 " grains", w->o.n);
+    if (w->team[t].failed) return sim_no_memory("the pairs of %" PRId64 " grains", w->o.n);
   return SIM_OK;
 }
 

@@ -78,7 +78,7 @@ static void lay_cells(collision_work *w) {
 static sim_status create(const collision_options *options, const collision_state *state, collision_work **out) {
   collision_work *w = calloc(1, sizeof *w);
   *out = w;
-  if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (w == NULL) return sim_no_memory("the model");
   w->o = *options;
   w->state = *state;
   const char *missing = collision_gas_fits(options, options->n, state->mass, state->radius, &w->gas);
@@ -102,7 +102,7 @@ static sim_status create(const collision_options *options, const collision_state
   if (!w->order || !w->cell || !w->cell_first || !w->counted || !w->slab || !w->team || !make_grains(w, &w->now) ||
       !make_grains(w, &w->spare)) {
     destroy(out);
-    return sim_fail(SIM_ERR_NO_MEMORY, "no memory for %" PRId64 " grains", options->n);
+    return sim_no_memory("%" PRId64 " grains", options->n);
   }
   return SIM_OK;
 }

@@ -170,7 +170,7 @@ static void add_grain(const collision_work *w, int64_t k, double m, double sums[
 static sim_status add_grains(collision_work *w, collision_sums *out) {
   const int64_t n = w->o.n, blocks = (n + SIM_REDUCE_BLOCK - 1) / SIM_REDUCE_BLOCK;
   double *partial = malloc((size_t)blocks * SUMS * sizeof *partial), all[SUMS];
-  if (partial == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the sums");
+  if (partial == NULL) return sim_no_memory("the sums");
   uint32_t *slot = w->order;
 #pragma omp parallel num_threads(w->threads)
   {

@@ -99,8 +99,8 @@ template <typename Grain> static __global__ void settle(gas_arrays a, const long
 /* ---- launches ---- */
 
 template <typename Grain> static void look_with(gas_work *w, bool start) {
-  static const sim_cuda_kernel looking = {"collision_gas_look", "observe", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel settling = {"collision_gas_settle", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel looking = {"collision_gas_look", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel settling = {"collision_gas_settle", "observe", SIM_LIMIT_BYTES};
   const gas_arrays &a = w->arrays;
   collision_launch(&looking, 0, collision_cuda_grid(4, (uint64_t)a.tiles * GAS_TILE), GAS_TILE, look<Grain>, a,
                    w->numbers, w->gas.damped, start, w->launch, w->looked);

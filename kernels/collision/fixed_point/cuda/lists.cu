@@ -317,10 +317,10 @@ unsigned collision_cuda_grid(int per_multiprocessor, uint64_t work) {
 }
 
 template <typename Grain> static void sort(gas_work *w, unsigned k) {
-  static const sim_cuda_kernel counting = {"collision_gas_count", "search", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel moving = {"collision_gas_sort", "search", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel scanning = {"collision_gas_scan", "search", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel clearing = {"collision_gas_clear", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel counting = {"collision_gas_count", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel moving = {"collision_gas_sort", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel scanning = {"collision_gas_scan", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel clearing = {"collision_gas_clear", "search", SIM_LIMIT_BYTES};
   const gas_arrays &a = w->arrays;
   const unsigned cells = collision_cuda_grid(8, a.cells.all / 16), grains = collision_cuda_grid(8, a.n);
   collision_launch(&clearing, 0, cells, 256, clear, a, k);
@@ -332,8 +332,8 @@ template <typename Grain> static void sort(gas_work *w, unsigned k) {
 }
 
 void collision_cuda_rebuild(gas_work *w) {
-  static const sim_cuda_kernel deciding = {"collision_gas_decide", "search", SIM_LIMIT_BYTES};
-  static const sim_cuda_kernel building = {"collision_gas_build", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel deciding = {"collision_gas_decide", "search", SIM_LIMIT_BYTES};
+  static const sim_kernel building = {"collision_gas_build", "search", SIM_LIMIT_BYTES};
   collision_launch(&deciding, 0, 1, 1, decide, w->arrays, w->numbers, w->gas.damped, w->chunk, w->launch);
   const unsigned k = ++w->launch, tiles = collision_cuda_grid(BUILD_BLOCKS, (uint64_t)w->arrays.tiles * 256);
   if (w->gas.equal) {

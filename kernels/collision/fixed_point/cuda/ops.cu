@@ -150,7 +150,7 @@ static sim_status create(const collision_options *options, const collision_state
                     (long long)options->n, (1 << 24) - 1);
   gas_work *w = (gas_work *)calloc(1, sizeof *w);
   *out = (collision_work *)w;
-  if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the model");
+  if (w == NULL) return sim_no_memory("the model");
   w->options = *options;
   w->state = *state;
   w->gas = *gas;
@@ -207,7 +207,7 @@ static void put_tally(double *sum, int64_t n, double unit, unsigned long long wo
 template <typename Grain> static sim_status upload(gas_work *w, double *fastest) {
   const collision_state *s = &w->state;
   Grain *const piece = (Grain *)malloc(GAS_PIECE * (sizeof(Grain) + 2 * sizeof(uint32_t)));
-  if (piece == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the grains on their way to the GPU");
+  if (piece == NULL) return sim_no_memory("the grains on their way to the GPU");
   uint32_t *const id = (uint32_t *)(piece + GAS_PIECE), *const collisions = id + GAS_PIECE;
   sim_status status = SIM_OK;
   for (int64_t first = 0; first < s->n && status == SIM_OK; first += GAS_PIECE) {
@@ -381,7 +381,7 @@ static sim_status step(collision_work *work, double t, double dt) {
   }
   queue(w);
   w->wanted++;
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 /* ---- what is seen ---- */

@@ -315,7 +315,7 @@ static __global__ void __launch_bounds__(GAS_TILE, step_blocks<Grain>())
 /* ---- launches ---- */
 
 template <typename Grain, bool DAMPED> static void step_with(gas_work *w) {
-  static const sim_cuda_kernel kernel = {"collision_gas_step", "contacts and move", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"collision_gas_step", "contacts and move", SIM_LIMIT_BYTES};
   const gas_arrays &a = w->arrays;
   const unsigned grid = collision_cuda_grid(step_blocks<Grain>(), (uint64_t)a.tiles * GAS_TILE), k = w->launch++;
   const double bytes = 2.0 * a.n * sizeof(Grain);

@@ -119,12 +119,12 @@ static gas_units units_of(const gas_work *w) {
 }
 
 static void find_slots(gas_work *w) {
-  static const sim_cuda_kernel kernel = {"collision_gas_invert", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"collision_gas_invert", "observe", SIM_LIMIT_BYTES};
   collision_launch(&kernel, 0, collision_cuda_grid(8, w->arrays.n), 256, invert, w->arrays, w->arrays.slot, w->launch);
 }
 
 void collision_cuda_sums(gas_work *w) {
-  static const sim_cuda_kernel summing = {"collision_gas_sums", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel summing = {"collision_gas_sums", "observe", SIM_LIMIT_BYTES};
   const gas_arrays &a = w->arrays;
   const uint32_t blocks = (a.n + 255) / 256;
   double *const all = w->partial + (size_t)GAS_QUANTITIES * blocks;
@@ -139,7 +139,7 @@ void collision_cuda_sums(gas_work *w) {
 }
 
 void collision_cuda_stage(gas_work *w, int64_t first, int64_t count) {
-  static const sim_cuda_kernel kernel = {"collision_gas_stage", "output", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"collision_gas_stage", "output", SIM_LIMIT_BYTES};
   gas_piece *const piece = (gas_piece *)w->staged;
   if (first == 0) find_slots(w);
   const unsigned grid = collision_cuda_grid(8, (uint64_t)count);

@@ -67,7 +67,7 @@ int diffusion_fourier_batch(const diffusion_fourier *fourier) { return fourier->
 
 static sim_status check(cufftResult result, const char *call) {
   if (result == CUFFT_SUCCESS) return SIM_OK;
-  if (result == CUFFT_ALLOC_FAILED) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for cuFFT (%s)", call);
+  if (result == CUFFT_ALLOC_FAILED) return sim_no_memory("cuFFT (%s)", call);
   return sim_fail(SIM_ERR_DEVICE, "cuFFT: %s failed with code %d", call, (int)result);
 }
 
@@ -95,7 +95,7 @@ static sim_status plan(diffusion_fourier *f, bool forward, const long long *n, s
 
 sim_status diffusion_fourier_create(int rank, const long long *n, int fields, bool single, diffusion_fourier **out) {
   diffusion_fourier *f = *out = calloc(1, sizeof *f);
-  if (!f) return sim_fail(SIM_ERR_NO_MEMORY, "out of memory");
+  if (!f) return sim_no_memory("the transforms");
   double numbers = rank > 0 ? 2 * (double)(n[rank - 1] / 2 + 1) : 2;
   for (int a = 0; a < rank - 1; a++) numbers *= (double)n[a];
   f->rank = rank;
@@ -133,8 +133,8 @@ static cufftResult execute(const diffusion_fourier *f, bool forward, void *data)
 }
 
 static sim_status transform(diffusion_fourier *f, bool forward, void *data, int count) {
-  static const sim_cuda_kernel kernels[2] = {{"cufft_inverse", "transforms", SIM_LIMIT_BYTES},
-                                             {"cufft_forward", "transforms", SIM_LIMIT_BYTES}};
+  static const sim_kernel kernels[2] = {{"cufft_inverse", "transforms", SIM_LIMIT_BYTES},
+                                        {"cufft_forward", "transforms", SIM_LIMIT_BYTES}};
   for (int first = 0; f->rank > 0 && first < count; first += f->batch) {
     sim_cuda_begin(&kernels[forward]);
     cufftResult result = execute(f, forward, (char *)data + (size_t)first * f->stride);

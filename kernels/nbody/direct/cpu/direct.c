@@ -115,8 +115,7 @@ static sim_status take_arrays(nbody_solver_work *w) {
   const double size = arrays_size(options, w->reference);
   if (size < (double)(SIZE_MAX / 2)) w->memory = aligned_alloc(64, ((size_t)size + 63) / 64 * 64);
   if (w->memory == NULL)
-    return sim_fail(SIM_ERR_NO_MEMORY, "direct sum of %lld bodies: no memory for %.0f MB", (long long)options->n,
-                    size / 1e6);
+    return sim_no_memory("the direct sum of %lld bodies: %.0f MB", (long long)options->n, size / 1e6);
   nbody_packed *packed = &w->packed;
   packed->n = options->n;
   packed->block = block_size(options->n);
@@ -138,7 +137,7 @@ sim_status nbody_direct_cpu_create(const nbody_options *options, const nbody_sta
   if (options->n < 1 || options->threads < 1)
     return sim_fail(SIM_ERR_INTERNAL, "direct sum: %lld bodies, %d threads", (long long)options->n, options->threads);
   nbody_solver_work *w = calloc(1, sizeof *w);
-  if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the direct sum");
+  if (w == NULL) return sim_no_memory("the direct sum");
   const bool custom = options->laws.pair != NULL;
   w->options = *options;
   w->state = *state;

@@ -11,8 +11,8 @@ template <typename real> using potential_kernel = void(bodies<real>, int, double
 typedef void start_kernel(int, const void *, const void *, const double *, const double *, double *);
 
 template <typename real> void nbody_cuda_custom_tile(nbody_solver_work *w) {
-  static const sim_cuda_kernel single = {"nbody_custom_tile_f32", "force", SIM_LIMIT_FP32};
-  static const sim_cuda_kernel wide = {"nbody_custom_tile_f64", "force", SIM_LIMIT_FP64};
+  static const sim_kernel single = {"nbody_custom_tile_f32", "force", SIM_LIMIT_FP32};
+  static const sim_kernel wide = {"nbody_custom_tile_f64", "force", SIM_LIMIT_FP64};
   const double n = (double)w->options.n;
   const nbody_cuda_tiles cut = nbody_cuda_cut(w);
   bodies<real> b = bodies_of<real>(w);
@@ -24,7 +24,7 @@ template <typename real> void nbody_cuda_custom_tile(nbody_solver_work *w) {
 }
 
 template <typename real> void nbody_cuda_custom_potential(nbody_solver_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_custom_potential", "observe", SIM_LIMIT_FP64};
+  static const sim_kernel kernel = {"nbody_custom_potential", "observe", SIM_LIMIT_FP64};
   const int blocks = nbody_partials(w->options.n), parts = nbody_potential_parts(blocks);
   const double n = (double)w->options.n;
   bodies<real> b = bodies_of<real>(w);
@@ -35,7 +35,7 @@ template <typename real> void nbody_cuda_custom_potential(nbody_solver_work *w) 
 }
 
 void nbody_cuda_custom_start(nbody_solver_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_custom_start", "time step", SIM_LIMIT_FP64};
+  static const sim_kernel kernel = {"nbody_custom_start", "time step", SIM_LIMIT_FP64};
   const nbody_state *s = &w->state;
   nbody_launch(&kernel, 10.0 * (double)s->n * (double)s->n, dim3((unsigned)nbody_partials(s->n)), NBODY_PARTIAL_BODIES,
                (start_kernel *)w->law.start, s->n, s->mass, s->position, s->acceleration, s->jerk, w->partial);

@@ -185,7 +185,7 @@ sim_status nbody_custom_law_write(const nbody_options *options, bool single, int
                    real, real, bodies, options->jerk ? 6 : 3);
   SIM_TRY(add_potential(options, real, text, &out->potential));
   if (options->jerk) SIM_TRY(add_start(options, real, text));
-  return text->failed ? sim_fail(SIM_ERR_NO_MEMORY, "no memory for the text of a function") : SIM_OK;
+  return text->failed ? sim_no_memory("the text of a function") : SIM_OK;
 }
 
 sim_source nbody_custom_law_source(const sim_bytes *text) {

@@ -157,7 +157,7 @@ static void destroy(nbody_solver_work **work) {
 sim_status nbody_direct_cuda_create(const nbody_options *options, const nbody_state *state,
                                     const nbody_direct_plan *plan, nbody_solver_work **out) {
   nbody_solver_work *w = *out = (nbody_solver_work *)calloc(1, sizeof *w);
-  if (w == NULL) return sim_fail(SIM_ERR_NO_MEMORY, "no memory for the direct sum");
+  if (w == NULL) return sim_no_memory("the direct sum");
   const bool single = state->dtype == SIM_F32;
   w->options = *options;
   w->state = *state;
@@ -181,7 +181,7 @@ sim_status nbody_direct_cuda_create(const nbody_options *options, const nbody_st
   set_units(w, &e);
   if (plan->method == NBODY_DIRECT_SYMMETRIC && single) nbody_cuda_symmetric_prepare<float>(w);
   if (plan->method == NBODY_DIRECT_SYMMETRIC && !single) nbody_cuda_symmetric_prepare<double>(w);
-  return sim_backend_cuda.failed();
+  return sim_queue_cuda.status();
 }
 
 static sim_status create(const nbody_options *options, const nbody_state *state, nbody_solver_work **out) {

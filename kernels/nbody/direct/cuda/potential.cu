@@ -11,7 +11,7 @@ static __global__ void __launch_bounds__(POTENTIAL_THREADS)
 }
 
 template <typename real> void nbody_cuda_potential(nbody_solver_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_potential", "observe", SIM_LIMIT_FP64};
+  static const sim_kernel kernel = {"nbody_potential", "observe", SIM_LIMIT_FP64};
   const int blocks = nbody_partials(w->options.n), parts = nbody_potential_parts(blocks);
   const double n = (double)w->options.n;
   bodies<real> b = bodies_of<real>(w);

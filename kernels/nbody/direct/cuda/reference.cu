@@ -33,7 +33,7 @@ static __global__ void reference(const bodies<real> b, pair_real softening2, dou
 }
 
 template <typename real, typename pair_real> void nbody_cuda_reference(nbody_solver_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_reference", "force", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_reference", "force", SIM_LIMIT_BYTES};
   const double eps = w->options.softening * w->scaling.position, n = (double)w->options.n;
   sim_cuda_begin(&kernel);
   reference<real, pair_real><<<(unsigned)((w->options.n + 127) / 128), 128, 0, (cudaStream_t)sim_cuda_stream()>>>(

@@ -160,7 +160,7 @@ template <typename real> static __global__ void find_group_masses(const bodies<r
 }
 
 template <typename real> void nbody_cuda_symmetric_prepare(nbody_solver_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_find_group_masses", "force", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"nbody_find_group_masses", "force", SIM_LIMIT_BYTES};
   const int groups = nbody_cuda_groups(&w->options, &w->plan);
   sim_cuda_begin(&kernel);
   find_group_masses<real><<<(unsigned)((groups + 3) / 4), 128, 0, (cudaStream_t)sim_cuda_stream()>>>(
@@ -169,7 +169,7 @@ template <typename real> void nbody_cuda_symmetric_prepare(nbody_solver_work *w)
 }
 
 template <typename real, int K> static void launch(nbody_solver_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_symmetric", "force", SIM_LIMIT_FP32};
+  static const sim_kernel kernel = {"nbody_symmetric", "force", SIM_LIMIT_FP32};
   const nbody_options *options = &w->options;
   const double n = (double)options->n, eps = options->softening * w->scaling.position;
   layout of;

@@ -17,8 +17,8 @@ nbody_cuda_tiles nbody_cuda_cut(const nbody_solver_work *w) {
 
 template <typename real, typename pair_real, int K, int SUMS> static void launch(nbody_solver_work *w) {
   static const bool narrow = sizeof(pair_real) == sizeof(float);
-  static const sim_cuda_kernel kernel = {SUMS == 6 ? "nbody_tile_jerk" : "nbody_tile", "force",
-                                         narrow ? SIM_LIMIT_FP32 : SIM_LIMIT_FP64};
+  static const sim_kernel kernel = {SUMS == 6 ? "nbody_tile_jerk" : "nbody_tile", "force",
+                                    narrow ? SIM_LIMIT_FP32 : SIM_LIMIT_FP64};
   const double n = (double)w->options.n, eps = w->options.softening * w->scaling.position;
   const nbody_cuda_tiles cut = nbody_cuda_cut(w);
   const double counted = SUMS == 6 ? (narrow ? 28 : 31) : narrow ? 13 : 16;

@@ -21,7 +21,7 @@ static __global__ void __launch_bounds__(NBODY_PARTIAL_BODIES)
 }
 
 template <typename real> void nbody_cuda_start(nbody_solver_work *w) {
-  static const sim_cuda_kernel kernel = {"nbody_start_step", "time step", SIM_LIMIT_FP64};
+  static const sim_kernel kernel = {"nbody_start_step", "time step", SIM_LIMIT_FP64};
   const nbody_state *s = &w->state;
   const double n = (double)s->n, eps = w->options.softening;
   sim_cuda_begin(&kernel);

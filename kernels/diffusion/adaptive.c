@@ -1,0 +1,99 @@
+/* The length of steps from their error. A step is a power of two, of which the tables of the last few are kept: they
+ * are rarely made. The last one ends at t_end. What is decided depends on the state, the clock
+ * and the level alone, which a checkpoint holds. */
+#include "kernels/diffusion/diffusion.h"
+
+#include <limits.h>
+#include <math.h>
+
+/* A longer step is tried where its error is expected below this. */
+static const double hope = 0.5;
+
+/* Of the longest step. */
+static int top_level(const diffusion_integrate *i) { return ilogb(isnan(i->dt_max) ? i->t_end / 64 : i->dt_max); }
+
+/* Of the shortest one, where dt_min is given. */
+static int bottom_level(const diffusion_integrate *i) {
+  if (i->dt_min == 0) return INT_MIN;
+  const int level = ilogb(i->dt_min);
+  return ldexp(1, level) < i->dt_min ? level + 1 : level;
+}
+
+bool diffusion_any_level(const diffusion_integrate *i) { return bottom_level(i) <= top_level(i); }
+
+int diffusion_first_level(const diffusion_integrate *i) {
+  const int first = ilogb(i->t_end / 1024), top = top_level(i), bottom = bottom_level(i);
+  return first > top ? top : first < bottom ? bottom : first;
+}
+
+static int slot_of(int level) {
+  const int slots = DIFFUSION_SLOTS - 1;
+  return (level % slots + slots) % slots;
+}
+
+/* The greatest error of any field, of what it may be, and whose it is. */
+static sim_status ratio_of(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work, double *out,
+                           int *worst) {
+  double errors[DIFFUSION_FIELDS], sizes[DIFFUSION_FIELDS];
+  SIM_TRY(ops->error(work, errors, sizes));
+  *out = 0;
+  *worst = 0;
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const double ratio = errors[f] / (p->integrate.atol + p->integrate.rtol * sizes[f]);
+    if (ratio <= *out || errors[f] == 0 || isnan(*out)) continue;
+    *out = ratio; /* a NaN stays, and is too much */
+    *worst = f;
+  }
+  return SIM_OK;
+}
+
+static sim_status too_short(const diffusion_parameters *p, double t, int worst) {
+  const diffusion_integrate *i = &p->integrate;
+  const char *name = diffusion_field_of(p, worst)->name;
+  if (i->dt_min > 0)
+    return sim_fail(
+        SIM_ERR_DIVERGED,
+        "%s needs steps below integrate.dt_min = %g at t = %.9g for rtol = %g, atol = %g: dt_min is too long, the grid "
+        "is too coarse, or the solution itself grows without bound",
+        name, i->dt_min, t, i->rtol, i->atol);
+  return sim_fail(SIM_ERR_DIVERGED,
+                  "no step is short enough for %s at t = %.9g and integrate.rtol = %g, atol = %g: it grows without "
+                  "bound, its rates are not finite, or the grid is too coarse",
+                  name, t, i->rtol, i->atol);
+}
+
+sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
+                                   diffusion_controller *c, sim_clock *clock) {
+  const diffusion_embedded *e = diffusion_embedded_of(p->integrate.scheme);
+  const int top = top_level(&p->integrate), bottom = bottom_level(&p->integrate);
+  if (c->level > top) c->level = top; /* of a checkpoint, with another t_end */
+  int worst = 0;
+  for (bool again = false;; again = true) {
+    double after, ratio;
+    const double h = sim_clock_free_step(clock, ldexp(1, c->level), &after);
+    const bool last = after == clock->t_end;
+    if (after == clock->t) return too_short(p, clock->t, worst);
+    SIM_TRY(ops->use(work, h, last ? DIFFUSION_SLOTS - 1 : slot_of(c->level)));
+    for (int s = c->known ? 1 : 0; s < e->method.stages; s++)
+      SIM_TRY(ops->stage(work, s, &(diffusion_step_context){clock->t + e->method.at[s] * h, h, 1, clock->step}));
+    SIM_TRY(ratio_of(p, ops, work, &ratio, &worst));
+    if (ratio <= 1) {
+      ops->accept(work);
+      c->known = e->kept;
+      clock->step++;
+      clock->t = after;
+      clock->dt = h;
+      /* twice as long at most, and not at once after one that failed */
+      if (!last && !again && ratio * exp2(e->power) <= hope) c->level++;
+      return SIM_OK;
+    }
+    if (h <= ldexp(1, bottom)) return too_short(p, clock->t, worst);
+    c->known = !e->kept; /* else they were replaced: once more, from the state */
+    if (!c->known) SIM_TRY(ops->resume(work));
+    /* as many levels at once as the error's power tells, 8 at most */
+    const double levels = ratio < INFINITY ? ceil(log2(ratio / hope) / e->power) : 8;
+    const int from = last ? ilogb(h) + 1 : c->level;
+    const int shorter = from - (int)fmax(1, fmin(8, levels));
+    c->level = shorter < bottom ? bottom : shorter;
+  }
+}

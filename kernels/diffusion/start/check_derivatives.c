@@ -1,0 +1,52 @@
+/* Rates of the first state where they take derivatives: by what observes functions of the fields. */
+#include "kernels/diffusion/observe.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { INPUTS = 4 * DIFFUSION_FIELDS + 5 };
+
+/* The rate of one field alone. */
+static sim_status rate_of(const sim_expr *rates, int field, sim_expr **out) {
+  sim_expr_builder *b;
+  sim_expr_ref in[INPUTS], results[DIFFUSION_FIELDS];
+  *out = NULL;
+  SIM_TRY(sim_expr_builder_create(&b));
+  sim_status status = SIM_OK;
+  for (int i = 0; status == SIM_OK && i < sim_expr_input_count(rates); i++)
+    status = sim_expr_builder_input(b, sim_expr_input_name(rates, i), &in[i]);
+  if (status == SIM_OK) status = sim_expr_builder_insert(b, rates, in, results);
+  if (status == SIM_OK) status = sim_expr_builder_finish(b, &results[field], (const char *const[]){"rate"}, 1, out);
+  sim_expr_builder_free(&b);
+  return status;
+}
+
+static sim_status check(const diffusion_parameters *p, sim_isa isa, int threads, const void *const *real_fields) {
+  diffusion_observer *observer;
+  double sums[DIFFUSION_FIELDS];
+  sim_status status = diffusion_observer_create(p, isa, threads, &observer);
+  if (status == SIM_OK) diffusion_observer_row(observer, DIFFUSION_FUNCTIONS, real_fields, 0, sums);
+  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++)
+    if (!isfinite(sums[f]))
+      status = sim_fail(SIM_ERR_SCENARIO, "rates: the rate of %s is %g somewhere at the start",
+                        diffusion_field_of(p, f)->name, sums[f]);
+  diffusion_observer_destroy(&observer);
+  return status;
+}
+
+sim_status diffusion_check_derived(const diffusion_parameters *p, sim_isa isa, int threads,
+                                   const void *const *real_fields) {
+  const double most = 1 << 22; /* cells: beyond, it would take memory that a run does not */
+  const grid_shape grid = diffusion_grid_of(p);
+  sim_named_function items[DIFFUSION_FIELDS] = {{0}};
+  diffusion_parameters rates = *p;
+  sim_status status = SIM_OK;
+  if (diffusion_gradients_of(p).count == 0 || p->members > 1 || grid_cells_wanted(&grid) > most) return SIM_OK;
+  rates.observe = (sim_function_map){items, p->fields.count};
+  rates.spectrum = 0;
+  rates.probes.rows = 0;
+  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) status = rate_of(p->rates, f, &items[f].expr);
+  if (status == SIM_OK) status = check(&rates, isa, threads, real_fields);
+  for (int f = 0; f < (int)p->fields.count; f++) sim_expr_free(&items[f].expr);
+  return status;
+}

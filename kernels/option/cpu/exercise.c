@@ -1,0 +1,182 @@
+/* The regression of exercise rules on the CPU; its twin on a GPU is cuda/exercise.c. */
+#include "engine/reduce.h"
+#include "kernels/option/cpu/path.h"
+#include "kernels/option/random/mrg.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOMENTS = OPTION_REGRESSION_MOMENTS, SUMS = OPTION_REGRESSION_SUMS };
+
+/* The paths on the CPU. */
+typedef struct regression {
+  const option_parameters *p;
+  const option_market *market;
+  option_rule rule;
+  int chunks, threads;
+  sim_isa isa;
+  double *price, *cash; /* [dates][chunks * OPTION_CHUNK], [chunks * OPTION_CHUNK] */
+  double *sums;         /* [chunks][SUMS] */
+  double *column;       /* [chunks] */
+} regression;
+
+/* What the paths need beside the market. */
+typedef struct simulation {
+  option_dynamics dynamics[OPTION_ASSETS_MAX];
+  sim_expr_program *local[OPTION_ASSETS_MAX];
+  option_feature *feature; /* [dates] */
+  double *cholesky;
+  option_mrg *mrg;
+  size_t scratch;
+  char *room; /* [threads][scratch] */
+  void **out; /* [threads][dates] */
+} simulation;
+
+static sim_status make_simulation(const regression *f, const option_parameters *p, int asset, sim_isa isa,
+                                  simulation *w) {
+  const option_market *market = f->market;
+  const size_t assets = (size_t)market->assets, dates = (size_t)f->rule.dates;
+  size_t program = 0;
+  for (size_t a = 0; a < assets && market->dynamics != NULL; a++) {
+    const sim_expr *expr = option_asset_at(p, (int)a)->local_vol;
+    w->dynamics[a] = market->dynamics[a];
+    if (expr == NULL) continue;
+    const sim_expr_target target = {.isa = isa, .uniform = (const bool[]){false, true}};
+    SIM_TRY(sim_expr_program_create(expr, &target, &w->local[a]));
+    w->dynamics[a].local = w->local[a];
+    program = (size_t)fmax((double)program, (double)sim_expr_program_scratch(w->local[a]) + 128);
+  }
+  w->scratch = (option_path_scratch((int)assets, 1, program) + 63) / 64 * 64;
+  w->feature = calloc(dates, sizeof *w->feature);
+  w->cholesky = calloc(assets * assets, sizeof *w->cholesky);
+  w->room = aligned_alloc(64, w->scratch * (size_t)f->threads);
+  w->out = calloc(dates * (size_t)f->threads, sizeof *w->out);
+  if (w->feature == NULL || w->cholesky == NULL || w->room == NULL || w->out == NULL)
+    return sim_no_memory("early exercise");
+  if (p->sampling.generator == OPTION_MRG32K3A) {
+    w->mrg = malloc(sizeof *w->mrg);
+    if (w->mrg == NULL) return sim_no_memory("random numbers");
+    option_mrg_make(p->common.seed, w->mrg);
+  }
+  for (size_t d = 0; d < dates; d++)
+    w->feature[d] = (option_feature){.kind = OPTION_FIXING, .asset = asset, .step = (int)(d + 1) * f->rule.every};
+  return option_cholesky(p, w->cholesky);
+}
+
+static void free_simulation(simulation *w) {
+  for (int a = 0; a < OPTION_ASSETS_MAX; a++) sim_expr_program_free(&w->local[a]);
+  free(w->feature);
+  free(w->cholesky);
+  free(w->mrg);
+  free(w->room);
+  free(w->out);
+}
+
+/* Prices at the dates. */
+static void run_paths(regression *f, const option_parameters *p, const simulation *w, option_path_kernel *kernel) {
+  const option_market *market = f->market;
+  const size_t dates = (size_t)f->rule.dates, row = (size_t)f->chunks * OPTION_CHUNK;
+  const option_variant variant = {.drift = market->drift,
+                                  .vol = market->vol,
+                                  .spot = market->spot,
+                                  .dynamics = market->dynamics != NULL ? w->dynamics : NULL};
+  const option_paths paths = {.seed = p->common.seed,
+                              .assets = market->assets,
+                              .steps = market->steps,
+                              .variants = 1,
+                              .features = (int)dates,
+                              .variant = &variant,
+                              .feature = w->feature,
+                              .cholesky = w->cholesky,
+                              .mrg = w->mrg,
+                              .far = true};
+#pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
+  for (int c = 0; c < f->chunks; c++) {
+    const size_t thread = (size_t)omp_get_thread_num();
+    void **mine = w->out + thread * dates;
+    for (size_t d = 0; d < dates; d++) mine[d] = f->price + d * row + (size_t)c * OPTION_CHUNK;
+    kernel(&paths, OPTION_REGRESSION_FIRST + (uint64_t)c * OPTION_CHUNK, OPTION_CHUNK, mine,
+           w->room + thread * w->scratch);
+  }
+}
+
+/* Sum k of all chunks, by the tree. */
+static double total(const regression *f, int k) {
+  for (int c = 0; c < f->chunks; c++) f->column[c] = f->sums[(size_t)c * SUMS + (size_t)k];
+  return sim_reduce_tree(f->column, (size_t)f->chunks);
+}
+
+/* Powers of x, and x^k cash, of the paths of one chunk that would be paid at the date. */
+static void chunk_sums(const option_rule *r, const double *price, const double *cash, int count, double *sums) {
+  memset(sums, 0, SUMS * sizeof *sums);
+  for (int i = 0; i < count; i++) {
+    if (!(option_rule_payoff(r, price[i]) > 0)) continue;
+    const double x = (price[i] - r->centre) * r->scale;
+    double power = 1;
+    for (int k = 0; k <= 2 * r->degree; k++, power *= x) {
+      sums[k] += power;
+      if (k <= r->degree) sums[MOMENTS + k] += power * cash[i];
+    }
+  }
+}
+
+static void release(void *self) {
+  regression *f = self;
+  free(f->price);
+  f->price = NULL;
+}
+
+static sim_status simulate(void *self, const option_rule *rule, int asset, int chunks) {
+  regression *f = self;
+  const size_t all = (size_t)chunks * OPTION_CHUNK;
+  const size_t numbers = all * ((size_t)rule->dates + 1) + (size_t)chunks * (SUMS + 1);
+  f->rule = *rule;
+  f->chunks = chunks;
+  f->price = aligned_alloc(64, (numbers * sizeof(double) + 63) / 64 * 64);
+  if (f->price == NULL) return sim_no_memory("early exercise");
+  f->cash = f->price + all * (size_t)rule->dates;
+  f->sums = f->cash + all;
+  f->column = f->sums + (size_t)chunks * SUMS;
+  memset(f->cash, 0, all * sizeof *f->cash);
+  simulation *w = calloc(1, sizeof *w);
+  const sim_status status = w != NULL ? make_simulation(f, f->p, asset, f->isa, w) : sim_no_memory("early exercise");
+  if (status == SIM_OK) run_paths(f, f->p, w, option_path_find(false, f->isa));
+  if (w != NULL) free_simulation(w);
+  free(w);
+  return status;
+}
+
+static void exercise_chunk(const option_rule *r, const double *price, const double *beta, double *cash) {
+  for (int i = 0; i < OPTION_CHUNK; i++) {
+    const double x = (price[i] - r->centre) * r->scale, payoff = option_rule_payoff(r, price[i]);
+    double hold = 0;
+    for (int k = r->degree; k >= 0; k--) hold = hold * x + beta[k];
+    if (payoff > 0 && payoff >= hold) cash[i] = payoff;
+  }
+}
+
+static sim_status sums(void *self, const option_rule *rule, int date, const double *beta, double discount,
+                       double *sum) {
+  const regression *f = self;
+  const size_t row = (size_t)f->chunks * OPTION_CHUNK;
+  const double *price = f->price + (size_t)date * row;
+#pragma omp parallel for schedule(static) num_threads(f->threads)
+  for (int c = 0; c < f->chunks; c++) {
+    const size_t at = (size_t)c * OPTION_CHUNK;
+    double *cash = f->cash + at;
+    if (beta != NULL) exercise_chunk(rule, price + row + at, beta, cash);
+    for (int i = 0; i < OPTION_CHUNK; i++) cash[i] *= discount;
+    chunk_sums(rule, price + at, cash, OPTION_CHUNK, f->sums + (size_t)c * SUMS);
+  }
+  for (int k = 0; k < SUMS; k++) sum[k] = total(f, k);
+  return SIM_OK;
+}
+
+sim_status option_policy_create(const option_parameters *p, const option_market *market, const sim_setup *setup,
+                                option_policy *out) {
+  regression f = {.p = p, .market = market, .threads = setup->threads, .isa = setup->isa};
+  return option_policy_regress(
+      p, market, &(option_regression){.self = &f, .simulate = simulate, .sums = sums, .release = release}, out);
+}

@@ -1,0 +1,145 @@
+/* What becomes of one asset on a path, and what payoffs see of it; for path.c alone. */
+#ifndef OPTION_TRACK_H
+#define OPTION_TRACK_H
+
+#include "kernels/option/cpu/random.h"
+
+LANES_INLINE vreal v_pick(vwhole which, vreal a, vreal b) {
+  return (vreal)((which & (vwhole)a) | (~which & (vwhole)b));
+}
+
+LANES_INLINE vreal power(vreal x, bool far) {
+  const real most = OPTION_SINGLE ? 126 : 1022;
+  if (far) x = v_max(v_min(x, v_set(most)), v_set(-most));
+  return v_exp2(x);
+}
+
+/* The probability that a bridge from x to y with variance vol^2, both below 0 on the scale of `side`, stays there. */
+LANES_INLINE vreal stays(vreal x, vreal y, vreal vol, real level, real side) {
+  vreal a = (level - x) * side, b = (level - y) * side;
+  const real tiny = (real)1e-30;
+  vreal exponent = a * b / v_max(vol * vol, v_set(tiny)) * (real)-2.8853900817779268; /* -2/ln 2 */
+  vreal p = 1 - v_exp2(v_max(v_min(exponent, v_set(0)), v_set(-120)));
+  return v_zero_unless_positive(a, v_zero_unless_positive(b, p));
+}
+
+/* Highest (side 1) or lowest (-1) point of such a bridge. */
+LANES_INLINE vreal extreme(vreal x, vreal y, vreal vol, vbits w, real side) {
+  vreal d = y - x, spread = d * d + vol * vol * minus_two_log(w);
+  return (x + y + side * v_root(v_max(spread, v_set((real)1e-30)))) * (real)0.5;
+}
+
+/* Of one asset and variant. */
+typedef struct track {
+  vreal x, sum, logs, most, least, high, low;
+  vreal v; /* Heston's variance */
+} track;
+
+enum {
+  NEED_SUM = 1 << OPTION_MEAN,
+  NEED_LOGS = 1 << OPTION_GEOMETRIC,
+  NEED_ENDS = 1 << OPTION_MAX | 1 << OPTION_MIN,
+  NEED_HIGH = 1 << OPTION_HIGH,
+  NEED_LOW = 1 << OPTION_LOW,
+  NEED_SINGLES = 1 << OPTION_FIXING | 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY
+};
+
+/* What a tangent adds up to: y is the derivative of ln S, the others those of the features before their factors. */
+typedef struct slope {
+  vreal y, sum, logs, most, least;
+} slope;
+
+static inline track begin_track(void) {
+  const vreal zero = {0};
+  return (track){zero, zero, zero, v_set((real)-1e30), v_set((real)1e30), zero, zero, zero};
+}
+
+LANES_INLINE void follow(track *t, vreal next, unsigned need, bool far) {
+  t->x = next;
+  if (need & NEED_SUM) t->sum += power(next, far);
+  if (need & NEED_LOGS) t->logs += next;
+  if (need & NEED_ENDS) {
+    t->most = v_max(t->most, next);
+    t->least = v_min(t->least, next);
+  }
+}
+
+LANES_INLINE vreal feature_value(const option_paths *p, const track *t, const option_feature *f, double spot) {
+  const int looks = p->steps / (p->skip + 1);
+  const real s = (real)spot, n = (real)looks;
+  switch (f->kind) {
+  case OPTION_LAST: return power(t->x, p->far) * s;
+  case OPTION_MEAN: return t->sum * (real)(spot / looks);
+  case OPTION_GEOMETRIC: return power(t->logs / n, p->far) * s;
+  case OPTION_MAX: return power(t->most, p->far) * s;
+  case OPTION_MIN: return power(t->least, p->far) * s;
+  case OPTION_HIGH: return power(t->high, p->far) * s;
+  default: return power(t->low, p->far) * s;
+  }
+}
+
+/* Before `t` goes on to `next`; `direction` is -1 on mirrored paths. */
+static inline void follow_slope(const option_tangent *g, const track *t, int step, vreal next, vreal normal,
+                                real direction, unsigned need, bool far, slope *s) {
+  const real drift = ((const real *)g->drift)[step];
+  s->y = g->flat ? v_set(drift) : v_fma(normal, v_set(((const real *)g->vol)[step] * direction), s->y + drift);
+  if (need & NEED_SUM) s->sum = v_fma(power(next, far), s->y, s->sum);
+  if (need & NEED_LOGS) s->logs += s->y;
+  if (need & NEED_ENDS) {
+    s->most = v_pick(next > t->most, s->y, s->most);
+    s->least = v_pick(next < t->least, s->y, s->least);
+  }
+}
+
+LANES_INLINE vreal slope_value(const option_paths *p, const track *t, const slope *s, const option_feature *f,
+                               double spot) {
+  const vreal value = feature_value(p, t, f, spot);
+  switch (f->kind) {
+  case OPTION_LAST: return value * s->y;
+  case OPTION_MEAN: return s->sum * (real)(spot / p->steps);
+  case OPTION_GEOMETRIC: return value * s->logs * (real)(1.0 / p->steps);
+  case OPTION_MAX: return value * s->most;
+  default: return value * s->least;
+  }
+}
+
+/* What an exercise pays: `place` is -1 while there was none. At the last date it is the payoff, if that is positive. */
+static inline void exercise(const option_rule *rule, int step, vreal price, vreal *place) {
+  const int date = (step + 1) / rule->every - 1;
+  const real *beta = rule->single ? (const void *)rule->beta_single : (const void *)rule->beta;
+  const bool last = step + 1 == rule->every * rule->dates;
+  if (step == 0) *place = v_set(-1);
+  if ((step + 1) % rule->every != 0) return;
+  const vreal payoff = (price - (real)rule->strike) * (real)rule->sign;
+  const vreal x = (price - (real)rule->centre) * (real)rule->scale;
+  const vreal hold = last ? v_set(0) : v_polynomial(beta + date * (OPTION_DEGREE_MAX + 1), rule->degree + 1, x);
+  const vreal alive = v_zero_unless_positive(0 - *place, v_set(1)), paid = payoff * (real)rule->growth[date];
+  const vreal now = alive * v_zero_unless_positive(payoff, v_zero_unless_positive(payoff - hold, v_set(1)));
+  *place += now * (paid + 1);
+  if (last) *place = v_max(*place, v_set(0));
+}
+
+/* Fixings and probabilities are kept in `out` itself, at place `at`. */
+LANES_INLINE void single_features(const option_paths *p, int step, int asset, const track *t, vreal next, vreal vol,
+                                  const option_variant *v, void *const *out, int at) {
+  const bool look = (step + 1) % (p->skip + 1) == 0;
+  const int place_of_look = step / (p->skip + 1);
+  for (int f = 0; f < p->features; f++) {
+    const option_feature *feature = &p->feature[f];
+    if (feature->asset != asset || feature->kind < OPTION_FIXING || feature->tangent > 0) continue;
+    vreal *place = (vreal *)(void *)((real *)out[f] + at);
+    if (feature->kind == OPTION_FIXING) {
+      if (look && feature->step == place_of_look + 1) *place = power(next, p->far) * (real)v->spot[asset];
+      continue;
+    }
+    if (feature->kind == OPTION_EARLY) {
+      if (look) exercise(&v->rule[feature->step], place_of_look, power(next, p->far) * (real)v->spot[asset], place);
+      continue;
+    }
+    const real level = (real)log2(feature->level / v->spot[asset]);
+    const vreal probability = stays(t->x, next, vol, level, feature->kind == OPTION_NOT_ABOVE ? 1 : -1);
+    *place = step == 0 ? probability : *place * probability;
+  }
+}
+
+#endif

@@ -1,0 +1,398 @@
+/* From paths to samples of every quantity, and from these to the means of blocks. */
+#include "engine/reduce.h"
+#include "kernels/option/cpu/sampler.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory ---- */
+
+static size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+static size_t real_size(const option_sampler *s) { return s->single ? sizeof(float) : sizeof(double); }
+
+static sim_status make_workspace(const option_sampler *s, option_workspace *r) {
+  const size_t variants = (size_t)s->paths.variants, chunk = OPTION_CHUNK * real_size(s);
+  const size_t features = variants * (size_t)s->estimate.graph.features,
+               outputs = variants * (size_t)s->estimate.graph.outputs;
+  const size_t kernel = rounded(option_path_scratch(s->paths.assets, (int)variants, s->local_scratch));
+  const size_t program = rounded(sim_expr_program_scratch(s->program) + 64);
+  const size_t all = (features + outputs) * chunk + kernel + program + 2 * OPTION_CHUNK * sizeof(double);
+  r->all = aligned_alloc(64, rounded(all));
+  r->features = calloc(features + outputs + 1, sizeof(void *));
+  if (r->all == NULL || r->features == NULL) return sim_no_memory("paths");
+  r->outputs = r->features + features;
+  for (size_t i = 0; i < features + outputs; i++) r->features[i] = r->all + i * chunk;
+  r->kernel = r->all + (features + outputs) * chunk;
+  r->program = r->all + (features + outputs) * chunk + kernel;
+  r->sample = (void *)(r->all + (features + outputs) * chunk + kernel + program);
+  r->control = r->sample + OPTION_CHUNK;
+  return SIM_OK;
+}
+
+/* A double in the kernel's precision at place `i`. */
+static void put(const option_sampler *s, void *at, size_t i, double value) {
+  if (s->single)
+    ((float *)at)[i] = (float)value;
+  else
+    ((double *)at)[i] = value;
+}
+
+static sim_status make_variants(option_sampler *s, const option_parameters *p) {
+  const size_t assets = (size_t)s->paths.assets, numbers = assets * (size_t)s->paths.steps, size = real_size(s);
+  const int variants = s->paths.variants;
+  double *cholesky = calloc(assets * assets, sizeof *cholesky);
+  s->numbers = aligned_alloc(64, rounded((2 * numbers * (size_t)variants + assets * assets) * size));
+  if (cholesky == NULL || s->numbers == NULL) {
+    free(cholesky);
+    return sim_no_memory("the market");
+  }
+  sim_status status = option_cholesky(p, cholesky);
+  char *at = s->numbers;
+  double share = 0, farthest = 0;
+  for (size_t i = 0; i < assets; i++) {
+    double row = 0;
+    for (size_t j = 0; j <= i; j++) row += fabs(cholesky[i * assets + j]);
+    share = fmax(share, row);
+  }
+  for (int v = 0; v < variants; v++) {
+    const option_market *market = &s->estimate.market[v / s->estimate.signs];
+    const double sign = v % s->estimate.signs == 1 ? -1 : 1;
+    s->variant[v] = (option_variant){.drift = at,
+                                     .vol = at + numbers * size,
+                                     .spot = market->spot,
+                                     .dynamics = market->dynamics,
+                                     .mirrored = sign < 0};
+    for (size_t i = 0; i < numbers; i++) {
+      put(s, at, i, market->drift[i]);
+      put(s, at, numbers + i, sign * market->vol[i]);
+    }
+    for (size_t a = 0; a < assets; a++) {
+      double reach = 0;
+      for (size_t i = a; i < numbers; i += assets)
+        reach += fabs(market->drift[i]) + market->vol[i] * share * OPTION_NORMAL_MAX;
+      farthest = fmax(farthest, reach);
+    }
+    at += 2 * numbers * size;
+  }
+  for (size_t i = 0; i < assets * assets; i++) put(s, at, i, cholesky[i]);
+  s->paths.cholesky = at;
+  s->paths.far = s->variant[0].dynamics != NULL || farthest > (s->single ? 120 : 1000);
+  free(cholesky);
+  return status;
+}
+
+static sim_status make_tangents(option_sampler *s) {
+  const size_t steps = (size_t)s->paths.steps, count = (size_t)s->estimate.graph.tangents, size = real_size(s);
+  s->slopes = malloc(2 * count * steps * size + 1);
+  if (s->slopes == NULL) return sim_no_memory("the greeks");
+  for (size_t i = 0; i < 2 * count * steps; i++) put(s, s->slopes, i, s->estimate.tangent[i]);
+  for (size_t t = 0; t < count; t++)
+    s->tangent[t] = (option_tangent){.asset = s->estimate.graph.tangent[t].asset,
+                                     .flat = s->estimate.graph.tangent[t].greek == OPTION_RHO,
+                                     .drift = s->slopes + 2 * t * steps * size,
+                                     .vol = s->slopes + (2 * t + 1) * steps * size};
+  s->paths.tangents = (int)count;
+  s->paths.tangent = s->tangent;
+  s->local_scratch += option_tangent_scratch((int)count, s->paths.variants);
+  return SIM_OK;
+}
+
+static sim_status make_rules(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
+  const size_t payoffs = p->payoffs.count, markets = (size_t)s->estimate.markets, steps = (size_t)s->paths.steps;
+  SIM_TRY(option_policy_create(p, &s->estimate.market[0], setup, &s->policy));
+  if (s->policy.rule == NULL) return SIM_OK;
+  s->rules = calloc(markets * payoffs, sizeof *s->rules);
+  s->growth = calloc(markets * payoffs * steps, sizeof *s->growth);
+  if (s->rules == NULL || s->growth == NULL) return sim_no_memory("early exercise");
+  for (size_t m = 0; m < markets; m++)
+    option_policy_for_market(&s->policy, &s->estimate.market[m], s->rules + m * payoffs,
+                             s->growth + m * payoffs * steps);
+  for (int v = 0; v < s->paths.variants; v++) s->variant[v].rule = s->rules + (size_t)(v / s->estimate.signs) * payoffs;
+  return SIM_OK;
+}
+
+static sim_status make_local(option_sampler *s, const option_parameters *p) {
+  const bool uniform[] = {false, true};
+  for (int a = 0; a < s->paths.assets; a++) {
+    const sim_expr *expr = option_asset_at(p, a)->local_vol;
+    if (expr == NULL) continue;
+    SIM_TRY(sim_expr_program_create(expr, &(sim_expr_target){.single = s->single, .isa = s->isa, .uniform = uniform},
+                                    &s->local[a]));
+    for (int m = 0; m < s->estimate.markets; m++) s->estimate.market[m].dynamics[a].local = s->local[a];
+    const size_t scratch = rounded(sim_expr_program_scratch(s->local[a]) + 64);
+    if (scratch > s->local_scratch) s->local_scratch = scratch;
+  }
+  return SIM_OK;
+}
+
+/* ---- samples ---- */
+
+static void add_output(const option_sampler *s, const option_workspace *r, int market, int output, double factor,
+                       int count, double *sample) {
+  for (int sign = 0; sign < s->estimate.signs; sign++) {
+    const void *from = r->outputs[(market * s->estimate.signs + sign) * s->estimate.graph.outputs + output];
+    const double f = factor / s->estimate.signs;
+    if (s->single)
+      for (int i = 0; i < count; i++) sample[i] += f * (double)((const float *)from)[i];
+    else
+      for (int i = 0; i < count; i++) sample[i] += f * ((const double *)from)[i];
+  }
+}
+
+bool option_simulate(const option_sampler *s, const option_workspace *r, uint64_t first, int count) {
+  const bool sound = s->kernel(&s->paths, first, count, r->features, r->kernel);
+  for (int v = 0; v < s->paths.variants; v++)
+    sim_expr_program_run(s->program, (size_t)count, (const void *const *)(r->features + v * s->estimate.graph.features),
+                         r->outputs + v * s->estimate.graph.outputs, r->program);
+  return sound;
+}
+
+/* Samples of a quantity without its control, and of the control. */
+static void take(const option_sampler *s, const option_workspace *r, const option_combination *c, int count) {
+  memset(r->sample, 0, (size_t)count * sizeof *r->sample);
+  for (int t = 0; t < c->terms; t++)
+    add_output(s, r, c->term[t].market, c->term[t].output, c->term[t].factor, count, r->sample);
+  if (c->control < 0) return;
+  memset(r->control, 0, (size_t)count * sizeof *r->control);
+  add_output(s, r, 0, c->control, c->control_factor, count, r->control);
+}
+
+static int add_addends(const option_sampler *s, const option_workspace *r, int market, int output, double factor,
+                       option_addend *out) {
+  const int signs = s->estimate.signs;
+  for (int sign = 0; sign < signs; sign++)
+    out[sign] =
+        (option_addend){r->outputs[(market * signs + sign) * s->estimate.graph.outputs + output], factor / signs};
+  return signs;
+}
+
+static void sample_chunk(const option_sampler *s, const option_workspace *r, uint64_t first, int count, double *sums) {
+  const bool sound = option_simulate(s, r, first, count);
+  for (int q = 0; q < s->estimate.quantities; q++) {
+    const option_combination *c = &s->estimate.combination[q];
+    option_sum sum;
+    sum.addends = sum.controls = 0;
+    sum.slope = c->slope;
+    sum.shift = c->shift;
+    sum.control_mean = c->control_mean;
+    for (int t = 0; t < c->terms; t++)
+      sum.addends +=
+          add_addends(s, r, c->term[t].market, c->term[t].output, c->term[t].factor, sum.addend + sum.addends);
+    if (c->control >= 0) sum.controls = add_addends(s, r, 0, c->control, c->control_factor, sum.control);
+    s->sum(&sum, count, sums + 2 * q);
+    if (!sound) sums[2 * q] = sums[2 * q + 1] = NAN;
+  }
+}
+
+/* Slopes of the controls, and a number near each mean. */
+static void pilot(option_sampler *s) {
+  const option_workspace *r = &s->workspaces[0];
+  option_moments *moments = (option_moments *)(void *)s->sums; /* [quantities] */
+  memset(moments, 0, (size_t)s->estimate.quantities * sizeof *moments);
+  for (int chunk = 0; chunk < OPTION_PILOT / OPTION_CHUNK; chunk++) {
+    (void)option_simulate(s, r, OPTION_PILOT_FIRST + (uint64_t)(chunk * OPTION_CHUNK), OPTION_CHUNK);
+    for (int q = 0; q < s->estimate.quantities; q++) {
+      const option_combination *c = &s->estimate.combination[q];
+      option_moments *m = &moments[q];
+      take(s, r, c, OPTION_CHUNK);
+      for (int i = 0; i < OPTION_CHUNK; i++) {
+        m->y += r->sample[i];
+        if (c->control < 0) continue;
+        const double d = r->control[i] - c->control_mean;
+        m->x += d;
+        m->xx += d * d;
+        m->xy += d * r->sample[i];
+      }
+    }
+  }
+  for (int q = 0; q < s->estimate.quantities; q++)
+    option_estimate_set(&s->estimate.combination[q], &moments[q], OPTION_PILOT);
+}
+
+/* Every sum of a block by the tree: [chunks][quantities][2] -> mean and squared deviations of `count` samples. */
+static void close_block(const option_sampler *s, const double *sums, int chunks, int64_t count, double *mean,
+                        double *squares) {
+  for (int q = 0; q < s->estimate.quantities; q++) {
+    double part[2][OPTION_CHUNKS];
+    for (int c = 0; c < chunks; c++)
+      for (int k = 0; k < 2; k++)
+        part[k][c] = sums[2 * ((size_t)c * (size_t)s->estimate.quantities + (size_t)q) + (size_t)k];
+    for (int c = 0; c < chunks && s->matched; c++) {
+      part[0][c] /= OPTION_CHUNK;
+      part[1][c] = part[0][c] * part[0][c];
+    }
+    const double first = sim_reduce_tree(part[0], (size_t)chunks), second = sim_reduce_tree(part[1], (size_t)chunks);
+    mean[q] = s->estimate.combination[q].shift + first / (double)count;
+    squares[q] = fmax(second - first * first / (double)count, 0);
+    if (isnan(second)) squares[q] = NAN;
+  }
+}
+
+uint64_t option_path_of(const option_sampler *s, int64_t sample) {
+  if (s->groups == 1) return (uint64_t)sample;
+  const int64_t block = sample / s->block, scramble = block % s->groups;
+  return (uint64_t)scramble << OPTION_SCRAMBLE_SHIFT | (uint64_t)(block / s->groups * s->block + sample % s->block);
+}
+
+static sim_status sample(option_sampler *s, int64_t first, int64_t count, double *mean, double *squares) {
+  const int chunks = (int)((count + s->chunk - 1) / s->chunk), each = s->block / s->chunk;
+  const size_t row = 2 * (size_t)s->estimate.quantities;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
+  for (int c = 0; c < chunks; c++) {
+    const int64_t left = count - (int64_t)c * s->chunk;
+    sample_chunk(s, &s->workspaces[omp_get_thread_num()], option_path_of(s, first + (int64_t)c * s->chunk),
+                 (int)(left < s->chunk ? left : s->chunk), s->sums + (size_t)c * row);
+  }
+  for (int b = 0; b * each < chunks; b++) {
+    const int here = chunks - b * each < each ? chunks - b * each : each;
+    const int64_t left = count - (int64_t)b * s->block, size = left < s->block ? left : s->block;
+    close_block(s, s->sums + (size_t)(b * each) * row, here, s->matched ? here : size,
+                mean + b * s->estimate.quantities, squares + b * s->estimate.quantities);
+  }
+  return SIM_OK;
+}
+
+/* ---- beginning and end ---- */
+
+/* The market at twice as many steps, of the same payoffs. */
+static sim_status halve_steps(option_sampler *s, const option_parameters *p) {
+  option_parameters finer = *p;
+  finer.steps *= 2;
+  option_market_free(&s->estimate.market[0]);
+  return option_market_create(&finer, NULL, &s->estimate.market[0]);
+}
+
+/* What all samplers of a run have in common; `halves`: its steps are twice as many as payoffs see. */
+static sim_status begin(option_sampler *s, const option_parameters *p, const sim_setup *setup, bool halves) {
+  s->single = option_is_single(p);
+  s->isa = setup->isa;
+  s->threads = setup->threads;
+  snprintf(s->name, sizeof s->name, "one path a lane (%s)", sim_isa_name(s->isa));
+  s->kernel = option_path_find(s->single, s->isa);
+  s->sum = option_sum_find(s->single, s->isa);
+  if (s->kernel == NULL) return sim_fail(SIM_ERR_INTERNAL, "no paths for %s", sim_isa_name(s->isa));
+  s->paths = (option_paths){.seed = p->common.seed,
+                            .assets = (int)p->assets.count,
+                            .steps = (int)p->steps * (halves ? 2 : 1),
+                            .skip = halves};
+  SIM_TRY(option_estimate_create(p, true, &s->estimate));
+  if (halves) SIM_TRY(halve_steps(s, p));
+  s->workspaces = calloc((size_t)s->threads, sizeof *s->workspaces);
+  s->groups = option_groups(p);
+  s->block = s->groups > 1 ? option_block_samples(p) : OPTION_BLOCK;
+  s->chunk = s->block < OPTION_CHUNK ? s->block : OPTION_CHUNK;
+  s->sums = calloc((size_t)OPTION_BATCH * OPTION_CHUNKS * 2 * (size_t)(OPTION_CHUNK / s->chunk),
+                   (size_t)s->estimate.quantities * sizeof(double));
+  if (s->workspaces == NULL || s->sums == NULL) return sim_no_memory("the sums");
+  s->paths.variants = s->estimate.markets * s->estimate.signs;
+  s->paths.features = s->estimate.graph.features;
+  s->paths.feature = s->estimate.graph.feature;
+  s->paths.variant = s->variant;
+  s->paths.joint = s->estimate.graph.joint;
+  SIM_TRY(sim_expr_program_create(s->estimate.graph.expr, &(sim_expr_target){.single = s->single, .isa = s->isa},
+                                  &s->program));
+  SIM_TRY(make_variants(s, p));
+  SIM_TRY(make_local(s, p));
+  return make_tangents(s);
+}
+
+static sim_status make_rooms(option_sampler *s) {
+  for (int t = 0; t < s->threads; t++) SIM_TRY(make_workspace(s, &s->workspaces[t]));
+  return SIM_OK;
+}
+
+static sim_status make(option_sampler *s, const option_parameters *p, const sim_setup *setup) {
+  SIM_TRY(begin(s, p, setup, false));
+  if (p->sampling.generator == OPTION_MRG32K3A) {
+    s->paths.mrg = s->mrg = malloc(sizeof *s->mrg);
+    if (s->mrg == NULL) return sim_no_memory("random numbers");
+    option_mrg_make(p->common.seed, s->mrg);
+  }
+  SIM_TRY(make_rules(s, p, setup));
+  if (s->groups > 1) {
+    SIM_TRY(option_quasi_create(p, &s->quasi));
+    s->local_scratch += option_bridge_scratch(s->paths.assets, s->paths.steps);
+  }
+  s->matched = p->sampling.moment_matching;
+  if (s->matched) s->local_scratch += option_moments_scratch(s->paths.assets, s->paths.steps);
+  SIM_TRY(make_rooms(s));
+  pilot(s);
+  if (s->groups > 1) s->paths.quasi = &s->quasi;
+  s->paths.matched = s->matched;
+  return SIM_OK;
+}
+
+static void destroy(option_sampler **sampler) {
+  option_sampler *s = *sampler;
+  if (s == NULL) return;
+  for (int t = 0; s->workspaces != NULL && t < s->threads; t++) {
+    free(s->workspaces[t].all);
+    free(s->workspaces[t].features);
+  }
+  option_estimate_free(&s->estimate);
+  sim_expr_program_free(&s->program);
+  for (int a = 0; a < OPTION_ASSETS_MAX; a++) sim_expr_program_free(&s->local[a]);
+  option_policy_free(&s->policy);
+  option_quasi_free(&s->quasi);
+  free(s->mrg);
+  free(s->rules);
+  free(s->slopes);
+  free(s->growth);
+  free(s->workspaces);
+  free(s->sums);
+  free(s->numbers);
+  free(s);
+  *sampler = NULL;
+}
+
+static sim_status create(const option_parameters *p, const sim_setup *setup, option_sampler **out) {
+  *out = calloc(1, sizeof **out);
+  if (*out == NULL) return sim_no_memory("the model");
+  const sim_status status = make(*out, p, setup);
+  if (status != SIM_OK) destroy(out);
+  return status;
+}
+
+sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup, option_sampler *out[2]) {
+  for (int k = 0; k < 2; k++) {
+    out[k] = calloc(1, sizeof *out[k]);
+    if (out[k] == NULL) return sim_no_memory("the model");
+    SIM_TRY(begin(out[k], p, setup, k == 1));
+  }
+  option_sampler *coarse = out[0], *fine = out[1];
+  coarse->paths.halved = true;
+  SIM_TRY(make_rules(coarse, p, setup));
+  for (int v = 0; v < fine->paths.variants; v++) fine->variant[v].rule = coarse->variant[v].rule;
+  for (int a = 0; coarse->estimate.market[0].dynamics != NULL && a < coarse->paths.assets; a++) {
+    option_dynamics *dynamics = &coarse->estimate.market[0].dynamics[a];
+    const option_dynamics *half = &fine->estimate.market[0].dynamics[a];
+    dynamics->jump_halves = half->jumps > 0;
+    dynamics->jumps = half->jumps;
+    memcpy(dynamics->above, half->above, sizeof dynamics->above);
+  }
+  SIM_TRY(make_rooms(coarse));
+  return make_rooms(fine);
+}
+
+static double bytes(const option_parameters *p, const sim_setup *setup) {
+  const double real = option_is_single(p) ? sizeof(float) : sizeof(double), payoffs = option_payoff_count(p);
+  const double assets = (double)p->assets.count, quantities = option_quantities(p, NULL);
+  const double variants = (p->sampling.antithetic ? 2 : 1) * (1 + 2 * fmin(quantities - payoffs, 5 * assets));
+  const double shown = variants * (fmin(3 * assets + payoffs, OPTION_FEATURES_MAX) + quantities + payoffs);
+  const double steps = (double)p->steps * assets * variants * 2 * (real + sizeof(double));
+  const double matches = p->sampling.moment_matching ? 2 * sizeof(double) * assets * (double)p->steps : 0;
+  return option_quasi_bytes(p) + option_policy_bytes(p) + steps +
+         setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
+         quantities * OPTION_BATCH * OPTION_CHUNKS * 2 * sizeof(double);
+}
+
+static const char *name(const option_sampler *s) { return s->name; }
+
+static int batch(const option_parameters *p) { return isnan(p->sampling.standard_error) ? OPTION_BATCH : OPTION_GROUP; }
+
+const option_ops option_ops_cpu = {
+    .batch = batch, .bytes = bytes, .create = create, .destroy = destroy, .sample = sample, .name = name};

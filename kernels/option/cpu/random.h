@@ -1,0 +1,152 @@
+/* Random words and normals of one path a lane; for path.c alone. */
+#ifndef OPTION_STREAM_H
+#define OPTION_STREAM_H
+
+#include "kernels/option/cpu/lanes.h"
+#include "kernels/option/random/mrg.h"
+#include "kernels/option/cpu/path.h"
+
+enum { HALVES = OPTION_SINGLE ? 2 : 1 }; /* wide vectors that hold the words of all lanes */
+
+/* ---- Philox4x32-10, on 64-bit lanes ---- */
+
+typedef struct bits4 {
+  vbits bits[4];
+} bits4;
+
+/* What does not change from step to step. */
+typedef struct stream {
+  vwide high[HALVES], low[HALVES]; /* of the product of the path's low word in the first round */
+  uint32_t path_high, key[2];
+  const option_mrg *mrg; /* NULL: Philox's words */
+  uint64_t path;         /* of the first lane, where there is mrg */
+} stream;
+
+static const uint64_t multiplier[2] = {0xD2511F53u, 0xCD9E8D57u};
+static const uint32_t weyl[2] = {0x9E3779B9u, 0xBB67AE85u};
+
+/* `first` is a multiple of the lanes: all paths of a vector have the same high word. */
+static inline stream begin_stream(uint64_t seed, uint64_t first) {
+  stream s = {.path_high = (uint32_t)(first >> 32), .key = {(uint32_t)seed, (uint32_t)(seed >> 32)}};
+  for (int half = 0; half < HALVES; half++) {
+    vwide path = {0};
+    for (int i = 0; i < WIDE_LANES; i++) path[i] = (uint32_t)first + (uint32_t)(HALVES * i + half);
+    vwide product = w_mul(path, w_set(multiplier[0]));
+    s.high[half] = w_high(product);
+    s.low[half] = product;
+  }
+  return s;
+}
+
+/* Where paths share words. */
+static inline uint64_t shared_path(uint64_t first) {
+  return (first & ~UINT64_C(0xffffffff)) | (first & (OPTION_SHARE_STRIDE - 1));
+}
+static inline stream begin_shared(uint64_t seed, uint64_t first) { return begin_stream(seed, shared_path(first)); }
+
+/* The same of either generator. */
+static inline stream begin_any(const option_paths *p, uint64_t first) {
+  stream s = begin_stream(p->seed, first);
+  s.mrg = p->mrg;
+  s.path = first;
+  return s;
+}
+
+static inline bits4 mrg_bits(const stream *s, uint32_t step, uint32_t draw) {
+  uint32_t each[4][OPTION_MRG_LANES];
+  bits4 out;
+  option_mrg_bits(s->mrg, s->path, LANES, step, draw, each);
+  for (int k = 0; k < 4; k++)
+    for (int lane = 0; lane < LANES; lane++) out.bits[k][lane] = each[k][lane];
+  return out;
+}
+
+LANES_INLINE bits4 random_bits(const stream *s, uint32_t step, uint32_t draw) {
+  if (s->mrg != NULL) return mrg_bits(s, step, draw);
+  /* The first round's second product is of the path's upper word alone, the second round's first of that and the step,
+   * and the third round's first of the path alone: the compiler takes it out of loops over steps. */
+  const uint64_t second = multiplier[1] * s->path_high;
+  uint32_t k0 = s->key[0], k1 = s->key[1];
+  const uint32_t c0 = (uint32_t)(second >> 32) ^ step ^ k0;
+  const uint64_t first = multiplier[0] * c0;
+  /* `before` is what the last round adds to: the lower halves of the round before it. */
+  vwide low[2][HALVES], before[2][HALVES];
+  for (int half = 0; half < HALVES; half++) {
+    k0 = s->key[0] + weyl[0];
+    k1 = s->key[1] + weyl[1];
+    vwide c2 = s->high[half] ^ w_set((uint64_t)(draw ^ s->key[1])), p1 = w_mul(c2, w_set(multiplier[1]));
+    vwide c[4] = {w_high(p1) ^ w_set((uint64_t)((uint32_t)second ^ k0)), p1,
+                  s->low[half] ^ w_set((uint64_t)((uint32_t)(first >> 32) ^ k1)), w_set((uint32_t)first)};
+#pragma GCC unroll 8
+    for (int round = 2; round < 10; round++) {
+      k0 += weyl[0];
+      k1 += weyl[1];
+      vwide p = w_mul(c[0], w_set(multiplier[0])), q = w_mul(c[2], w_set(multiplier[1]));
+      low[0][half] = p;
+      low[1][half] = q;
+      before[0][half] = c[1];
+      before[1][half] = c[3];
+      c[0] = w_high(q) ^ c[1] ^ w_set((uint64_t)k0);
+      c[1] = q;
+      c[2] = w_high(p) ^ c[3] ^ w_set((uint64_t)k1);
+      c[3] = p;
+    }
+  }
+  const int odd = HALVES - 1;
+  return (bits4){{v_high_bits(low[1][0], low[1][odd]) ^ v_low_bits(before[0][0], before[0][odd]) ^ (k0 + (vbits){0}),
+                  v_low_bits(low[1][0], low[1][odd]),
+                  v_high_bits(low[0][0], low[0][odd]) ^ v_low_bits(before[1][0], before[1][odd]) ^ (k1 + (vbits){0}),
+                  v_low_bits(low[0][0], low[0][odd])}};
+}
+
+/* -2 ln u >= 0, or -0 */
+LANES_INLINE vreal minus_two_log(vbits w) { return v_log2(v_uniform(w)) * (real)-0x1.62e42fefa39efp+0; }
+
+LANES_INLINE void two_normals(vbits radius_bits, vbits angle_bits, vreal *z) {
+  vreal sine, cosine, radius = v_root(minus_two_log(radius_bits));
+  v_sincos(v_symmetric(angle_bits), &sine, &cosine);
+  radius = v_flip(radius, angle_bits ^ angle_bits << 1);
+  z[0] = radius * cosine;
+  z[1] = radius * sine;
+}
+
+LANES_INLINE void four_normals(const stream *s, uint32_t group, uint32_t draw, vreal *z) {
+  bits4 w = random_bits(s, group, draw);
+  two_normals(w.bits[0], w.bits[1], z);
+  two_normals(w.bits[2], w.bits[3], z + 2);
+}
+
+/* ---- normals by inversion: one word each, and increasing with it ---- */
+
+LANES_INLINE vreal quotient(const real *above, int n, const real *below, int m, vreal x) {
+  return v_polynomial(above, n, x) / v_polynomial(below, m, x);
+}
+
+/* -z where u = (k + 1/2)/2^32, k < 2^31, is the probability of less: a rational function of r = sqrt(-2 ln u), least
+ * largest error on 2^-33 <= u <= 1/2: below 4e-8 and 4e-17. */
+LANES_INLINE vreal lower_quantile(vreal u) {
+#if OPTION_SINGLE
+  static const real above[] = {3.40119263f, 2.85147922f, 0.832824584f, 0.100011900f, 0.00411618367f};
+  static const real below[] = {1, 0.516901913f, 0.0836985535f, 0.00411369822f};
+#else
+  static const real above[] = {3.40119265614466553,   5.26767158971190685,     3.50499661087718886,
+                               1.3139181724102311,    0.305185783528034445,    0.0453716697967339077,
+                               0.0042873874815456198, 0.000245189694179974309, 7.52248354165740332e-6,
+                               9.01582263249077142e-8};
+  static const real below[] = {1,
+                               1.22729754146912727,
+                               0.640981966898808167,
+                               0.185424228025463457,
+                               0.032331588210766086,
+                               0.00345113435526522813,
+                               0.000217079308373235091,
+                               7.16267132818580846e-6,
+                               9.01545133036418322e-8};
+#endif
+  const vreal r = v_root(v_log2(u) * (real)-0x1.62e42fefa39efp+0) - 4;
+  return quotient(above, sizeof above / sizeof *above, below, sizeof below / sizeof *below, r);
+}
+
+LANES_INLINE vreal inverse_normal(vbits w) { return v_flip(-lower_quantile(v_folded(w)), w); }
+
+#endif

@@ -1,0 +1,27 @@
+/* Sums of samples over a chunk of paths. */
+#ifndef OPTION_SUM_H
+#define OPTION_SUM_H
+
+#include "kernels/option/cpu/path.h"
+#include "kernels/option/estimate.h"
+
+enum { OPTION_SUM_LANES = 16, OPTION_ADDENDS_MAX = 2 * OPTION_TERMS_MAX };
+
+/* factor times an output of the payoffs, in the kernel's precision. */
+typedef struct option_addend {
+  const void *from;
+  double factor;
+} option_addend;
+
+/* A sample is the sum of the addends, less slope (sum of the controls - control_mean). */
+typedef struct option_sum {
+  int addends, controls;
+  option_addend addend[OPTION_ADDENDS_MAX], control[OPTION_ADDENDS_MAX];
+  double slope, control_mean, shift;
+} option_sum;
+
+/* Sums of sample - shift, and of its square: out[2], over lanes and a tree of fixed shape. */
+typedef void option_sum_kernel(const option_sum *sum, int count, double out[2]);
+option_sum_kernel *option_sum_find(bool single, sim_isa isa);
+
+#endif

@@ -1,0 +1,235 @@
+/* What is kept of a path, or of an antithetic pair, and the features that payoffs see of it; the twin of
+ * cpu/features.h. Device code; a run's text gives the struct `scheme` (text.c) and OPTION_EACH, the unrolling of loops
+ * over assets, tracks and lines.
+ *
+ * A track is a martingale part, of an asset and one course of its volatility: y += vol w; antithetic paths have -y. A
+ * line is a track with one drift: x = y + level, where the level of each step is known before. Sums of prices are sums
+ * of weight 2^y with weight = 2^level, so that each track needs one power a step for all its drifts.
+ *
+ * Where an asset is no geometric Brownian motion (S::MOVED), each line is its own track, antithetic paths have states
+ * of their own, y is x itself, and `level` is the drift of a step. */
+#ifndef OPTION_CUDA_FEATURES_CUH
+#define OPTION_CUDA_FEATURES_CUH
+
+#include "kernels/option/cuda/paths/joint.cuh"
+#include "kernels/option/cuda/paths/motion.cuh"
+#include "kernels/option/payoff/feature.h"
+
+#ifndef OPTION_EACH
+#define OPTION_EACH _Pragma("unroll")
+#endif
+
+/* What an asset's features need of its path. */
+enum {
+  NEED_SUM = 1 << OPTION_MEAN,
+  NEED_LOGS = 1 << OPTION_GEOMETRIC,
+  NEED_ENDS = 1 << OPTION_MAX | 1 << OPTION_MIN,
+  NEED_HIGH = 1 << OPTION_HIGH,
+  NEED_LOW = 1 << OPTION_LOW,
+  NEED_STAYS = 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW,
+  NEED_EARLY = 1 << OPTION_EARLY,
+  NEED_JOINT = 1 << OPTION_KINDS, /* the high and the low are drawn together */
+  NEED_LEVEL = NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_STAYS | NEED_EARLY
+};
+
+struct scheme;
+
+template <typename real> struct alignas(4 * sizeof(real)) four { real number[4]; };
+
+/* Numbers of a run that its text does not hold: a parameter of the kernels. */
+template <class S> struct constants { typename S::real c[S::CONSTANTS]; };
+
+template <class S> struct walk {
+  typedef typename S::real real;
+  enum { OWN = S::MOVED ? S::SIGNS : 1 };
+  real y[S::TRACKS][OWN], logs[S::TRACKS][OWN], variance[S::TRACKS][OWN], fixing[S::TRACKS][S::FIXINGS + 1][OWN];
+  real x[S::LINES][S::SIGNS], sum[S::LINES][S::SIGNS], most[S::LINES][S::SIGNS], least[S::LINES][S::SIGNS],
+      high[S::LINES][S::SIGNS], low[S::LINES][S::SIGNS];
+  /* Derivatives by a parameter of an asset, of its first line: of ln S, the part that goes with the normals; and what
+   * features add up. */
+  real slope[S::TANGENTS + 1], slope_sum[S::TANGENTS + 1][S::SIGNS], slope_logs[S::TANGENTS + 1][S::SIGNS],
+      slope_most[S::TANGENTS + 1][S::SIGNS], slope_least[S::TANGENTS + 1][S::SIGNS],
+      slope_fixing[S::TANGENTS + 1][S::FIXINGS + 1][S::SIGNS], slope_last[S::TANGENTS + 1][S::SIGNS];
+  real stay[S::STAYS + 1], early[S::EARLIES + 1]; /* what was paid, at maturity; -1: nothing yet */
+  option_recorder record;
+  int fixings;
+  bool unsound; /* a function gave a local volatility below 0, or none that is finite */
+};
+
+/* Four steps' numbers. */
+template <class S> struct draws {
+  typename S::real z[S::ASSETS][4];
+  bits4 high[S::ASSETS], low[S::ASSETS], variance[S::ASSETS];
+};
+
+/* Of a path's sign. */
+template <class S, typename real> __device__ inline real signed_by(int sign, const real *y) {
+  if (S::MOVED) return y[S::MOVED ? sign : 0];
+  return sign ? -y[0] : y[0];
+}
+
+template <class S> __device__ inline typename S::real price(typename S::real x) {
+  typedef typename S::real real;
+  const real most = sizeof(real) == 4 ? 126 : 1022;
+  return power_of_two(S::FAR ? least(greatest(x, -most), most) : x);
+}
+
+/* The probability that a bridge from x to y, both below the level on the scale of `side`, stays there. */
+template <typename real> __device__ inline real stays(real x, real y, real vol, real level, real side) {
+  const real a = (level - x) * side, b = (level - y) * side;
+  const real exponent = a * b / greatest(vol * vol, (real)1e-30) * (real)-2.8853900817779268;
+  const real p = 1 - power_of_two(greatest(least(exponent, (real)0), (real)-120));
+  return a > 0 && b > 0 ? p : 0;
+}
+
+/* Highest (side 1) or lowest (-1) point of such a bridge. */
+template <typename real> __device__ inline real extreme(real x, real y, real vol, unsigned w, real side) {
+  const real d = y - x;
+  const real spread = fused(vol * vol, binary_log(uniform<real>(w)) * (real)-1.3862943611198906, d * d);
+  return (x + y + side * root(spread)) * (real)0.5;
+}
+
+/* Whether any asset moves so: known before the assets are. */
+template <class S> __device__ constexpr bool has_motion(int motion) { return S::MOVED && (S::MOTIONS >> motion & 1); }
+
+template <class S> __device__ inline void begin_walk(walk<S> &p, const constants<S> &c) {
+  OPTION_EACH
+  for (int t = 0; t < S::TRACKS; t++)
+#pragma unroll
+    for (int s = 0; s < walk<S>::OWN; s++) {
+      p.y[t][s] = p.logs[t][s] = 0;
+      if (S::MOVED) p.variance[t][s] = c.c[S::C_DYNAMICS + t * M_NUMBERS + M_START];
+    }
+  OPTION_EACH
+  for (int l = 0; l < S::LINES; l++)
+#pragma unroll
+    for (int s = 0; s < S::SIGNS; s++) {
+      p.x[l][s] = p.sum[l][s] = p.high[l][s] = p.low[l][s] = 0;
+      p.most[l][s] = (typename S::real) - 1e30;
+      p.least[l][s] = (typename S::real)1e30;
+    }
+  for (int k = 0; k < S::STAYS; k++) p.stay[k] = 1;
+  for (int k = 0; k < S::EARLIES; k++) p.early[k] = -1;
+  OPTION_EACH
+  for (int g = 0; g < S::TANGENTS; g++) {
+    p.slope[g] = 0;
+#pragma unroll
+    for (int s = 0; s < S::SIGNS; s++)
+      p.slope_sum[g][s] = p.slope_logs[g][s] = p.slope_most[g][s] = p.slope_least[g][s] = 0;
+  }
+  p.fixings = 0;
+  p.unsound = false;
+}
+
+/* The rows of four steps. */
+template <class S> struct rows {
+  const typename S::real *table, *at;
+  int first; /* step */
+  four<typename S::real> kept[S::KEPT_ROWS > 0 ? S::KEPT_ROWS : 1];
+  __device__ rows(const typename S::real *from, int group) : table(from), at(from + 4 * S::ROWS * group) {
+    first = 4 * group;
+#pragma unroll
+    for (int r = 0; r < S::KEPT_ROWS; r++) kept[r] = reinterpret_cast<const four<typename S::real> *>(at)[r];
+  }
+  __device__ typename S::real of(int row, int i) const {
+    return S::KEPT_ROWS > 0 ? kept[row].number[i] : __ldg(at + 4 * row + i);
+  }
+};
+
+/* What derivatives add up, before the line's own extremes follow x. `priced`: its weighted price in this step. */
+template <class S>
+__device__ inline void follow_slopes(walk<S> &p, const rows<S> &row, int i, int a, int t, int l, int s,
+                                     typename S::real x, typename S::real priced, const typename S::real *swing) {
+  typedef typename S::real real;
+  const unsigned need = S::need(a);
+  OPTION_EACH
+  for (int g = 0; g < S::TANGENTS; g++) {
+    if (S::tangent_asset(g) != a) continue;
+    const real known = row.of(S::R_SLOPE + g, i);
+    real y = known;
+    if (!S::tangent_flat(g))
+      y = S::FOLDED ? fused(swing[g], signed_by<S>(s, p.y[t]), known) : known + (s ? -p.slope[g] : p.slope[g]);
+    if (need & NEED_SUM) p.slope_sum[g][s] = fused(priced, y, p.slope_sum[g][s]);
+    if (need & NEED_LOGS) p.slope_logs[g][s] += y;
+    if (need & NEED_ENDS) {
+      p.slope_most[g][s] = x > p.most[l][s] ? y : p.slope_most[g][s];
+      p.slope_least[g][s] = x < p.least[l][s] ? y : p.slope_least[g][s];
+    }
+    p.slope_last[g][s] = y;
+  }
+}
+
+/* Exercise k at the end of a step. Numbers of its rule: E_NUMBERS among the constants; and for each date in the table
+ * the growth of money until maturity, then the coefficients. */
+enum { E_SPOT, E_STRIKE, E_SIGN, E_CENTRE, E_SCALE, E_NUMBERS };
+template <class S>
+__device__ inline void exercise(const constants<S> &c, const typename S::real *table, int k, int step,
+                                typename S::real x, typename S::real &paid) {
+  typedef typename S::real real;
+  const int every = S::early_every(k), degree = S::early_degree(k), date = (step + 1) / every - 1;
+  if ((step + 1) % every != 0) return;
+  const real *e = c.c + S::C_EARLY + k * E_NUMBERS, *rule = table + S::early_at(k) + date * (degree + 2);
+  const real now = price<S>(x) * e[E_SPOT], payoff = (now - e[E_STRIKE]) * e[E_SIGN];
+  const real at = (now - e[E_CENTRE]) * e[E_SCALE];
+  const bool last = step + 1 == every * S::early_dates(k);
+  real hold = __ldg(rule + degree + 1);
+#pragma unroll
+  for (int i = S::DEGREE; i > 0; i--)
+    if (i <= degree) hold = fused(hold, at, __ldg(rule + i));
+  if (paid < 0 && payoff > 0 && (last || payoff > hold)) paid = payoff * __ldg(rule);
+  if (last) paid = greatest(paid, (real)0);
+}
+
+/* What a step leaves of each line for the probabilities to stay. */
+template <class S> struct marks {
+  enum { COUNT = S::STAYS > 0 ? S::LINES : 1 };
+  typename S::real before[COUNT][S::SIGNS], vol[COUNT][S::SIGNS];
+};
+
+/* x of the line after a step, and what is made of it. */
+template <class S>
+__device__ inline void follow_line(walk<S> &p, marks<S> &m, const constants<S> &c, const draws<S> &d,
+                                   const rows<S> &row, int i, int j, int a, int t, int l, const typename S::real *vols,
+                                   const typename S::real *power) {
+  typedef typename S::real real;
+  const unsigned need = S::need(a) & S::NEEDS;
+#pragma unroll
+  for (int s = 0; s < S::SIGNS; s++) {
+    const bool sloped = S::TANGENTS > 0 && l == S::line_begin(S::track_begin(a));
+    real priced = 0;
+    if ((need & NEED_SUM) && !S::FAR) {
+      priced = row.of(S::R_WEIGHT + l, i) * power[s];
+      p.sum[l][s] += priced;
+      if (sloped && !(need & NEED_LEVEL)) follow_slopes(p, row, i, a, t, l, s, (real)0, priced, c.c + S::C_SWING);
+    }
+    if (sloped && !(need & (NEED_SUM | NEED_LEVEL))) /* last prices, fixings and logarithms alone */
+      follow_slopes(p, row, i, a, t, l, s, (real)0, (real)0, c.c + S::C_SWING);
+    if (!(need & (S::FAR ? NEED_LEVEL | NEED_SUM : NEED_LEVEL))) continue;
+    const real vol = vols[S::MOVED ? s : 0], before = p.x[l][s];
+    real x = signed_by<S>(s, p.y[t]);
+    if (!S::MOVED) x += row.of(S::R_LEVEL + l, i);
+    if ((need & NEED_SUM) && S::FAR) p.sum[l][s] += priced = price<S>(x);
+    if (sloped && (S::FAR || (need & NEED_LEVEL))) follow_slopes(p, row, i, a, t, l, s, x, priced, c.c + S::C_SWING);
+    if (need & NEED_ENDS) {
+      p.most[l][s] = greatest(p.most[l][s], x);
+      p.least[l][s] = least(p.least[l][s], x);
+    }
+    real high = x;
+    if (need & NEED_HIGH)
+      p.high[l][s] = greatest(p.high[l][s], high = extreme(before, x, vol, d.high[a].bits[j], (real)1));
+    if (need & NEED_JOINT)
+      p.low[l][s] = least(p.low[l][s], lowest(before, x, vol, high, d.low[a].bits[j]));
+    else if (need & NEED_LOW)
+      p.low[l][s] = least(p.low[l][s], extreme(before, x, vol, d.low[a].bits[j], (real)-1));
+    if (S::STAYS > 0) {
+      m.before[l][s] = before;
+      m.vol[l][s] = vol;
+    }
+    if (S::RECORD && a == p.record.asset && (row.first + i + 1) % p.record.every == 0)
+      p.record.out[((row.first + i + 1) / p.record.every - 1) * (size_t)p.record.stride] =
+          price<S>(x) * c.c[S::C_EARLY + a];
+    p.x[l][s] = x;
+  }
+}
+
+#endif

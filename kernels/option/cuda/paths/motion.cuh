@@ -1,0 +1,170 @@
+/* Steps of assets that are no geometric Brownian motions: see option_dynamics in path.h, and motion.h, which these
+ * follow path by path. Device code; a run's text gives `local_volatility`. */
+#ifndef OPTION_CUDA_MOTION_CUH
+#define OPTION_CUDA_MOTION_CUH
+
+#include "kernels/option/cuda/paths/random.cuh"
+
+enum { BROWNIAN, HESTON, LOCAL_FUNCTION, LOCAL_GRID }; /* as option_dynamics.motion */
+/* Numbers of a mover among the constants. */
+enum {
+  M_START,
+  M_KEEP,
+  M_PULL,
+  M_HALF_SPREAD,
+  M_HALF_FLOOR,
+  M_BIG,    /* A of the martingale correction: k2 + k4/2 */
+  M_AFTER,  /* k2/ln 2 */
+  M_BEFORE, /* -k3/(2 ln 2) */
+  M_MIX,    /* k3/(ln 2)^2; k4 is k3 */
+  M_DT,
+  M_ROOT_DT, /* sqrt(dt)/ln 2 */
+  M_SHIFT,
+  M_SPOT,
+  M_JUMP_MEAN,
+  M_JUMP_DEVIATION,
+  M_NUMBERS
+};
+
+__device__ inline float quotient(float a, float b) { /* 0 for b beyond 2^126 */
+  float y;
+  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+__device__ inline double quotient(double a, double b) { return a / b; }
+
+template <typename real> __device__ inline real polynomial(const real *c, int n, real x) {
+  real sum = c[n - 1];
+#pragma unroll
+  for (int i = n - 2; i >= 0; i--) sum = fused(sum, x, c[i]);
+  return sum;
+}
+
+/* ln(1 + x) for x > -1. The hardware's logarithm has an absolute error near 1, which adds up over a path's steps; the
+ * polynomial is that of lanes.h. */
+__device__ inline float log_1_plus(float x) {
+  const float c[] = {1.4426959f,   -0.721352119f, 0.480801929f, -0.360261048f,
+                     0.290806341f, -0.251942061f, 0.201279705f, -0.090877907f};
+  if (fabsf(x) >= 0.25f) return 0.693147181f * binary_log(1 + x);
+  return 0.693147181f * polynomial(c, 8, x) * x;
+}
+__device__ inline double log_1_plus(double x) { return log1p(x); }
+
+/* As lower_quantile of stream.h. */
+__device__ inline float quantile(float r) {
+  const float above[] = {3.40119263f, 2.85147922f, 0.832824584f, 0.100011900f, 0.00411618367f};
+  const float below[] = {1, 0.516901913f, 0.0836985535f, 0.00411369822f};
+  return quotient(polynomial(above, 5, r), polynomial(below, 4, r));
+}
+__device__ inline double quantile(double r) {
+  const double above[] = {3.40119265614466553,    5.26767158971190685,   3.50499661087718886,   1.3139181724102311,
+                          0.305185783528034445,   0.0453716697967339077, 0.0042873874815456198, 0.000245189694179974309,
+                          7.52248354165740332e-6, 9.01582263249077142e-8};
+  const double below[] = {1,
+                          1.22729754146912727,
+                          0.640981966898808167,
+                          0.185424228025463457,
+                          0.032331588210766086,
+                          0.00345113435526522813,
+                          0.000217079308373235091,
+                          7.16267132818580846e-6,
+                          9.01545133036418322e-8};
+  return quotient(polynomial(above, 10, r), polynomial(below, 9, r));
+}
+
+__device__ inline float reciprocal(float a) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+  return y;
+}
+__device__ inline double reciprocal(double a) { return 1 / a; }
+__device__ inline float inverse_root(float a) {
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+  return y;
+}
+__device__ inline double inverse_root(double a) { return rsqrt(a); }
+
+/* The distance of u = (k + 1/2)/2^32 from the nearer end, k the word; negative where that is 1. */
+__device__ inline float folded(unsigned w) { return fused((float)(int)w, 0x1p-32f, 0x1p-33f); }
+__device__ inline double folded(unsigned long long w) { return ((double)(int)w + 0.5) * 0x1p-32; }
+
+/* A normal by inversion, falling with the word, from what is folded and log2(u (1 - u)). In fp32 a polynomial in the
+ * latter, times 1/2 - u: within 3e-7 of the normal between u = 2^-10 and 1/2, least largest error; beyond, and in fp64,
+ * the rational function. Where it is not `used` it may be anything. */
+__device__ inline float falling_normal(float u, float logs, bool used) {
+  const float c[] = {4.43584014f,    -0.478565864f,    -0.00693946394f,  0.000961892236f, 0.000136219223f,
+                     4.1285996e-06f, -8.39198378e-07f, -7.67681032e-08f, 1.78140558e-09f};
+  float z = polynomial(c, 9, logs + 6) * (0.5f - fabsf(u));
+  if (used && logs < -10) z = quantile(root(binary_log(fabsf(u)) * -1.3862943611198906f) - 4);
+  return copysignf(z, u);
+}
+__device__ inline double falling_normal(double u, double, bool) {
+  return copysign(quantile(root(binary_log(fabs(u)) * -1.3862943611198906) - 4), u);
+}
+
+/* rest + k/ln 2, k = K0*: less the logarithm of the mean of exp(A v') that its law has, A is big, y is A mean, g is A
+ * variance/(2 mean). In fp32 from the cumulants: the mean, the variance and, of the third's order, what both laws have
+ * in common, so that 1/12 y^3 or g^3/6 are left out at most, 2e-9 at the bound, above which it is computed as it
+ * stands. */
+template <typename real>
+__device__ inline real add_martingale(bool quadratic, real big, real mean, real g, real s, real t, real c, real rest) {
+  const real inverse_ln2 = (real)1.4426950408889634074;
+  if (sizeof(real) == 4 && fabs(g) <= (real)0x1p-9)
+    return fused(mean * (big * -inverse_ln2), fused(g, 1 + g, (real)1), rest);
+  const real y = big * mean;
+  const real e = least(y * (quadratic ? 2 * t * t : c), (real)(1 - 1e-6)), over = quotient((real)1, 1 - e);
+  const real logarithm = log_1_plus(quadratic ? -e : y * over);
+  return fused(quadratic ? (real)0.5 * logarithm - y * s * over : -logarithm, inverse_ln2, rest);
+}
+
+/* Heston's step: the growth of x beside its drift. `w` is the word of the variance. With h = psi/2, s = sqrt(1 - h) and
+ * t = sqrt(1 - s) the quadratic case is v' = mean (sqrt(s) + t z)^2; the other one is v' = max(-log(c u), 0) c mean
+ * with c = h + 1/2, which is 1/(1 - p). A warp has both more often than not: they share what they can. */
+template <typename real>
+__device__ inline real heston_step(const real *m, real &v, real normal, unsigned w, real &vol) {
+  const real mean = fused(v, m[M_KEEP], m[M_PULL]), half = fused(v, m[M_HALF_SPREAD], m[M_HALF_FLOOR]);
+  const real inverse = reciprocal(mean), part = half * inverse, h = part * inverse;
+  const bool quadratic = h <= (real)0.75;
+  const real s = root(1 - h), t = root(h) * inverse_root(1 + s), c = h + (real)0.5;
+  const real u = sizeof(real) == 4 ? (real)folded(w) : (real)folded((unsigned long long)w);
+  const real logs = binary_log(quadratic ? fused(-u, u, fabs(u)) : c * uniform<real>(w));
+  const real b = root(s) + t * falling_normal(u, logs, quadratic);
+  const real next = mean * (quadratic ? b * b : least(logs, (real)0) * (c * (real)-0.69314718055994530942));
+  const real both = v + next, noise = root(both * m[M_MIX]) * normal;
+  const real known = fused(next, m[M_AFTER], fused(v, m[M_BEFORE], noise));
+  const real grown = add_martingale(quadratic, m[M_BIG], mean, m[M_BIG] * part, s, t, c, known);
+  vol = root(both * m[M_DT] * (real)0.5) * (real)1.4426950408889634074;
+  v = next;
+  return grown;
+}
+
+/* Volatility on the grid's row of a step: node[nodes], value[nodes]. */
+template <typename real>
+__device__ inline real grid_volatility(const real *node, const real *value, int nodes, real price) {
+  real sigma = __ldg(value);
+  for (int k = 0; k + 1 < nodes; k++) {
+    const real share = quotient(price - __ldg(node + k), __ldg(node + k + 1) - __ldg(node + k));
+    sigma = fused(greatest(least(share, (real)1), (real)0), __ldg(value + k + 1) - __ldg(value + k), sigma);
+  }
+  return sigma;
+}
+
+template <typename real> __device__ inline real local_step(const real *m, real sigma, real normal, real &vol) {
+  sigma += m[M_SHIFT];
+  vol = sigma * m[M_ROOT_DT];
+  return vol * normal - sigma * sigma * m[M_DT] * (real)0.7213475204444817;
+}
+
+/* The sum of a step's jumps; above[count]: chances of more than k. */
+template <typename real>
+__device__ inline real jump_sum(const real *m, const real *above, int most, const bits4 &w, int sign) {
+  const real u = uniform<real>(w.bits[0]);
+  real count = 0, z[2];
+  for (int k = 0; k < most; k++) count += above[k] > u ? (real)1 : (real)0;
+  two_normals(w.bits[2], w.bits[3], (real)-1.3862943611198906, z);
+  const real spread = root(count) * (sign ? -m[M_JUMP_DEVIATION] : m[M_JUMP_DEVIATION]);
+  return count > 0 ? fused(spread, z[0], count * m[M_JUMP_MEAN]) : (real)0;
+}
+
+#endif

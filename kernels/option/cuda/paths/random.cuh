@@ -1,0 +1,93 @@
+/* Random words and normals of kernels/option/cpu/path.h, and the functions that paths are made of. Device code.
+ *
+ * In fp32 these are the hardware's approximations: 2^x and log2 within 2^-22, sine and cosine within 2^-20.9; in fp64
+ * those of CUDA's library, within 2 units in the last place. */
+#ifndef OPTION_CUDA_RANDOM_CUH
+#define OPTION_CUDA_RANDOM_CUH
+
+#include "kernels/option/cuda/launch.h"
+
+#if OPTION_MRG
+#include "kernels/option/cuda/paths/mrg.cuh"
+#else
+#include "kernels/option/cuda/paths/philox.cuh"
+#endif
+
+/* ---- functions ---- */
+
+__device__ inline float power_of_two(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ inline double power_of_two(double x) { return exp2(x); }
+
+__device__ inline float binary_log(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ inline double binary_log(double x) { return log2(x); }
+
+/* Of what may come out below 0 by rounding. */
+__device__ inline float root(float x) {
+  float y;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(fabsf(x)));
+  return y;
+}
+__device__ inline double root(double x) { return sqrt(fabs(x)); }
+
+__device__ inline float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+__device__ inline double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+__device__ inline float least(float a, float b) { return fminf(a, b); }
+__device__ inline double least(double a, double b) { return fmin(a, b); }
+__device__ inline float greatest(float a, float b) { return fmaxf(a, b); }
+__device__ inline double greatest(double a, double b) { return fmax(a, b); }
+
+/* NaN where a is. */
+__device__ inline float number_max(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+  asm("max.NaN.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
+  return a;
+#else
+  return b > a ? b : a;
+#endif
+}
+__device__ inline double number_max(double a, double b) { return b > a ? b : a; }
+__device__ inline float number_min(float a, float b) { return -number_max(-a, -b); }
+__device__ inline double number_min(double a, double b) { return b < a ? b : a; }
+
+/* The same on every lane. */
+__device__ inline double warp_sum(double a) {
+#pragma unroll
+  for (int lane = 16; lane > 0; lane /= 2) a += __shfl_xor_sync(0xffffffffu, a, lane);
+  return a;
+}
+
+/* ---- normals ---- */
+
+/* (k + 1/2)/2^31 of the upper 31 bits k; in fp32 with the last bit too, which is an instruction less and 2^-33 away. */
+template <typename real> __device__ inline real uniform(unsigned w);
+template <> __device__ inline float uniform<float>(unsigned w) { return fused((float)w, 0x1p-32f, 0x1p-33f); }
+template <> __device__ inline double uniform<double>(unsigned w) { return (double)(w | 1) * 0x1p-32; }
+
+/* Cosine and sine of the word, or of (word + 1/2), as a part 2^-32 of a turn each: in fp32 the half is nothing. */
+__device__ inline void direction(unsigned w, float *cosine, float *sine) {
+  const float angle = (float)(int)w * 0x1.921fb6p-30f;
+  asm("cos.approx.ftz.f32 %0, %1;" : "=f"(*cosine) : "f"(angle));
+  asm("sin.approx.ftz.f32 %0, %1;" : "=f"(*sine) : "f"(angle));
+}
+__device__ inline void direction(unsigned w, double *cosine, double *sine) {
+  sincospi(((double)(int)w + 0.5) * 0x1p-31, sine, cosine);
+}
+
+/* Two normals times sqrt(-spread/(2 ln 2)); spread is -2 ln 2 for normals themselves. */
+template <typename real> __device__ inline void two_normals(unsigned radius, unsigned angle, real spread, real *z) {
+  const real r = root(binary_log(uniform<real>(radius)) * spread);
+  real cosine, sine;
+  direction(angle, &cosine, &sine);
+  z[0] = r * cosine;
+  z[1] = r * sine;
+}
+
+#endif

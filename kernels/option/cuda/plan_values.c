@@ -1,0 +1,162 @@
+/* The numbers of a plan: of each step in the table, and constants. */
+#include "kernels/option/cuda/plan.h"
+
+#include <math.h>
+
+static const double ln2 = 0.69314718055994530942;
+
+static void put(const option_cuda_plan *plan, void *numbers, size_t i, double value) {
+  if (plan->single)
+    ((float *)numbers)[i] = (float)value;
+  else
+    ((double *)numbers)[i] = value;
+}
+
+static size_t place(const option_cuda_plan *plan, int row, int step) {
+  return 4 * ((size_t)(step / 4) * (size_t)plan->rows + (size_t)row) + (size_t)(step % 4);
+}
+
+/* Level of a line after each step, and up to `step` for views: sums of its drifts. */
+static double level(const option_cuda_plan *plan, int line, int step) {
+  const option_market *m = &plan->estimate->market[plan->line_market[line]];
+  double sum = 0;
+  for (int s = 0; s < step; s++) sum += m->drift[s * plan->assets + plan->track_asset[plan->line_track[line]]];
+  return sum;
+}
+
+static double mean_level(const option_cuda_plan *plan, int line) {
+  const option_market *m = &plan->estimate->market[plan->line_market[line]];
+  double sum = 0;
+  for (int s = 0; s < plan->steps; s++)
+    sum += m->drift[s * plan->assets + plan->track_asset[plan->line_track[line]]] * (plan->steps - s) / plan->steps;
+  return sum;
+}
+
+static double first_vol(const option_cuda_plan *plan, int track) {
+  return plan->estimate->market[plan->track_market[track]].vol[plan->track_asset[track]];
+}
+
+static void fill_table(const option_cuda_plan *plan, void *table) {
+  for (int l = 0; l < plan->lines; l++) {
+    const option_market *m = &plan->estimate->market[plan->line_market[l]];
+    const int asset = plan->track_asset[plan->line_track[l]];
+    double x = 0;
+    for (int s = 0; s < plan->steps; s++) {
+      x += m->drift[s * plan->assets + asset];
+      if (plan->row_level > plan->row_weight) put(plan, table, place(plan, plan->row_weight + l, s), exp2(x));
+      if (plan->row_vol > plan->row_level)
+        put(plan, table, place(plan, plan->row_level + l, s), plan->moved ? m->drift[s * plan->assets + asset] : x);
+    }
+  }
+  for (int t = 0; t < plan->tracks && !plan->folded; t++)
+    for (int s = 0; s < plan->steps; s++)
+      put(plan, table, place(plan, plan->row_vol + t, s),
+          plan->estimate->market[plan->track_market[t]].vol[s * plan->assets + plan->track_asset[t]]);
+  for (int k = 0; k < plan->fixings; k++) put(plan, table, place(plan, plan->row_mark, plan->fixing_step[k] - 1), 1);
+}
+
+/* In the graph as `flat`: the derivative itself; else what it grows by, and its volatility. */
+static void fill_tangents(const option_cuda_plan *plan, void *table, void *constants) {
+  const size_t steps = (size_t)plan->steps;
+  for (int g = 0; g < plan->tangent_begin[plan->assets]; g++) {
+    const double *drift = plan->estimate->tangent + 2 * (size_t)plan->tangent[g] * steps, *vol = drift + steps;
+    const int asset = plan->estimate->graph.tangent[plan->tangent[g]].asset;
+    const bool flat = plan->estimate->graph.tangent[plan->tangent[g]].greek == OPTION_RHO;
+    double sum = 0;
+    for (int s = 0; s < plan->steps; s++) {
+      sum = flat ? drift[s] : sum + drift[s];
+      put(plan, table, place(plan, plan->row_slope + g, s), sum);
+      if (!plan->folded) put(plan, table, place(plan, plan->row_swing + g, s), flat ? 0 : vol[s]);
+    }
+    if (plan->folded)
+      put(plan, constants, (size_t)(plan->at_swing + g), vol[0] / first_vol(plan, plan->track_begin[asset]));
+  }
+}
+
+static void fill_view(const option_cuda_plan *plan, int v, void *constants) {
+  const option_cuda_view *view = &plan->view[v];
+  const option_feature *f = &plan->estimate->graph.feature[view->feature];
+  const double spot = plan->estimate->market[view->market].spot[f->asset];
+  double at = 0, scale = spot;
+  if (plan->moved) {
+    put(plan, constants, (size_t)(plan->at_view + 2 * v), f->kind == OPTION_MEAN ? spot / plan->steps : spot);
+    return;
+  }
+  if (f->kind == OPTION_LAST) at = level(plan, view->line, plan->steps);
+  if (f->kind == OPTION_FIXING) at = level(plan, view->line, f->step);
+  if (f->kind == OPTION_GEOMETRIC) at = mean_level(plan, view->line);
+  if (f->kind == OPTION_MEAN) scale = spot / plan->steps;
+  if (!plan->far) scale *= exp2(at);
+  put(plan, constants, (size_t)(plan->at_view + 2 * v), scale);
+  put(plan, constants, (size_t)(plan->at_view + 2 * v + 1), at);
+}
+
+static void fill_dynamics(const option_cuda_plan *plan, int t, void *table, void *constants) {
+  const option_dynamics *m = option_cuda_dynamics(plan, t);
+  const double spot = plan->estimate->market[plan->track_market[t]].spot[plan->track_asset[t]];
+  const double numbers[OPTION_CUDA_DYNAMICS_NUMBERS] = {m->v,
+                                                        m->keep,
+                                                        m->pull,
+                                                        m->spread / 2,
+                                                        m->floor / 2,
+                                                        m->k2 + m->k4 / 2,
+                                                        m->k2 / ln2,
+                                                        -m->k3 / (2 * ln2),
+                                                        m->k3 / (ln2 * ln2),
+                                                        m->dt,
+                                                        sqrt(m->dt) / ln2,
+                                                        m->shift,
+                                                        spot,
+                                                        m->jump_mean,
+                                                        m->jump_deviation};
+  for (int k = 0; k < OPTION_CUDA_DYNAMICS_NUMBERS; k++)
+    put(plan, constants, (size_t)(plan->at_dynamics + t * OPTION_CUDA_DYNAMICS_NUMBERS + k), numbers[k]);
+  for (int k = 0; k < m->jumps; k++) put(plan, constants, (size_t)(plan->at_above + t * plan->jumps + k), m->above[k]);
+  const size_t nodes = (size_t)m->nodes;
+  for (size_t k = 0; k < nodes; k++) put(plan, table, plan->grid_at[t] + k, m->node[k]);
+  for (size_t k = 0; k < nodes * (size_t)plan->steps; k++) put(plan, table, plan->grid_at[t] + nodes + k, m->row[k]);
+}
+
+static void fill_early(const option_cuda_plan *plan, int k, const option_rule *r, void *table, void *constants) {
+  const option_cuda_view *view = &plan->early[k];
+  const option_market *market = &plan->estimate->market[view->market];
+  const double spot = market->spot[plan->estimate->graph.feature[view->feature].asset];
+  const double numbers[OPTION_CUDA_EARLY_NUMBERS] = {spot, r->strike, r->sign, r->centre, r->scale};
+  for (int i = 0; i < OPTION_CUDA_EARLY_NUMBERS; i++)
+    put(plan, constants, (size_t)(plan->at_early + k * OPTION_CUDA_EARLY_NUMBERS + i), numbers[i]);
+  for (int d = 0; d < r->dates; d++) {
+    const size_t at = plan->early_at[k] + (size_t)d * (size_t)(r->degree + 2);
+    put(plan, table, at, market->bond[(d + 1) * r->every - 1] / market->bond[plan->steps - 1]);
+    for (int i = 0; i <= r->degree; i++)
+      put(plan, table, at + 1 + (size_t)i, r->beta[(size_t)d * (OPTION_DEGREE_MAX + 1) + (size_t)i]);
+  }
+}
+
+void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *policy, void *table, void *constants) {
+  const int n = plan->assets;
+  fill_table(plan, table);
+  const double fold = plan->folded && n == 1 ? first_vol(plan, 0) : 1;
+  put(plan, constants, 0, -2 * ln2 * fold * fold);
+  for (int a = 0; a < n; a++) {
+    const double unit = plan->folded ? first_vol(plan, plan->track_begin[a]) : 1;
+    for (int b = plan->correlated ? 0 : a; b <= a; b++)
+      put(plan, constants, (size_t)(plan->at_factor + (plan->correlated ? a * (a + 1) / 2 + b : a)),
+          unit * plan->cholesky[a * n + b]);
+    for (int t = plan->track_begin[a]; t < plan->track_begin[a + 1]; t++) {
+      put(plan, constants, (size_t)(plan->at_ratio + t), first_vol(plan, t) / unit);
+      put(plan, constants, (size_t)(plan->at_vol + t), first_vol(plan, t));
+    }
+  }
+  fill_tangents(plan, table, constants);
+  for (int t = 0; t < plan->tracks && plan->moved; t++) fill_dynamics(plan, t, table, constants);
+  for (int a = 0; a < n && plan->record; a++)
+    put(plan, constants, (size_t)(plan->at_early + a), plan->estimate->market[0].spot[a]);
+  for (int k = 0; k < plan->earlies; k++)
+    fill_early(plan, k, &policy->rule[plan->estimate->graph.feature[plan->early[k].feature].step], table, constants);
+  for (int v = 0; v < plan->views; v++) fill_view(plan, v, constants);
+  for (int k = 0; k < plan->stays; k++) {
+    const option_feature *f = &plan->estimate->graph.feature[plan->stay[k].feature];
+    put(plan, constants, (size_t)(plan->at_stay + k),
+        log2(f->level / plan->estimate->market[plan->stay[k].market].spot[f->asset]));
+  }
+}

@@ -1,0 +1,144 @@
+/* When to exercise early: least squares of what waiting brings, date by date from the last one backwards, on paths
+ * where an exercise pays (Longstaff and Schwartz 2001). */
+#include "kernels/option/payoff/exercise.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOMENTS = OPTION_REGRESSION_MOMENTS, SUMS = OPTION_REGRESSION_SUMS, UNKNOWN = OPTION_DEGREE_MAX + 1 };
+
+/* Cholesky's factor of the normal equations; returns the unknowns before they are singular. */
+static int factor(const double *sum, int unknowns, double l[UNKNOWN][UNKNOWN]) {
+  for (int n = 0; n < unknowns; n++)
+    for (int j = 0; j <= n; j++) {
+      double s = sum[n + j];
+      for (int k = 0; k < j; k++) s -= l[n][k] * l[j][k];
+      if (j == n && !(s > 1e-11 * sum[2 * n])) return n;
+      l[n][j] = j < n ? s / l[j][j] : sqrt(s);
+    }
+  return unknowns;
+}
+
+/* The degree is lowered where they are singular. Returns unknowns solved. */
+static int solve(const double *sum, int unknowns, double *beta) {
+  double l[UNKNOWN][UNKNOWN];
+  const int n = factor(sum, unknowns, l);
+  for (int i = 0; i < n; i++) {
+    double s = sum[MOMENTS + i];
+    for (int k = 0; k < i; k++) s -= l[i][k] * beta[k];
+    beta[i] = s / l[i][i];
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    for (int k = i + 1; k < n; k++) beta[i] -= l[k][i] * beta[k];
+    beta[i] /= l[i][i];
+  }
+  return n;
+}
+
+/* Prices near the middle of those that pay, in units of twice their deviation: well-conditioned powers. */
+static sim_status set_scale(const option_regression *regression, option_rule *rule) {
+  double n = 0, mean = 0, square = 0, sum[SUMS];
+  option_rule line = *rule;
+  line.centre = rule->centre = rule->strike;
+  line.scale = rule->scale = 1 / rule->strike;
+  line.degree = 1;
+  for (int d = 0; d < rule->dates; d++) {
+    SIM_TRY(regression->sums(regression->self, &line, d, NULL, 1, sum));
+    n += sum[0];
+    mean += sum[1];
+    square += sum[2];
+  }
+  if (n < 2) return SIM_OK;
+  mean /= n;
+  const double variance = square / n - mean * mean;
+  rule->centre += mean * rule->strike;
+  if (variance > 0) rule->scale = 1 / (2 * sqrt(variance) * rule->strike);
+  return SIM_OK;
+}
+
+/* At the last date waiting brings nothing. */
+static sim_status go_back(const option_regression *regression, const option_rule *r, const double *bond, double *beta) {
+  for (int date = r->dates - 2; date >= 0; date--) {
+    double *mine = beta + (size_t)date * UNKNOWN, sum[SUMS];
+    const int step = (date + 1) * r->every - 1;
+    SIM_TRY(regression->sums(regression->self, r, date, mine + UNKNOWN, bond[step + r->every] / bond[step], sum));
+    /* With fewer than 20 paths a number nothing is known: it is not exercised then. */
+    const int most = (int)fmin(r->degree + 1, sum[0] / 20);
+    if (solve(sum, most, mine) == 0) mine[0] = 1e30;
+  }
+  return SIM_OK;
+}
+
+static sim_status make_rule(const option_regression *regression, const double *bond, int asset, int chunks,
+                            option_rule *rule, double *beta) {
+  sim_status status = regression->simulate(regression->self, rule, asset, chunks);
+  if (status == SIM_OK) status = set_scale(regression, rule);
+  if (status == SIM_OK) status = go_back(regression, rule, bond, beta);
+  regression->release(regression->self);
+  return status;
+}
+
+static size_t numbers_of(const sim_item *item, int64_t steps) {
+  return (size_t)(steps / ((const option_payoff *)item->data)->every) * UNKNOWN;
+}
+
+sim_status option_policy_regress(const option_parameters *p, const option_market *market,
+                                 const option_regression *regression, option_policy *out) {
+  size_t numbers = 0;
+  *out = (option_policy){.count = (int)p->payoffs.count};
+  for (size_t i = 0; i < p->payoffs.count; i++)
+    if (p->payoffs.items[i].schema == &option_american_schema) numbers += numbers_of(&p->payoffs.items[i], p->steps);
+  if (numbers == 0) return SIM_OK;
+  out->rule = calloc(p->payoffs.count, sizeof *out->rule);
+  double *beta = out->numbers = calloc(numbers, sizeof(double) + sizeof(float));
+  if (out->rule == NULL || beta == NULL) return sim_no_memory("early exercise");
+  float *single = (float *)(void *)(beta + numbers);
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const sim_item *item = &p->payoffs.items[i];
+    if (item->schema != &option_american_schema) continue;
+    const option_payoff *o = item->data;
+    option_rule *rule = &out->rule[i];
+    *rule = (option_rule){.single = option_is_single(p),
+                          .every = (int)o->every,
+                          .dates = (int)(p->steps / o->every),
+                          .degree = (int)o->degree,
+                          .strike = o->strike,
+                          .sign = o->type == OPTION_CALL ? 1 : -1,
+                          .beta = beta,
+                          .beta_single = single};
+    const int chunks = (int)((o->fit_paths + OPTION_CHUNK - 1) / OPTION_CHUNK);
+    SIM_TRY(make_rule(regression, market->bond, (int)o->asset - 1, chunks, rule, beta));
+    const size_t count = numbers_of(item, p->steps);
+    for (size_t k = 0; k < count; k++) single[k] = (float)beta[k];
+    beta += count;
+    single += count;
+  }
+  return SIM_OK;
+}
+
+double option_policy_bytes(const option_parameters *p) {
+  double most = 0;
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const option_payoff *o = p->payoffs.items[i].data;
+    if (p->payoffs.items[i].schema == &option_american_schema)
+      most = fmax(most, (double)o->fit_paths * (double)(p->steps / o->every + 1) * sizeof(double));
+  }
+  return most;
+}
+
+void option_policy_free(option_policy *policy) {
+  free(policy->rule);
+  free(policy->numbers);
+  *policy = (option_policy){0};
+}
+
+void option_policy_for_market(const option_policy *policy, const option_market *market, option_rule *out,
+                              double *growth) {
+  const double end = market->bond[market->steps - 1];
+  for (int i = 0; i < policy->count; i++) {
+    double *mine = growth + (size_t)i * (size_t)market->steps;
+    out[i] = policy->rule[i];
+    out[i].growth = mine;
+    for (int d = 0; d < out[i].dates; d++) mine[d] = market->bond[(d + 1) * out[i].every - 1] / end;
+  }
+}

@@ -1,0 +1,42 @@
+/* All payoffs of a run as one graph of path features, not discounted. */
+#ifndef OPTION_PAYOFF_GRAPH_H
+#define OPTION_PAYOFF_GRAPH_H
+
+#include "kernels/option/payoff/names.h"
+#include "kernels/option/scenario/market.h"
+
+/* A parameter that paths are differentiated by. */
+typedef struct option_sensitivity {
+  int greek, asset;
+} option_sensitivity;
+
+/* A payoff max(sign (feature - strike), 0); sign 0: another payoff. */
+typedef struct option_plain {
+  int feature;
+  double sign, strike;
+} option_plain;
+
+/* Outputs are numbered from 0; -1: there is none. */
+typedef struct option_graph {
+  sim_expr *expr; /* owned; inputs: features; outputs: the payoffs first */
+  option_feature feature[OPTION_FEATURES_MAX];
+  int features, payoffs, outputs;
+  uint64_t joint; /* bit a: one output depends on the high and the low of asset a, so that both are drawn together */
+  option_plain plain[OPTION_PAYOFFS_MAX];
+  int control[OPTION_PAYOFFS_MAX]; /* output of the control variate */
+  int delta[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX], gamma[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX];
+  option_sensitivity tangent[OPTION_TANGENTS_MAX]; /* parameters of the features' derivatives */
+  int tangents;
+  int slope[OPTION_PAYOFFS_MAX][OPTION_GREEKS][OPTION_ASSETS_MAX]; /* vega, rho and theta along the paths */
+  int control_slope[OPTION_GREEKS][OPTION_ASSETS_MAX];             /* of the first payoff's discounted control */
+} option_graph;
+
+/* Makes the graph; freed by option_graph_free. `tangents`: vega, rho and theta come from derivatives along the paths
+ * where they can. SIM_ERR_SCENARIO where the payoffs need too many features or outputs, SIM_ERR_NO_MEMORY. */
+sim_status option_graph_create(const option_parameters *p, const option_market *market, bool tangents,
+                               option_graph *out) SIM_MUST_CHECK;
+void option_graph_free(option_graph *graph);
+/* Mean of a payoff's control variate in a market, not discounted. */
+double option_control_mean(const option_parameters *p, const option_market *market, int payoff);
+
+#endif

@@ -1,0 +1,35 @@
+/* Scrambled Sobol points, and the order in which paths use them. */
+#ifndef OPTION_RANDOM_QUASI_H
+#define OPTION_RANDOM_QUASI_H
+
+#include "kernels/option/scenario/parameters.h"
+
+/* The points take the place of the random bits of normals and of Heston's variance. Path number: scramble <<
+ * OPTION_SCRAMBLE_SHIFT | index of the point. Each scramble is a random linear one: a lower triangular matrix of random
+ * bits for each dimension, and a shift (J. Matousek, Journal of Complexity 14 (1998) 527); its variance is that of
+ * Owen's scrambling. Normals are made by inversion. Dimension k * each + a belongs to asset a, at place k of the bridge
+ * or as principal component k; dimension k * each + variance[a] is its variance at step k. */
+enum { OPTION_SOBOL_BITS = 32, OPTION_SOBOL_DIMENSIONS = 4096, OPTION_SCRAMBLE_SHIFT = 40 };
+
+/* w[point] = from_left w[left] + from_right w[right] + spread z. */
+typedef struct option_bridge {
+  int point, left, right;
+  double from_left, from_right, spread;
+} option_bridge;
+
+typedef struct option_quasi {
+  int scrambles, dimensions, each, hestons; /* each: dimensions of a step */
+  int variance[OPTION_ASSETS_MAX];          /* -1: not a Heston asset */
+  const uint32_t *direction, *shift; /* [scrambles][dimensions][OPTION_SOBOL_BITS], [scrambles][dimensions]; owned */
+  const option_bridge *bridge;       /* [steps], in the order of use; owned */
+  const double *component;           /* [steps][steps], component by component; owned; NULL: bridges */
+} option_quasi;
+
+/* Makes the tables on the host; freed by option_quasi_free. SIM_ERR_NO_MEMORY. */
+sim_status option_quasi_create(const option_parameters *p, option_quasi *out) SIM_MUST_CHECK;
+void option_quasi_free(option_quasi *quasi);
+/* Dimensions of a point, at most OPTION_SOBOL_DIMENSIONS + 1. */
+int option_quasi_dimensions(const option_parameters *p);
+double option_quasi_bytes(const option_parameters *p);
+
+#endif

@@ -1,0 +1,52 @@
+/* The market at the steps of a run: drifts, volatilities, discounts and the factor of the correlation. */
+#ifndef OPTION_SCENARIO_MARKET_H
+#define OPTION_SCENARIO_MARKET_H
+
+#include "kernels/option/scenario/motion.h"
+
+/* What a bumped market differs by: one asset's spot (0.01 is +1 %) and volatility, the rate, the maturity. */
+typedef struct option_bump {
+  int asset;
+  double spot, vol, rate, maturity;
+} option_bump;
+
+/* Drifts and volatilities of a step in binary logarithms. */
+typedef struct option_market {
+  int assets, steps;
+  double discount;            /* from maturity to now */
+  double *spot, *drift, *vol; /* [assets], [steps][assets], [steps][assets]; owned, one allocation at spot */
+  double *bond;               /* [steps]: discount from each step's end to now */
+  double *growth;             /* [assets]: logarithm of mean price at maturity / spot, whatever the motion */
+  option_dynamics *dynamics;  /* [assets], owned; NULL where all assets are geometric Brownian motions */
+} option_market;
+
+/* Makes the market of a scenario; bump may be NULL. SIM_ERR_SCENARIO where a volatility is negative or a function of
+ * time not finite, SIM_ERR_NO_MEMORY. */
+sim_status option_market_create(const option_parameters *p, const option_bump *bump, option_market *out) SIM_MUST_CHECK;
+void option_market_free(option_market *market);
+/* Lower triangular factor of the correlation: out[assets][assets], zero before the call. SIM_ERR_SCENARIO where the
+ * matrix has a negative eigenvalue. */
+sim_status option_cholesky(const option_parameters *p, double *out) SIM_MUST_CHECK;
+/* Mean of max(s (exp(mean + deviation z) - strike), 0), s = 1 for a call and -1 for a put (Black and Scholes 1973). */
+double option_lognormal_price(double mean, double deviation, double strike, option_type type);
+
+/* Checks that correlations survive the steps: where volatilities change in different ways within a step, its normals
+ * are less correlated than the assets at each time; SIM_ERR_SCENARIO where that takes a larger share. */
+#define OPTION_CORRELATION_LOST 1e-4
+sim_status option_check_vols(const option_parameters *p) SIM_MUST_CHECK;
+
+/* ---- derivatives of a market by finite differences ---- */
+
+/* The bump of a Greek, and the width that a difference is divided by. */
+option_bump option_bump_of(const option_parameters *p, int greek, int asset, double *width);
+/* A market that differs by `share` of a Greek's bump, and the width of the whole bump. Errors as of
+ * option_market_create. */
+sim_status option_market_near(const option_parameters *p, int greek, int asset, double share, double *width,
+                              option_market *out) SIM_MUST_CHECK;
+/* Derivatives by a Greek's parameter, exact to 1e-9: of drift and volatility of an asset at every step in natural
+ * logarithms, out[2][steps] unless NULL; and of the logarithm of the discount. For theta the parameter is the
+ * maturity. Errors as of option_market_create. */
+sim_status option_market_slope(const option_parameters *p, int greek, int asset, double *out,
+                               double *discount) SIM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,155 @@
+/* The parameters of a scenario: what `sim describe option` lists. */
+#ifndef OPTION_SCENARIO_PARAMETERS_H
+#define OPTION_SCENARIO_PARAMETERS_H
+
+#include "engine/model.h"
+#include "kernels/option/limits.h"
+
+#include <math.h>
+
+typedef struct option_heston {
+  bool given;
+  double v, kappa, theta, sigma, rho;
+} option_heston;
+typedef struct option_jumps {
+  bool given;
+  double rate, mean, deviation;
+} option_jumps;
+typedef struct option_vol_grid {
+  bool given;
+  sim_doubles spots, times, vols; /* [spots], [times], [times * spots] */
+} option_vol_grid;
+/* An asset has one of vol, heston, local_vol and vol_grid. */
+typedef struct option_asset {
+  double spot;
+  sim_expr *vol, *dividend; /* functions of t */
+  option_heston heston;
+  option_jumps jumps;
+  sim_expr *local_vol; /* function of S, t */
+  option_vol_grid vol_grid;
+} option_asset;
+
+typedef enum option_type { OPTION_CALL, OPTION_PUT } option_type;
+
+/* A named payoff; the schema of each kind shows the members that it has. */
+typedef struct option_payoff {
+  int type; /* option_type */
+  int64_t asset, second;
+  double strike, cash, level;
+  int average, direction, knock, monitoring;
+  int64_t every, degree, fit_paths; /* american */
+  double coupon, protection;        /* autocallable */
+  sim_doubles weights;
+} option_payoff;
+extern const sim_schema option_european_schema, option_digital_schema, option_asian_schema, option_barrier_schema,
+    option_lookback_schema, option_basket_schema, option_best_of_schema, option_spread_schema, option_american_schema,
+    option_autocallable_schema;
+enum { OPTION_ARITHMETIC, OPTION_GEOMETRIC_AVERAGE };
+enum { OPTION_DOWN, OPTION_UP };
+enum { OPTION_OUT, OPTION_IN };
+enum { OPTION_AT_STEPS, OPTION_CONTINUOUS };
+
+typedef enum option_control {
+  OPTION_NO_CONTROL,
+  OPTION_CONTROL_GEOMETRIC,
+  OPTION_CONTROL_BLACK_SCHOLES,
+  OPTION_CONTROL_UNDERLYING
+} option_control;
+
+enum { OPTION_PHILOX, OPTION_SOBOL };                        /* sequence */
+enum { OPTION_PHILOX4X32, OPTION_MRG32K3A };                 /* generator */
+enum { OPTION_ANY_CONSTRUCTION, OPTION_BRIDGE, OPTION_PCA }; /* any: a bridge */
+typedef struct option_sampling {
+  int sequence, generator, construction;
+  double scrambles; /* NaN: auto */
+  bool antithetic, moment_matching;
+  int control;           /* option_control */
+  double paths;          /* NaN: auto */
+  double standard_error; /* NaN: none */
+  double time;           /* seconds; NaN: none */
+} option_sampling;
+
+typedef enum option_greek {
+  OPTION_DELTA,
+  OPTION_GAMMA,
+  OPTION_VEGA,
+  OPTION_RHO,
+  OPTION_THETA,
+  OPTION_GREEKS
+} option_greek;
+extern const char *const option_greek_names[OPTION_GREEKS];
+
+enum { OPTION_AUTO, OPTION_PATHWISE, OPTION_LIKELIHOOD, OPTION_BUMP };
+typedef struct option_greeks {
+  bool want[OPTION_GREEKS];
+  int method; /* of delta and gamma: OPTION_AUTO ... */
+} option_greeks;
+
+typedef struct option_parameters {
+  sim_common common;
+  sim_list assets;         /* option_asset */
+  sim_doubles correlation; /* [assets][assets]; none: independent */
+  sim_expr *rate;
+  double maturity;
+  int64_t steps;
+  sim_expr *payoff; /* function of path features; NULL: none */
+  sim_list payoffs; /* option_payoff */
+  option_sampling sampling;
+  option_greeks greeks;
+
+  /* Filled by validation: */
+  double asked_paths; /* sampling.paths before it was rounded */
+  sim_table price_table, prices_table, errors_table;
+  const sim_table *tables[6 + 2 * OPTION_GREEKS];
+  sim_table bias_tables[2];                 /* bias of the time steps, and its standard error */
+  sim_table greek_tables[OPTION_GREEKS][2]; /* the Greek, and its standard error */
+  sim_field price_columns[SIM_COLUMNS_MAX + 1], prices_columns[OPTION_PAYOFFS_MAX + 1],
+      errors_columns[OPTION_PAYOFFS_MAX + 1];
+  sim_field greek_columns[OPTION_GREEKS][SIM_COLUMNS_MAX + 1];
+  char names[2 * OPTION_PAYOFFS_MAX + 3 * OPTION_GREEKS * OPTION_ASSETS_MAX][24];
+} option_parameters;
+extern const sim_signature option_term_signature; /* a function of t with one result */
+extern const sim_schema option_schema, option_asset_schema;
+
+static inline const option_asset *option_asset_at(const option_parameters *p, int i) { return p->assets.items[i].data; }
+/* Scrambles of Sobol's points. */
+static inline int option_scrambles(const option_parameters *p) {
+  return isnan(p->sampling.scrambles) ? 32 : (int)p->sampling.scrambles;
+}
+/* Groups of samples whose means give the standard error: Sobol's scrambles, else one. */
+static inline int option_groups(const option_parameters *p) {
+  return p->sampling.sequence == OPTION_SOBOL ? option_scrambles(p) : 1;
+}
+/* Samples of a logical block: OPTION_BLOCK, or with Sobol's points a part of that, of one scramble. Block j belongs to
+ * scramble j % scrambles; its points begin where those of block j - scrambles end. */
+static inline int option_block_samples(const option_parameters *p) {
+  const double samples = p->sampling.paths / (p->sampling.antithetic ? 2 : 1);
+  return (int)(fmin(OPTION_BLOCK, samples) / option_groups(p));
+}
+/* Samples whose mean counts as one independent sample: with matched moments those of a chunk depend on each other. */
+static inline int option_unit(const option_parameters *p) { return p->sampling.moment_matching ? OPTION_CHUNK : 1; }
+/* Whether paths are computed in fp32; sums are always in fp64. */
+static inline bool option_is_single(const option_parameters *p) { return p->common.precision != SIM_DOUBLE; }
+/* Whether any asset's steps are not exact: Heston's, and those of a local volatility. */
+static inline bool option_is_stepped(const option_parameters *p) {
+  for (int a = 0; a < (int)p->assets.count; a++)
+    if (option_asset_at(p, a)->vol == NULL) return true;
+  return false;
+}
+
+/* ---- rules between parameters: each adds what it finds to the faults ---- */
+
+/* sim_model.validate. */
+sim_status option_validate(void *parameters, sim_faults *faults);
+void option_check_asset(const option_parameters *p, int asset, sim_faults *faults);
+void option_check_correlation(const option_parameters *p, sim_faults *faults);
+/* Sets one step where none are given and no price depends on them. */
+void option_check_steps(option_parameters *p, sim_faults *faults);
+/* Refuses a result of the function that depends on highs or lows of several correlated assets. */
+void option_check_between(const option_parameters *p, sim_faults *faults);
+/* Refuses a method of Greeks that a payoff cannot have. */
+void option_check_methods(const option_parameters *p, sim_faults *faults);
+/* Rounds sampling.paths, too. */
+void option_check_sampling(option_parameters *p, sim_faults *faults);
+
+#endif

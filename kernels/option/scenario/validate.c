@@ -1,0 +1,115 @@
+/* Rules between the parameters. */
+#include "kernels/option/payoff/names.h"
+#include "kernels/option/result/tables.h"
+#include "kernels/option/scenario/market.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void check_level(const option_parameters *p, const option_payoff *o, int line, const char *path,
+                        sim_faults *faults) {
+  const double spot = option_asset_at(p, (int)o->asset - 1)->spot;
+  const bool up = o->direction == OPTION_UP;
+  if (up ? spot >= o->level : spot <= o->level)
+    sim_faults_add(faults, line, path, "the barrier is reached already: expected a level %s the spot %.9g, got %.9g",
+                   up ? "above" : "below", spot, o->level);
+}
+
+static void check_payoff(const option_parameters *p, size_t i, sim_faults *faults) {
+  const sim_item *item = &p->payoffs.items[i];
+  const option_payoff *o = item->data;
+  const int64_t assets = (int64_t)p->assets.count;
+  char path[64];
+  snprintf(path, sizeof path, "payoffs[%zu]", i + 1);
+  if (o->asset > assets || o->second > assets)
+    sim_faults_add(faults, item->line, path, "expected one of %lld assets, got number %lld", (long long)assets,
+                   (long long)(o->asset > assets ? o->asset : o->second));
+  else if (item->schema == &option_barrier_schema)
+    check_level(p, o, item->line, path, faults);
+  if (o->asset >= 1 && o->asset <= assets && o->monitoring == OPTION_CONTINUOUS &&
+      option_asset_at(p, (int)o->asset - 1)->jumps.given)
+    sim_faults_add(faults, item->line, path, "expected monitoring = \"steps\": a Brownian bridge does not jump");
+  if ((item->schema == &option_american_schema || item->schema == &option_autocallable_schema) &&
+      p->steps % o->every != 0)
+    sim_faults_add(faults, item->line, path, "every: expected a divisor of the %lld steps, got %lld",
+                   (long long)p->steps, (long long)o->every);
+  if (item->schema == &option_spread_schema && o->asset == o->second && o->asset <= assets)
+    sim_faults_add(faults, item->line, path, "asset and second: expected two assets, got number %lld twice",
+                   (long long)o->asset);
+  if (item->schema == &option_basket_schema && o->weights.rows > 0 && o->weights.rows != p->assets.count)
+    sim_faults_add(faults, item->line, path, "expected %lld weights, got %zu", (long long)assets, o->weights.rows);
+}
+
+/* Local volatilities here and now; later ones show on the paths. */
+static sim_status check_local(const option_parameters *p, const double *spot) {
+  for (int a = 0; a < (int)p->assets.count; a++) {
+    const sim_expr *expr = option_asset_at(p, a)->local_vol;
+    double sigma;
+    if (expr == NULL) continue;
+    SIM_TRY(option_local_vol(expr, spot[a], 0, &sigma));
+    if (!(sigma >= 0 && sigma <= OPTION_LOCAL_MAX))
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "assets[%d].local_vol: expected a number >= 0, at most %g, got %.9g at S = %.9g, t = 0", a + 1,
+                      OPTION_LOCAL_MAX, sigma, spot[a]);
+  }
+  return SIM_OK;
+}
+
+/* What only the numbers themselves show. */
+static sim_status check_numbers(const option_parameters *p, sim_faults *faults) {
+  option_market market;
+  double *cholesky = calloc(p->assets.count * p->assets.count, sizeof *cholesky);
+  if (cholesky == NULL) return sim_no_memory("the correlation");
+  sim_status status = option_cholesky(p, cholesky);
+  free(cholesky);
+  if (status == SIM_OK) {
+    status = option_market_create(p, NULL, &market);
+    if (status == SIM_OK && p->greeks.method == OPTION_LIKELIHOOD && !(market.vol[0] > 0))
+      status =
+          sim_fail(SIM_ERR_SCENARIO, "greeks.method: the first step's volatility is 0, and has no density: expected "
+                                     "\"auto\" or \"bump\"");
+    if (status == SIM_OK) status = check_local(p, market.spot);
+    if (status == SIM_OK) status = option_check_vols(p);
+    option_market_free(&market);
+  }
+  if (status != SIM_ERR_SCENARIO) return status;
+  const char *message = sim_error_last()->message, *colon = strchr(message, ':');
+  char path[64];
+  snprintf(path, sizeof path, "%.*s", (int)(colon - message), message);
+  int line = 0, asset = 0;
+  if (sscanf(path, "assets[%d]", &asset) == 1) line = p->assets.items[asset - 1].line;
+  sim_faults_add(faults, line, path, "%s", colon + 2);
+  return SIM_OK;
+}
+
+sim_status option_validate(void *parameters, sim_faults *faults) {
+  option_parameters *p = parameters;
+  const size_t before = faults->count;
+  if (p->assets.count == 0 || p->assets.count > OPTION_ASSETS_MAX)
+    sim_faults_add(faults, 0, "assets", "expected 1 to %d assets, got %zu", OPTION_ASSETS_MAX, p->assets.count);
+  if (faults->count > before) return SIM_OK;
+  option_check_steps(p, faults);
+  if (faults->count > before) return SIM_OK;
+  if (p->payoff != NULL) SIM_TRY(option_bind_payoff(p, faults));
+  const int payoffs = option_payoff_count(p);
+  if (payoffs == 0)
+    sim_faults_add(faults, 0, "payoffs", "expected a payoff, got none here and no payoff = function(path)");
+  if (payoffs > OPTION_PAYOFFS_MAX)
+    sim_faults_add(faults, 0, "payoffs", "expected at most %d, got %d", OPTION_PAYOFFS_MAX, payoffs);
+  for (size_t i = 0; i < p->payoffs.count; i++) check_payoff(p, i, faults);
+  for (int i = 0; i < (int)p->assets.count; i++) option_check_asset(p, i, faults);
+  option_check_correlation(p, faults);
+  option_check_between(p, faults);
+  if (p->payoff != NULL && p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES)
+    sim_faults_add(faults, 0, "sampling.control", "expected \"geometric\" or \"underlying\": a function has no strike");
+  option_check_methods(p, faults);
+  if (faults->count > before) return SIM_OK;
+  SIM_TRY(check_numbers(p, faults));
+  option_make_tables(p, faults);
+  option_check_sampling(p, faults);
+  if (p->common.output.snapshots.kind > SIM_ENDS)
+    sim_faults_add(faults, 0, "output.snapshots", "a price has no snapshots: expected \"never\"");
+  p->common.output.snapshots.kind = SIM_NEVER;
+  return SIM_OK;
+}

@@ -1,0 +1,238 @@
+/* Steps that are as long as their error allows. */
+#include "tests/diffusion/diffusion_driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const boundary[] = {"periodic", "no_flux", "fixed"};
+
+/* A wave that is fast at the start and slow later; two fields, in every boundary and number of axes. */
+static void run_with(system_run *s, int rank, int b, const char *scheme, const char *steps) {
+  static const char *const n[] = {"18", "18, 9", "10, 9, 8"}, *const size[] = {"3", "3, 2", "3, 2, 2"};
+  whole(s,
+        "return sim.diffusion { grid = { n = {%s}, size = {%s}, boundary = '%s' }, fields = {"
+        "{ name = 'u', D = 0.1, initial = function(x) return math.sin(math.pi*x/3)^2 end },"
+        "{ name = 'v', D = 0.05, decay = 0.2, initial = function(x) return 0.5*math.sin(math.pi*x/3)^2 end }},"
+        "rates = function(u, v, t) return 20*math.exp(-4*t)*u*(1 - u) - u*v, u*v - 0.3*v^2 end,"
+        "integrate = { scheme = '%s', %s, t_end = 2 } }",
+        n[rank - 1], size[rank - 1], boundary[b], scheme, steps);
+}
+
+/* The errors of steps add up, and are damped: at the end they stay below what one step may have, for both tolerances.
+ * Of ETDRK4 a hundredth of it takes 100^(1/4) = 3.2 times as many steps, of ETDRK2, whose estimate is of order 2, 10
+ * times; powers of two may make a factor of 2 of it. Steps grow as the rates fall: 256 of the shortest would not do. */
+static void test_tolerance(void **state) {
+  static const char *const schemes[] = {"etdrk2", "etdrk4"};
+  (void)state;
+  for (int rank = 1; rank <= 3; rank++)
+    for (int b = 0; b < 3; b++) {
+      system_run exact;
+      run_with(&exact, rank, b, "etdrk4", "dt = 1/128");
+      for (int i = 0; i < 2; i++) {
+        double error[2];
+        int64_t steps[2];
+        for (int strict = 0; strict < 2; strict++) {
+          system_run s;
+          char text[80];
+          const double rtol = strict ? 1e-6 : 1e-4;
+          snprintf(text, sizeof text, "dt = 'auto', rtol = %g, atol = %g, dt_max = 2", rtol, 1e-3 * rtol);
+          run_with(&s, rank, b, schemes[i], text);
+          assert_true(s.clock.t == 2);
+          error[strict] = distance(&s, &exact);
+          steps[strict] = s.clock.step;
+          shut(&s);
+        }
+        const double more = (double)steps[1] / (double)steps[0], want = i ? 3.2 : 10;
+        if (!(error[0] < 1e-4) || !(error[1] < 1e-6) || !(more > want / 2 && more < 2 * want) || (i && steps[0] > 32))
+          fail_msg("%s, %s, %d axes: errors %.2g %.2g in %lld and %lld steps", schemes[i], boundary[b], rank, error[0],
+                   error[1], (long long)steps[0], (long long)steps[1]);
+      }
+      shut(&exact);
+    }
+}
+
+/* Any number of threads, any instruction set, outputs at any step, restarts: the same bits. Derivatives and conserved
+ * fields too. The first step is 4096 times too long. */
+static void test_same_bits(void **state) {
+  static const char *const schemes[] = {"etdrk2", "etdrk4"};
+  (void)state;
+  for (int i = 0; i < 4; i++) {
+    char text[1024], first[33], other[33];
+    system_run s, again;
+    snprintf(text, sizeof text,
+             "return sim.diffusion { seed = 5, precision = '%s', grid = { n = {24, 20, 12}, size = {1, 1, 0.5}, y = "
+             "'periodic', z = 'no_flux' }, fields = {{ name = 'u', D = 1e-3, initial = 1, noise = 0.1 },"
+             "{ name = 'v', D = 2e-3, conserved = true, initial = 0.5, noise = 0.1 }},"
+             "rates = function(u, v, u_x, y, t) return 200*(t + 1)^-2*u*(1 - u)*v + 0.1*y*u_x, 1e-4*(u - v) end,"
+             "integrate = { scheme = '%s', dt = 'auto', rtol = %s, t_end = 64 } }",
+             i / 2 ? "single" : "double", schemes[i % 2], i % 2 ? "1e-5" : "1e-3");
+    open_with(&s, text, sim_isa_best(), 1, NULL);
+    const double begin = s.clock.dt;
+    run_to(&s, 8);
+    assert_true(s.clock.dt < begin || s.clock.dt > begin);
+    look(&s);
+    must(sim_frame_check_finite(&s.frame), "state");
+    sim_frame_digest(&s.frame, first);
+    const int64_t end = s.clock.step;
+    shut(&s);
+    open_with(&s, text, i / 2 ? sim_isa_best() : SIM_ISA_PLAIN, 3, NULL);
+    for (int64_t step = 1; step <= end / 2; step++) {
+      run_to(&s, step);
+      look(&s);
+    }
+    open_with(&again, text, sim_isa_best(), 2, &s.frame);
+    shut(&s);
+    for (int64_t step = end / 2 + 1; step <= end; step++) { /* a chain of restarts */
+      run_to(&again, step);
+      look(&again);
+      open_with(&s, text, sim_isa_best(), 2, &again.frame);
+      shut(&again);
+      again = s;
+    }
+    look(&again);
+    sim_frame_digest(&again.frame, other);
+    assert_string_equal(first, other);
+    shut(&again);
+  }
+}
+
+/* One step serves all members, and its error is the root mean square over all of them: that of one is at most sqrt(4)
+ * times as much. Each ends where it does alone with short steps; 1e-6 as above. Restarts have the same bits. */
+static void test_members(void **state) {
+  static const char *const grids[] = {"n = {18}, size = {3}, boundary = 'fixed'",
+                                      "n = {16, 9}, size = {3, 2}, y = 'no_flux'"};
+  enum { MEMBERS = 4 };
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    char text[2048], first[33], other[33];
+    system_run all, again;
+    for (int m = 0; m <= MEMBERS; m++) {
+      char local[64] = "", members[64] = "";
+      if (m > 0) snprintf(local, sizeof local, "local member = %d\n", m);
+      if (m == 0) snprintf(members, sizeof members, "members = %d,", (int)MEMBERS);
+      snprintf(text, sizeof text,
+               "%sreturn sim.diffusion { %s grid = { %s }, fields = {{ name = 'u', D = 0.1, initial = function(x%s) "
+               "return math.sin(math.pi*x/3)*member/4 end }},"
+               "rates = function(u, t%s) return 5*member*math.exp(-4*t)*u*(1 - u) end,"
+               "integrate = { scheme = 'etdrk4', dt = %s, t_end = 1 } }",
+               local, members, grids[i], m ? "" : ", member", m ? "" : ", member",
+               m ? "1/256" : "'auto', rtol = 1e-6, atol = 1e-9");
+      if (m == 0) {
+        open_with(&all, text, sim_isa_best(), 1, NULL);
+        run_to(&all, 5);
+        look(&all);
+        open_with(&again, text, sim_isa_best(), 3, &all.frame);
+        run_to(&all, INT64_MAX), run_to(&again, INT64_MAX);
+        look(&all), look(&again);
+        assert_true(all.clock.step > 8 && all.clock.step < 128);
+        sim_frame_digest(&all.frame, first), sim_frame_digest(&again.frame, other);
+        assert_string_equal(first, other);
+        shut(&again);
+        continue;
+      }
+      whole(&again, "%s", text);
+      for (int64_t c = 0; c < cells(&again); c++) {
+        const double a = value(&again, 0, c), b = value(&all, 0, (m - 1) * cells(&again) + c);
+        if (!(fabs(a - b) < 2e-6)) fail_msg("%s, member %d: %.12g, alone %.12g", grids[i], m, b, a);
+      }
+      shut(&again);
+    }
+    shut(&all);
+  }
+}
+
+/* Values of a file, here made up, steps that adapt, and probes: the same bits, and the same row, after a restart, which
+ * reads no file. */
+static int files_read;
+static sim_status made_up(const sim_grid_source *source, double *values) {
+  const int64_t count = source->n[0] * source->n[1] * source->n[2];
+  for (int64_t i = 0; values && i < count; i++) values[i] = (double)(i * 7 % 11) / 10;
+  files_read++;
+  return SIM_OK;
+}
+
+static void test_file_and_probes(void **state) {
+  static const char *const grids[] = {"n = {20, 9}, size = {2, 1}, y = 'fixed'", "n = {32, 6, 8}, size = {2, 1, 1}"};
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    char text[1024], first[33], other[33];
+    double rows[2][8];
+    system_run s = {0}, again;
+    snprintf(text, sizeof text,
+             "return sim.diffusion { grid = { %s }, fields = {{ name = 'u', D = 0.01, %s"
+             "file = { path = 'values.h5', range = {0, 0.5} }, initial = function(file, x) return file + 0.1*x end },"
+             "{ name = 'v', D = 0.02, initial = 0.3 }}, rates = function(u, v) return u*(1 - u) - u*v, u*v - v end,"
+             "probes = {{0.3, 0.2%s}, {1.7, 0.6%s}}, integrate = { scheme = 'etdrk4', dt = 'auto', t_end = 2 } }",
+             grids[i], i ? "cross = {0, 0.005}," : "", i ? ", 0.4" : ", 0", i ? ", 0.9" : ", 0");
+    assert_true(decode(&s, text, NULL));
+    s.setup = (sim_setup){
+        .backend = &sim_backend_cpu, .isa = sim_isa_best(), .threads = 2, .folder = "", .read_grid = made_up};
+    must(diffusion_model.create(s.p, &s.setup, &s.clock, &s.self), "create");
+    look(&s);
+    for (int64_t c = 0; c < cells(&s); c++) /* (i + 0.5)/n of 2, a tenth of it; rounding of a transform and back */
+      assert_true(fabs(value(&s, 0, c) - 0.05 * (double)(c * 7 % 11) -
+                       0.2 * ((double)(c % (i ? 32 : 20)) + 0.5) / (i ? 32 : 20)) < 1e-14);
+    run_to(&s, 3);
+    look(&s);
+    const int before = files_read;
+    open_with(&again, text, sim_isa_best(), 1, &s.frame);
+    assert_true(before > 0 && files_read == before);
+    run_to(&s, INT64_MAX), run_to(&again, INT64_MAX);
+    look(&s), look(&again);
+    sim_frame_digest(&s.frame, first), sim_frame_digest(&again.frame, other);
+    assert_string_equal(first, other);
+    assert_true(s.clock.step > 4);
+    must(diffusion_model.observe(s.self, &s.clock, 1, rows[0]), "observe");
+    must(diffusion_model.observe(again.self, &again.clock, 1, rows[1]), "observe");
+    assert_memory_equal(rows[0], rows[1], 4 * sizeof(double));
+    assert_true(rows[0][0] == value(&s, 0, i ? (3 * 6 + 1) * 32 + 4 : 1 * 20 + 3));
+    shut(&s), shut(&again);
+  }
+}
+
+/* The array's name tells the order of its numbers: that of older versions had another one, and is refused. */
+static void test_older_state(void **state) {
+  static const sim_field older = {.name = "spectrum"};
+  static const char text[] =
+      "return sim.diffusion { grid = { n = {32, 8, 8}, size = {1, 1, 1} }, fields = {{ name = 'u', "
+      "D = 1, initial = 1 }}, integrate = { t_end = 1 } }";
+  (void)state;
+  system_run s, again = {0};
+  open_with(&s, text, sim_isa_best(), 1, NULL);
+  look(&s);
+  s.arrays[0].field = &older;
+  assert_true(decode(&again, text, NULL));
+  again.setup = s.setup;
+  again.setup.saved = &s.frame;
+  assert_int_equal(diffusion_model.create(again.p, &again.setup, &again.clock, &again.self), SIM_ERR_INCOMPATIBLE);
+  assert_non_null(strstr(sim_error_last()->message, "another version"));
+  shut(&s), shut(&again);
+}
+
+/* u_t = u^2 from 1 ends at t = 1: there no step is short enough. */
+static void test_end_of_time(void **state) {
+  (void)state;
+  system_run s;
+  sim_status status = SIM_OK;
+  open_with(&s,
+            "return sim.diffusion { grid = { n = {4}, size = {1} }, fields = {{ name = 'u', initial = 1 }},"
+            "rates = function(u) return u^2 end, integrate = { scheme = 'etdrk4', dt = 'auto', t_end = 2 } }",
+            sim_isa_best(), 1, NULL);
+  for (int i = 0; i < 10000 && status == SIM_OK; i++) status = diffusion_model.step(s.self, &s.clock);
+  assert_int_equal(status, SIM_ERR_DIVERGED);
+  assert_true(fabs(s.clock.t - 1) < 1e-4);
+  shut(&s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tolerance),   cmocka_unit_test(test_same_bits),
+                                     cmocka_unit_test(test_members),     cmocka_unit_test(test_file_and_probes),
+                                     cmocka_unit_test(test_older_state), cmocka_unit_test(test_end_of_time)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,88 @@
+/* Kernels of the model of options, as far as they go without a GPU: every case of the parity test compiles, and NVRTC
+ * is given the files of this tree. Of most cases one precision; all of all of them with an argument. */
+#include "engine/device/cuda.h"
+#include "kernels/option/cuda/plan.h"
+#include "tests/parity/option_cases.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/gpu/text/sources.h"
+
+static bool all;
+
+static void must(sim_status status) {
+  if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
+}
+
+static void test_files(void **state) {
+  (void)state;
+  sources_expect(option_cuda_files, 5);
+}
+
+static pricing d;
+
+/* Of rules of early exercise. */
+static void compile_fit(const option_estimate *made, const char *name) {
+  static option_estimate bare;
+  option_cuda_plan plan;
+  sim_bytes text = {0}, code = {0};
+  bare = (option_estimate){.markets = 1, .signs = 1};
+  bare.market[0] = made->market[0];
+  must(option_cuda_plan_record(&d.p, &bare, &plan));
+  must(option_cuda_write_exercise(&plan, &text));
+  const sim_source source = option_cuda_source(&plan, &text);
+  if (sim_compile(&source, 90, &code) != SIM_OK) fail_msg("fit of %s: %s", name, sim_error_last()->message);
+  sim_bytes_free(&text);
+  sim_bytes_free(&code);
+  option_cuda_plan_free(&plan);
+}
+
+static void compile(int which, sim_precision precision) {
+  sim_faults faults = {0};
+  option_estimate made;
+  option_cuda_plan plan;
+  sim_bytes text = {0}, code = {0};
+  option_case_make(&d, which, precision, &sim_backend_cuda);
+  d.p.assets.items = d.asset_items;
+  d.p.payoffs.items = d.payoff_items;
+  must(option_model.validate(&d.p, &faults));
+  must(option_estimate_create(&d.p, true, &made));
+  must(option_cuda_plan_create(&d.p, &made, &plan));
+  must(option_cuda_write(&plan, &text));
+  const sim_source source = option_cuda_source(&plan, &text);
+  if (sim_compile(&source, 90, &code) != SIM_OK)
+    fail_msg("%s, %s: %s", option_cases[which].name, sim_precision_name(precision), sim_error_last()->message);
+  assert_true(code.size > 1000);
+  if (option_cuda_policy_bytes(&d.p) > 0) compile_fit(&made, option_cases[which].name);
+  sim_bytes_free(&text);
+  sim_bytes_free(&code);
+  option_cuda_plan_free(&plan);
+  option_estimate_free(&made);
+  pricing_free(&d);
+}
+
+static void test_cases(void **state) {
+  (void)state;
+  for (int which = 0; which < OPTION_CASES; which++) {
+    const bool slow = option_cases[which].greeks && which % 2 == 1; /* many seconds each */
+    if (all || (which % 2 == 0 && which < 13)) compile(which, SIM_SINGLE);
+    if (all || (which % 2 == 1 && !slow)) compile(which, SIM_DOUBLE);
+  }
+}
+
+int main(int argc, char **argv) {
+  (void)argv;
+  all = argc > 1;
+  if (!sources_compile()) return 77;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_cases)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

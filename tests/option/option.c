@@ -1,0 +1,435 @@
+/* Prices and Greeks with known values: S = K = 100, r = 5 %, vol = 20 %, T = 1 unless said. An estimate is accepted
+ * within 4 of its standard errors: by chance one in 16000 is not, and seeds are fixed. */
+#include "tests/option/option_driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void near(const char *what, estimate got, double expected) {
+  const double off = (got.value - expected) / got.error;
+  print_message("    %-34s %.6f +- %.6f, known %.6f: %+.2f standard errors\n", what, got.value, got.error, expected,
+                off);
+  assert_true(got.error > 0);
+  if (!(fabs(off) <= 4)) fail_msg("%s: %.9g +- %.3g is not %.9g", what, got.value, got.error, expected);
+}
+
+static const sim_precision precisions[] = {SIM_MIXED, SIM_DOUBLE};
+
+static void test_european(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, precisions[i], 0.2, 0.05, 1, 1);
+    pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+    pricing_add(&d, &option_european_schema, 100, OPTION_PUT);
+    pricing_add(&d, &option_digital_schema, 100, OPTION_CALL);
+    pricing_run(&d);
+    const estimate call = pricing_price(&d, 0), put = pricing_price(&d, 1);
+    near("call", call, 10.450583572185565);
+    near("put", put, 5.573526022256971);
+    near("digital", pricing_price(&d, 2), 0.5323248155);
+    /* call - put is S - K exp(-r T) but for the mean of the last price: variance of S_T exp(-r T). */
+    const double deviation = 100 * sqrt(exp(0.04) - 1) / sqrt(0x1p20);
+    near("parity", (estimate){call.value - put.value, deviation}, 100 - 100 * exp(-0.05));
+    /* The payoff's deviation is 14.7194041; its estimate's relative error is sqrt(kurtosis / n) / 2 < 0.005 here. */
+    assert_true(fabs(call.error * sqrt(0x1p20) / 14.7194041 - 1) < 0.01);
+    pricing_free(&d);
+  }
+}
+
+static void greeks_by(int method, bool digital) {
+  static const double known[] = {0.6368306512, 0.0187620173, 37.5240347, 53.2324815, -6.4140275};
+  pricing d;
+  pricing_make(&d, SIM_DOUBLE, 0.2, 0.05, 1, 1);
+  pricing_add(&d, digital ? &option_digital_schema : &option_european_schema, 100, OPTION_CALL);
+  for (int g = 0; g < OPTION_GREEKS; g++) d.p.greeks.want[g] = !digital || g <= OPTION_GAMMA;
+  d.p.greeks.method = method;
+  pricing_run(&d);
+  if (digital) { /* d = 0.15: delta exp(-r T) phi(d) / (S v), gamma -delta (d + v) / (S v) */
+    const double delta = exp(-0.05) * exp(-0.15 * 0.15 / 2) / sqrt(2 * 3.14159265358979) / 20;
+    near("digital delta", pricing_greek(&d, "delta"), delta);
+    near("digital gamma", pricing_greek(&d, "gamma"), -delta * 0.35 / 20);
+  } else {
+    for (int g = 0; g < OPTION_GREEKS; g++)
+      near(option_greek_names[g], pricing_greek(&d, option_greek_names[g]), known[g]);
+  }
+  pricing_free(&d);
+}
+
+static void test_greeks(void **state) {
+  (void)state;
+  greeks_by(OPTION_AUTO, false);
+  greeks_by(OPTION_LIKELIHOOD, false);
+  greeks_by(OPTION_BUMP, false);
+  greeks_by(OPTION_AUTO, true);
+}
+
+static void asian(sim_precision precision, int steps, double geometric, double arithmetic, bool antithetic) {
+  pricing d;
+  pricing_make(&d, precision, 0.2, 0.05, 1, steps);
+  d.p.sampling.paths = 0x1p17;
+  d.p.sampling.antithetic = antithetic;
+  pricing_add(&d, &option_asian_schema, 100, OPTION_CALL)->average = OPTION_GEOMETRIC_AVERAGE;
+  pricing_add(&d, &option_asian_schema, 100, OPTION_CALL);
+  pricing_run(&d);
+  near("geometric Asian", pricing_price(&d, 0), geometric);
+  near("arithmetic Asian", pricing_price(&d, 1), arithmetic);
+  pricing_free(&d);
+}
+
+static void test_asian(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++)
+    for (int antithetic = 0; antithetic < 2; antithetic++) {
+      asian(precisions[i], 12, 5.940200221633, 6.156041, antithetic);
+      asian(precisions[i], 252, 5.565508831349, 5.781824, antithetic);
+    }
+}
+
+/* Variance of the mean of 2^16 samples, times samples. */
+static double variance(int control, bool antithetic) {
+  pricing d;
+  pricing_make(&d, SIM_MIXED, 0.2, 0.05, 1, 252);
+  d.p.sampling = (option_sampling){
+      .paths = 0x1p16 * (1 + antithetic), .standard_error = NAN, .control = control, .antithetic = antithetic};
+  pricing_add(&d, &option_asian_schema, 100, OPTION_CALL);
+  pricing_run(&d);
+  const estimate got = pricing_price(&d, 0);
+  near("with less variance", got, 5.781824);
+  pricing_free(&d);
+  return got.error * got.error * 0x1p16;
+}
+
+/* Known ratios: 1322 for the control, 4.2 for a pair against one path. Of 2^16 samples a variance has a relative error
+ * of sqrt((kurtosis - 1) / 2^16): 1 % for the payoff (kurtosis 6), 5 % for what the control leaves (heavy tails,
+ * kurtosis up to 160): 4 of these. */
+static void test_variance(void **state) {
+  (void)state;
+  const double plain = variance(OPTION_NO_CONTROL, false);
+  const double control = plain / variance(OPTION_CONTROL_GEOMETRIC, false),
+               pair = plain / variance(OPTION_NO_CONTROL, true);
+  print_message("    variance divided by %.0f (control), %.2f (pair)\n", control, pair);
+  assert_true(fabs(control / 1322 - 1) < 0.2);
+  assert_true(fabs(pair / 4.2 - 1) < 0.06);
+  assert_true(plain > 2 * variance(OPTION_CONTROL_BLACK_SCHOLES, false));
+  assert_true(plain > 2 * variance(OPTION_CONTROL_UNDERLYING, false));
+}
+
+/* With the control of Black and Scholes a European call's Greeks are those of the control on each path: what is left is
+ * the control's own Greek, a difference of the formula over 1e-4 of the spot or less: 2e-8 of a gamma. */
+static void exact_greeks(int method) {
+  static const double known[] = {0.6368306512, 0.0187620173, 37.5240347, 53.2324815, -6.4140275};
+  pricing d;
+  pricing_make(&d, SIM_DOUBLE, 0.2, 0.05, 1, 1);
+  d.p.sampling.paths = 0x1p17;
+  d.p.sampling.control = OPTION_CONTROL_BLACK_SCHOLES;
+  pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+  const int greeks = method == OPTION_LIKELIHOOD ? OPTION_VEGA : OPTION_GREEKS;
+  for (int g = 0; g < greeks; g++) d.p.greeks.want[g] = true;
+  d.p.greeks.method = method;
+  pricing_run(&d);
+  for (int g = 0; g < greeks; g++) {
+    const estimate got = pricing_greek(&d, option_greek_names[g]);
+    print_message("    %s %.9g +- %.2g, known %.9g\n", option_greek_names[g], got.value, got.error, known[g]);
+    /* The error is what rounding leaves, 2^-25 of the gamma and 2^-33 of the others; known has eight digits. */
+    assert_true(fabs(got.value - known[g]) <= got.error + 1e-8 * fabs(known[g]));
+    assert_true(got.error > 1e-11 * fabs(known[g]) && got.error < 4e-8 * fabs(known[g]));
+  }
+  pricing_free(&d);
+}
+
+/* The discounted spot as control: its own rho is 0 on every path but for rounding, and is no control. */
+static void test_greeks_by_underlying(void **state) {
+  static const double known[] = {0.6368306512, 0.0187620173, 37.5240347, 53.2324815, -6.4140275};
+  (void)state;
+  for (int precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision += SIM_DOUBLE - SIM_SINGLE) {
+    pricing d;
+    pricing_make(&d, (sim_precision)precision, 0.2, 0.05, 1, 1);
+    d.p.sampling.paths = 0x1p17;
+    d.p.sampling.control = OPTION_CONTROL_UNDERLYING;
+    pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+    for (int g = 0; g < OPTION_GREEKS; g++) d.p.greeks.want[g] = true;
+    pricing_run(&d);
+    for (int g = 0; g < OPTION_GREEKS; g++)
+      near(option_greek_names[g], pricing_greek(&d, option_greek_names[g]), known[g]);
+    pricing_free(&d);
+  }
+}
+
+/* Greeks of the Asian, with its control and without: the same, and surer. */
+static void test_controlled_greeks(void **state) {
+  (void)state;
+  estimate got[2][OPTION_GREEKS];
+  exact_greeks(OPTION_AUTO);
+  exact_greeks(OPTION_LIKELIHOOD);
+  for (int antithetic = 0; antithetic < 2; antithetic++) {
+    for (int control = 0; control < 2; control++) {
+      pricing d;
+      pricing_make(&d, SIM_MIXED, 0.2, 0.05, 1, 12);
+      d.p.sampling.paths = 0x1p18;
+      d.p.sampling.control = control ? OPTION_CONTROL_GEOMETRIC : OPTION_NO_CONTROL;
+      d.p.sampling.antithetic = antithetic;
+      pricing_add(&d, &option_asian_schema, 100, OPTION_CALL);
+      pricing_add(&d, &option_asian_schema, 90, OPTION_PUT);
+      for (int g = 0; g < OPTION_GREEKS; g++) d.p.greeks.want[g] = true;
+      pricing_run(&d);
+      for (int g = 0; g < OPTION_GREEKS; g++) got[control][g] = pricing_greek(&d, option_greek_names[g]);
+      pricing_free(&d);
+    }
+    for (int g = 0; g < OPTION_GREEKS; g++) {
+      const estimate *a = &got[0][g], *b = &got[1][g];
+      print_message("    %s: variance divided by %.1f\n", option_greek_names[g], pow(a->error / b->error, 2));
+      assert_true(b->error < a->error / 2);
+      near(option_greek_names[g], (estimate){a->value, hypot(a->error, b->error)}, b->value);
+    }
+  }
+}
+
+static void test_barrier(void **state) {
+  (void)state;
+  static const double level[] = {85, 90, 95}, at_steps[] = {6.32224, 6.09820, 4.90679},
+                      continuous[] = {6.307575, 5.977242, 4.397503};
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, precisions[i], 0.3, 0.1, 0.2, 50);
+    d.p.sampling.paths = 0x1p18;
+    pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+    for (int k = 0; k < 9; k++) { /* at steps, continuous, and what is knocked in */
+      option_payoff *o = pricing_add(&d, &option_barrier_schema, 100, OPTION_CALL);
+      o->level = level[k % 3];
+      o->monitoring = k / 3 == 1;
+      o->knock = k / 3 == 2;
+    }
+    pricing_run(&d);
+    for (int k = 0; k < 3; k++) {
+      near("down and out, at steps", pricing_price(&d, 1 + k), at_steps[k]);
+      near("down and out, continuous", pricing_price(&d, 4 + k), continuous[k]);
+      /* In and out together are the European payoff on every path: only sums round. */
+      const double both = pricing_price(&d, 1 + k).value + pricing_price(&d, 7 + k).value;
+      assert_true(fabs(both - pricing_price(&d, 0).value) < 1e-6);
+    }
+    pricing_free(&d);
+  }
+}
+
+/* The bridge makes any number of steps exact. */
+static void test_lookback(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++)
+    for (int steps = 1; steps <= 10; steps += 9) {
+      pricing d;
+      pricing_make(&d, precisions[i], 0.2, 0.05, 1, steps);
+      pricing_add(&d, &option_lookback_schema, NAN, OPTION_CALL)->monitoring = OPTION_CONTINUOUS;
+      pricing_run(&d);
+      near("floating lookback call", pricing_price(&d, 0), 17.216802);
+      pricing_free(&d);
+    }
+}
+
+static double below(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
+
+/* Margrabe (1978): max(S1 - S2, 0), and so the best of two is S2 more; a basket of one asset is that asset. */
+static void test_several(void **state) {
+  (void)state;
+  static double correlation[4] = {1, 0.5, 0.5, 1};
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, precisions[i], 0.2, 0.05, 1, 4);
+    pricing_add_asset(&d, 95, 0.3);
+    d.p.correlation = (sim_doubles){correlation, 2, 2};
+    pricing_add(&d, &option_spread_schema, 0, OPTION_CALL)->second = 2;
+    pricing_add(&d, &option_best_of_schema, 0, OPTION_CALL);
+    pricing_add(&d, &option_basket_schema, 100, OPTION_CALL)->weights = (sim_doubles){(double[]){1, 0}, 2, 1};
+    d.p.greeks.want[OPTION_DELTA] = d.p.greeks.want[OPTION_VEGA] = true;
+    pricing_run(&d);
+    const double v = sqrt(0.04 + 0.09 - 2 * 0.5 * 0.06), d1 = log(100.0 / 95) / v + v / 2, d2 = d1 - v;
+    const double exchange = 100 * below(d1) - 95 * below(d2);
+    near("exchange", pricing_price(&d, 0), exchange);
+    near("best of two", pricing_price(&d, 1), exchange + 95);
+    near("basket", pricing_price(&d, 2), 10.450583572185565);
+    near("delta of the first", pricing_greek(&d, "delta_1"), below(d1));
+    near("delta of the second", pricing_greek(&d, "delta_2"), -below(d2));
+    /* dv/dvol = (vol - correlation other) / v */
+    const double vega = 100 * exp(-d1 * d1 / 2) / sqrt(2 * 3.14159265358979);
+    near("vega of the first", pricing_greek(&d, "vega_1"), vega * (0.2 - 0.15) / v);
+    near("vega of the second", pricing_greek(&d, "vega_2"), vega * (0.3 - 0.1) / v);
+    pricing_free(&d);
+  }
+}
+
+/* The same words make the same paths but for rounding, so that the difference of the two prices is the bias of fp32,
+ * with hardly any noise. A tenth of the standard error of 1e9 paths is 14.72 / sqrt(1e9) / 10 = 4.6e-5; for the Asian,
+ * whose deviation is 8.0, 2.5e-5. */
+static void test_bias(void **state) {
+  (void)state;
+  double price[2][2];
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 2; k++) {
+      pricing d;
+      pricing_make(&d, precisions[i], 0.2, 0.05, 1, k == 0 ? 1 : 252);
+      if (k == 1) d.p.sampling.paths = 0x1p18;
+      pricing_add(&d, k == 0 ? &option_european_schema : &option_asian_schema, 100, OPTION_CALL);
+      pricing_run(&d);
+      price[i][k] = pricing_price(&d, 0).value;
+      pricing_free(&d);
+    }
+  print_message("    bias %.2g and %.2g\n", price[0][0] - price[1][0], price[0][1] - price[1][1]);
+  assert_true(fabs(price[0][0] - price[1][0]) < 4.6e-5);
+  assert_true(fabs(price[0][1] - price[1][1]) < 2.5e-5);
+}
+
+/* The same of 1e9 European paths. */
+static void test_long_bias(void **state) {
+  (void)state;
+  double price[2];
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, precisions[i], 0.2, 0.05, 1, 1);
+    d.p.sampling.paths = 1e9;
+    pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+    pricing_run(&d);
+    near("1e9 paths", pricing_price(&d, 0), 10.450583572185565);
+    price[i] = pricing_price(&d, 0).value;
+    pricing_free(&d);
+  }
+  print_message("    bias %.2g\n", price[0] - price[1]);
+  assert_true(fabs(price[0] - price[1]) < 4.6e-5);
+}
+
+/* Of 400 seeds the 95 % interval holds the true price for 95 % +- 3 % (2.8 binomial deviations of 1.1 %). */
+static void coverage(int seeds, bool matched) {
+  int held = 0;
+  for (int seed = 1; seed <= seeds; seed++) {
+    pricing d;
+    pricing_make(&d, SIM_MIXED, 0.2, 0.05, 1, 1);
+    d.p.common.seed = (uint64_t)seed;
+    d.p.sampling.paths = 0x1p15;
+    d.p.sampling.moment_matching = matched;
+    pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+    pricing_run(&d);
+    const estimate got = pricing_price(&d, 0);
+    held += fabs(got.value - 10.450583572185565) <= 1.959964 * got.error;
+    pricing_free(&d);
+  }
+  print_message("    %d of %d intervals hold the price\n", held, seeds);
+  assert_true(fabs((double)held / seeds - 0.95) <= (seeds >= 400 ? 0.03 : 0.12));
+}
+
+/* 30 seeds: 3 deviations of 4 %. */
+static void test_coverage(void **state) {
+  coverage(*state != NULL ? 400 : 30, false);
+  coverage(*state != NULL ? 400 : 30, true); /* 32 means: Student's quantile takes 0.9 % off 95 % */
+}
+
+/* With He_k the Hermite polynomials a payoff of one normal has the variance sum c_k^2/k!, c_k = E[f He_k], and matched
+ * moments take k = 1 and 2: here c1 = vol S N(d1) and c2 = vol c1 + vol S phi(d1), which leaves 3.92 of 216.66, a 55th.
+ * The variance of 2^10 means of chunks has a relative error of sqrt(2/1023) = 4.4 %: 4 of these. Of 2^25 paths the
+ * standard error is 3.4e-4: normals that are matched and no more would make the price 0.0019 too high. */
+static void test_matching(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, precisions[i], 0.2, 0.05, 1, 1);
+    d.p.sampling.moment_matching = true;
+    d.p.sampling.paths = i == 0 ? 0x1p25 : 0x1p20 - 1;
+    pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+    if (i == 1)
+      for (int g = 0; g < OPTION_GREEKS; g++) d.p.greeks.want[g] = true;
+    pricing_run(&d);
+    const estimate got = pricing_price(&d, 0);
+    near("with matched moments", got, 10.450583572185565);
+    assert_true(d.clock.t == (i == 0 ? 0x1p25 : 0x1p20));
+    const double c1 = 20 * 0.6368306512, c2 = 0.2 * (c1 + 37.5240347), left = 216.6609 - c1 * c1 - c2 * c2 / 2;
+    print_message("    variance %.3f, expected %.3f\n", got.error * got.error * d.clock.t, left);
+    assert_true(fabs(got.error * got.error * d.clock.t / left - 1) < 0.18);
+    static const double known[] = {0.6368306512, 0.0187620173, 37.5240347, 53.2324815, -6.4140275};
+    for (int g = 0; g < OPTION_GREEKS && i == 1; g++)
+      near(option_greek_names[g], pricing_greek(&d, option_greek_names[g]), known[g]);
+    pricing_free(&d);
+  }
+}
+
+/* Several steps and assets, in pairs and with a control, and 2 steps, whose paths share words. */
+static void test_matched_paths(void **state) {
+  (void)state;
+  double correlation[4] = {1, 0.5, 0.5, 1};
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, precisions[i], 0.2, 0.05, 1, i == 0 ? 12 : 2);
+    d.p.sampling = (option_sampling){.paths = 0x1p18,
+                                     .standard_error = NAN,
+                                     .moment_matching = true,
+                                     .antithetic = i == 0,
+                                     .control = i == 0 ? OPTION_CONTROL_UNDERLYING : OPTION_NO_CONTROL};
+    pricing_add_asset(&d, 95, 0.3);
+    d.p.correlation = (sim_doubles){correlation, 2, 2};
+    pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+    pricing_add(&d, &option_spread_schema, 0, OPTION_CALL)->second = 2;
+    pricing_add(&d, &option_asian_schema, 100, OPTION_CALL)->average = OPTION_GEOMETRIC_AVERAGE;
+    pricing_run(&d);
+    const double v = 0.2 * sqrt(i == 0 ? 13 * 25 / (6 * 144.0) : 5 / 8.0),
+                 m = log(100) + 0.03 * (i == 0 ? 13 / 24.0 : 0.75);
+    near("call", pricing_price(&d, 0), 10.450583572185565);
+    near("exchange", pricing_price(&d, 1), 12.952273);
+    near("geometric Asian", pricing_price(&d, 2), exp(-0.05) * option_lognormal_price(m, v, 100, OPTION_CALL));
+    pricing_free(&d);
+  }
+}
+
+/* Ends with the first step whose error is small enough. */
+static void test_accuracy(void **state) {
+  (void)state;
+  pricing d;
+  pricing_make(&d, SIM_MIXED, 0.2, 0.05, 1, 1);
+  d.p.sampling = (option_sampling){.paths = NAN, .standard_error = 0.01};
+  pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+  pricing_run(&d);
+  const estimate got = pricing_price(&d, 0);
+  assert_true(got.error <= 0.01 && d.clock.t == d.clock.t_end);
+  /* (14.72 / 0.01)^2 = 2.17e6 paths are needed; steps are of 2^18. */
+  assert_true(d.clock.t > 2e6 && d.clock.t < 2.6e6);
+  near("to an accuracy", got, 10.450583572185565);
+  pricing_free(&d);
+}
+
+/* Ends with the first step after the time is over, long before all paths; a price is there all the same. */
+static void test_time(void **state) {
+  (void)state;
+  pricing d;
+  pricing_make(&d, SIM_MIXED, 0.2, 0.05, 1, 1);
+  d.p.sampling = (option_sampling){.paths = NAN, .standard_error = NAN, .time = 0.05};
+  pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+  pricing_run(&d);
+  assert_true(d.clock.t < 0x1p36 && d.clock.t >= 0x1p20);
+  near("after a time", pricing_price(&d, 0), 10.450583572185565);
+  pricing_free(&d);
+}
+
+int main(int argc, char **argv) {
+  (void)argv;
+  const struct CMUnitTest quick[] = {cmocka_unit_test(test_european),
+                                     cmocka_unit_test(test_greeks),
+                                     cmocka_unit_test(test_asian),
+                                     cmocka_unit_test(test_variance),
+                                     cmocka_unit_test(test_controlled_greeks),
+                                     cmocka_unit_test(test_greeks_by_underlying),
+                                     cmocka_unit_test(test_barrier),
+                                     cmocka_unit_test(test_lookback),
+                                     cmocka_unit_test(test_several),
+                                     cmocka_unit_test(test_bias),
+                                     cmocka_unit_test(test_coverage),
+                                     cmocka_unit_test(test_matching),
+                                     cmocka_unit_test(test_matched_paths),
+                                     cmocka_unit_test(test_accuracy),
+                                     cmocka_unit_test(test_time)};
+  const struct CMUnitTest thorough[] = {cmocka_unit_test_prestate(test_coverage, &argc),
+                                        cmocka_unit_test(test_long_bias)};
+  return argc > 1 ? cmocka_run_group_tests(thorough, NULL, NULL) : cmocka_run_group_tests(quick, NULL, NULL);
+}

@@ -359,7 +359,7 @@ static void time_bed(int64_t n, bool shuffled, int warm, int steps) {
   }
   free(site);
   s->room = room;
-  s->spin = some<float>(3 * n), s->acceleration = some<float>(3 * n), s->twirl = some<float>(3 * n);
+  s->spin = some<float>(3 * n), s->acceleration = some<float>(3 * n), s->angular_acceleration = some<float>(3 * n);
   s->material = some<uint64_t>(n);
   s->contact_grain = some<uint64_t>(room), s->contact_partner = some<uint64_t>(room);
   s->contact_spring = some<float>(3 * room);
@@ -388,7 +388,7 @@ static void time_sizes(int64_t n, double large, int warm, int steps) {
   problem p = make_sizes(n, large);
   collision_state *s = &p.state;
   n = s->n;
-  s->spin = some<float>(3 * n), s->acceleration = some<float>(3 * n), s->twirl = some<float>(3 * n);
+  s->spin = some<float>(3 * n), s->acceleration = some<float>(3 * n), s->angular_acceleration = some<float>(3 * n);
   s->material = some<uint64_t>(n);
   p.options.n = n;
   collision_work *w;

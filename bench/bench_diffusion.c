@@ -57,7 +57,7 @@ static double start(int64_t n, int64_t x, int64_t y, int64_t z) {
 
 typedef struct bench {
   diffusion_parameters p;
-  diffusion_grid grid;
+  grid_shape grid;
   diffusion_method method;
   diffusion_spectral *spectral;
   diffusion_rates *rates;
@@ -89,7 +89,7 @@ static double thread_time(void) {
 static void step(bench *b, double h) {
   double total[2] = {0, 0}, busy[2] = {0, 0};
   for (int s = 0; s < b->method.stages; s++) {
-    diffusion_rates_set(b->rates, &(diffusion_moment){.h = h, .times = 1});
+    diffusion_rates_set(b->rates, &(diffusion_step_context){.h = h, .substeps = 1});
     const double first = sim_wall_clock(), first_busy = thread_time();
     diffusion_planes(b->spectral, b->field, diffusion_rates_apply, b->rates);
     const double second = sim_wall_clock(), second_busy = thread_time();
@@ -106,21 +106,21 @@ static void step(bench *b, double h) {
 }
 
 static void one_size(const options *o, int64_t n) {
-  static diffusion_species species = {.name = "u", .D = 1, .axes = {1, 1, 1}};
+  static diffusion_field species = {.name = "u", .D = 1, .axes = {1, 1, 1}};
   static sim_item item;
   const bool single = o->precision == SIM_SINGLE;
   const double h = 0.01, size = single ? 4 : 8;
   double side[3] = {6.283185307179586476925, 6.283185307179586476925, 6.283185307179586476925};
   double cells[3] = {(double)n, (double)n, (double)n};
-  item = (sim_item){.schema = &diffusion_species_schema, .data = &species};
+  item = (sim_item){.schema = &diffusion_field_schema, .data = &species};
   species.D = 0.01;
   bench b = {
       .p = {.fields = {&item, 1}, .rates = cubic()}, .seconds = {INFINITY, INFINITY}, .busy = {INFINITY, INFINITY}};
   b.p.common.precision = o->precision;
-  b.p.grid = (diffusion_grid_parameters){.n = {cells, 3, 1},
-                                         .size = {side, 3, 1},
-                                         .boundary = o->boundary,
-                                         .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
+  b.p.grid = (grid_parameters){.n = {cells, 3, 1},
+                               .size = {side, 3, 1},
+                               .boundary = o->boundary,
+                               .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
   b.p.integrate = (diffusion_integrate){.scheme = o->scheme, .dt = h, .t_end = 1};
   b.grid = diffusion_grid_of(&b.p);
   b.method = diffusion_method_for(o->scheme, diffusion_scale(&b.grid));

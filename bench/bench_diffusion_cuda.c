@@ -62,8 +62,8 @@ static float *start(int64_t cells) {
   return out;
 }
 
-static double elapsed(const diffusion_ops *ops, diffusion_work *work, const diffusion_method *method, double h,
-                      int steps) {
+static double elapsed(diffusion_work *work, const diffusion_method *method, double h, int steps) {
+  const diffusion_ops *ops = &diffusion_ops_cuda;
   cudaEvent_t begin, end;
   float ms = 0;
   (void)cudaEventCreate(&begin);
@@ -71,7 +71,7 @@ static double elapsed(const diffusion_ops *ops, diffusion_work *work, const diff
   (void)cudaEventRecord(begin, sim_cuda_stream());
   for (int i = 0; i < steps; i++)
     for (int s = 0; s < method->stages; s++)
-      must(ops->stage(work, s, &(diffusion_moment){.t = i * h, .h = h, .times = 1}));
+      must(ops->stage(work, s, &(diffusion_step_context){.t = i * h, .h = h, .substeps = 1}));
   (void)cudaEventRecord(end, sim_cuda_stream());
   must(sim_queue_cuda.finish());
   (void)cudaEventElapsedTime(&ms, begin, end);
@@ -91,23 +91,23 @@ typedef struct options {
 } options;
 
 /* Milliseconds a step, the median of 7 batches; `field` is what it comes to after o->steps steps. */
-static double time_ops(const diffusion_ops *ops, const diffusion_parameters *p, const float *first, const options *o,
+static double time_way(const diffusion_way *way, const diffusion_parameters *p, const float *first, const options *o,
                        float *field) {
-  const sim_setup setup = {.backend = &sim_backend_cuda, .isa = sim_isa_best(), .threads = 8, .folder = ""};
+  const diffusion_ops *ops = &diffusion_ops_cuda;
   const diffusion_method *method = &diffusion_methods[p->integrate.scheme];
   const double h = diffusion_dt(&p->integrate);
   double times[7];
   diffusion_work *work;
-  must(ops->create(p, &setup, &work));
+  must(diffusion_cuda_create(p, way, &work));
   const sim_buffer *real = ops->real(work);
   const size_t bytes = sim_buffer_bytes(real);
   must(sim_backend_cuda.copy(real->data, first, bytes));
   must(ops->load(work));
-  (void)elapsed(ops, work, method, h, o->steps);
+  (void)elapsed(work, method, h, o->steps);
   must(ops->show(work, NULL));
   must(sim_backend_cuda.copy(field, real->data, bytes));
   const int batch = real->shape[1] > 1 << 28 ? 3 : real->shape[1] > 1 << 25 ? 10 : 40;
-  for (int i = 0; i < 7; i++) times[i] = elapsed(ops, work, method, h, batch);
+  for (int i = 0; i < 7; i++) times[i] = elapsed(work, method, h, batch);
   qsort(times, 7, sizeof *times, ascending);
   printf("  %-10s %8.4f ms a step (%.4f to %.4f)\n", ops->name(work), times[3], times[0], times[6]);
   fflush(stdout);
@@ -116,11 +116,11 @@ static double time_ops(const diffusion_ops *ops, const diffusion_parameters *p, 
 }
 
 /* A pass reads and writes 8 bytes a cell; 4.31 TB/s is what a copy on an H200 reaches. */
-static void compare(const diffusion_ops *ops, const diffusion_parameters *p, const float *first, const options *o,
+static void compare(const diffusion_way *way, const diffusion_parameters *p, const float *first, const options *o,
                     double plain, double bytes, float *const fields[2]) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const int64_t count = grid.n[0] * grid.n[1] * grid.n[2];
-  const double own = time_ops(ops, p, first, o, fields[1]);
+  const double own = time_way(way, p, first, o, fields[1]);
   double most = 0, square = 0, whole = 0, size = 0;
   for (int64_t i = 0; i < count; i++) {
     const double a = fields[0][i], d = fabs(a - fields[1][i]);
@@ -136,25 +136,25 @@ static void compare(const diffusion_ops *ops, const diffusion_parameters *p, con
 }
 
 static void one_size(const options *o, int64_t n) {
-  diffusion_species species = {.name = (char[]){"u"}, .D = 0.01, .axes = {1, 1, 1}};
-  sim_item item = {.schema = &diffusion_species_schema, .data = &species};
+  diffusion_field species = {.name = (char[]){"u"}, .D = 0.01, .axes = {1, 1, 1}};
+  sim_item item = {.schema = &diffusion_field_schema, .data = &species};
   double side[3] = {6.283185307179586476925, 6.283185307179586476925, 6.283185307179586476925};
   double cells[3] = {(double)n, (double)n, (double)n};
   diffusion_parameters p = {.fields = {&item, 1}, .rates = cubic()};
   const int64_t count = n * n * n;
   p.common.precision = SIM_SINGLE;
-  p.grid = (diffusion_grid_parameters){.n = {cells, 3, 1},
-                                       .size = {side, 3, 1},
-                                       .boundary = o->boundary,
-                                       .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
+  p.grid = (grid_parameters){.n = {cells, 3, 1},
+                             .size = {side, 3, 1},
+                             .boundary = o->boundary,
+                             .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
   p.integrate = (diffusion_integrate){.scheme = o->scheme, .dt = 0.1, .t_end = 100};
   float *first = start(count), *fields[2] = {malloc((size_t)count * 4), malloc((size_t)count * 4)};
   if (!fields[0] || !fields[1]) exit(1);
   printf("%lld^3 %s\n", (long long)n, diffusion_methods[o->scheme].name);
-  const double plain = time_ops(&diffusion_ops_cufft, &p, first, o, fields[0]);
+  const double plain = time_way(&diffusion_way_general, &p, first, o, fields[0]);
   memcpy(fields[1], fields[0], (size_t)count * 4);
-  if (diffusion_axes_fit(&p)) compare(&diffusion_ops_axes, &p, first, o, plain, 24, fields);
-  if (diffusion_fused_fits(&p)) compare(&diffusion_ops_cuda, &p, first, o, plain, 16, fields);
+  if (diffusion_way_axes.supports(&p)) compare(&diffusion_way_axes, &p, first, o, plain, 24, fields);
+  if (diffusion_way_fused.supports(&p)) compare(&diffusion_way_fused, &p, first, o, plain, 16, fields);
   FILE *file = o->file ? fopen(o->file, "wb") : NULL;
   if (o->file && (!file || fwrite(fields[1], 4, (size_t)count, file) != (size_t)count || fclose(file))) {
     fprintf(stderr, "bench_diffusion_cuda: cannot write %s\n", o->file);
@@ -185,18 +185,17 @@ static sim_expr *gray_scott_rates(void) {
 
 /* A spot in the middle of a box of side n / 1000; 10 steps of 1 from there on. */
 static void gray_scott(const options *o, int64_t n) {
-  diffusion_species species[] = {{.name = (char[]){"u"}, .D = 2e-5, .axes = {1, 1, 1}},
-                                 {.name = (char[]){"v"}, .D = 1e-5, .axes = {1, 1, 1}}};
-  sim_item items[] = {{.schema = &diffusion_species_schema, .data = &species[0]},
-                      {.schema = &diffusion_species_schema, .data = &species[1]}};
+  diffusion_field species[] = {{.name = (char[]){"u"}, .D = 2e-5, .axes = {1, 1, 1}},
+                               {.name = (char[]){"v"}, .D = 1e-5, .axes = {1, 1, 1}}};
+  sim_item items[] = {{.schema = &diffusion_field_schema, .data = &species[0]},
+                      {.schema = &diffusion_field_schema, .data = &species[1]}};
   double side[2] = {(double)n / 1000, (double)n / 1000}, cells[2] = {(double)n, (double)n};
   diffusion_parameters p = {.fields = {items, 2}, .rates = gray_scott_rates()};
   options own = *o;
   own.steps = 10;
   p.common.precision = SIM_SINGLE;
-  p.grid = (diffusion_grid_parameters){.n = {cells, 2, 1},
-                                       .size = {side, 2, 1},
-                                       .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
+  p.grid = (grid_parameters){
+      .n = {cells, 2, 1}, .size = {side, 2, 1}, .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
   p.integrate = (diffusion_integrate){.scheme = DIFFUSION_ETDRK4, .dt = 1, .t_end = 1000};
   float *first = malloc((size_t)(2 * n * n) * 4), *fields = malloc((size_t)(2 * n * n) * 4);
   if (!first || !fields) exit(1);
@@ -207,12 +206,12 @@ static void gray_scott(const options *o, int64_t n) {
     first[n * n + i] = (float)(0.25 * g);
   }
   printf("%lld^2 Gray-Scott etdrk4\n", (long long)n);
-  const double plain = time_ops(&diffusion_ops_cufft, &p, first, &own, fields);
-  if (diffusion_flat_fits(&p)) {
+  const double plain = time_way(&diffusion_way_general, &p, first, &own, fields);
+  if (diffusion_way_flat.supports(&p)) {
     float *others = malloc((size_t)(2 * n * n) * 4);
     double most = 0;
     if (!others) exit(1);
-    const double fused = time_ops(&diffusion_ops_cuda, &p, first, &own, others);
+    const double fused = time_way(&diffusion_way_flat, &p, first, &own, others);
     for (int64_t i = 0; i < 2 * n * n; i++) {
       const double d = fabs((double)fields[i] - others[i]);
       most = fmax(most, isnan(d) ? INFINITY : d);
@@ -233,19 +232,18 @@ static void gray_scott(const options *o, int64_t n) {
 
 /* So many members of n^2 with Gray and Scott's rates by etdrk2, all in one batch, and one alone. */
 static void ensemble(int64_t members, int64_t n) {
-  diffusion_species species[] = {{.name = (char[]){"u"}, .D = 2e-5, .axes = {1, 1, 1}},
-                                 {.name = (char[]){"v"}, .D = 1e-5, .axes = {1, 1, 1}}};
-  sim_item items[] = {{.schema = &diffusion_species_schema, .data = &species[0]},
-                      {.schema = &diffusion_species_schema, .data = &species[1]}};
+  diffusion_field species[] = {{.name = (char[]){"u"}, .D = 2e-5, .axes = {1, 1, 1}},
+                               {.name = (char[]){"v"}, .D = 1e-5, .axes = {1, 1, 1}}};
+  sim_item items[] = {{.schema = &diffusion_field_schema, .data = &species[0]},
+                      {.schema = &diffusion_field_schema, .data = &species[1]}};
   double side[2] = {1.25, 1.25}, cells[2] = {(double)n, (double)n}, times[2];
   printf("%lld^2 Gray-Scott etdrk2, %lld members\n", (long long)n, (long long)members);
   for (int all = 0; all < 2; all++) {
     diffusion_parameters p = {.fields = {items, 2}, .rates = gray_scott_rates(), .members = all ? members : 1};
     const options own = {.steps = 100};
     p.common.precision = SIM_SINGLE;
-    p.grid = (diffusion_grid_parameters){.n = {cells, 2, 1},
-                                         .size = {side, 2, 1},
-                                         .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
+    p.grid = (grid_parameters){
+        .n = {cells, 2, 1}, .size = {side, 2, 1}, .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
     p.integrate = (diffusion_integrate){.scheme = DIFFUSION_ETDRK2, .dt = 1, .t_end = 1000};
     const int64_t numbers = 2 * n * n * p.members;
     float *first = malloc((size_t)numbers * 4), *fields = malloc((size_t)numbers * 4);
@@ -255,7 +253,7 @@ static void ensemble(int64_t members, int64_t n) {
       const double g = exp(-50 * (x * x + y * y));
       first[i] = (float)(i < numbers / 2 ? 1 - 0.5 * g : 0.25 * g);
     }
-    times[all] = time_ops(&diffusion_ops_cuda, &p, first, &own, fields);
+    times[all] = time_way(NULL, &p, first, &own, fields);
     free(first), free(fields);
     sim_expr_free(&p.rates);
   }

@@ -4,7 +4,7 @@ add_library(sim_options INTERFACE)
 target_include_directories(sim_options INTERFACE ${PROJECT_SOURCE_DIR})
 # Contraction is chosen, not inherited: an FMA stands in the source where one is meant.
 set(sim_c_options -ffp-contract=off -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-missing-field-initializers
-  -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wcast-align
+  -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wcast-align -Werror=implicit-function-declaration
   -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= $<$<BOOL:${SIM_WERROR}>:-Werror>)
 if(SIM_SANITIZE)
   list(APPEND sim_c_options -fsanitize=${SIM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -47,8 +47,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
 endif()
 
 # sim_isa_object(target source isa precision prefix symbol OPTIONS...): an object library of one source for one
-# instruction set and precision, with <prefix>_ISA (0 plain, 1 avx2, 2 avx512) and <prefix>_SINGLE; `symbol` is the macro
-# that names what it exports, <symbol>_<precision>_<isa> in small letters.
+# instruction set and precision, with <prefix>_ISA (0 plain, 1 avx2, 2 avx512) and <prefix>_SINGLE; `symbol` is the
+# macro that names what it exports, <symbol>_<precision>_<isa> in small letters.
 function(sim_isa_object target source isa precision prefix symbol)
   set(plain 0)
   set(avx2 1 -mavx2 -mfma)

@@ -147,7 +147,7 @@ int collision_mesh_touch(const collision_mesh *mesh, const double x[3], double r
  * history stand once, at the grain of the smaller index, in no more than `room` entries; grain UINT64_MAX: empty. */
 typedef struct collision_state {
   int64_t n, room;
-  void *radius, *mass, *position, *velocity, *spin, *acceleration, *twirl;
+  void *radius, *mass, *position, *velocity, *spin, *acceleration, *angular_acceleration;
   uint64_t *material, *collisions;
   double *dissipated, *virial; /* sums over time: energy; of d . F dt over contacts, half of each a grain */
   uint64_t *contact_grain, *contact_partner; /* [room] */

@@ -24,13 +24,14 @@ const sim_field collision_energy_columns[] = {
     C(total, .dimension = ENERGY, .doc = "sum of the first four"),
     C(work, .dimension = ENERGY,
       .doc = "done on grains by moving walls, the sheared box and gravity along periodic sides since the start"),
-    C(balance, .doc = "change of total + dissipated - work since the start, over the size of the energies then; "
-                      "without what grains bring and take; NaN where external depends on t"),
+    C(balance, .display = SIM_DISPLAY_NUMBER,
+      .doc = "change of total + dissipated - work since the start, over the size of the energies then; "
+             "without what grains bring and take; NaN where external depends on t"),
     {0}};
 
 enum { TEMPERATURE, TENSOR, GAS_PRESSURE = TENSOR + 6, STRESS, GAS_VIRIAL = STRESS + 6 };
 const sim_field collision_gas_columns[] = {
-    C(temperature, .dimension = ENERGY, .doc = "a third of the trace of the tensor"),
+    C(temperature, .display = SIM_DISPLAY_LOG, .dimension = ENERGY, .doc = "a third of the trace of the tensor"),
     C(temperature_xx, .dimension = ENERGY, .doc = "mean of m (v - V)(v - V), V: velocity of all"),
     C(temperature_yy, .dimension = ENERGY, .doc = "the same, yy"),
     C(temperature_zz, .dimension = ENERGY, .doc = "the same, zz"),
@@ -54,7 +55,7 @@ const sim_field collision_contact_columns[] = {
     C(rate, .dimension = {0, 0, -1}, .doc = "of them a grain and a time, since the start; each counts at both grains"),
     C(coordination, .doc = "grains that a grain touches now, on average"),
     C(wall_contacts, .doc = "contacts with walls now"),
-    C(overlap, .flags = SIM_HEALTH, .doc = "deepest, over the smaller radius"),
+    C(overlap, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ALONE, .doc = "deepest, over the smaller radius"),
     {0}};
 
 const sim_field collision_momentum_columns[] = {

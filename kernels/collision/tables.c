@@ -23,6 +23,7 @@ static const sim_field flow_columns[] = {
 static const sim_field profile_columns[] = {
     {.name = "sliceSLICE",
      .type = SIM_REAL,
+     .display = SIM_DISPLAY_PROFILE,
      .doc = "in slice 1, 2, ... from the lower side of the box on, of the grains with their centres in it; without "
             "any, density is 0 and the others are NaN"},
     {0}};
@@ -69,6 +70,7 @@ static const sim_table **make_profiles(collision_parameters *p, const sim_table 
       column[k] = (sim_field){.name = p->bin_names[k],
                               .type = SIM_REAL,
                               .dimension = kinds[which].dimension,
+                              .display = SIM_DISPLAY_PROFILE,
                               .doc = "in this slice, from the lower side of the box on"};
     column[p->profile.bins] = (sim_field){0};
     p->bin_tables[which] = (sim_table){kinds[which].name, kinds[which].doc, column};

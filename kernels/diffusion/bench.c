@@ -1,7 +1,6 @@
 /* Rows of `sim bench`. */
 #include "kernels/diffusion/diffusion.h"
 
-/* Two passes over the half spectrum in fp32, read and written. */
 /* Bytes of one cell and step: two passes over the half spectrum in fp32, read and written. */
 static sim_bench_cost cost(sim_backend_kind kind, sim_isa isa, int n) {
   (void)kind, (void)isa, (void)n;

@@ -9,28 +9,20 @@
 extern const sim_model diffusion_model;
 extern const sim_bench diffusion_bench[]; /* bench.c */
 
-/* Values of a file that a field begins with: 0 becomes range[0], and 1, of an image full white, range[1]. */
-typedef struct diffusion_file {
-  bool given;
-  char *path, *dataset;
-  int channel; /* sim_channel */
-  double range[2];
-} diffusion_file;
-
 /* One field: L_k = -D sum_a axes_a k_a^2 - 2 (tensor_0 k_x k_y + tensor_1 k_x k_z + tensor_2 k_y k_z) - hyper |k|^4
  * - decay - i drift . k + linear(k); u_t = L u + N, or L u + lap N where it is conserved. */
-typedef struct diffusion_species {
+typedef struct diffusion_field {
   char *name;
   double D, axes[3], tensor[3], hyper, decay, drift[3], walls[2];
   sim_expr *linear;  /* of k2, kx, ky, kz -> real part, or real and imaginary parts; NULL: none */
   sim_doubles cross; /* diffusivities of the other fields in this one: -cross_j sum_a axes_a k_a^2 of field j */
   bool conserved;
   double fluctuation;
-  sim_expr *initial; /* of x, y, z and the file's value; NULL: 0 */
-  diffusion_file file;
+  sim_expr *initial; /* see grid_start */
+  grid_file file;
   double noise; /* standard deviation of what is added to each cell at the start */
-} diffusion_species;
-extern const sim_schema diffusion_species_schema;
+} diffusion_field;
+extern const sim_schema diffusion_field_schema;
 
 typedef enum diffusion_scheme {
   DIFFUSION_EXACT, /* no rates: the solution itself, whatever dt */
@@ -41,18 +33,6 @@ typedef enum diffusion_scheme {
   DIFFUSION_ETDRK4,
   DIFFUSION_SCHEMES
 } diffusion_scheme;
-
-typedef enum diffusion_boundary {
-  DIFFUSION_PERIODIC,
-  DIFFUSION_NO_FLUX,
-  DIFFUSION_FIXED,
-  DIFFUSION_AS_OTHERS
-} diffusion_boundary;
-
-typedef struct diffusion_grid_parameters {
-  sim_doubles n, size;
-  int boundary, along[3]; /* diffusion_boundary */
-} diffusion_grid_parameters;
 
 typedef struct diffusion_integrate {
   int scheme;
@@ -66,11 +46,11 @@ enum { DIFFUSION_STATISTICS = 5 };  /* mean, variance, min, max, mass */
 
 typedef struct diffusion_parameters {
   sim_common common;
-  diffusion_grid_parameters grid;
+  grid_parameters grid;
   int64_t members;
-  sim_list fields; /* of diffusion_species */
-  sim_expr
-      *rates; /* of the fields, x, y, z, t, and all fields' derivatives by x, y, z -> one number a field; or NULL */
+  sim_list fields; /* of diffusion_field */
+  /* Of the fields, x, y, z, t, all fields' derivatives by x, y, z and the member -> one number a field; or NULL. */
+  sim_expr *rates;
   diffusion_integrate integrate;
   sim_function_map observe; /* as rates, one number */
   sim_doubles probes;       /* [count][rank] */
@@ -85,33 +65,31 @@ typedef struct diffusion_parameters {
 } diffusion_parameters;
 extern const sim_schema diffusion_schema;
 
-const diffusion_species *diffusion_species_of(const diffusion_parameters *p, int field);
-diffusion_grid diffusion_grid_of(const diffusion_parameters *p);
-/* The member of an ensemble that a row [z][y] of the grid belongs to, 1 without one; functions of the fields take it
- * after x, y, z, t and all derivatives. */
-double diffusion_member(const diffusion_grid *grid, int64_t row);
+const diffusion_field *diffusion_field_of(const diffusion_parameters *p, int field);
+grid_shape diffusion_grid_of(const diffusion_parameters *p);
+/* Input of rates and observed functions that is the member: after the fields, x, y, z, t and all derivatives. */
 static inline int diffusion_member_input(int fields) { return 4 * fields + 4; }
-/* Some result depends on that input, which the function need not have. */
+/* Whether some result of a function depends on this input, which the function need not have. */
 bool diffusion_takes(const sim_expr *expr, int input);
-/* The tables distinguish k from -k: L is complex, or is not the same at both. */
+/* Whether the tables distinguish k from -k: L is complex, or differs between both. */
 bool diffusion_unfolded(const diffusion_parameters *p);
-/* A field between walls that hold it at values is v + low + slope * place along that axis: v, which is transformed, is
- * 0 at the walls, and L vanishes on the rest. */
+/* Between walls that hold a field at given values the field is v + low + slope * position along that axis. v is
+ * transformed and 0 at the walls; L vanishes on the rest, the lift. */
 typedef struct diffusion_lift {
   int axis; /* -1: the field itself is transformed */
   double low, slope;
 } diffusion_lift;
 diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field);
-/* Derivatives of fields that the rates take. */
+/* Derivatives of fields on which the rates depend. */
 diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p);
 /* Wavenumbers below this fraction of the highest one are kept along each axis; 0: all. */
 double diffusion_dealias(const diffusion_integrate *integrate);
 bool diffusion_single(const diffusion_parameters *p);
 int64_t diffusion_steps(const diffusion_integrate *integrate);
 double diffusion_dt(const diffusion_integrate *integrate);
-bool diffusion_fluctuates(const diffusion_parameters *p); /* some field does */
+bool diffusion_fluctuates(const diffusion_parameters *p); /* some field has white noise in each step */
 bool diffusion_crossed(const diffusion_parameters *p);    /* fields diffuse across each other */
-/* Steps are as long as their error lets them be. */
+/* Whether the length of steps follows from their error. */
 bool diffusion_adaptive(const diffusion_parameters *p);
 
 /* sim_model.validate and its tables_of */
@@ -120,15 +98,14 @@ const sim_table *const *diffusion_tables_of(const void *parameters);
 void diffusion_name_tables(diffusion_parameters *p); /* what diffusion_tables_of gives */
 extern const sim_table *const diffusion_described[]; /* sim_model.described */
 
-/* ---- linear.c ---- */
+/* ---- scenario/linear.c ---- */
 
 /* A fault where L is not finite, or so large that no table of the scheme is. */
 sim_status diffusion_check_linear(const diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 
 /* ---- schemes.c ---- */
 
-/* What a scheme needs: arrays beside [0], tables, and its stages; before each stage the rates are taken at t + at dt.
- */
+/* A scheme: arrays beside [0], tables, and stages. Before stage s the rates are evaluated at t + at[s] dt. */
 enum { DIFFUSION_STAGES = 7 };
 typedef struct diffusion_method {
   const char *name;
@@ -140,9 +117,10 @@ extern const diffusion_method diffusion_methods[DIFFUSION_SCHEMES];
 /* The method's stages with the grid's scale in them. */
 diffusion_method diffusion_method_for(diffusion_scheme scheme, double scale);
 
-/* With a step's error. Stage 0 takes the rates of a state that are not known yet, and the others make a step: array
- * [DIFFUSION_NEXT] is the new state then. [DIFFUSION_ERROR] is what it differs by from the embedded scheme, whose order
- * is one less, and [DIFFUSION_BETWEEN] what rates between the stages' times differ by from those of the stages. */
+/* A scheme with an estimate of a step's error. Stage 0 evaluates the rates of the state where they are not known yet;
+ * the others make a step. Then array [DIFFUSION_NEXT] is the new state, [DIFFUSION_ERROR] its difference to the
+ * embedded scheme of one order less, and [DIFFUSION_BETWEEN] the error of rates interpolated between the stages' times.
+ */
 enum { DIFFUSION_NEXT = 3, DIFFUSION_ERROR = 4, DIFFUSION_BETWEEN = 5 };
 typedef struct diffusion_embedded {
   diffusion_method method;
@@ -160,8 +138,8 @@ int diffusion_table_count(const diffusion_parameters *p); /* of that */
 /* What fills the tables of one field for a step dt, `scale` being that of the transforms; context for
  * diffusion_method_fill. */
 typedef struct diffusion_filling {
-  const diffusion_species *species;
-  diffusion_grid grid;
+  const diffusion_field *species;
+  grid_shape grid;
   diffusion_scheme scheme;
   double dt, scale, dealias, noise; /* noise: fluctuation over the root of a cell's volume */
   sim_expr_program *linear;         /* of the species; NULL: none */
@@ -176,12 +154,12 @@ bool diffusion_filling_keeps(const diffusion_filling *filling, const int64_t mod
 
 /* ---- rates.c: the scenario's function over pieces of planes ---- */
 
-/* `times` steps of rates, of h each, the first one at time t; `step` numbers the step, for its noise. */
-typedef struct diffusion_moment {
+/* `substeps` steps of rates, of h each, the first one at time t; `step` numbers the step, for its noise. */
+typedef struct diffusion_step_context {
   double t, h;
-  int times;
+  int substeps;
   int64_t step;
-} diffusion_moment;
+} diffusion_step_context;
 
 typedef struct diffusion_rates diffusion_rates;
 typedef enum diffusion_form {
@@ -197,35 +175,39 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
                                   diffusion_rates **out) SIM_MUST_CHECK;
 void diffusion_rates_destroy(diffusion_rates **rates);
 double diffusion_rates_bytes(const diffusion_parameters *p, int threads);
-void diffusion_rates_set(diffusion_rates *rates, const diffusion_moment *moment); /* what the next pass does */
-void diffusion_rates_apply(void *rates, const diffusion_piece *piece);            /* a diffusion_pointwise */
+void diffusion_rates_set(diffusion_rates *rates, const diffusion_step_context *context); /* what the next pass does */
+void diffusion_rates_apply(void *rates, const diffusion_piece *piece);                   /* a diffusion_pointwise */
 
-/* ---- fields.c ---- */
+/* ---- start/: the first state; real_fields[fields] are of the run's precision, [nz][ny][nx], on the host ---- */
 
-/* Puts the values of files into real_fields[fields]; NULL: whether they can be read is looked at alone. */
+/* Normal numbers of sim_rng_normal(seed, cell, step, draw): step 0 is that of the first state, s + 1 that of step s. */
+enum diffusion_draw { DIFFUSION_DRAW_FIELD /* + field: of `noise` at step 0, of `fluctuation` at the others */ };
+
+/* Makes the first state and checks it. SIM_ERR_SCENARIO where values or rates are not finite, or dt is too long. */
+sim_status diffusion_start(const diffusion_parameters *p, const sim_setup *setup,
+                           void *const *real_fields) SIM_MUST_CHECK;
+/* Puts the values of files into real_fields; NULL: checks only that they can be read. */
 sim_status diffusion_read_files(const diffusion_parameters *p, const sim_setup *setup,
                                 void *const *real_fields) SIM_MUST_CHECK;
 bool diffusion_has_files(const diffusion_parameters *p);
-/* Whether a field's `initial` says what becomes of its file's values; else they are added. */
-bool diffusion_takes_file(const diffusion_species *species);
-/* The normal numbers of a step: real[fields] of [nz][ny][nx], 0 of a field that does not fluctuate. */
-void diffusion_white_noise(const diffusion_parameters *p, int64_t step, int threads, void *const *real_fields);
-double diffusion_noise_of(const diffusion_parameters *p, int field); /* as in diffusion_filling */
-/* Fields without the wavenumbers that `dealias` cuts: real[fields] in place. Nothing where it is off. */
+/* Fields without the wavenumbers that `dealias` cuts, in place. Nothing where it is off. */
 sim_status diffusion_cut(const diffusion_parameters *p, sim_isa isa, int threads,
                          void *const *real_fields) SIM_MUST_CHECK;
 double diffusion_cut_bytes(const diffusion_parameters *p, int threads);
-/* Adds `sign` times the field's lift to values[nz][ny][nx] of the run's precision. */
-void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, void *values, int threads);
-/* The first state, real[fields] of [nz][ny][nx] numbers, with those of files in it. */
-sim_status diffusion_initial(const diffusion_parameters *p, sim_isa isa, int threads,
-                             void *const *real_fields) SIM_MUST_CHECK;
-/* SIM_ERR_SCENARIO where the rates of that state are not finite. */
+/* SIM_ERR_SCENARIO where the rates of that state are not finite, or, as far as that is sure, where dt is above the
+ * scheme's limit of stability there. Rates that take derivatives: diffusion_check_derived (observe.h). */
 sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, int threads,
                                  const void *const *real_fields) SIM_MUST_CHECK;
-/* SIM_ERR_SCENARIO where dt is above the scheme's limit of stability at that state, as far as that is sure. */
 sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, int threads,
                                 const void *const *real_fields) SIM_MUST_CHECK;
+
+/* ---- cpu/pointwise.c, cpu/measure.c ---- */
+
+/* The normal numbers of a step: real_fields[fields] of [nz][ny][nx], 0 of a field that does not fluctuate. */
+void diffusion_white_noise(const diffusion_parameters *p, int64_t step, int threads, void *const *real_fields);
+double diffusion_noise_of(const diffusion_parameters *p, int field); /* as in diffusion_filling */
+/* Adds `sign` times the field's lift to values[nz][ny][nx] of the run's precision. */
+void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, void *values, int threads);
 /* mean, variance, min, max, mass of count numbers; cell: the volume of one. partial[count blocks]. */
 typedef struct diffusion_statistics {
   double mean, variance, least, greatest, mass;
@@ -233,24 +215,25 @@ typedef struct diffusion_statistics {
 diffusion_statistics diffusion_measure(const void *values, bool single, int64_t count, double cell, double *partial,
                                        int threads);
 
-/* ---- resolve.c: whether the grid resolves the fields ---- */
+/* ---- resolution.c: whether the grid resolves the fields ---- */
 
-enum { DIFFUSION_LINES = 32, DIFFUSION_LINE_CELLS = 16384 };        /* looked at along an axis: the more of the two */
-int64_t diffusion_line_count(const diffusion_grid *grid, int axis); /* of all members together */
-double diffusion_lines_bytes(const diffusion_grid *grid, bool single); /* of the longest call of `lines` */
-double diffusion_resolution_bytes(const diffusion_parameters *p);      /* on the host */
+enum { DIFFUSION_LINES = 32, DIFFUSION_LINE_CELLS = 16384 };       /* lines along an axis: the more of the two */
+int64_t diffusion_line_count(const grid_shape *grid, int axis);    /* of all members together */
+double diffusion_lines_bytes(const grid_shape *grid, bool single); /* of the longest call of `lines` */
+double diffusion_resolution_bytes(const diffusion_parameters *p);  /* on the host */
 typedef struct diffusion_resolution diffusion_resolution;
 typedef sim_status diffusion_take_lines(void *context, int field, int axis, int64_t count, void *out);
 /* *out is NULL where a field fluctuates: white noise is at all wavenumbers. */
 sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa isa,
                                        diffusion_resolution **out) SIM_MUST_CHECK;
 void diffusion_resolution_destroy(diffusion_resolution **resolution);
-/* Looks at the fields, as `take` gives them, and warns, once a field, where the share is above the limit and has not
- * fallen since the last time; at the `end` wherever it is above. The first state is looked at alone. */
-sim_status diffusion_resolution_look(diffusion_resolution *resolution, double t, bool end, diffusion_take_lines *take,
-                                     void *context) SIM_MUST_CHECK;
+/* Takes lines of the fields by `take` and warns, once a field, where the share of power at the highest wavenumbers is
+ * above the limit and has not fallen since the last check; at the `end` wherever it is above. Of the first state the
+ * share is only stored. */
+sim_status diffusion_resolution_check(diffusion_resolution *resolution, double t, bool end, diffusion_take_lines *take,
+                                      void *context) SIM_MUST_CHECK;
 
-/* ---- adapt.c: steps of powers of two, as long as their error allows ---- */
+/* ---- adaptive.c: steps of powers of two, as long as their error allows ---- */
 
 typedef struct diffusion_controller {
   int level;  /* a step is 2^level */
@@ -267,7 +250,8 @@ sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusio
 
 /* ---- the operations of a backend ---- */
 
-/* Where there is a queue, what gives no numbers to the host is only queued. */
+/* Where the backend has a queue, operations that give no numbers to the host are only queued. A real field is
+ * [nz][ny][nx] numbers of the run's precision, in the backend's memory. */
 struct diffusion_ops {
   void (*plan)(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out);
   /* With tables for steps of diffusion_dt, where there are steps. */
@@ -276,18 +260,17 @@ struct diffusion_ops {
   const sim_buffer *(*real)(const diffusion_work *work);  /* [fields][cells], for the start and for outputs */
   const sim_buffer *(*state)(const diffusion_work *work); /* [fields][numbers], what the scheme keeps */
   sim_status (*load)(diffusion_work *work);               /* the state from the real fields */
-  sim_status (*resume)(diffusion_work *work);             /* what goes with a state that was put there */
+  sim_status (*resume)(diffusion_work *work);             /* the other arrays, from a state that was restored */
   /* One stage of the method: rates, the passes forward, and its sums of products. */
-  sim_status (*stage)(diffusion_work *work, int stage, const diffusion_moment *moment);
+  sim_status (*stage)(diffusion_work *work, int stage, const diffusion_step_context *context);
   sim_status (*jump)(diffusion_work *work, double t); /* DIFFUSION_EXACT: to time t from the start */
   /* The real fields; `half` (may be NULL): with these rates added. */
-  sim_status (*show)(diffusion_work *work, const diffusion_moment *half);
+  sim_status (*show)(diffusion_work *work, const diffusion_step_context *half);
   sim_status (*measure)(diffusion_work *work, int field, double cell, diffusion_statistics *out); /* of the real one */
-  const char *(*name)(const diffusion_work *work); /* how it transforms */
+  const char *(*name)(const diffusion_work *work); /* of the way to transform, for messages */
   /* Cells of `count` lines of a real field (modes.cuh) along an axis, to the host: out[count][n of the axis]. */
   sim_status (*lines)(diffusion_work *work, int field, int axis, int64_t count, void *out);
-  /* A field whose state is not finite, or -1: so cheap that it is asked every step, on a device now and then, by a few
-   * numbers to which each cell adds. NULL: none is looked for. */
+  /* The first field whose state is not finite, or -1. NULL: no check. */
   sim_status (*broken)(diffusion_work *work, int *field);
   /* Where steps adapt; NULL: they cannot here. Tables for steps of h, in one of DIFFUSION_SLOTS that hold the last h
    * they were asked for. */

@@ -18,13 +18,13 @@ typedef struct diffusion_run {
   diffusion_work *work;
   const sim_backend *backend;
   diffusion_observer *observer;     /* NULL: nothing beside statistics */
-  diffusion_resolution *resolution; /* NULL: nothing is looked at */
+  diffusion_resolution *resolution; /* NULL: no check */
   sim_buffer host;                  /* the fields, where they lie on a device and are observed */
-  diffusion_grid grid;
+  grid_shape grid;
   const diffusion_method *method;
   sim_mesh mesh;
   int64_t cells, shown;            /* step whose fields are shown; -1: none */
-  int64_t looked;                  /* step whose resolution was looked at */
+  int64_t checked;                 /* step whose resolution was checked */
   diffusion_controller controller; /* where steps adapt */
   double level;                    /* its level, as a checkpoint has it */
   double jumped;                   /* DIFFUSION_EXACT: the time that it is at; NaN: none */
@@ -57,19 +57,9 @@ static const diffusion_ops *ops_of(const sim_setup *setup) {
   return ops[setup->backend->kind];
 }
 
-/* Whether it is the axis of members. */
-static bool is_apart(const diffusion_grid *grid, int axis) { return axis > 0 && axis == grid->apart; }
-
 static void extent(const void *parameters, sim_extent *out) {
-  const diffusion_grid grid = diffusion_grid_of(parameters);
-  *out = (sim_extent){.rank = grid.rank, .apart = -1};
-  for (int axis = 0; axis < grid.rank; axis++) {
-    const int a = grid.rank - 1 - axis; /* slowest first */
-    out->n[a] = grid.n[axis];
-    out->mesh.spacing[a] = grid.size[axis] / (double)grid.n[axis];
-    out->mesh.position[a] = is_apart(&grid, axis) ? 1 : 0.5; /* member m at m */
-    if (is_apart(&grid, axis)) out->apart = a;
-  }
+  const grid_shape grid = diffusion_grid_of(parameters);
+  grid_extent(&grid, out);
 }
 
 /* Steps that are not those of the scenario: of the time that is left from `begin` on. */
@@ -88,11 +78,11 @@ static void say_steps(const diffusion_integrate *left, double t_end, double begi
 
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const diffusion_parameters *p = parameters;
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const double fields = (double)p->fields.count, number = diffusion_single(p) ? sizeof(float) : sizeof(double);
-  const double cells = (double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2];
+  const double cells = grid_cells_wanted(&grid);
   for (int axis = 0; axis < grid.rank; axis++)
-    if (!is_apart(&grid, axis) && !fft_smooth(grid.n[axis]))
+    if (!grid_is_member_axis(&grid, axis) && !fft_smooth(grid.n[axis]))
       sim_log(SIM_LOG_WARN, "grid.n: %lld has a prime factor above 13, which makes transforms several times slower",
               (long long)grid.n[axis]);
   if (!setup->saved && !diffusion_adaptive(p)) say_steps(&p->integrate, p->integrate.t_end, 0);
@@ -139,15 +129,7 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   const bool there = real->space != SIM_SPACE_HOST;
   if (there) SIM_TRY(sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &host));
   for (int f = 0; f < run->fields; f++) fields[f] = part(&host, f);
-  sim_status status = diffusion_read_files(run->p, setup, fields);
-  if (status == SIM_OK) status = diffusion_initial(run->p, setup->isa, setup->threads, fields);
-  if (status == SIM_OK) status = diffusion_cut(run->p, setup->isa, setup->threads, fields);
-  if (status == SIM_OK && run->p->rates)
-    status = diffusion_check_rates(run->p, setup->isa, setup->threads, (const void *const *)fields);
-  if (status == SIM_OK && run->p->rates)
-    status = diffusion_check_derived(run->p, setup->isa, setup->threads, (const void *const *)fields);
-  if (status == SIM_OK && run->p->rates)
-    status = diffusion_check_step(run->p, setup->isa, setup->threads, (const void *const *)fields);
+  sim_status status = diffusion_start(run->p, setup, fields);
   if (status == SIM_OK && there) status = setup->backend->copy(real->data, host.data, sim_buffer_bytes(real));
   if (there) sim_buffer_destroy(&host);
   return status == SIM_OK ? run->ops->load(run->work) : status;
@@ -169,7 +151,7 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
   SIM_TRY(run->ops->resume(run->work));
   if (!pending) return SIM_OK;
   const sim_clock *clock = &setup->saved->clock; /* the second half of the last step, before steps of another length */
-  SIM_TRY(run->ops->show(run->work, &(diffusion_moment){clock->t - clock->dt / 2, clock->dt / 2, 1}));
+  SIM_TRY(run->ops->show(run->work, &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1}));
   return run->ops->load(run->work);
 }
 
@@ -220,8 +202,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->backend = setup->backend;
   run->grid = diffusion_grid_of(p);
   run->fields = (int)p->fields.count;
-  run->cells = run->grid.n[0] * run->grid.n[1] * run->grid.n[2];
-  run->shown = run->looked = -1;
+  run->cells = grid_cells(&run->grid);
+  run->shown = run->checked = -1;
   run->jumped = NAN;
   run->method = diffusion_method_of(p);
   run->controller.level = diffusion_first_level(&p->integrate);
@@ -253,7 +235,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
 }
 
 /* SIM_ERR_DIVERGED where the state is not finite. */
-static sim_status look(diffusion_run *run, const sim_clock *clock) {
+static sim_status check_finite(diffusion_run *run, const sim_clock *clock) {
   int field = -1;
   if (!run->ops->broken || run->finite == clock->step) return SIM_OK;
   SIM_TRY(run->ops->broken(run->work, &field));
@@ -264,38 +246,39 @@ static sim_status look(diffusion_run *run, const sim_clock *clock) {
   return sim_fail(SIM_ERR_DIVERGED,
                   "the field %s is not finite at step %lld, t = %.9g (it was at step %lld): dt = %.3g is too long for "
                   "%s, the grid is too coarse, or the solution itself grows without bound",
-                  diffusion_species_of(run->p, field)->name, (long long)clock->step, clock->t, (long long)run->finite,
+                  diffusion_field_of(run->p, field)->name, (long long)clock->step, clock->t, (long long)run->finite,
                   clock->dt, run->method->name);
 }
 
 static sim_status step(void *self, sim_clock *clock) {
-  enum { NOW_AND_THEN = 64 }; /* steps between two looks, where they wait for a queue */
+  enum { CHECK_EVERY = 64 }; /* steps, where checks wait for a queue */
   diffusion_run *run = self;
   if (diffusion_adaptive(run->p)) return diffusion_adaptive_step(run->p, run->ops, run->work, &run->controller, clock);
   const double h = run->h, t = time_of(run, clock->step);
   for (int s = 0; s < run->method->stages; s++) {
-    diffusion_moment moment = {t + run->method->at[s] * h, h, 1, clock->step};
+    diffusion_step_context context = {t + run->method->at[s] * h, h, 1, clock->step};
     if (run->p->integrate.scheme == DIFFUSION_STRANG)
-      moment = clock->step == (int64_t)run->begin[1] ? (diffusion_moment){t, h / 2, 1, clock->step}
-                                                     : (diffusion_moment){t - h / 2, h / 2, 2, clock->step};
-    SIM_TRY(run->ops->stage(run->work, s, &moment));
+      context = clock->step == (int64_t)run->begin[1] ? (diffusion_step_context){t, h / 2, 1, clock->step}
+                                                      : (diffusion_step_context){t - h / 2, h / 2, 2, clock->step};
+    SIM_TRY(run->ops->stage(run->work, s, &context));
   }
   clock->step++;
   clock->t = clock->step >= run->last ? run->p->integrate.t_end : time_of(run, clock->step);
   clock->dt = h;
-  return run->backend->space == SIM_SPACE_HOST || clock->step % NOW_AND_THEN == 0 ? look(run, clock) : SIM_OK;
+  return run->backend->space == SIM_SPACE_HOST || clock->step % CHECK_EVERY == 0 ? check_finite(run, clock) : SIM_OK;
 }
 
 /* Makes the real fields those of this step. */
 static sim_status show(diffusion_run *run, const sim_clock *clock) {
   const bool half = run->p->integrate.scheme == DIFFUSION_STRANG && clock->step > (int64_t)run->begin[1];
   if (run->shown == clock->step) return SIM_OK;
-  SIM_TRY(look(run, clock));
+  SIM_TRY(check_finite(run, clock));
   if (run->p->integrate.scheme == DIFFUSION_EXACT && run->jumped != clock->t)
     SIM_TRY(run->ops->jump(run->work, clock->t));
   run->jumped = clock->t;
   if (run->controller.known) SIM_TRY(run->ops->resume(run->work)); /* array [0] has been used up by the error */
-  SIM_TRY(run->ops->show(run->work, half ? &(diffusion_moment){clock->t - clock->dt / 2, clock->dt / 2, 1} : NULL));
+  SIM_TRY(
+      run->ops->show(run->work, half ? &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1} : NULL));
   run->shown = clock->step;
   return SIM_OK;
 }
@@ -306,11 +289,11 @@ static sim_status lines_of(void *context, int field, int axis, int64_t count, vo
 }
 
 /* Of fields that are shown. It waits for the device: at rows of tables, where the statistics do too, and at the end. */
-static sim_status look_at_grid(diffusion_run *run, const sim_clock *clock) {
-  if (run->looked == clock->step) return SIM_OK;
-  run->looked = clock->step;
-  return diffusion_resolution_look(run->resolution, clock->t, clock->step > 0 && clock->t >= clock->t_end, lines_of,
-                                   run);
+static sim_status check_resolution(diffusion_run *run, const sim_clock *clock) {
+  if (run->checked == clock->step) return SIM_OK;
+  run->checked = clock->step;
+  return diffusion_resolution_check(run->resolution, clock->t, clock->step > 0 && clock->t >= clock->t_end, lines_of,
+                                    run);
 }
 
 static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int table, double *values) {
@@ -325,11 +308,10 @@ static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int t
 
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   diffusion_run *run = self;
-  double cell = 1;
+  const double cell = grid_cell_volume(&run->grid);
   if (run->p->kinds[table] != DIFFUSION_FIELD_TABLE) return observe_more(run, clock, table, values);
-  for (int axis = 0; axis < run->grid.rank; axis++) cell *= run->grid.size[axis] / (double)run->grid.n[axis];
   SIM_TRY(show(run, clock));
-  SIM_TRY(look_at_grid(run, clock));
+  SIM_TRY(check_resolution(run, clock));
   for (int f = 0; f < run->fields; f++, values += DIFFUSION_STATISTICS) {
     diffusion_statistics s;
     SIM_TRY(run->ops->measure(run->work, f, cell, &s));
@@ -347,24 +329,15 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   const sim_buffer *state = run->ops->state(run->work), *real = run->ops->real(run->work);
   (void)species;
   SIM_TRY(show(run, &frame->clock));
-  if (frame->clock.t >= frame->clock.t_end) SIM_TRY(look_at_grid(run, &frame->clock));
+  if (frame->clock.t >= frame->clock.t_end) SIM_TRY(check_resolution(run, &frame->clock));
   arrays[0] = (sim_array){.field = &state_fields[0],
                           .dtype = state->dtype,
                           .rank = state->rank,
                           .data = state->data,
                           .space = state->space};
   for (int i = 0; i < state->rank; i++) arrays[0].shape[i] = arrays[0].global[i] = state->shape[i];
-  for (int f = 0; f < run->fields; f++) {
-    sim_array *array = &arrays[1 + f];
-    *array = (sim_array){.field = &run->p->state[f],
-                         .dtype = real->dtype,
-                         .rank = run->grid.rank,
-                         .data = part(real, f),
-                         .space = real->space,
-                         .mesh = &run->mesh};
-    for (int axis = 0; axis < run->grid.rank; axis++)
-      array->shape[axis] = array->global[axis] = run->grid.n[run->grid.rank - 1 - axis];
-  }
+  for (int f = 0; f < run->fields; f++)
+    arrays[1 + f] = grid_view(&run->grid, &run->mesh, &run->p->state[f], real->dtype, part(real, f), real->space);
   frame->array_count = (size_t)run->fields + 1;
   if (diffusion_adaptive(run->p)) {
     run->level = run->controller.level;
@@ -392,13 +365,13 @@ static void describe(const void *self, char *out, size_t capacity) {
   const diffusion_run *run = self;
   int used = snprintf(out, capacity, "%d field%s on ", run->fields, run->fields > 1 ? "s" : "");
   for (int axis = 0; axis < run->grid.rank && used > 0 && (size_t)used < capacity; axis++)
-    if (axis == 0 || axis != run->grid.apart)
+    if (!grid_is_member_axis(&run->grid, axis))
       used += snprintf(out + used, capacity - (size_t)used, "%s%lld", axis ? " x " : "", (long long)run->grid.n[axis]);
-  if (run->grid.apart && used > 0 && (size_t)used < capacity)
+  if (run->grid.member_axis && used > 0 && (size_t)used < capacity)
     used += snprintf(out + used, capacity - (size_t)used, " cells of %lld members",
-                     (long long)run->grid.n[run->grid.apart]);
+                     (long long)run->grid.n[run->grid.member_axis]);
   if (used > 0 && (size_t)used < capacity)
-    (void)snprintf(out + used, capacity - (size_t)used, "%s, scheme %s, %s", run->grid.apart ? "" : " cells",
+    (void)snprintf(out + used, capacity - (size_t)used, "%s, scheme %s, %s", run->grid.member_axis ? "" : " cells",
                    run->method->name, run->ops->name(run->work));
 }
 

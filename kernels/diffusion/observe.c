@@ -10,7 +10,7 @@ enum { X, Y, Z, PLACES = 4, INPUTS = 4 * DIFFUSION_FIELDS + PLACES + 1 };
 
 struct diffusion_observer {
   const diffusion_parameters *p;
-  diffusion_grid grid;
+  grid_shape grid;
   diffusion_gradients gradients; /* that the functions take */
   diffusion_spectral *spectral;  /* of one field, with its derivatives along x, y and z; NULL: not needed */
   int fields, threads;
@@ -22,11 +22,6 @@ struct diffusion_observer {
   char *thread;    /* [threads][scratch, x and results of a row] */
   double *partial; /* [rows] */
 };
-
-static double centre(const diffusion_grid *grid, int axis, int64_t i) {
-  if (axis > 0 && axis == grid->apart) return 0;
-  return axis < grid->rank ? ((double)i + 0.5) * grid->size[axis] / (double)grid->n[axis] : 0;
-}
 
 diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p) {
   diffusion_gradients g = {0};
@@ -43,10 +38,10 @@ diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p) 
   return g;
 }
 
-static diffusion_gradients slopes(const diffusion_grid *grid, bool any) {
+static diffusion_gradients slopes(const grid_shape *grid, bool any) {
   diffusion_gradients g = {0};
   for (int axis = 0; any && axis < grid->rank; axis++) {
-    if (grid->kind[axis] != FFT_PERIODIC) continue;
+    if (grid->boundary[axis] != GRID_PERIODIC) continue;
     g.of[g.count].field = 0;
     g.of[g.count++].axis = axis;
   }
@@ -60,9 +55,9 @@ static bool is_needed(const diffusion_parameters *p) {
 static size_t row_bytes(int64_t n) { return ((size_t)n * sizeof(double) + 63) / 64 * 64; }
 
 double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const diffusion_gradients g = diffusion_observed_gradients(p);
-  const double cells = (double)grid.n[X] * (double)grid.n[Y] * (double)grid.n[Z];
+  const double cells = grid_cells_wanted(&grid);
   if (!is_needed(p)) return 0;
   double bytes = sizeof(double) * cells * ((double)p->fields.count + g.count);
   if (g.count > 0 || p->spectrum > 0) {
@@ -73,17 +68,19 @@ double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
   return bytes + 2.0 * threads * (double)row_bytes(grid.n[X]);
 }
 
-static double *take(double numbers) { return numbers < 0x1p57 ? aligned_alloc(64, row_bytes((int64_t)numbers)) : NULL; }
+static double *allocate(double numbers) {
+  return numbers < 0x1p57 ? aligned_alloc(64, row_bytes((int64_t)numbers)) : NULL;
+}
 
 static sim_status create_spectral(diffusion_observer *o, sim_isa isa) {
   const diffusion_gradients along = slopes(&o->grid, o->gradients.count > 0);
   const double numbers = diffusion_field_numbers(&o->grid, false);
   if (o->gradients.count == 0 && o->p->spectrum == 0) return SIM_OK;
   SIM_TRY(diffusion_spectral_create(&o->grid, 1, &along, false, isa, o->threads, &o->spectral));
-  o->mixed = take(numbers);
-  o->coefficients = take(numbers);
+  o->mixed = allocate(numbers);
+  o->coefficients = allocate(numbers);
   bool good = o->mixed && o->coefficients;
-  for (int i = 0; i < along.count; i++) good = (o->slope[along.of[i].axis] = take(numbers)) && good;
+  for (int i = 0; i < along.count; i++) good = (o->slope[along.of[i].axis] = allocate(numbers)) && good;
   return good ? SIM_OK : sim_no_memory("what is observed");
 }
 
@@ -100,9 +97,9 @@ static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
     if (bytes > o->scratch) o->scratch = bytes;
   }
   o->thread = aligned_alloc(64, (size_t)o->threads * (o->scratch + 2 * row_bytes(o->grid.n[X])));
-  o->partial = take((double)o->rows);
+  o->partial = allocate((double)o->rows);
   bool good = o->thread && o->partial;
-  for (int i = 0; i < o->fields + o->gradients.count; i++) good = (o->real[i] = take((double)o->cells)) && good;
+  for (int i = 0; i < o->fields + o->gradients.count; i++) good = (o->real[i] = allocate((double)o->cells)) && good;
   return good ? SIM_OK : sim_no_memory("what is observed");
 }
 
@@ -175,8 +172,8 @@ static void differentiate(diffusion_observer *o) {
 /* One row of the grid: its sum, or its least or greatest value; a NaN stays. */
 static double over_row(const diffusion_observer *o, size_t function, int64_t row, double t, char *room) {
   const int64_t n = o->grid.n[X];
-  const double y = centre(&o->grid, Y, row % o->grid.n[Y]), z = centre(&o->grid, Z, row / o->grid.n[Y]);
-  const double member = diffusion_member(&o->grid, row);
+  const double y = grid_centre(&o->grid, Y, row % o->grid.n[Y]), z = grid_centre(&o->grid, Z, row / o->grid.n[Y]);
+  const double member = grid_member(&o->grid, row);
   double *x = (double *)(void *)(room + o->scratch), *out = (double *)(void *)(room + o->scratch + row_bytes(n));
   const void *in[INPUTS] = {NULL};
   for (int f = 0; f < o->fields; f++) in[f] = o->real[f] + row * n;
@@ -187,7 +184,7 @@ static double over_row(const diffusion_observer *o, size_t function, int64_t row
   in[diffusion_member_input(o->fields)] = &member;
   for (int g = 0; g < o->gradients.count; g++)
     in[o->fields + PLACES + 3 * o->gradients.of[g].field + o->gradients.of[g].axis] = o->real[o->fields + g] + row * n;
-  for (int64_t i = 0; i < n; i++) x[i] = centre(&o->grid, X, i);
+  for (int64_t i = 0; i < n; i++) x[i] = grid_centre(&o->grid, X, i);
   sim_expr_program_run(o->functions[function], (size_t)n, in, (void *const[]){out}, room);
   const int reduce = o->p->observe.items[function].reduce;
   if (reduce == SIM_SUM || reduce == SIM_MEAN) return sim_reduce_tree(out, (size_t)n);
@@ -205,9 +202,7 @@ static double over_grid(diffusion_observer *o, size_t function, double t) {
       o->partial[row] = over_row(o, function, row, t, o->thread + (size_t)thread * room);
   const int reduce = o->p->observe.items[function].reduce;
   if (reduce == SIM_SUM || reduce == SIM_MEAN) {
-    double factor = reduce == SIM_MEAN ? 1 / (double)o->cells : 1;
-    for (int axis = 0; axis < o->grid.rank && reduce == SIM_SUM; axis++)
-      factor *= o->grid.size[axis] / (double)o->grid.n[axis];
+    const double factor = reduce == SIM_MEAN ? 1 / (double)o->cells : grid_cell_volume(&o->grid);
     return factor * sim_reduce_tree(o->partial, (size_t)o->rows);
   }
   double most = o->partial[0];
@@ -221,7 +216,7 @@ static double value_at(const diffusion_observer *o, int field, const double *pla
   int64_t cell = 0;
   for (int axis = o->grid.rank - 1; axis >= 0; axis--) {
     const int64_t n = o->grid.n[axis];
-    const double at = axis > 0 && axis == o->grid.apart ? place[axis] - 1 : place[axis]; /* member m is number m */
+    const double at = grid_is_member_axis(&o->grid, axis) ? place[axis] - 1 : place[axis]; /* member m is number m */
     int64_t i = (int64_t)floor(at * (double)n / o->grid.size[axis]);
     if (i >= n) i = n - 1; /* at the far wall */
     cell = cell * n + i;
@@ -231,7 +226,7 @@ static double value_at(const diffusion_observer *o, int field, const double *pla
 
 /* Mean over members and variance over members, of each one's mean over the grid and of its variance over it. */
 static void over_members(const diffusion_observer *o, int field, double *values) {
-  const int64_t members = o->grid.n[o->grid.apart], cells = o->cells / members;
+  const int64_t members = o->grid.n[o->grid.member_axis], cells = o->cells / members;
   double sums[DIFFUSION_OVER_MEMBERS] = {0}, first[2] = {0};
   for (int64_t m = 0; m < members; m++) {
     const double *u = o->real[field] + m * cells;

@@ -12,8 +12,8 @@ struct diffusion_rates {
   bool single, uses_y;
   int fields, gradients;
   int64_t count; /* numbers of a piece */
-  diffusion_grid grid;
-  diffusion_moment moment;
+  grid_shape grid;
+  diffusion_step_context context;
   void *x;             /* [count] */
   size_t thread_bytes; /* scratch, y */
   char *threads;
@@ -46,7 +46,7 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
   sim_expr_ref in[INPUTS], of[INPUTS], rate[DIFFUSION_FIELDS], half, t = 0;
   const char *names[DIFFUSION_FIELDS];
   for (int f = 0; f < fields; f++) {
-    names[f] = diffusion_species_of(p, f)->name;
+    names[f] = diffusion_field_of(p, f)->name;
     SIM_TRY(sim_expr_builder_input(b, names[f], &in[f]));
   }
   for (int i = 0; i < PLACES; i++) SIM_TRY(sim_expr_builder_input(b, places[i], &in[fields + i]));
@@ -59,12 +59,12 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
   }
   /* of the rates: the fields, x, y, z, t, all derivatives */
   for (int i = 0; i < INPUTS; i++) of[i] = i < fields + PLACES ? in[i] : h;
-  const int apart = diffusion_grid_of(p).apart; /* where member m stands at m - 1/2 */
+  const int member_axis = diffusion_grid_of(p).member_axis; /* where member m stands at m - 1/2 */
   sim_expr_ref *member = &of[diffusion_member_input(fields)];
-  SIM_TRY(sim_expr_builder_number(b, apart ? 0.5 : 1, member));
-  if (apart) {
-    SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){in[fields + apart], *member}, member));
-    SIM_TRY(sim_expr_builder_number(b, 0, &of[fields + apart]));
+  SIM_TRY(sim_expr_builder_number(b, member_axis ? 0.5 : 1, member));
+  if (member_axis) {
+    SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){in[fields + member_axis], *member}, member));
+    SIM_TRY(sim_expr_builder_number(b, 0, &of[fields + member_axis]));
   }
   for (int g = 0; g < gradients.count; g++)
     of[fields + PLACES + 3 * gradients.of[g].field + gradients.of[g].axis] = in[fields + PLACES + 1 + g];
@@ -102,7 +102,7 @@ sim_status diffusion_rates_graph(const diffusion_parameters *p, diffusion_form f
 
 static size_t align(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-static void put(const diffusion_rates *r, void *array, int64_t i, double value) {
+static void store_number(const diffusion_rates *r, void *array, int64_t i, double value) {
   if (r->single)
     ((float *)array)[i] = (float)value;
   else
@@ -110,7 +110,7 @@ static void put(const diffusion_rates *r, void *array, int64_t i, double value) 
 }
 
 double diffusion_rates_bytes(const diffusion_parameters *p, int threads) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   return p->rates ? (1.0 + threads) * 128 * (double)grid.n[0] : 0;
 }
 
@@ -144,7 +144,7 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
   }
   const int64_t lanes = r->count / r->grid.n[0];
   for (int64_t i = 0; status == SIM_OK && i < r->count; i++)
-    put(r, r->x, i, ((double)(i / lanes) + 0.5) * r->grid.size[0] / (double)r->grid.n[0]);
+    store_number(r, r->x, i, ((double)(i / lanes) + 0.5) * r->grid.size[0] / (double)r->grid.n[0]);
   if (status != SIM_OK) diffusion_rates_destroy(out);
   return status;
 }
@@ -158,7 +158,7 @@ void diffusion_rates_destroy(diffusion_rates **rates) {
   *rates = NULL;
 }
 
-void diffusion_rates_set(diffusion_rates *rates, const diffusion_moment *moment) { rates->moment = *moment; }
+void diffusion_rates_set(diffusion_rates *rates, const diffusion_step_context *context) { rates->context = *context; }
 
 void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   diffusion_rates *r = opaque;
@@ -168,7 +168,7 @@ void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   const double cell_z = r->grid.rank > 2 ? r->grid.size[2] / (double)r->grid.n[2] : 0;
   for (int64_t i = 0; r->uses_y && i < r->count; i++) {
     const int64_t lane = i % lanes < piece->rows ? i % lanes : 0;
-    put(r, y, i, ((double)(piece->row + lane) + 0.5) * cell_y);
+    store_number(r, y, i, ((double)(piece->row + lane) + 0.5) * cell_y);
   }
   double uniform[3];
   const void *in[INPUTS];
@@ -180,10 +180,10 @@ void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   in[r->fields + Z] = uniform;
   in[r->fields + T] = (char *)uniform + number;
   in[r->fields + PLACES] = (char *)uniform + 2 * number;
-  put(r, uniform, 0, ((double)piece->z + 0.5) * cell_z);
-  put(r, uniform, 2, r->moment.h);
-  for (int i = 0; i < r->moment.times; i++) {
-    put(r, uniform, 1, r->moment.t + i * r->moment.h);
+  store_number(r, uniform, 0, ((double)piece->z + 0.5) * cell_z);
+  store_number(r, uniform, 2, r->context.h);
+  for (int i = 0; i < r->context.substeps; i++) {
+    store_number(r, uniform, 1, r->context.t + i * r->context.h);
     sim_expr_program_run(r->program, (size_t)piece->count, in, piece->spare, at);
     for (int f = 0; f < r->fields; f++) {
       void *rate = piece->spare[f];

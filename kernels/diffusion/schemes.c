@@ -240,13 +240,13 @@ static void phis(double complex c, double complex e, double complex phi[3]) {
 
 /* L of one wavenumber. */
 static double complex linear_part(const diffusion_filling *f, const double k[3], const int64_t mode[3]) {
-  const diffusion_species *s = f->species;
+  const diffusion_field *s = f->species;
   const double squares[3] = {k[0] * k[0], k[1] * k[1], k[2] * k[2]};
   const double k2 = squares[0] + squares[1] + squares[2];
   /* odd parts vanish where k is its own mirror image, whose coefficients are real */
   double odd[3], real_part = -s->hyper * k2 * k2 - s->decay, turn = 0;
   for (int a = 0; a < 3; a++) {
-    odd[a] = f->grid.kind[a] == FFT_PERIODIC && 2 * (mode[a] < 0 ? -mode[a] : mode[a]) == f->grid.n[a] ? 0 : k[a];
+    odd[a] = f->grid.boundary[a] == GRID_PERIODIC && 2 * (mode[a] < 0 ? -mode[a] : mode[a]) == f->grid.n[a] ? 0 : k[a];
     real_part -= s->D * s->axes[a] * squares[a];
     turn -= s->drift[a] * odd[a];
   }
@@ -254,7 +254,7 @@ static double complex linear_part(const diffusion_filling *f, const double k[3],
   if (f->linear) { /* real where it has one result */
     _Alignas(64) char scratch[DIFFUSION_SCRATCH];
     double out[2] = {0, 0};
-    const double member = f->grid.apart ? (double)mode[f->grid.apart] + 1 : 1;
+    const double member = f->grid.member_axis ? (double)mode[f->grid.member_axis] + 1 : 1;
     sim_expr_program_run(f->linear, 1, (const void *const[]){&k2, &k[0], &k[1], &k[2], &member},
                          (void *const[]){&out[0], &out[1]}, scratch);
     real_part += out[0];
@@ -271,8 +271,8 @@ void diffusion_filling_linear(const diffusion_filling *f, const double k[3], con
 
 bool diffusion_filling_keeps(const diffusion_filling *f, const int64_t mode[3]) {
   for (int a = 0; a < f->grid.rank; a++)
-    if ((a == 0 || a != f->grid.apart) &&
-        !diffusion_mode_kept(mode[a], f->grid.n[a], f->grid.kind[a] == FFT_PERIODIC, f->dealias))
+    if ((a == 0 || a != f->grid.member_axis) &&
+        !diffusion_mode_kept(mode[a], f->grid.n[a], f->grid.boundary[a] == GRID_PERIODIC, f->dealias))
       return false;
   return true;
 }
@@ -311,7 +311,7 @@ void diffusion_method_fill(void *context, const double k[3], const int64_t mode[
 sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, double dt, double scale,
                                    diffusion_filling *out) {
   const bool uniform[] = {true, true, true, true, true};
-  *out = (diffusion_filling){.species = diffusion_species_of(p, field),
+  *out = (diffusion_filling){.species = diffusion_field_of(p, field),
                              .grid = diffusion_grid_of(p),
                              .scheme = p->integrate.scheme,
                              .dt = dt,

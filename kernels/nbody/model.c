@@ -72,9 +72,9 @@ static const sim_field energy_columns[] = {
     COLUMN(potential, .dimension = ENERGY,
            .doc = "potential energy, softened as the force, and that in an external potential; NaN where unknown"),
     COLUMN(total, .dimension = ENERGY, .doc = "sum of both"),
-    COLUMN(error, .flags = SIM_HEALTH,
+    COLUMN(error, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ERROR,
            .doc = "change of the total since the start, over its size then; NaN where external depends on t"),
-    COLUMN(virial_ratio, .doc = "2 kinetic / |potential|: 1 in balance"),
+    COLUMN(virial_ratio, .display = SIM_DISPLAY_RATIO, .doc = "2 kinetic / |potential|: 1 in balance"),
     COLUMN(momentum_x, .dimension = {1, 1, -1}, .doc = "total momentum, x"),
     COLUMN(momentum_y, .dimension = {1, 1, -1}, .doc = "total momentum, y"),
     COLUMN(momentum_z, .dimension = {1, 1, -1}, .doc = "total momentum, z"),
@@ -88,18 +88,20 @@ static const sim_field energy_columns[] = {
 
 const double nbody_radius_fractions[NBODY_RADII] = {0.10, 0.25, 0.50, 0.75, 0.90};
 static const sim_field lagrangian_columns[] = {
-    COLUMN(r10, .dimension = {1, 0, 0}, .doc = "radius about the centre of mass that holds 10 % of all mass"),
-    COLUMN(r25, .dimension = {1, 0, 0}, .doc = "the same, 25 %"),
-    COLUMN(r50, .dimension = {1, 0, 0}, .doc = "the same, 50 %"),
-    COLUMN(r75, .dimension = {1, 0, 0}, .doc = "the same, 75 %"),
-    COLUMN(r90, .dimension = {1, 0, 0}, .doc = "the same, 90 %"),
+    COLUMN(r10, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0},
+           .doc = "radius about the centre of mass that holds 10 % of all mass"),
+    COLUMN(r25, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 25 %"),
+    COLUMN(r50, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 50 %"),
+    COLUMN(r75, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 75 %"),
+    COLUMN(r90, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 90 %"),
     {0}};
 
 static const sim_table energy_table = {"energy", "conserved quantities and balance", energy_columns};
 static const sim_table lagrangian_table = {"lagrangian", "radii that hold shares of the mass", lagrangian_columns};
 static const sim_table *const tables[] = {&energy_table, &lagrangian_table, NULL};
 enum { OBSERVE = 2 }; /* of one run */
-static const sim_field observe_columns[] = {COLUMN(NAME, .doc = "of each function in observe, over the bodies"), {0}};
+static const sim_field observe_columns[] = {
+    COLUMN(NAME, .display = SIM_DISPLAY_ALONE, .doc = "of each function in observe, over the bodies"), {0}};
 static const sim_table observe_table = {"observe", "functions of the scenario; with observe", observe_columns};
 static const sim_table *const described[] = {&observe_table, NULL};
 

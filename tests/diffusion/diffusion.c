@@ -200,7 +200,7 @@ static void test_mean(void **state) {
     for (int64_t c = 0; c < cells(&s); c++) now += value(&s, 0, c);
     diffusion_parameters *p = s.p;
     double *start = calloc((size_t)cells(&s), sizeof(double));
-    must(diffusion_initial(p, sim_isa_best(), 1, (void *[]){start}), "initial");
+    must(diffusion_start(p, &s.setup, (void *[]){start}), "start");
     for (int64_t c = 0; c < cells(&s); c++) first += start[c];
     free(start);
     assert_true(fabs(now / first - 1) < 100 * 1e-14);

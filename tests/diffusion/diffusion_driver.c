@@ -76,7 +76,7 @@ double value(const system_run *s, int field, int64_t cell) {
 }
 
 int64_t cells(const system_run *s) {
-  const diffusion_grid g = diffusion_grid_of(s->p);
+  const grid_shape g = diffusion_grid_of(s->p);
   return g.n[0] * g.n[1] * g.n[2];
 }
 

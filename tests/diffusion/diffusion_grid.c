@@ -194,17 +194,21 @@ static void test_stage(void **state) {
 
 /* What a wavenumber along x holds of field 0, the mean over rows of its square; 0: m = 0 and so on. */
 static double power_of(const system_run *s, int64_t mode) {
-  const diffusion_grid g = diffusion_grid_of(s->p);
+  const grid_shape g = diffusion_grid_of(s->p);
   const int64_t rows = cells(s) / g.n[0];
   double sum = 0;
   for (int64_t row = 0; row < rows; row++) {
     double re = 0, im = 0;
     for (int64_t i = 0; i < g.n[0]; i++) {
-      const double x = ((double)i + 0.5) / (double)g.n[0], k = (g.kind[0] == FFT_PERIODIC ? 2 : 1) * pi * (double)mode;
+      const double x = ((double)i + 0.5) / (double)g.n[0],
+                   k = (g.boundary[0] == GRID_PERIODIC ? 2 : 1) * pi * (double)mode;
       re += value(s, 0, row * g.n[0] + i) * cos(k * x) / (double)g.n[0];
       im += value(s, 0, row * g.n[0] + i) * sin(k * x) / (double)g.n[0];
     }
-    sum += (g.kind[0] == FFT_SINE ? im * im : g.kind[0] == FFT_COSINE ? re * re : re * re + im * im) / (double)rows;
+    sum += (g.boundary[0] == GRID_FIXED     ? im * im
+            : g.boundary[0] == GRID_NO_FLUX ? re * re
+                                            : re * re + im * im) /
+           (double)rows;
   }
   return sum;
 }
@@ -283,15 +287,15 @@ static void test_products(void **state) {
  */
 static void expect_spectrum(const system_run *s, const char *text, double D, double decay, double amplitude,
                             bool conserved, double cut) {
-  const diffusion_grid g = diffusion_grid_of(s->p);
+  const grid_shape g = diffusion_grid_of(s->p);
   const int64_t n = g.n[0], members = g.n[1];
   double all = 0, modes = 0;
-  for (int64_t m = g.kind[0] == FFT_SINE; m < (g.kind[0] == FFT_PERIODIC ? n / 2 + 1 : n + (g.kind[0] == FFT_SINE));
-       m++) {
-    const double k = (g.kind[0] == FFT_PERIODIC ? 2 : 1) * pi * (double)m / g.size[0], rate = D * k * k + decay;
+  for (int64_t m = g.boundary[0] == GRID_FIXED;
+       m < (g.boundary[0] == GRID_PERIODIC ? n / 2 + 1 : n + (g.boundary[0] == GRID_FIXED)); m++) {
+    const double k = (g.boundary[0] == GRID_PERIODIC ? 2 : 1) * pi * (double)m / g.size[0], rate = D * k * k + decay;
     const bool alone = m == 0 || 2 * m == n; /* of cosines and sines too: the wave of all cells has weight 1 there */
-    const double parts = g.kind[0] == FFT_PERIODIC && !alone ? 2 : 1;
-    const double weight = g.kind[0] == FFT_PERIODIC || (g.kind[0] == FFT_COSINE ? m == 0 : m == n) ? 1 : 2;
+    const double parts = g.boundary[0] == GRID_PERIODIC && !alone ? 2 : 1;
+    const double weight = g.boundary[0] == GRID_PERIODIC || (g.boundary[0] == GRID_NO_FLUX ? m == 0 : m == n) ? 1 : 2;
     const double variance = amplitude * amplitude / g.size[0] * (conserved ? pow(k, 4) : 1) *
                             (rate > 0 ? (1 - exp(-2 * rate * s->clock.t)) / (2 * rate) : s->clock.t);
     const double mean = power_of(s, m), want = variance / weight;

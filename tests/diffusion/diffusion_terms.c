@@ -86,7 +86,7 @@ static void test_burgers(void **state) {
             n[c], size, "xyz"[axis[c]], "xyz"[axis[c]], "xyz"[axis[c]], "xyz"[axis[c]], "xyz"[axis[c]],
             half ? 0.25 : 0.5);
       error[half] = 0;
-      const diffusion_grid g = diffusion_grid_of(s.p);
+      const grid_shape g = diffusion_grid_of(s.p);
       for (int64_t i = 0; i < cells(&s); i++) {
         const int64_t place[3] = {i % g.n[0], i / g.n[0] % g.n[1], i / g.n[0] / g.n[1]};
         error[half] = fmax(error[half], fabs(value(&s, 0, i) - burgers(at(place[axis[c]], 64, 2 * pi), 4)));
@@ -242,7 +242,7 @@ static void test_walls(void **state) {
               (const char *const[]){"2, 1, 1", "1, 2, 1", "1, 1, 2"}[axis], c, "yzx"[axis], c, c, c, rates, schemes[i],
               half ? 0.05 : 0.1);
         error[half] = 0;
-        const diffusion_grid g = diffusion_grid_of(s.p);
+        const grid_shape g = diffusion_grid_of(s.p);
         for (int64_t cell = 0; cell < cells(&s); cell++) {
           const int64_t place[3] = {cell % g.n[0], cell / g.n[0] % g.n[1], cell / g.n[0] / g.n[1]};
           const double x = at(place[axis], 12, 2), amplitude = exp(i > 0 ? -1 : -0.3 * pi * pi / 4);

@@ -252,13 +252,13 @@ static void test_broken(void **state) {
  * 4 + 3 + 2 roundings of 1 where |c| = 1; F1 has 4 of it, and 3 phi_2 and phi_1: 9 * 4 + 7 * 3 + 4 < 64 of 1.1e-16. */
 static void test_coefficients(void **state) {
   static const double sizes[] = {1e-3, 0.5, 0.99, 0.9999, 1, 1.0001, 1.5, 3};
-  const diffusion_species species = {.decay = 0, .axes = {1, 1, 1}, .D = 1, .drift = {1, 0, 0}};
+  const diffusion_field species = {.decay = 0, .axes = {1, 1, 1}, .D = 1, .drift = {1, 0, 0}};
   (void)state;
   for (int i = 0; i < 8; i++)
     for (int turn = 0; turn < 256; turn++) {
       const double angle = 2 * pi * turn / 256, h = 0.5;
       const double complex want_c = sizes[i] * cexp(I * angle);
-      diffusion_species s = species; /* L = -decay - i k */
+      diffusion_field s = species; /* L = -decay - i k */
       s.D = 0;
       s.decay = -creal(want_c) / h;
       s.drift[0] = -cimag(want_c) / h;

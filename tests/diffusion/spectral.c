@@ -23,7 +23,7 @@ typedef struct wave {
 } wave;
 
 typedef struct fixture {
-  diffusion_grid grid;
+  grid_shape grid;
   bool single, complex;
   wave waves[WAVES];
   int64_t cells;
@@ -158,7 +158,7 @@ static void test_waves(void **state) {
       for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) {
         const int64_t *n = sizes[i];
         fixture f = {
-            .grid = {3, {n[0], n[1], n[2]}, {two_pi, two_pi, two_pi}, {FFT_PERIODIC, FFT_PERIODIC, FFT_PERIODIC}},
+            .grid = {3, {n[0], n[1], n[2]}, {two_pi, two_pi, two_pi}, {GRID_PERIODIC, GRID_PERIODIC, GRID_PERIODIC}},
             .single = kind % 2,
             .complex = kind / 2,
             .waves = {{{0, 2, 3}, 0.5, 0.1},

@@ -186,16 +186,16 @@ static void test_resolution(void **state) {
 
 /* ---- two passes ---- */
 
-/* Three steps from a rough field; on the host. */
-static float *three_steps(const diffusion_ops *ops, const diffusion_parameters *p, const float *first, const char *name,
+/* Three steps from a rough field, by a way or (NULL) by the one that a run takes, which has this name; on the host. */
+static float *three_steps(const diffusion_way *way, const diffusion_parameters *p, const float *first, const char *name,
                           double *mean) {
-  const sim_setup setup = {.backend = &sim_backend_cuda, .isa = sim_isa_best(), .threads = 2, .folder = ""};
+  const diffusion_ops *ops = &diffusion_ops_cuda;
   const diffusion_method *method = &diffusion_methods[p->integrate.scheme];
   const bool strang = p->integrate.scheme == DIFFUSION_STRANG;
   const double h = diffusion_dt(&p->integrate);
   diffusion_work *work;
   diffusion_statistics statistics;
-  must(ops->create(p, &setup, &work), "create");
+  must(diffusion_cuda_create(p, way, &work), "create");
   if (strcmp(ops->name(work), name) != 0) fail_msg("%s: by %s, not %s", current, ops->name(work), name);
   const sim_buffer *real = ops->real(work);
   const size_t bytes = sim_buffer_bytes(real);
@@ -205,10 +205,10 @@ static float *three_steps(const diffusion_ops *ops, const diffusion_parameters *
   for (int i = 0; i < 3; i++) {
     for (int stage = 0; stage < method->stages; stage++)
       must(ops->stage(work, stage,
-                      &(diffusion_moment){
-                          .t = (i + method->at[stage]) * h, .h = h, .times = strang && i > 0 ? 2 : 1, .step = i}),
+                      &(diffusion_step_context){
+                          .t = (i + method->at[stage]) * h, .h = h, .substeps = strang && i > 0 ? 2 : 1, .step = i}),
            "stage");
-    must(ops->show(work, strang ? &(diffusion_moment){.t = i * h, .h = h, .times = 1} : NULL), "show");
+    must(ops->show(work, strang ? &(diffusion_step_context){.t = i * h, .h = h, .substeps = 1} : NULL), "show");
   }
   must(ops->measure(work, 0, 1, &statistics), "measure");
   *mean = statistics.mean;
@@ -217,9 +217,9 @@ static float *three_steps(const diffusion_ops *ops, const diffusion_parameters *
   return out;
 }
 
-/* Three steps by cuFFT and, twice, by the form `name`, from a rough field; frees p. */
-static void compare_forms(diffusion_parameters *p, const char *name) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+/* Three steps by cuFFT and, twice, by the way `name`, from a rough field; frees p. */
+static void compare_ways(diffusion_parameters *p, const char *name) {
+  const grid_shape grid = diffusion_grid_of(p);
   const int64_t count = grid.n[0] * grid.n[1] * grid.n[2] * (int64_t)p->fields.count;
   float *first = malloc((size_t)count * sizeof *first);
   for (int64_t i = 0; i < count; i++) {
@@ -227,9 +227,9 @@ static void compare_forms(diffusion_parameters *p, const char *name) {
     first[i] = (float)((word ^ word >> 15) * 2246822519u >> 8) * 0x1p-23f - 1;
   }
   double means[3];
-  float *by_cufft = three_steps(&diffusion_ops_cufft, p, first, "cuFFT", &means[0]);
-  float *fused = three_steps(&diffusion_ops_cuda, p, first, name, &means[1]);
-  float *again = three_steps(&diffusion_ops_cuda, p, first, name, &means[2]);
+  float *by_cufft = three_steps(&diffusion_way_general, p, first, "cuFFT", &means[0]);
+  float *fused = three_steps(NULL, p, first, name, &means[1]);
+  float *again = three_steps(NULL, p, first, name, &means[2]);
   if (memcmp(fused, again, (size_t)count * sizeof *fused) != 0 || means[1] != means[2])
     fail_msg("%s: other bits the second time", current);
   for (int64_t i = 0; i < count; i++)
@@ -276,7 +276,7 @@ static void compare_fused(size_t first_case, size_t end) {
              sizes, sides, boundaries[kind[0]], boundaries[kind[1]], n[2] ? boundaries[kind[2]] : "as others",
              n[2] ? 3 : 1, two ? ", { name = 'v', D = 2e-4 }" : "", two ? "v," : "", two ? "- v, u*v - 0.1*v" : "",
              cases[c].scheme, cases[c].dealias);
-    compare_forms(parameters_of(text), cases[c].name);
+    compare_ways(parameters_of(text), cases[c].name);
   }
 }
 
@@ -316,7 +316,7 @@ static void test_flat(void **state) {
              "fields = {%s}, rates = function(%s x, y, z, t) return %s end,\n"
              "integrate = { scheme = '%s', dt = 0.02, t_end = 0.1, dealias = %s } }",
              cases[c].n[0], cases[c].n[1], fields, inputs, results, cases[c].scheme, cases[c].dealias);
-    compare_forms(parameters_of(text), "two passes a stage");
+    compare_ways(parameters_of(text), "two passes a stage");
   }
 }
 

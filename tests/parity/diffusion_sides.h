@@ -50,7 +50,7 @@ static double number(const void *values, bool single, int64_t i) {
 
 /* Greatest difference of all fields, and of their statistics. */
 static void expect_near(system_run *a, system_run *b, const diffusion_parameters *p, double bound) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const int64_t cells = grid.n[0] * grid.n[1] * grid.n[2];
   const bool single = diffusion_single(p);
   double rows[2][(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS];

@@ -3,15 +3,18 @@
 #   format    C sources are as clang-format 14 leaves them (--fix: rewrites them)
 #   includes  cli -> lua, kernels, io -> engine; no foreign type in an engine header; viz knows files alone
 #   symbols   what a library exports carries its folder's prefix (needs --build)
+#   headers   every .h and .cuh compiles alone (needs --build; .cuh where that has GPU code); fragments are .inc
 #   cuda      every .cu says once whether multiply-adds are contracted (needs --build)
 #   library   no exit, abort or print in engine, lua, io and kernels
 #   numerics  nothing that lets the compiler or OpenMP choose an order of summation (bench/ may: it has others' ways)
+#   columns   lines of CMake within 120 columns
 #   blanks    no trailing blanks, a newline at the end
 #   words     no notes to do something later
 #   shell     shell scripts parse
 set -euo pipefail
 
-root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+tools=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd -- "$tools/../.." && pwd)
 build=
 fix=false
 rules=()
@@ -24,7 +27,7 @@ while (($#)); do
   esac
   shift
 done
-if ((${#rules[@]} == 0)); then rules=(format includes symbols cuda library numerics blanks words shell); fi
+if ((${#rules[@]} == 0)); then rules=(format includes symbols headers cuda library numerics columns blanks words shell); fi
 
 cd -- "$root"
 scratch=$(mktemp -d)
@@ -84,7 +87,7 @@ rule_format() {
     elif ! "$tool" --style=file "$file" | cmp -s - "$file"; then
       fault format "$file: $("$tool" --style=file "$file" | diff "$file" - | grep -c '^[<>]') lines differ: ./dev format"
     fi
-  done < <(files '*.c' '*.h' '*.cu' '*.cuh')
+  done < <(files '*.c' '*.h' '*.inc' '*.cu' '*.cuh')
 }
 
 # refuse FOLDERS PATTERN REASON: files of these folders include nothing that matches.
@@ -148,6 +151,18 @@ rule_symbols() {
   ((seen)) || fault symbols "no library in $build"
 }
 
+rule_headers() {
+  if [ -z "$build" ] || [ ! -f "$build/compile_commands.json" ]; then
+    note headers "skipped: no --build folder"
+    return
+  fi
+  local header
+  local -a headers
+  readarray -t headers < <(files '*.h' '*.cuh')
+  python3 "$tools/headers.py" . "$build" "${headers[@]}" >"$scratch/headers" || fault headers "headers.py failed"
+  while IFS= read -r header; do fault headers "$header"; done <"$scratch/headers"
+}
+
 # The optimiser's default is to contract.
 rule_cuda() {
   if [ -z "$build" ] || [ ! -f "$build/compile_commands.json" ]; then
@@ -170,6 +185,10 @@ rule_numerics() {
   files CMakeLists.txt '*.cmake' CMakePresets.json '*.c' '*.h' '*.cu' '*.cuh' | grep -v '^bench/' |
     matches numerics "the order of a sum is ours to choose" \
       'f(ast|unsafe|associative|reciprocal)-math|-Ofast|-use_fast_math|#[[:space:]]*pragma[[:space:]]+omp.*reduction[[:space:]]*\('
+}
+
+rule_columns() {
+  files CMakeLists.txt '*.cmake' | matches columns "longer than 120 columns" '^.{121}'
 }
 
 rule_blanks() {

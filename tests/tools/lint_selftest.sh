@@ -74,6 +74,14 @@ for pair in 'engine helper' 'lua sim_helper' 'io sim_helper' 'cli io_helper' 'mo
   compile "${pair% *}" "${pair#* }"
   sees symbols "exports ${pair#* }"
 done
+printf '[{"directory": "%s", "file": "%s/engine/x.c", "command": "cc -I%s -c engine/x.c -o x.o"}]' "$tree" "$tree" "$tree" \
+  >"$tree/build/compile_commands.json"
+printf 'sim_missing sim_x(void);\n' >"$tree/engine/x.h"
+sees headers engine/x.h
+
+printf 'set(x %0130d)\n' 1 >"$tree/CMakeLists.txt"
+sees columns CMakeLists.txt:1
+
 rm "$tree"/build/*.a
 sees symbols "no library"
 

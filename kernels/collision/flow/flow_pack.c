@@ -112,7 +112,7 @@ static void free_acceleration(const collision_run *run, const double x[3], doubl
   const double *a[3];
   memcpy(out, run->options.gravity, sizeof run->options.gravity);
   if (run->flow->fields == NULL) return;
-  collision_fields_places(run->flow->fields, place);
+  collision_fields_positions(run->flow->fields, place);
   for (int c = 0; c < 3; c++) place[c][0] = x[c];
   collision_fields_external(run->flow->fields, place, 1, t, a);
   for (int c = 0; c < 3; c++) out[c] += a[c][0];

@@ -1,14 +1,22 @@
-/* Planes and discs that grains pass. */
+/* Planes and discs that grains pass. C, nvcc and NVRTC compile this text. */
 #ifndef COLLISION_GATE_H
 #define COLLISION_GATE_H
 
-#include "kernels/collision/general/physics.h"
+#include "kernels/collision/walls/shapes.h"
+
+#include <math.h>
+
+#ifdef __CUDACC__
+#define GATE_INLINE static __device__ __forceinline__
+#else
+#define GATE_INLINE static inline __attribute__((always_inline))
+#endif
 
 /* 1 where a grain on its way has passed the gate along its normal, -1 against it, else 0. Along a periodic side the
  * image of the gate that is nearest to `to` counts. Which side a place is on depends on that place alone, so one step
  * begins where the last one ended and no grain is counted twice, however places are rounded. */
-COLLISION_INLINE int gate_passed(const collision_gate *gate, const double from[3], const double to[3],
-                                 const double size[3], const bool periodic[3]) {
+GATE_INLINE int gate_passed(const collision_gate *gate, const double from[3], const double to[3], const double size[3],
+                            const bool periodic[3]) {
   double d[3], before = 0, after = 0, square = 0;
   for (int c = 0; c < 3; c++) {
     double e = from[c] - gate->point[c];

@@ -18,10 +18,10 @@ struct collision_fields {
   bool downhill; /* the program gives the gradient of a potential */
   int threads;
   size_t scratch, stride;
-  char *room; /* [threads]: scratch, then COLUMNS of a block */
+  char *room; /* [threads]: scratch memory, then COLUMNS columns of a block */
 };
 
-/* Of Gauss and Legendre on 0 ... 1. */
+/* Nodes and weights of Gauss-Legendre quadrature on 0 ... 1. */
 static const double node[NODES] = {0.01985507175123188, 0.10166676129318664, 0.2372337950418355, 0.4082826787521751,
                                    0.5917173212478249,  0.7627662049581645,  0.8983332387068134, 0.9801449282487681};
 static const double weight[NODES] = {0.05061426814518813, 0.11119051722668723, 0.15685332293894363,
@@ -89,7 +89,8 @@ sim_status collision_fields_check(const collision_options *options, double radiu
   return status;
 }
 
-/* What is not finite is for collision_fields_check. `smaller`: of the two radii. */
+/* Takes *least to a shorter contact. smaller: of the two radii. Forces that are not finite are left to
+ * collision_fields_check. */
 static void shorten(collision_fields *f, double radius, double mass, double smaller, collision_own_contact *least) {
   enum { DEPTHS = 8 };
   double before = 0, shallow = 0;
@@ -101,7 +102,7 @@ static void shorten(collision_fields *f, double radius, double mass, double smal
     double time = w > 0 ? COLLISION_PI / w : INFINITY;
     shallow = overlap;
     before = still;
-    for (int side = -1; side <= 1 && speed > 0; side += 2) { /* at the speed of a contact as deep as this */
+    for (int side = -1; side <= 1 && speed > 0; side += 2) { /* at the greatest speed of a contact as deep as this */
       collision_fields_law(f, overlap, side * speed, radius, mass, &force, &still, NULL);
       const double g = fabs(force - still) / speed;
       if (g > 0) time = fmin(time, 10 * mass / (3 * g));
@@ -150,7 +151,7 @@ static double *column(const collision_fields *f, int k) {
 
 static void *scratch(const collision_fields *f) { return f->room + (size_t)thread_number() * f->stride; }
 
-void collision_fields_places(collision_fields *f, double *x[3]) {
+void collision_fields_positions(collision_fields *f, double *x[3]) {
   for (int c = 0; c < 3; c++) x[c] = column(f, c);
 }
 
@@ -178,9 +179,9 @@ bool collision_fields_potential(collision_fields *f, double *const x[3], int cou
 }
 
 void collision_fields_law(collision_fields *f, double overlap, double rate, double radius, double mass, double *force,
-                          double *still, double *held) {
+                          double *still, double *energy) {
   double in[4][NODES + 2], out[NODES + 2];
-  const int count = held != NULL ? NODES + 2 : 2;
+  const int count = energy != NULL ? NODES + 2 : 2;
   for (int k = 0; k < count; k++) {
     in[0][k] = k < 2 ? overlap : overlap * node[k - 2];
     in[1][k] = k == 0 ? rate : 0;
@@ -192,7 +193,7 @@ void collision_fields_law(collision_fields *f, double overlap, double rate, doub
   sim_expr_program_run(f->law, (size_t)count, inputs, outputs, scratch(f));
   *force = out[0];
   *still = out[1];
-  if (held == NULL) return;
-  *held = 0;
-  for (int k = 0; k < NODES; k++) *held += weight[k] * overlap * out[k + 2];
+  if (energy == NULL) return;
+  *energy = 0;
+  for (int k = 0; k < NODES; k++) *energy += weight[k] * overlap * out[k + 2];
 }

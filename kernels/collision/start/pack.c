@@ -1,6 +1,6 @@
 /* Puts spheres at random without overlap: thrown with smaller radii, then pushed apart and grown in turn. */
 typedef double real;
-#include "kernels/collision/general/search_real.h"
+#include "kernels/collision/general/cpu/search.inc"
 
 #include "engine/run/startup.h"
 
@@ -15,7 +15,7 @@ typedef struct packing {
   const bool *loose;
   double *const *low, *const *high;
   collision_search search;
-  place *place, *sorted; /* [n] by id, and in the order of cells */
+  position_radius *place, *sorted; /* [n] by id, and in the order of cells */
   uint32_t *id;
   double margin;           /* of the distance, beyond touching: what pushing aims at */
   double *force[3], *deep; /* [n] by place in cells' order: what pushes it, its deepest overlap over its radius */
@@ -32,7 +32,7 @@ static sim_status list(packing *k) {
   return list_neighbours(&k->search, k->sorted, k->id);
 }
 
-static void push_walls(const packing *k, const place *p, double radius, double force[3], double *deep) {
+static void push_walls(const packing *k, const position_radius *p, double radius, double force[3], double *deep) {
   for (int b = 0; b < k->o->walls; b++) {
     const double aim = radius * (1 + k->margin);
     const collision_pose pose = collision_wall_pose(&k->o->wall[b], 0);
@@ -45,17 +45,17 @@ static void push_walls(const packing *k, const place *p, double radius, double f
 }
 
 /* The force on each of the loose grains, a spring of stiffness 1 between two of them, and how deep it is in others. */
-static void push(packing *k, double scale, const image *box) {
+static void push(packing *k, double scale, const periodic_box *box) {
 #pragma omp parallel for schedule(dynamic, 1024) num_threads(k->o->threads) if (k->g->n > 4096)
   for (int64_t i = 0; i < k->g->n; i++) {
-    const place p = k->sorted[i];
+    const position_radius p = k->sorted[i];
     double go[3] = {0}, deep = 0;
     const bool loose = k->loose[k->id[i]];
     for (int64_t e = k->search.first[i]; e < k->search.first[i + 1]; e++) {
       const uint32_t j = k->search.neighbour[e];
-      const place q = k->sorted[j];
+      const position_radius q = k->sorted[j];
       double d[3];
-      (void)apart(box, &p, &q, d);
+      (void)minimum_image(box, &p, &q, d);
       const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
       const double want = scale * (p.r + q.r), aim = want * (1 + k->margin);
       if (square >= aim * aim) continue;
@@ -83,7 +83,7 @@ static const descent rest = {.dt = 0.3, .mixed = 0.1};
 /* One step of FIRE, after Bitzek, Koskinen, Gaehler, Moseler and Gumbsch (2006), Phys. Rev. Lett. 97, 170201, with
    their numbers; a step of 0.6 is stable, as a grain with twelve others has a frequency below 2.5. No grain goes
    further than 0.3 of its radius. Returns the longest way that one has gone. */
-static double advance(packing *k, const image *box, descent *f) {
+static double advance(packing *k, const periodic_box *box, descent *f) {
   double power = 0, forces = 0, speeds = 0, most = 0;
   for (int64_t i = 0; i < k->g->n; i++)
     for (int c = 0; c < 3; c++) {
@@ -100,7 +100,7 @@ static double advance(packing *k, const image *box, descent *f) {
   for (int64_t i = 0; i < k->g->n; i++) {
     const uint32_t id = k->id[i];
     if (!k->loose[id]) continue;
-    place *p = &k->sorted[i];
+    position_radius *p = &k->sorted[i];
     double way[3], size = 0;
     for (int c = 0; c < 3; c++) {
       k->velocity[c][id] = kept * k->velocity[c][id] + turned * k->force[c][i];
@@ -129,7 +129,7 @@ static double deepest_of(const packing *k, int64_t *at) {
 }
 
 static sim_status relax(packing *k) {
-  const image box = image_of(&k->search);
+  const periodic_box box = periodic_box_of(&k->search);
   descent fire = rest;
   double scale = 0.6, moved = INFINITY, deepest = 0;
   int stuck = 0;
@@ -182,7 +182,7 @@ sim_status collision_pack(const collision_options *options, collision_grains *g,
   }
   sim_status status = made ? SIM_OK : sim_no_memory("the places of %zu grains", n);
   for (size_t i = 0; i < n && made; i++)
-    k.place[i] = (place){{g->position[0][i], g->position[1][i], g->position[2][i]}, g->radius[i]};
+    k.place[i] = (position_radius){{g->position[0][i], g->position[1][i], g->position[2][i]}, g->radius[i]};
   if (made) status = relax(&k);
   for (size_t i = 0; i < n && status == SIM_OK; i++)
     for (int c = 0; c < 3; c++) g->position[c][k.id[i]] = k.sorted[i].x[c];

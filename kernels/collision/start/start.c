@@ -289,7 +289,7 @@ sim_status collision_create_work(collision_run *run, double t) {
                                  .velocity = a[COLLISION_VELOCITY].data,
                                  .spin = a[COLLISION_SPIN].data,
                                  .acceleration = a[COLLISION_ACCELERATION].data,
-                                 .twirl = a[COLLISION_TWIRL].data,
+                                 .angular_acceleration = a[COLLISION_TWIRL].data,
                                  .material = a[COLLISION_MATERIAL].data,
                                  .collisions = a[COLLISION_COLLISIONS].data,
                                  .dissipated = a[COLLISION_DISSIPATED].data,

@@ -1,7 +1,8 @@
 #include "kernels/diffusion/cpu/coupled.h"
 
-#include "kernels/diffusion/modes.cuh"
+#include "kernels/diffusion/cpu/matrix.h"
 #include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/modes.cuh"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static int64_t entries_of(const diffusion_spectral *s) {
 }
 
 double diffusion_coupled_bytes(const diffusion_parameters *p, int slots) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const bool complex = diffusion_unfolded(p), single = diffusion_single(p);
   const double fields = (double)p->fields.count, each = single ? sizeof(float) : sizeof(double);
   /* as of one table of a field, whose entries are alike or complex */
@@ -61,7 +62,7 @@ void diffusion_coupled_destroy(diffusion_coupled **coupled) {
   *coupled = NULL;
 }
 
-static void put(void *numbers, bool single, size_t i, double value) {
+static void store_number(void *numbers, bool single, size_t i, double value) {
   if (single)
     ((float *)numbers)[i] = (float)value;
   else
@@ -69,7 +70,8 @@ static void put(void *numbers, bool single, size_t i, double value) {
 }
 
 /* Number at which the matrix of a table begins; the next one of it is a group further on. */
-static size_t place(const diffusion_coupled *c, int slot, int table, int64_t middle, int64_t back, int64_t entry) {
+static size_t matrix_begin(const diffusion_coupled *c, int slot, int table, int64_t middle, int64_t back,
+                           int64_t entry) {
   const size_t group = (size_t)c->s->group, lane = (size_t)entry % group;
   const size_t at = (size_t)(((table * c->middles + middle) * c->backs + back) * c->entries + entry) - lane;
   return (size_t)slot * c->slot + at * c->one + lane;
@@ -96,7 +98,7 @@ static void matrices_at(const diffusion_coupled *c, const diffusion_filling *of,
   for (int t = 0; t < c->tables; t++) out[t] = a;
   if (!diffusion_filling_keeps(&of[0], mode)) return;
   for (int i = 0; i < n; i++) {
-    const diffusion_species *s = of[i].species;
+    const diffusion_field *s = of[i].species;
     double own[2], weighted = 0;
     diffusion_filling_linear(&of[i], k, mode, own);
     for (int axis = 0; axis < 3; axis++) weighted += s->axes[axis] * k[axis] * k[axis];
@@ -141,7 +143,7 @@ static void fill_row(const diffusion_coupled *c, const diffusion_filling *of, in
     const bool paired = is_last(s, e / s->group); /* then the row is a group of positions along y */
     const int64_t position = middle * s->group + e % s->group;
     if (paired ? position >= s->middle : e >= stored) continue;
-    int64_t mode[3] = {s->grid.kind[X] == FFT_SINE ? n - e : e, 0, 0};
+    int64_t mode[3] = {s->grid.boundary[X] == GRID_FIXED ? n - e : e, 0, 0};
     double k[3] = {0};
     if (s->grid.rank == 3) mode[Y] = mode_of(s, Y, middle, c->complex);
     if (paired) {
@@ -153,13 +155,13 @@ static void fill_row(const diffusion_coupled *c, const diffusion_filling *of, in
     for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wavenumber(&s->grid, axis, mode[axis]);
     matrices_at(c, of, k, mode, out);
     for (int t = 0; t < c->tables; t++) {
-      size_t at = place(c, slot, t, middle, back, e);
+      size_t at = matrix_begin(c, slot, t, middle, back, e);
       for (int i = 0; i < c->fields; i++)
         for (int j = 0; j < c->fields; j++) {
-          put(c->numbers, s->single, at, out[t].re[i][j]);
+          store_number(c->numbers, s->single, at, out[t].re[i][j]);
           at += (size_t)s->group;
           if (!c->complex) continue;
-          put(c->numbers, s->single, at, out[t].im[i][j]);
+          store_number(c->numbers, s->single, at, out[t].im[i][j]);
           at += (size_t)s->group;
         }
     }
@@ -270,7 +272,7 @@ void diffusion_coupled_apply(const diffusion_coupled *c, int slot, const diffusi
     const int64_t entries = c->entries - (s->row_points - columns_in_row(s, middle)) * G;
     for (int64_t e = 0; e < entries; e += G) {
       size_t at[DIFFUSION_TABLES];
-      for (int t = 0; t < c->tables; t++) at[t] = place(c, slot, t, is_last(s, e / G) ? middle / G : m, b, e);
+      for (int t = 0; t < c->tables; t++) at[t] = matrix_begin(c, slot, t, is_last(s, e / G) ? middle / G : m, b, e);
       const size_t re = first + (size_t)(two ? e : 2 * e);
       sum_up(c, stage, arrays, (const size_t[]){re, re + (size_t)G}, two ? 1 : 2, at);
     }

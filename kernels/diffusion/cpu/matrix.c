@@ -1,4 +1,4 @@
-#include "kernels/diffusion/cpu/coupled.h"
+#include "kernels/diffusion/cpu/matrix.h"
 
 #include <math.h>
 #include <string.h>

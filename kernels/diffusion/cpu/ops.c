@@ -13,7 +13,7 @@
 
 struct diffusion_work {
   const diffusion_parameters *p;
-  diffusion_grid grid;
+  grid_shape grid;
   diffusion_spectral *spectral;
   diffusion_rates *rates;
   diffusion_method method;
@@ -31,7 +31,7 @@ struct diffusion_work {
 };
 
 static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const diffusion_method *method = diffusion_method_of(p);
   const double fields = (double)p->fields.count, number = diffusion_single(p) ? sizeof(float) : sizeof(double);
   const double array = fields * number * diffusion_field_numbers(&grid, diffusion_single(p));
@@ -79,7 +79,8 @@ static void each_field(const diffusion_work *w, const sim_buffer *buffer, void *
   for (int f = 0; f < w->fields; f++) out[f] = part(buffer, f);
 }
 
-static sim_status take(const diffusion_work *w, const sim_setup *setup, int count, double numbers, sim_buffer *out) {
+static sim_status create_array(const diffusion_work *w, const sim_setup *setup, int count, double numbers,
+                               sim_buffer *out) {
   if (numbers * count > 0x1p60) return sim_fail(SIM_ERR_NO_MEMORY, "the grid is too large");
   return sim_buffer_create(setup->backend, w->single ? SIM_F32 : SIM_F64, 2, (int64_t[]){count, (int64_t)numbers}, out);
 }
@@ -89,18 +90,20 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
   const bool unfolded = diffusion_unfolded(w->p);
   const int slots = diffusion_adaptive(w->p) ? DIFFUSION_SLOTS : 1;
   for (int a = 0; a <= w->method.arrays; a++)
-    SIM_TRY(take(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[a]));
+    SIM_TRY(create_array(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[a]));
   if (diffusion_fluctuates(w->p))
-    SIM_TRY(take(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[DIFFUSION_NOISE]));
+    SIM_TRY(
+        create_array(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[DIFFUSION_NOISE]));
   if (diffusion_crossed(w->p)) {
     SIM_TRY(diffusion_coupled_create(w->p, w->spectral, slots, &w->coupled));
-    SIM_TRY(take(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->column));
+    SIM_TRY(create_array(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->column));
   }
   for (int t = 0; t < w->method.tables && !w->coupled; t++)
-    SIM_TRY(take(w, setup, w->fields * slots, diffusion_table_numbers(&w->grid, w->single, unfolded), &w->table[t]));
-  SIM_TRY(take(w, setup, w->fields, (double)w->cells, &w->real));
+    SIM_TRY(create_array(w, setup, w->fields * slots, diffusion_table_numbers(&w->grid, w->single, unfolded),
+                         &w->table[t]));
+  SIM_TRY(create_array(w, setup, w->fields, (double)w->cells, &w->real));
   if (gradients > 0) {
-    SIM_TRY(take(w, setup, gradients, diffusion_field_numbers(&w->grid, w->single), &w->gradients));
+    SIM_TRY(create_array(w, setup, gradients, diffusion_field_numbers(&w->grid, w->single), &w->gradients));
     for (int g = 0; g < gradients; g++) w->arrays.gradient[g] = part(&w->gradients, g);
   }
   w->partial = calloc(sim_reduce_blocks((size_t)w->cells), sizeof(double));
@@ -139,7 +142,7 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   w->fields = (int)p->fields.count;
   w->single = diffusion_single(p);
   w->threads = setup->threads;
-  w->cells = w->grid.n[0] * w->grid.n[1] * w->grid.n[2];
+  w->cells = grid_cells(&w->grid);
   w->method = diffusion_method_with(p, diffusion_scale(&w->grid));
   const diffusion_gradients gradients = diffusion_gradients_of(p);
   sim_status status =
@@ -212,12 +215,12 @@ static void make_noise(diffusion_work *w, int64_t step) {
   diffusion_columns(w->spectral, &forward, &arrays);
 }
 
-static sim_status stage(diffusion_work *w, int index, const diffusion_moment *moment) {
+static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   void *mixed[4 * DIFFUSION_FIELDS];
   each_field(w, &w->array[0], mixed);
   memcpy(mixed + w->fields, w->arrays.gradient, sizeof w->arrays.gradient);
-  if (index == w->method.stages - 1 && w->array[DIFFUSION_NOISE].data && !w->norm) make_noise(w, moment->step);
-  diffusion_rates_set(w->rates, moment);
+  if (index == w->method.stages - 1 && w->array[DIFFUSION_NOISE].data && !w->norm) make_noise(w, context->step);
+  diffusion_rates_set(w->rates, context);
   if (w->method.stage[index].forward) diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
   if (w->coupled)
     sum_coupled(w, &w->method.stage[index]);
@@ -235,7 +238,7 @@ static sim_status jump(diffusion_work *w, double t) {
   return SIM_OK;
 }
 
-static sim_status show(diffusion_work *w, const diffusion_moment *half) {
+static sim_status show(diffusion_work *w, const diffusion_step_context *half) {
   void *mixed[DIFFUSION_FIELDS], *fields[DIFFUSION_FIELDS];
   each_field(w, &w->array[0], mixed);
   each_field(w, &w->real, fields);

@@ -6,34 +6,34 @@
 
 static int64_t odd(int64_t n) { return n | 1; }
 
-static fft_packing packing_of(const diffusion_grid *grid) {
-  if (grid->kind[X] == FFT_PERIODIC) return FFT_HALF;
+static fft_packing packing_of(const grid_shape *grid) {
+  if (grid->boundary[X] == GRID_PERIODIC) return FFT_HALF;
   for (int axis = 1; axis < grid->rank; axis++)
-    if (grid->kind[axis] == FFT_PERIODIC) return FFT_REAL;
+    if (grid->boundary[axis] == GRID_PERIODIC) return FFT_REAL;
   return FFT_TWO_REAL;
 }
 
 /* Where that spares a point of each row. */
-static bool is_paired(const diffusion_grid *grid, bool single) {
-  return grid->rank == 3 && packing_of(grid) == FFT_HALF && grid->kind[Y] == FFT_PERIODIC && grid->apart != Y &&
-         grid->n[X] % (2 * fft_group(single)) == 0;
+static bool is_paired(const grid_shape *grid, bool single) {
+  return grid->rank == 3 && packing_of(grid) == FFT_HALF && grid->boundary[Y] == GRID_PERIODIC &&
+         grid->member_axis != Y && grid->n[X] % (2 * fft_group(single)) == 0;
 }
 
-static int64_t row_stride(const diffusion_grid *grid, bool single) {
+static int64_t row_stride(const grid_shape *grid, bool single) {
   return odd(fft_row_points(grid->n[X], packing_of(grid), single));
 }
 
-double diffusion_field_numbers(const diffusion_grid *grid, bool single) {
+double diffusion_field_numbers(const grid_shape *grid, bool single) {
   const double row = (double)row_stride(grid, single) * 2 * fft_group(single);
   return grid->rank == 3 ? ((double)grid->n[Y] * row + 2 * fft_group(single)) * (double)grid->n[Z]
                          : (double)grid->n[Y] * row;
 }
 
-static int64_t slot_count(const diffusion_grid *grid, int axis, bool complex) {
-  return grid->kind[axis] == FFT_PERIODIC && !complex ? grid->n[axis] / 2 + 1 : grid->n[axis];
+static int64_t slot_count(const grid_shape *grid, int axis, bool complex) {
+  return grid->boundary[axis] == GRID_PERIODIC && !complex ? grid->n[axis] / 2 + 1 : grid->n[axis];
 }
 
-double diffusion_table_numbers(const diffusion_grid *grid, bool single, bool complex) {
+double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex) {
   const fft_packing packing = packing_of(grid);
   const double lanes = fft_group(single) * (complex || packing == FFT_TWO_REAL ? 2 : 1);
   double numbers = lanes * (double)fft_row_points(grid->n[X], packing, single);
@@ -41,37 +41,44 @@ double diffusion_table_numbers(const diffusion_grid *grid, bool single, bool com
   return numbers;
 }
 
-double diffusion_scale(const diffusion_grid *grid) {
+double diffusion_scale(const grid_shape *grid) {
   double scale = packing_of(grid) == FFT_HALF ? 0.5 : 1;
   for (int axis = 0; axis < grid->rank; axis++)
-    if (axis == 0 || axis != grid->apart) scale /= (double)grid->n[axis];
+    if (!grid_is_member_axis(grid, axis)) scale /= (double)grid->n[axis];
   return scale;
 }
 
 static double round_up(double bytes) { return ceil(bytes / 64) * 64; }
 
-static double work_size(const diffusion_grid *grid) {
+static double work_size(const grid_shape *grid) {
   double most = 0;
   for (int axis = 0; axis < grid->rank; axis++) most = fmax(most, fft_work_size(grid->n[axis]));
   return most + 64;
 }
-static double column_size(const diffusion_grid *grid) {
+static double column_size(const grid_shape *grid) {
   double most = 0;
   for (int axis = 0; axis < grid->rank; axis++) most = fmax(most, (double)grid->n[axis]);
   return most * 128 + 64;
 }
-static double plane_size(const diffusion_grid *grid, bool single) {
+static double plane_size(const grid_shape *grid, bool single) {
   return grid->rank == 3 ? (double)(row_stride(grid, single) * grid->n[Y]) * 128 : 0;
 }
-static double thread_size(const diffusion_grid *grid, int fields, int inputs, bool single) {
+static double thread_size(const grid_shape *grid, int fields, int inputs, bool single) {
   return round_up((fields + inputs) * round_up(column_size(grid)) + round_up(work_size(grid)) +
                   fields * plane_size(grid, single));
 }
 
-double diffusion_spectral_bytes(const diffusion_grid *grid, int fields, int gradients, bool single, int threads) {
+static fft_kind transform_of(const grid_shape *grid, int axis) {
+  static const fft_kind kinds[] = {
+      [GRID_PERIODIC] = FFT_PERIODIC, [GRID_NO_FLUX] = FFT_COSINE, [GRID_FIXED] = FFT_SINE};
+  _Static_assert((int)GRID_AXIS_MAX <= (int)FFT_LENGTH_MAX, "axes have transforms");
+  return kinds[grid->boundary[axis]];
+}
+
+double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, bool single, int threads) {
   double bytes = threads * thread_size(grid, fields, fields + gradients, single);
   for (int axis = 0; axis < grid->rank; axis++)
-    bytes += fft_plan_bytes(grid->n[axis], grid->kind[axis], single) + 12.0 * (double)grid->n[axis];
+    bytes += fft_plan_bytes(grid->n[axis], transform_of(grid, axis), single) + 12.0 * (double)grid->n[axis];
   return bytes;
 }
 
@@ -116,14 +123,14 @@ static bool make_slots(diffusion_spectral *s) {
     if (!s->slot[i]) return false;
     for (int64_t p = 0; p < n; p++) {
       const int32_t k = order[p];
-      s->slot[i][p] =
-          s->grid.kind[axis] == FFT_PERIODIC ? (2 * k > n ? (int32_t)n - k : k) : k - (s->grid.kind[axis] == FFT_SINE);
+      s->slot[i][p] = s->grid.boundary[axis] == GRID_PERIODIC ? (2 * k > n ? (int32_t)n - k : k)
+                                                              : k - (s->grid.boundary[axis] == GRID_FIXED);
     }
   }
   return true;
 }
 
-sim_status diffusion_spectral_create(const diffusion_grid *grid, int fields, const diffusion_gradients *gradients,
+sim_status diffusion_spectral_create(const grid_shape *grid, int fields, const diffusion_gradients *gradients,
                                      bool single, sim_isa isa, int threads, diffusion_spectral **out) {
   diffusion_spectral *s = calloc(1, sizeof *s);
   *out = s;
@@ -149,8 +156,8 @@ sim_status diffusion_spectral_create(const diffusion_grid *grid, int fields, con
   s->thread_bytes = (size_t)thread_size(grid, fields, s->inputs, single);
   sim_status status = SIM_OK;
   for (int axis = 0; status == SIM_OK && axis < grid->rank; axis++)
-    if (axis == 0 || axis != grid->apart)
-      status = fft_plan_create(grid->n[axis], grid->kind[axis], single, isa, &s->plan[axis]);
+    if (!grid_is_member_axis(grid, axis))
+      status = fft_plan_create(grid->n[axis], transform_of(grid, axis), single, isa, &s->plan[axis]);
   if (status == SIM_OK) {
     s->memory = aligned_alloc(64, (size_t)threads * s->thread_bytes);
     if (!s->memory || !make_slots(s) || (s->paired && !make_mirror(s)))

@@ -11,17 +11,10 @@
 #define DIFFUSION_SPECTRAL_H
 
 #include "kernels/common/fft/fft.h"
+#include "kernels/common/grid/grid.h"
 #include "kernels/diffusion/cpu/combine.h"
 
 enum { DIFFUSION_FIELDS = 8 };
-
-typedef struct diffusion_grid {
-  int rank;
-  int64_t n[3];     /* x, y, z; 1 beyond the rank */
-  double size[3];   /* cells are size / n wide; values stand at their centres */
-  fft_kind kind[3]; /* boundaries */
-  int apart;        /* y or z: grids beside each other along it, of which none sees the others; 0: there are none */
-} diffusion_grid;
 
 /* Derivatives of fields along periodic axes, which the planes get beside the fields. */
 typedef struct diffusion_gradients {
@@ -33,15 +26,15 @@ typedef struct diffusion_gradients {
 
 typedef struct diffusion_spectral diffusion_spectral;
 
-sim_status diffusion_spectral_create(const diffusion_grid *grid, int fields, const diffusion_gradients *gradients,
+sim_status diffusion_spectral_create(const grid_shape *grid, int fields, const diffusion_gradients *gradients,
                                      bool single, sim_isa isa, int threads, diffusion_spectral **out) SIM_MUST_CHECK;
 void diffusion_spectral_destroy(diffusion_spectral **spectral);
-double diffusion_spectral_bytes(const diffusion_grid *grid, int fields, int gradients, bool single, int threads);
+double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, bool single, int threads);
 
 /* Numbers of one field in memory. */
-double diffusion_field_numbers(const diffusion_grid *grid, bool single);
+double diffusion_field_numbers(const grid_shape *grid, bool single);
 /* Numbers of one table; `complex` ones are not folded at the wavenumber's sign. */
-double diffusion_table_numbers(const diffusion_grid *grid, bool single, bool complex);
+double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex);
 
 /* Pointwise work on a piece of a plane: columns[fields + gradients] of count numbers each, [nx][2G rows], those of
  * fields changed in place, or exchanged with spare[fields] of the same size. `rows` of them are of the grid, the first
@@ -89,6 +82,6 @@ double diffusion_norm_of(const diffusion_norm *norm, const void *coefficients);
 /* Whether numbers are finite to which all of a field adds, after a pass over its columns. */
 bool diffusion_finite(const diffusion_spectral *spectral, const void *field);
 /* The factor that makes a transformed field coefficients, of which the inverse passes make the field again. */
-double diffusion_scale(const diffusion_grid *grid);
+double diffusion_scale(const grid_shape *grid);
 
 #endif

@@ -28,7 +28,7 @@ sim_status diffusion_norm_create(const diffusion_spectral *s, diffusion_norm **o
     if (is_last(s, i / lanes))
       norm->along[i] = 1;
     else if (entry < stored)
-      norm->along[i] = diffusion_weight(s, X, s->grid.kind[X] == FFT_SINE ? n - entry : entry);
+      norm->along[i] = diffusion_weight(s, X, s->grid.boundary[X] == GRID_FIXED ? n - entry : entry);
   }
   return SIM_OK;
 }

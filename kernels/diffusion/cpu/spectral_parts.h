@@ -7,7 +7,7 @@
 enum { X, Y, Z };
 
 struct diffusion_spectral {
-  diffusion_grid grid;
+  grid_shape grid;
   diffusion_gradients gradients;
   int fields, inputs, threads, group; /* inputs: fields and gradients */
   bool single;
@@ -85,10 +85,10 @@ static inline void run_at(const runs *r, int64_t i, int64_t *first, int64_t *end
   *end = *first + r->length < r->pieces ? *first + r->length : r->pieces;
 }
 
-static inline double wavenumber(const diffusion_grid *grid, int axis, int64_t mode) {
+static inline double wavenumber(const grid_shape *grid, int axis, int64_t mode) {
   const double pi = 3.14159265358979323846;
-  if (axis > 0 && axis == grid->apart) return 0;
-  return (grid->kind[axis] == FFT_PERIODIC ? 2 * pi : pi) * (double)mode / grid->size[axis];
+  if (axis > 0 && axis == grid->member_axis) return 0;
+  return (grid->boundary[axis] == GRID_PERIODIC ? 2 * pi : pi) * (double)mode / grid->size[axis];
 }
 
 /* Mode of an entry along an axis; signed where periodic and `complex`. */
@@ -97,18 +97,18 @@ static inline int64_t mode_of(const diffusion_spectral *s, int axis, int64_t ent
   if (axis >= s->grid.rank) return 0;
   if (complex && s->plan[axis]) {
     const int64_t k = fft_order(s->plan[axis])[entry];
-    return s->grid.kind[axis] == FFT_PERIODIC && 2 * k > n ? k - n : k;
+    return s->grid.boundary[axis] == GRID_PERIODIC && 2 * k > n ? k - n : k;
   }
-  return entry + (s->grid.kind[axis] == FFT_SINE);
+  return entry + (s->grid.boundary[axis] == GRID_FIXED);
 }
 
 /* How often a mode counts in the mean of squares: what is stored once for k and -k, and cos^2 and sin^2. */
 static inline double diffusion_weight(const diffusion_spectral *s, int axis, int64_t mode) {
   const int64_t n = s->grid.n[axis];
-  if (axis > 0 && axis == s->grid.apart) return 1 / (double)n; /* the mean over grids */
-  switch (s->grid.kind[axis]) {
-  case FFT_COSINE: return mode == 0 ? 1 : 2;
-  case FFT_SINE: return mode == n ? 1 : 2;
+  if (axis > 0 && axis == s->grid.member_axis) return 1 / (double)n; /* the mean over grids */
+  switch (s->grid.boundary[axis]) {
+  case GRID_NO_FLUX: return mode == 0 ? 1 : 2;
+  case GRID_FIXED: return mode == n ? 1 : 2;
   default: return axis != X || mode == 0 || 2 * mode == n ? 1 : 2;
   }
 }

@@ -23,7 +23,7 @@ void diffusion_tables(diffusion_spectral *s, int tables, void *const *table, boo
     for (int64_t i = 0; i < s->row_points * lanes; i++)
       for (int64_t slot = 0; slot < slots; slot++) {
         double values[DIFFUSION_TABLES][2] = {{0}}, k[3] = {0};
-        int64_t mode[3] = {s->grid.kind[X] == FFT_SINE ? n - i : i, 0, 0};
+        int64_t mode[3] = {s->grid.boundary[X] == GRID_FIXED ? n - i : i, 0, 0};
         if (s->grid.rank == 3) mode[Y] = mode_of(s, Y, row, complex);
         const bool last = is_last(s, i / lanes); /* then the row is a group of positions along y */
         const int64_t position = row * s->group + i % lanes;
@@ -47,7 +47,7 @@ void diffusion_power(const diffusion_spectral *s, const void *coefficients, int 
   const int64_t n = s->grid.n[X], lanes = 2 * s->group, stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
   double least = INFINITY;
   for (int axis = 0; axis < s->grid.rank; axis++)
-    if (axis == 0 || axis != s->grid.apart) least = fmin(least, wavenumber(&s->grid, axis, 1));
+    if (axis == 0 || axis != s->grid.member_axis) least = fmin(least, wavenumber(&s->grid, axis, 1));
   for (int b = 0; b < bins; b++) power[b] = 0;
   for (int64_t back = 0; back < s->back; back++)
     for (int64_t middle = 0; middle < s->middle; middle++) {
@@ -64,7 +64,7 @@ void diffusion_power(const diffusion_spectral *s, const void *coefficients, int 
         const int64_t lane = i % lanes, entry = s->packing == FFT_TWO_REAL ? i : i / lanes * s->group + lane % s->group;
         const bool last = is_last(s, i / lanes);
         if (last ? middle + i % s->group >= s->middle : entry >= stored) continue;
-        const int64_t mode = last ? n / 2 : s->grid.kind[X] == FFT_SINE ? n - entry : entry;
+        const int64_t mode = last ? n / 2 : s->grid.boundary[X] == GRID_FIXED ? n - entry : entry;
         const double k = wavenumber(&s->grid, X, mode);
         const double y = last ? wavenumber(&s->grid, Y, mode_of(s, Y, middle + i % s->group, true)) : 0;
         const double length = sqrt((last ? y * y : squares[Y]) + squares[Z] + k * k) / least;
@@ -81,7 +81,7 @@ double diffusion_row_power(const diffusion_spectral *s, const void *coefficients
   double power = 0;
   for (int64_t i = 0; i < s->row_points * lanes; i++) {
     const int64_t lane = i % lanes, entry = s->packing == FFT_TWO_REAL ? i : i / lanes * s->group + lane % s->group;
-    const int64_t mode = s->grid.kind[X] == FFT_SINE ? n - entry : entry, at = y * s->plane_stride * lanes + i;
+    const int64_t mode = s->grid.boundary[X] == GRID_FIXED ? n - entry : entry, at = y * s->plane_stride * lanes + i;
     if (entry >= stored || !((double)mode > low && (double)mode <= high)) continue;
     const double c = s->single ? (double)((const float *)coefficients)[at] : ((const double *)coefficients)[at];
     power += diffusion_weight(s, X, mode) * c * c;

@@ -6,7 +6,7 @@
 #include "kernels/diffusion/cuda/factors.cuh"
 #include "kernels/diffusion/modes.cuh"
 
-/* As diffusion_factor, diffusion_scheme and fft_kind have them. */
+/* As diffusion_factor, diffusion_scheme and grid_boundary have them. */
 enum { FILL_ALIKE, FILL_EACH, FILL_COMPLEX };
 enum { FILL_EXACT, FILL_LIE, FILL_STRANG, FILL_ETD1, FILL_ETDRK2, FILL_ETDRK4 };
 enum { FILL_PERIODIC, FILL_COSINE, FILL_SINE };
@@ -183,7 +183,7 @@ template <typename Linear> __device__ __forceinline__ void fill_entries(const di
     if (t < m.tables) fill_put(m, (real *)m.table[t] + blockIdx.y * m.numbers, i, own[t], mirror[t]);
 }
 
-/* The same in the order of flat_columns.cuh: [kx][k / 256][k % 16][k / 16 % 16]. */
+/* The same in the order of flat/columns.cuh: [kx][k / 256][k % 16][k / 16 % 16]. */
 template <typename Linear> __device__ __forceinline__ void fill_flat(const diffusion_making &m) {
   const long long i = (long long)blockIdx.x * FILL_THREADS + threadIdx.x, entries = m.entries[1];
   const long long kx = i / entries, at = i % entries, ky = (at & ~255LL) | (at & 15) << 4 | (at >> 4 & 15);

@@ -3,14 +3,13 @@
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
+#include "kernels/diffusion/cuda/flat/flat.cuh"
 #include "kernels/diffusion/modes.cuh"
 
 #include <cuda_runtime.h>
 #include <math.h>
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
-
-static double number_size(const diffusion_work *w) { return w->single ? sizeof(float) : sizeof(double); }
 
 /* ---- statistics ---- */
 
@@ -37,9 +36,9 @@ __device__ static double over_block(int way, double value) {
 }
 
 /* partial[way][piece]; with `mean`, sums of squares of distances to it alone. */
-template <typename Real>
+template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    measure_pieces(const Real *values, long long count, const double *sum, double *partial) {
+    measure_pieces(const real *values, long long count, const double *sum, double *partial) {
   const long long first = (long long)blockIdx.x * PIECE, end = first + PIECE < count ? first + PIECE : count;
   const double mean = sum ? *sum / (double)count : 0;
   double sums = 0, least = INFINITY, greatest = -INFINITY;
@@ -69,20 +68,20 @@ static long long pieces_of(double cells) { return (long long)((cells + PIECE - 1
 
 double diffusion_cuda_measure_bytes(double cells) {
   return sizeof(double) *
-         (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells)); /* at least 7, of which `look` takes 4 */
+         (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells)); /* at least 7, of which mark_not_finite takes 4 */
 }
 
-template <typename Real> static void measure_field(diffusion_work *w, int field) {
+template <typename real> static void measure_field(diffusion_work *w, int field) {
   static const sim_kernel kernel = {"diffusion_measure", "observe", SIM_LIMIT_BYTES};
   const long long count = w->natural.field, pieces = pieces_of((double)count);
-  const Real *values = (const Real *)w->real.data + field * count;
+  const real *values = (const real *)w->real.data + field * count;
   double *result = w->statistics, *partial = result + MEASURES + 1;
   sim_cuda_begin(&kernel);
   measure_pieces<<<(unsigned)pieces, DIFFUSION_THREADS, 0, stream()>>>(values, count, (const double *)nullptr, partial);
   measure_all<<<MEASURES, DIFFUSION_THREADS, 0, stream()>>>(partial, pieces, result);
   measure_pieces<<<(unsigned)pieces, DIFFUSION_THREADS, 0, stream()>>>(values, count, (const double *)result, partial);
   measure_all<<<1, DIFFUSION_THREADS, 0, stream()>>>(partial, pieces, result + MEASURES);
-  sim_cuda_end(&kernel, 2.0 * sizeof(Real) * (double)count);
+  sim_cuda_end(&kernel, 2.0 * sizeof(real) * (double)count);
 }
 
 sim_status diffusion_cuda_measure(diffusion_work *w, int field, double cell, diffusion_statistics *out) {
@@ -108,9 +107,9 @@ struct line_shape {
   int axis;
 };
 
-template <typename Real>
+template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    take_lines(const Real *values, const line_shape s, Real *lines) {
+    take_lines(const real *values, const line_shape s, real *lines) {
   const long long i = blockIdx.x * (long long)DIFFUSION_THREADS + threadIdx.x, n = s.n[s.axis], j = i / n;
   if (j >= s.count) return;
   lines[i] = values[diffusion_line_begin(s.n, s.axis, s.count, j) + i % n * diffusion_line_stride(s.n, s.axis)];
@@ -121,7 +120,7 @@ sim_status diffusion_cuda_lines(diffusion_work *w, int field, int axis, int64_t 
   const line_shape s = {{w->grid.n[0], w->grid.n[1], w->grid.n[2]}, count, axis};
   const long long numbers = count * s.n[axis], first = field * w->natural.field;
   const unsigned blocks = (unsigned)((numbers + DIFFUSION_THREADS - 1) / DIFFUSION_THREADS);
-  const double bytes = number_size(w) * (double)numbers;
+  const double bytes = diffusion_cuda_number_size(w->p) * (double)numbers;
   sim_cuda_begin(&kernel);
   if (w->single)
     take_lines<<<blocks, DIFFUSION_THREADS, 0, stream()>>>((const float *)w->real.data + first, s, (float *)w->lines);
@@ -133,8 +132,9 @@ sim_status diffusion_cuda_lines(diffusion_work *w, int field, int axis, int64_t 
 
 /* ---- what is not finite ---- */
 
-template <typename Real>
-static __global__ void __launch_bounds__(DIFFUSION_THREADS) look(const Real *state, long long numbers, int *broken) {
+template <typename real>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    mark_not_finite(const real *state, long long numbers, int *broken) {
   state += blockIdx.y * numbers;
   for (long long i = blockIdx.x * (long long)DIFFUSION_THREADS + threadIdx.x; i < numbers;
        i += (long long)gridDim.x * DIFFUSION_THREADS)
@@ -142,7 +142,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) look(const Real *sta
 }
 
 sim_status diffusion_cuda_broken(diffusion_work *w, const sim_buffer *state, int *field) {
-  static const sim_kernel kernel = {"diffusion_look", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel kernel = {"diffusion_finite", "observe", SIM_LIMIT_BYTES};
   long long numbers = 1;
   for (int i = 1; i < state->rank; i++) numbers *= state->shape[i];
   const long long pieces = pieces_of((double)numbers), most = 8LL * sim_cuda_multiprocessors();
@@ -151,10 +151,10 @@ sim_status diffusion_cuda_broken(diffusion_work *w, const sim_buffer *state, int
   sim_cuda_begin(&kernel);
   sim_cuda_failed(cudaMemsetAsync(there, 0, sizeof broken, stream()), "cudaMemsetAsync", "fields that are not finite");
   if (w->single)
-    look<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const float *)state->data, numbers, there);
+    mark_not_finite<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const float *)state->data, numbers, there);
   else
-    look<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const double *)state->data, numbers, there);
-  sim_cuda_end(&kernel, (double)number_size(w) * w->fields * (double)numbers);
+    mark_not_finite<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const double *)state->data, numbers, there);
+  sim_cuda_end(&kernel, diffusion_cuda_number_size(w->p) * w->fields * (double)numbers);
   SIM_TRY(sim_backend_cuda.copy(broken, there, sizeof broken));
   *field = -1;
   for (int f = w->fields - 1; f >= 0; f--)
@@ -169,7 +169,7 @@ typedef struct weighing {
   long long n[3];   /* complex numbers: fast, middle, slow */
   long long length; /* cells of the fast axis: half of that is a wavenumber that is its own mirror image */
   int kind[3], apart;
-  int flat; /* threads of a column (flat_columns.cuh); 0: not of its order */
+  int flat; /* threads of a column (flat/columns.cuh); 0: not of its order */
 } weighing;
 
 __device__ static double weight_of(const weighing &w, int axis, long long k) {
@@ -220,13 +220,8 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
   if (threadIdx.x == 0) result[blockIdx.x] = sum;
 }
 
-/* Complex numbers of a field in the arrays. */
-static long long numbers_of(const diffusion_work *w) {
-  return w->flat ? w->flat->given.field : w->spectrum.n[0] * w->spectrum.n[1] * w->spectrum.n[2];
-}
-
 sim_status diffusion_cuda_norms_create(diffusion_work *w) {
-  const double pieces = (double)pieces_of((double)numbers_of(w));
+  const double pieces = (double)pieces_of((double)w->spectrum.field);
   void *norms = NULL;
   SIM_TRY(sim_backend_cuda.alloc((size_t)((1 + pieces) * 3 * w->fields) * sizeof(double), &norms));
   w->norms = (double *)norms;
@@ -236,19 +231,18 @@ sim_status diffusion_cuda_norms_create(diffusion_work *w) {
 sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes) {
   static const sim_kernel kernel = {"diffusion_norms", "error", SIM_LIMIT_BYTES};
   static const int arrays[3] = {DIFFUSION_ERROR, DIFFUSION_BETWEEN, DIFFUSION_NEXT};
-  const sim_buffer *buffers = w->flat ? w->flat->array : w->array;
   weighed a = {};
   weighing by = {};
   double sums[3 * DIFFUSION_FIELDS];
   for (int i = 0; i < 3; i++) {
-    a.array[i] = buffers[arrays[i]].data;
-    by.n[i] = w->flat ? w->grid.n[i] : w->spectrum.n[i];
+    a.array[i] = w->array[arrays[i]].data;
+    by.n[i] = w->spectrum.n[i];
     by.kind[i] = w->place.kind[i];
   }
-  a.field = a.count = numbers_of(w);
-  by.length = w->flat ? w->grid.n[0] : w->place.n[0];
+  a.field = a.count = w->spectrum.field;
+  by.length = w->place.n[0];
   by.apart = w->place.apart;
-  by.flat = w->flat ? (int)(w->grid.n[1] / 16) : 0;
+  by.flat = w->spectrum.column_threads;
   const dim3 grid((unsigned)pieces_of((double)a.count), (unsigned)w->fields, 3);
   double *partial = w->norms + 3 * w->fields;
   sim_cuda_begin(&kernel);
@@ -257,7 +251,7 @@ sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes
   else
     square_pieces<double2><<<grid, DIFFUSION_THREADS, 0, stream()>>>(a, by, partial);
   square_all<<<3 * w->fields, DIFFUSION_THREADS, 0, stream()>>>(partial, grid.x, w->norms);
-  sim_cuda_end(&kernel, 6.0 * number_size(w) * w->fields * (double)a.count);
+  sim_cuda_end(&kernel, 6.0 * diffusion_cuda_number_size(w->p) * w->fields * (double)a.count);
   SIM_TRY(sim_backend_cuda.copy(sums, w->norms, (size_t)(3 * w->fields) * sizeof(double)));
   for (int f = 0; f < w->fields; f++) {
     const double error = sqrt(sums[f]), between = sqrt(sums[w->fields + f]);

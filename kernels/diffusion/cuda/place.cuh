@@ -13,7 +13,7 @@ enum { DIFFUSION_THREADS = 256 };
 typedef struct diffusion_place {
   long long n[3];       /* fast, middle, slow */
   long long row, field; /* numbers from one row, and one field, to the next */
-  int axis[3], kind[3]; /* x, y or z; fft_kind, 0 too where there is one cell */
+  int axis[3], kind[3]; /* x, y or z; grid_boundary, 0 too where there is one cell */
   int apart;            /* which of them has grids beside each other, along which nothing is transformed; 0: none */
   double size[3];       /* of the box; 0 beyond the rank */
 } diffusion_place;

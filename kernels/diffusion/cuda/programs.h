@@ -17,13 +17,18 @@ typedef struct diffusion_programs {
   sim_bytes text[DIFFUSION_PROGRAMS];
 } diffusion_programs;
 
-/* dft.c: the transforms that kernels with passes of their own are made of. */
-void diffusion_dft_write(sim_bytes *text);
-
+/* A new text with its beginning, to which a kernel is added. */
 sim_bytes *diffusion_programs_add(diffusion_programs *programs, bool rates);
 void diffusion_programs_free(diffusion_programs *programs);
 sim_source diffusion_programs_source(const diffusion_programs *programs, int index);
+/* A kernel of a compiled module, out: cudaKernel_t, with so many bytes of dynamic shared memory, in clusters of so many
+ * thread blocks. SIM_ERR_DEVICE. */
+sim_status diffusion_programs_find(const sim_module *module, const char *name, size_t shared, int cluster,
+                                   void **out) SIM_MUST_CHECK;
 extern const sim_source_file diffusion_cuda_files[]; /* that they include, as they stood when the program was built */
+
+/* dft.c: the transforms that kernels with passes of their own are made of. */
+void diffusion_dft_write(sim_bytes *text);
 
 #ifdef __cplusplus
 }

@@ -15,31 +15,31 @@ typedef struct row {
 } row;
 
 /* From mode 0 on. */
-static int64_t modes_of(const diffusion_grid *grid, int axis) {
+static int64_t modes_of(const grid_shape *grid, int axis) {
   if (axis >= grid->rank) return 1;
-  return grid->kind[axis] == FFT_PERIODIC ? grid->n[axis] / 2 + 1 : grid->n[axis];
+  return grid->boundary[axis] == GRID_PERIODIC ? grid->n[axis] / 2 + 1 : grid->n[axis];
 }
 
 /* Of a function that takes that component of k: from this mode on, as it need not be the same at both signs. Both signs
  * of all of k give the same. */
-static int64_t least_mode(const diffusion_grid *grid, const sim_expr *linear, int axis) {
-  const bool both = grid->kind[axis] == FFT_PERIODIC && diffusion_takes(linear, 1 + axis);
+static int64_t least_mode(const grid_shape *grid, const sim_expr *linear, int axis) {
+  const bool both = grid->boundary[axis] == GRID_PERIODIC && diffusion_takes(linear, 1 + axis);
   return axis < grid->rank && both ? 1 - modes_of(grid, axis) : 0;
 }
 
 /* Of mode m; of sine transforms they begin with 1. */
-static double wavenumber(const diffusion_grid *grid, int axis, int64_t m) {
+static double wavenumber(const grid_shape *grid, int axis, int64_t m) {
   const double pi = 3.14159265358979323846;
-  if (axis >= grid->rank || (axis > 0 && axis == grid->apart)) return 0;
-  return (grid->kind[axis] == FFT_PERIODIC ? 2 * pi : pi) * (double)(m + (grid->kind[axis] == FFT_SINE)) /
+  if (axis >= grid->rank || (axis > 0 && axis == grid->member_axis)) return 0;
+  return (grid->boundary[axis] == GRID_PERIODIC ? 2 * pi : pi) * (double)(m + (grid->boundary[axis] == GRID_FIXED)) /
          grid->size[axis];
 }
 
 /* One row of L, but for what drift and tensor add: with a sign of theirs for each sign of k. */
-static void fill(const diffusion_species *s, const diffusion_grid *grid, sim_expr_program *linear, int64_t y, int64_t z,
+static void fill(const diffusion_field *s, const grid_shape *grid, sim_expr_program *linear, int64_t y, int64_t z,
                  const row *r) {
   const double ky = wavenumber(grid, Y, y), kz = wavenumber(grid, Z, z);
-  const double member = grid->apart ? (double)(grid->apart == Y ? y : z) + 1 : 1;
+  const double member = grid->member_axis ? (double)(grid->member_axis == Y ? y : z) + 1 : 1;
   for (int64_t x = 0; x < r->modes; x++) {
     r->kx[x] = wavenumber(grid, X, x);
     r->k2[x] = r->kx[x] * r->kx[x] + ky * ky + kz * kz;
@@ -53,11 +53,11 @@ static void fill(const diffusion_species *s, const diffusion_grid *grid, sim_exp
                 s->hyper * r->k2[x] * r->k2[x] + s->decay;
 }
 
-static bool check_row(const diffusion_parameters *p, const diffusion_grid *grid, int field, int64_t y, int64_t z,
+static bool check_row(const diffusion_parameters *p, const grid_shape *grid, int field, int64_t y, int64_t z,
                       const row *r, sim_faults *faults) {
   const double most = 1e90; /* cubes of it are numbers */
   const double h = diffusion_adaptive(p) ? 0 : diffusion_dt(&p->integrate);
-  const char *name = diffusion_species_of(p, field)->name;
+  const char *name = diffusion_field_of(p, field)->name;
   char path[64];
   for (int64_t x = 0; x < r->modes; x++) {
     const double re = r->re[x], im = r->im[x];
@@ -65,7 +65,7 @@ static bool check_row(const diffusion_parameters *p, const diffusion_grid *grid,
     if (fabs(re) < most && fabs(im) < most && !grows) continue;
     const double kx = wavenumber(grid, X, x), ky = wavenumber(grid, Y, y), kz = wavenumber(grid, Z, z);
     snprintf(path, sizeof path, "fields[%d]%s", field + 1,
-             diffusion_species_of(p, field)->linear && !grows ? ".linear" : "");
+             diffusion_field_of(p, field)->linear && !grows ? ".linear" : "");
     if (grows)
       sim_faults_add(faults, p->fields.items[field].line, path,
                      "modes of %s at k = {%.6g, %.6g, %.6g} grow by exp(%.3g) in a step of dt = %.3g", name, kx, ky, kz,
@@ -82,9 +82,9 @@ static bool check_row(const diffusion_parameters *p, const diffusion_grid *grid,
   return true;
 }
 
-static sim_status check_field(const diffusion_parameters *p, const diffusion_grid *grid, int field, const row *r,
+static sim_status check_field(const diffusion_parameters *p, const grid_shape *grid, int field, const row *r,
                               sim_faults *faults) {
-  const diffusion_species *s = diffusion_species_of(p, field);
+  const diffusion_field *s = diffusion_field_of(p, field);
   const bool uniform[] = {false, false, true, true, true};
   const int64_t ny = modes_of(grid, Y), nz = modes_of(grid, Z);
   sim_expr_program *linear = NULL;
@@ -111,7 +111,7 @@ static sim_status check_field(const diffusion_parameters *p, const diffusion_gri
 }
 
 sim_status diffusion_check_linear(const diffusion_parameters *p, sim_faults *faults) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   row r = {.modes = modes_of(&grid, X)};
   double *numbers = calloc(4 * (size_t)r.modes, sizeof(double));
   if (!numbers) return sim_no_memory("the linear terms");

@@ -1,5 +1,5 @@
 /* Rules between parameters. */
-#include "kernels/diffusion/cpu/coupled.h"
+#include "kernels/diffusion/cpu/matrix.h"
 #include "kernels/diffusion/modes.cuh"
 #include "kernels/diffusion/observe.h"
 
@@ -21,47 +21,14 @@ static bool good_name(const char *name) {
   return strlen(name) <= NAME_LONGEST;
 }
 
-static bool check_grid(const diffusion_parameters *p, sim_faults *faults) {
-  const sim_doubles *n = &p->grid.n, *size = &p->grid.size;
-  const size_t before = faults->count;
-  if (n->rows == 3 && p->members > 1)
-    sim_faults_add(faults, 0, "members", "expected 1, for the grid has three axes, got %lld", (long long)p->members);
-  if (n->rows < 1 || n->rows > 3)
-    sim_faults_add(faults, 0, "grid.n", "expected 1 to 3 numbers of cells, got %zu", n->rows);
-  if (size->rows != n->rows)
-    sim_faults_add(faults, 0, "grid.size", "expected as many lengths as grid.n has numbers, %zu, got %zu", n->rows,
-                   size->rows);
-  for (size_t i = 0; i < n->rows && i < 3; i++)
-    if (n->data[i] != floor(n->data[i]))
-      sim_faults_add(faults, 0, "grid.n", "expected whole numbers, got %g", n->data[i]);
-  const bool good = faults->count == before;
-  bool all = true;
-  for (int axis = 0; axis < 3; axis++) {
-    const char letter = "xyz"[axis], path[] = {'g', 'r', 'i', 'd', '.', letter, '\0'};
-    const bool own = p->grid.along[axis] != DIFFUSION_AS_OTHERS;
-    if ((size_t)axis < n->rows)
-      all = all && own;
-    else if (own && good)
-      sim_faults_add(faults, 0, path, "the grid has no axis %c: grid.n has %zu number%s", letter, n->rows,
-                     n->rows == 1 ? "" : "s");
-  }
-  if (all && p->grid.boundary != DIFFUSION_PERIODIC && good)
-    sim_faults_add(faults, 0, "grid.boundary", "has no effect: each axis has a boundary of its own");
-  return good;
-}
-
-static bool periodic(const diffusion_grid *grid, int axis) {
-  return axis < grid->rank && grid->kind[axis] == FFT_PERIODIC;
-}
-
 /* Of an axis that is not: in what way, for a message. */
-static const char *not_periodic(const diffusion_grid *grid, int axis) {
-  const bool there = axis < grid->rank && !(axis > 0 && axis == grid->apart);
+static const char *not_periodic(const grid_shape *grid, int axis) {
+  const bool there = axis < grid->rank && !grid_is_member_axis(grid, axis);
   return there ? "is not a periodic axis" : "is no axis of the grid";
 }
 
 /* The tensor of D and `tensor` has no negative eigenvalue: no mode grows. */
-static void check_tensor(const diffusion_grid *grid, const diffusion_species *s, sim_faults *faults, int line, int f) {
+static void check_tensor(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
   static const int axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
   char path[64];
   bool pairs = true;
@@ -70,9 +37,9 @@ static void check_tensor(const diffusion_grid *grid, const diffusion_species *s,
     const int a = axes[i][0], b = axes[i][1];
     const double own = s->tensor[i], mean = s->D * sqrt(s->axes[a] * s->axes[b]);
     const char first = "xyz"[a], second = "xyz"[b];
-    const int alone = periodic(grid, a) ? b : a;
+    const int alone = grid_is_periodic(grid, a) ? b : a;
     if (own == 0) continue;
-    if (!periodic(grid, alone))
+    if (!grid_is_periodic(grid, alone))
       sim_faults_add(faults, line, path, "expected 0 for %c%c: %c %s", first, second, "xyz"[alone],
                      not_periodic(grid, alone));
     else if (fabs(own) > mean)
@@ -90,7 +57,7 @@ static void check_tensor(const diffusion_grid *grid, const diffusion_species *s,
                    xy, xz, yz);
 }
 
-static void check_axes(const diffusion_parameters *p, const diffusion_species *s, sim_faults *faults, int line, int f) {
+static void check_axes(const diffusion_parameters *p, const diffusion_field *s, sim_faults *faults, int line, int f) {
   char path[64];
   bool one = true, moves = s->D != 0;
   snprintf(path, sizeof path, "fields[%d].axes", f + 1);
@@ -107,12 +74,12 @@ static void check_axes(const diffusion_parameters *p, const diffusion_species *s
     sim_faults_add(faults, line, path, "have no effect: they are factors of D and cross, which are 0");
 }
 
-static void check_walls(const diffusion_grid *grid, const diffusion_species *s, sim_faults *faults, int line, int f) {
+static void check_walls(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
   char path[64];
   int fixed = 0;
   snprintf(path, sizeof path, "fields[%d].walls", f + 1);
   if (s->walls[0] == 0 && s->walls[1] == 0) return;
-  for (int axis = 0; axis < grid->rank; axis++) fixed += grid->kind[axis] == FFT_SINE;
+  for (int axis = 0; axis < grid->rank; axis++) fixed += grid->boundary[axis] == GRID_FIXED;
   if (fixed != 1) sim_faults_add(faults, line, path, "expected {0, 0}, for %d axes are fixed, not one", fixed);
   if (s->decay != 0 || s->linear || s->conserved)
     sim_faults_add(faults, line, path, "expected {0, 0} beside %s, which belongs into the rates",
@@ -122,7 +89,7 @@ static void check_walls(const diffusion_grid *grid, const diffusion_species *s, 
 }
 
 /* A real field stays real where L(-k) is the conjugate of L(k): tried at a few k. */
-static void check_linear(const diffusion_grid *grid, const diffusion_species *s, sim_faults *faults, int line, int f) {
+static void check_linear(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
   const bool uniform[] = {true, true, true, true, true};
   const double member = 1;
   sim_expr_program *program;
@@ -130,7 +97,7 @@ static void check_linear(const diffusion_grid *grid, const diffusion_species *s,
   _Alignas(64) char scratch[DIFFUSION_SCRATCH];
   snprintf(path, sizeof path, "fields[%d].linear", f + 1);
   for (int axis = 0; axis < 3; axis++)
-    if (diffusion_takes(s->linear, 1 + axis) && !periodic(grid, axis))
+    if (diffusion_takes(s->linear, 1 + axis) && !grid_is_periodic(grid, axis))
       sim_faults_add(faults, line, path, "depends on k%c, and %c %s: expected a function of k2", "xyz"[axis],
                      "xyz"[axis], not_periodic(grid, axis));
   if (sim_expr_program_create(s->linear, &(sim_expr_target){.uniform = uniform, .block = 1}, &program) != SIM_OK)
@@ -157,12 +124,12 @@ static void check_linear(const diffusion_grid *grid, const diffusion_species *s,
                    "changes its sign, as a real field has");
 }
 
-static void check_cross(const diffusion_parameters *p, const diffusion_grid *grid, sim_faults *faults) {
+static void check_cross(const diffusion_parameters *p, const grid_shape *grid, sim_faults *faults) {
   const int n = (int)p->fields.count;
   char path[64];
   bool damped = true; /* by something else */
   for (int f = 0; f < n; f++) {
-    const diffusion_species *s = diffusion_species_of(p, f);
+    const diffusion_field *s = diffusion_field_of(p, f);
     snprintf(path, sizeof path, "fields[%d].cross", f + 1);
     damped = damped && (s->hyper > 0 || s->linear);
     if (s->cross.rows == 0) continue;
@@ -177,7 +144,7 @@ static void check_cross(const diffusion_parameters *p, const diffusion_grid *gri
   for (int axis = 0; axis < grid->rank && !damped && diffusion_crossed(p); axis++) {
     diffusion_matrix d = {{{0}}, {{0}}};
     for (int f = 0; f < n; f++) {
-      const diffusion_species *s = diffusion_species_of(p, f);
+      const diffusion_field *s = diffusion_field_of(p, f);
       for (int j = 0; j < n; j++)
         d.re[f][j] = s->axes[axis] * (f == j ? s->D : s->cross.rows > 0 ? s->cross.data[j] : 0);
     }
@@ -194,7 +161,7 @@ static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
   const size_t before = faults->count;
   char path[64];
   for (int f = 0; f < (int)p->fields.count; f++) {
-    const diffusion_species *s = diffusion_species_of(p, f);
+    const diffusion_field *s = diffusion_field_of(p, f);
     const int line = p->fields.items[f].line;
     snprintf(path, sizeof path, "fields[%d].name", f + 1);
     if (!good_name(s->name))
@@ -208,10 +175,10 @@ static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
                      "another name, such as \"%s_\"",
                      s->name, s->name);
     for (int other = 0; other < f; other++)
-      if (s->name && diffusion_species_of(p, other)->name && !strcmp(s->name, diffusion_species_of(p, other)->name))
+      if (s->name && diffusion_field_of(p, other)->name && !strcmp(s->name, diffusion_field_of(p, other)->name))
         sim_faults_add(faults, line, path, "expected a name of its own, got that of fields[%d]", other + 1);
     for (int other = 0; s->name && other < (int)p->fields.count; other++) {
-      const char *name = diffusion_species_of(p, other)->name;
+      const char *name = diffusion_field_of(p, other)->name;
       const size_t length = name ? strlen(name) : 0;
       if (length > 0 && !strncmp(s->name, name, length) && s->name[length] == '_' && s->name[length + 1] &&
           strchr("xyz", s->name[length + 1]) && !s->name[length + 2])
@@ -223,16 +190,16 @@ static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
 
 static void check_species(const diffusion_parameters *p, sim_faults *faults) {
   char path[64];
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   for (int f = 0; f < (int)p->fields.count; f++) {
-    const diffusion_species *s = diffusion_species_of(p, f);
+    const diffusion_field *s = diffusion_field_of(p, f);
     const int line = p->fields.items[f].line;
     snprintf(path, sizeof path, "fields[%d].drift", f + 1);
     for (int axis = 0; axis < 3; axis++)
-      if (s->drift[axis] != 0 && !periodic(&grid, axis))
+      if (s->drift[axis] != 0 && !grid_is_periodic(&grid, axis))
         sim_faults_add(faults, line, path, "expected 0 along %c, which %s", "xyz"[axis], not_periodic(&grid, axis));
     snprintf(path, sizeof path, "fields[%d].initial", f + 1);
-    if (diffusion_takes_file(s) && !s->file.given)
+    if (grid_takes_file(s->initial) && !s->file.given)
       sim_faults_add(faults, line, path, "takes `file`, and the field has none");
     if (s->file.given && !s->file.path[0]) {
       snprintf(path, sizeof path, "fields[%d].file.path", f + 1);
@@ -256,7 +223,7 @@ static sim_status bind(const diffusion_parameters *p, sim_expr **expr, bool deri
   char names[3 * DIFFUSION_FIELDS][SIM_EXPR_NAME_MAX];
   const int fields = (int)p->fields.count;
   int count = 0;
-  for (; count < fields; count++) inputs[count] = diffusion_species_of(p, count)->name;
+  for (; count < fields; count++) inputs[count] = diffusion_field_of(p, count)->name;
   for (int i = 0; i < 4; i++) inputs[count++] = taken[i];
   for (int i = 0; derivatives && i < 3 * fields; i++) {
     snprintf(names[i], sizeof names[i], "%.*s_%c", SIM_EXPR_NAME_MAX - 3, inputs[i / 3], "xyz"[i % 3]);
@@ -273,11 +240,11 @@ static sim_status check_rates(diffusion_parameters *p, sim_faults *faults) {
   if (!p->rates) return SIM_OK;
   SIM_TRY(bind(p, &p->rates, true, (int)p->fields.count, "the rate of each field, in their order", faults, 0, "rates"));
   if (faults->count > before) return SIM_OK;
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const diffusion_gradients g = diffusion_gradients_of(p);
   for (int i = 0; i < g.count; i++)
-    if (!periodic(&grid, g.of[i].axis))
-      sim_faults_add(faults, 0, "rates", "take %s_%c, and %c %s", diffusion_species_of(p, g.of[i].field)->name,
+    if (!grid_is_periodic(&grid, g.of[i].axis))
+      sim_faults_add(faults, 0, "rates", "take %s_%c, and %c %s", diffusion_field_of(p, g.of[i].field)->name,
                      "xyz"[g.of[i].axis], "xyz"[g.of[i].axis], not_periodic(&grid, g.of[i].axis));
   if (g.count > 0 && p->integrate.scheme == DIFFUSION_STRANG)
     sim_faults_add(faults, 0, "integrate.scheme",
@@ -286,7 +253,7 @@ static sim_status check_rates(diffusion_parameters *p, sim_faults *faults) {
 }
 
 static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const size_t before = faults->count;
   for (size_t i = 0; i < p->observe.count; i++) {
     char path[SIM_EXPR_NAME_MAX + 16];
@@ -300,8 +267,8 @@ static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);
   const diffusion_gradients g = faults->count == before ? diffusion_observed_gradients(p) : (diffusion_gradients){0};
   for (int i = 0; i < g.count; i++)
-    if (!periodic(&grid, g.of[i].axis))
-      sim_faults_add(faults, 0, "observe", "takes %s_%c, and %c %s", diffusion_species_of(p, g.of[i].field)->name,
+    if (!grid_is_periodic(&grid, g.of[i].axis))
+      sim_faults_add(faults, 0, "observe", "takes %s_%c, and %c %s", diffusion_field_of(p, g.of[i].field)->name,
                      "xyz"[g.of[i].axis], "xyz"[g.of[i].axis], not_periodic(&grid, g.of[i].axis));
   if (p->probes.rows * p->fields.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "probes", "expected at most %d values in a row, got %zu points of %zu fields",
@@ -309,7 +276,7 @@ static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
   for (size_t i = 0; i < p->probes.rows; i++)
     for (int axis = 0; axis < 3; axis++) {
       const double at = p->probes.data[3 * i + (size_t)axis], size = axis < grid.rank ? grid.size[axis] : 0;
-      if (axis > 0 && axis == grid.apart) {
+      if (grid_is_member_axis(&grid, axis)) {
         if (!(at >= 1 && at <= size && at == floor(at)))
           sim_faults_add(faults, 0, "probes", "point %zu: expected the member, 1 to %g, after the places, got %g",
                          i + 1, size, at);
@@ -353,13 +320,13 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
   if (diffusion_adaptive(p) && !diffusion_any_level(i))
     sim_faults_add(faults, 0, "integrate.dt_min",
                    "expected a power of two between it and dt_max (t_end/64 without), got %g", i->dt_min);
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   for (int axis = 0; axis < grid.rank; axis++)
-    if (grid.kind[axis] == FFT_SINE && !diffusion_mode_kept(1, grid.n[axis], 0, diffusion_dealias(i)))
+    if (grid.boundary[axis] == GRID_FIXED && !diffusion_mode_kept(1, grid.n[axis], 0, diffusion_dealias(i)))
       sim_faults_add(faults, 0, "integrate.dealias", "cuts all wavenumbers along %c, whose walls are fixed: %g of %lld",
                      "xyz"[axis], diffusion_dealias(i), (long long)grid.n[axis]);
   for (int f = 0; f < (int)p->fields.count; f++) {
-    const diffusion_species *s = diffusion_species_of(p, f);
+    const diffusion_field *s = diffusion_field_of(p, f);
     const bool split = i->scheme == DIFFUSION_LIE || i->scheme == DIFFUSION_STRANG;
     char path[64];
     snprintf(path, sizeof path, "fields[%d].conserved", f + 1);
@@ -389,9 +356,14 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
     return SIM_OK;
   }
   const bool named = check_names(p, faults);
-  if (!check_grid(p, faults)) return SIM_OK;
+  bool shaped = grid_check(&p->grid, faults);
+  if (p->grid.n.rows == 3 && p->members > 1) {
+    sim_faults_add(faults, 0, "members", "expected 1, for the grid has three axes, got %lld", (long long)p->members);
+    shaped = false;
+  }
+  if (!shaped) return SIM_OK;
   check_species(p, faults);
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   check_cross(p, &grid, faults);
   check_steps(p, faults);
   if (faults->count == 0) SIM_TRY(diffusion_check_linear(p, faults));

@@ -7,14 +7,16 @@ static void name_columns(diffusion_parameters *p) {
   static const char *const kinds[DIFFUSION_STATISTICS] = {"mean", "variance", "min", "max", "mass"};
   static const char *const docs[DIFFUSION_STATISTICS] = {"mean over the grid", "variance over the grid", "least value",
                                                          "greatest value", "integral over the box"};
+  static const sim_display displays[DIFFUSION_STATISTICS] = {
+      [0] = SIM_DISPLAY_BAND, [2] = SIM_DISPLAY_BAND, [3] = SIM_DISPLAY_BAND};
   sim_field *column = p->columns;
   for (int f = 0; f < (int)p->fields.count; f++) {
-    const char *name = diffusion_species_of(p, f)->name;
+    const char *name = diffusion_field_of(p, f)->name;
     p->state[f] =
         (sim_field){.name = name, .type = SIM_REAL, .doc = "field", .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT};
     for (int k = 0; k < DIFFUSION_STATISTICS; k++, column++) {
       snprintf(p->names[f][k], sizeof p->names[f][k], "%s_%s", name, kinds[k]);
-      *column = (sim_field){.name = p->names[f][k], .type = SIM_REAL, .doc = docs[k]};
+      *column = (sim_field){.name = p->names[f][k], .type = SIM_REAL, .doc = docs[k], .display = displays[k]};
     }
   }
   column->name = NULL;
@@ -29,13 +31,14 @@ static void add_table(diffusion_parameters *p, int *count, diffusion_tables_kind
 }
 
 /* Columns u_0, u_1, ... of each field, from `first` on. */
-static void numbered(diffusion_parameters *p, int which, int64_t each, int64_t first, const char *doc) {
+static void numbered(diffusion_parameters *p, int which, int64_t each, int64_t first, const char *doc,
+                     sim_display display) {
   sim_field *column = p->more[which];
   for (int f = 0; f < (int)p->fields.count; f++)
     for (int64_t i = 0; i < each; i++, column++) {
       char *name = p->extra[which][column - p->more[which]];
-      snprintf(name, sizeof p->extra[which][0], "%s_%lld", diffusion_species_of(p, f)->name, (long long)(first + i));
-      *column = (sim_field){.name = name, .type = SIM_REAL, .doc = doc};
+      snprintf(name, sizeof p->extra[which][0], "%s_%lld", diffusion_field_of(p, f)->name, (long long)(first + i));
+      *column = (sim_field){.name = name, .type = SIM_REAL, .doc = doc, .display = display};
     }
   column->name = NULL;
 }
@@ -49,7 +52,7 @@ static void over_members(diffusion_parameters *p) {
   for (int f = 0; f < (int)p->fields.count; f++)
     for (int k = 0; k < DIFFUSION_OVER_MEMBERS; k++, column++) {
       char *name = p->extra[2][column - p->more[3]];
-      snprintf(name, sizeof p->extra[2][0], "%s_%s", diffusion_species_of(p, f)->name, kinds[k]);
+      snprintf(name, sizeof p->extra[2][0], "%s_%s", diffusion_field_of(p, f)->name, kinds[k]);
       *column = (sim_field){.name = name, .type = SIM_REAL, .doc = docs[k]};
     }
   column->name = NULL;
@@ -65,12 +68,13 @@ void diffusion_name_tables(diffusion_parameters *p) {
     p->more[2][i] = (sim_field){.name = p->observe.items[i].name,
                                 .type = SIM_REAL,
                                 .doc = docs[p->observe.items[i].reduce],
-                                .flags = SIM_REPORTED};
+                                .flags = SIM_REPORTED,
+                                .display = SIM_DISPLAY_ALONE};
   if (p->observe.count > 0)
     add_table(p, &count, DIFFUSION_FUNCTIONS, "observe", "functions of the scenario", p->more[2]);
-  numbered(p, 0, p->spectrum, 0, "power of the wavenumbers about so many times the least one");
+  numbered(p, 0, p->spectrum, 0, "power of the wavenumbers about so many times the least one", SIM_DISPLAY_SPECTRUM);
   if (p->spectrum > 0) add_table(p, &count, DIFFUSION_SPECTRA, "spectrum", "power by |k|", p->more[0]);
-  numbered(p, 1, (int64_t)p->probes.rows, 1, "value in the cell of this point");
+  numbered(p, 1, (int64_t)p->probes.rows, 1, "value in the cell of this point", SIM_DISPLAY_LINE);
   if (p->probes.rows > 0) add_table(p, &count, DIFFUSION_PROBES, "probes", "fields at points", p->more[1]);
   if (p->members > 1) {
     over_members(p);

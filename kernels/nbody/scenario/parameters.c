@@ -393,8 +393,11 @@ static void make_tables(nbody_parameters *p, sim_faults *faults) {
     snprintf(path, sizeof path, "observe.%s", item->name);
     if (strcmp(item->name, "step") == 0 || strcmp(item->name, "time") == 0)
       sim_faults_add(faults, item->line, path, "this name is taken: every table has a column %s", item->name);
-    p->observe_columns[i] =
-        (sim_field){.name = item->name, .type = SIM_REAL, .doc = docs[item->reduce], .flags = SIM_REPORTED};
+    p->observe_columns[i] = (sim_field){.name = item->name,
+                                        .type = SIM_REAL,
+                                        .doc = docs[item->reduce],
+                                        .flags = SIM_REPORTED,
+                                        .display = SIM_DISPLAY_ALONE};
   }
   p->observe_columns[p->observe.count] = (sim_field){0};
   p->observe_table = (sim_table){"observe", "functions of the scenario", p->observe_columns};

@@ -40,8 +40,8 @@ static void test_field(void **state) {
     sim_expr *field = driver_function(inputs, SIM_EXPR_MUL, 0, 3, 0, kind ? 3 : 1);
     collision_options options = {.external = field};
     if (!kind) must(sim_expr_gradient(field, 0, &options.gradient));
-    must(collision_cuda_write_field(&options, kind == 0, &text));
-    const sim_source source = collision_cuda_field_source(&text);
+    must(collision_cuda_write_external(&options, kind == 0, &text));
+    const sim_source source = collision_cuda_external_source(&text);
     compiles(&source);
     sim_bytes_free(&text);
     collision_options_free(&options);

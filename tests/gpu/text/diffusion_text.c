@@ -88,16 +88,16 @@ static void compile(const diffusion_work *work) {
 
 static void test_schemes(void **state) {
   (void)state;
-  diffusion_species species[2] = {{.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}},
-                                  {.name = (char[]){"v"}, .D = 1, .axes = {1, 1, 1}}};
-  sim_item items[2] = {{.schema = &diffusion_species_schema, .data = &species[0]},
-                       {.schema = &diffusion_species_schema, .data = &species[1]}};
+  diffusion_field species[2] = {{.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}},
+                                {.name = (char[]){"v"}, .D = 1, .axes = {1, 1, 1}}};
+  sim_item items[2] = {{.schema = &diffusion_field_schema, .data = &species[0]},
+                       {.schema = &diffusion_field_schema, .data = &species[1]}};
   for (int i = 0; i < DIFFUSION_SCHEMES + 2; i++) {
     const int scheme =
         i < DIFFUSION_SCHEMES ? i : i - DIFFUSION_SCHEMES + DIFFUSION_ETDRK2; /* then with steps that adapt */
     diffusion_parameters p = {.fields = {items, 2}, .integrate = {.scheme = scheme}};
     if (scheme != i) p.integrate.dt = NAN;
-    diffusion_work work = {.p = &p, .fields = 2, .single = scheme % 2 == 1};
+    diffusion_work work = {.p = &p, .way = &diffusion_way_general, .fields = 2, .single = scheme % 2 == 1};
     species[1].fluctuation = scheme == i && scheme != DIFFUSION_EXACT && scheme != DIFFUSION_ETDRK2;
     if (scheme != DIFFUSION_EXACT) p.rates = rates_of();
     work.method = diffusion_method_with(&p, 0);
@@ -111,16 +111,16 @@ static void test_schemes(void **state) {
 static void test_crossed(void **state) {
   (void)state;
   static double other[] = {0, 0.5};
-  diffusion_species species[2] = {{.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}, .cross = {other, 2, 1}},
-                                  {.name = (char[]){"v"}, .D = 1, .axes = {1, 1, 1}}};
-  sim_item items[2] = {{.schema = &diffusion_species_schema, .data = &species[0]},
-                       {.schema = &diffusion_species_schema, .data = &species[1]}};
+  diffusion_field species[2] = {{.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}, .cross = {other, 2, 1}},
+                                {.name = (char[]){"v"}, .D = 1, .axes = {1, 1, 1}}};
+  sim_item items[2] = {{.schema = &diffusion_field_schema, .data = &species[0]},
+                       {.schema = &diffusion_field_schema, .data = &species[1]}};
   for (int i = 0; i < 3; i++) {
     diffusion_parameters p = {
         .fields = {items, 2}, .rates = rates_of(), .integrate = {.scheme = DIFFUSION_ETDRK2 + i % 2}};
     if (i == 2) p.integrate.dt = NAN;
     species[0].fluctuation = i < 2;
-    diffusion_work work = {.p = &p, .fields = 2, .single = i == 1, .crossed = true};
+    diffusion_work work = {.p = &p, .way = &diffusion_way_general, .fields = 2, .single = i == 1, .crossed = true};
     work.method = diffusion_method_with(&p, 0);
     work.spectrum.factor = (diffusion_factor)i;
     compile(&work);
@@ -131,18 +131,16 @@ static void test_crossed(void **state) {
 /* Each form of the two passes. */
 static void test_two_passes(void **state) {
   (void)state;
-  diffusion_species species = {.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}};
-  sim_item item = {.schema = &diffusion_species_schema, .data = &species};
+  diffusion_field species = {.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}};
+  sim_item item = {.schema = &diffusion_field_schema, .data = &species};
   static double sizes[][3] = {{256, 1024, 256}, {512, 512, 512}};
   double side[3] = {1, 1, 1};
   for (int i = 0; i < 2; i++) {
-    diffusion_two_pass fused = {0};
     diffusion_parameters p = {.fields = {&item, 1}, .rates = one_rate()};
-    p.grid = (diffusion_grid_parameters){.n = {sizes[i], 3, 1},
-                                         .size = {side, 3, 1},
-                                         .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
+    p.grid = (grid_parameters){
+        .n = {sizes[i], 3, 1}, .size = {side, 3, 1}, .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
     p.integrate.scheme = i % 2 ? DIFFUSION_STRANG : DIFFUSION_LIE;
-    diffusion_work work = {.p = &p, .fields = 1, .single = true, .fused = &fused};
+    diffusion_work work = {.p = &p, .fields = 1, .single = true, .way = &diffusion_way_fused};
     compile(&work);
     sim_expr_free(&p.rates);
   }
@@ -151,19 +149,18 @@ static void test_two_passes(void **state) {
 /* One pass an axis: lines of each length, with and without walls. */
 static void test_axes(void **state) {
   (void)state;
-  diffusion_species species = {.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}};
-  sim_item item = {.schema = &diffusion_species_schema, .data = &species};
+  diffusion_field species = {.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}};
+  sim_item item = {.schema = &diffusion_field_schema, .data = &species};
   static double sizes[][3] = {{512, 512, 512}, {256, 1024, 256}, {1024, 256, 0}};
   static const int along[][3] = {{1, 1, 1}, {2, 0, 1}, {0, 2, 0}};
   double side[3] = {1, 1, 1};
   for (int i = 0; i < 3; i++) {
-    diffusion_by_axes axes = {0};
     const size_t rank = i == 2 ? 2 : 3;
     diffusion_parameters p = {.fields = {&item, 1}, .rates = one_rate()};
-    p.grid = (diffusion_grid_parameters){
+    p.grid = (grid_parameters){
         .n = {sizes[i], rank, 1}, .size = {side, rank, 1}, .along = {along[i][0], along[i][1], along[i][2]}};
     p.integrate.scheme = i % 2 ? DIFFUSION_STRANG : DIFFUSION_LIE;
-    diffusion_work work = {.p = &p, .fields = 1, .single = true, .axes = &axes};
+    diffusion_work work = {.p = &p, .fields = 1, .single = true, .way = &diffusion_way_axes};
     compile(&work);
     sim_expr_free(&p.rates);
   }
@@ -172,20 +169,18 @@ static void test_axes(void **state) {
 /* Two passes a stage: lengths of axes and schemes. */
 static void test_flat(void **state) {
   (void)state;
-  diffusion_species species = {.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}};
-  sim_item item = {.schema = &diffusion_species_schema, .data = &species};
+  diffusion_field species = {.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}};
+  sim_item item = {.schema = &diffusion_field_schema, .data = &species};
   static double sizes[][2] = {{256, 4096}, {4096, 256}, {512, 256}};
   static const int schemes[] = {DIFFUSION_LIE, DIFFUSION_ETDRK4, DIFFUSION_ETDRK4};
   double side[2] = {1, 1};
   for (int i = 0; i < 3; i++) {
-    diffusion_flat_work flat = {0};
     diffusion_parameters p = {.fields = {&item, 1}, .rates = one_rate()};
-    p.grid = (diffusion_grid_parameters){.n = {sizes[i], 2, 1},
-                                         .size = {side, 2, 1},
-                                         .along = {DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS, DIFFUSION_AS_OTHERS}};
+    p.grid = (grid_parameters){
+        .n = {sizes[i], 2, 1}, .size = {side, 2, 1}, .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
     p.integrate.scheme = schemes[i];
     p.integrate.dt = i == 2 ? NAN : 1;
-    diffusion_work work = {.p = &p, .fields = 1, .single = true, .flat = &flat};
+    diffusion_work work = {.p = &p, .fields = 1, .single = true, .way = &diffusion_way_flat};
     compile(&work);
     sim_expr_free(&p.rates);
   }

@@ -1,48 +1,48 @@
-/* Operations on the CPU, for one type of the state: REAL is float or double.
+/* Operations of the general solver on the CPU, for one type of the state: REAL is float or double. Twin of cuda/ops.cu.
  *
- * Grains stand in the order of their cells. Each grain gathers the forces of its contacts by itself, in the order of
- * its neighbours' ids and then of the walls: a pair is computed twice, with opposite signs to the bit. So no sum
- * depends on threads, on how grains are stored or on when lists were made, and momentum between grains is conserved.
+ * Grains stand in the order of their cells. Each grain gathers the forces of its own contacts, in the order of its
+ * neighbours' ids and then of the walls: a pair is computed twice, with opposite signs to the bit. So no sum depends on
+ * threads, on how grains are stored or on when lists were built, and momentum between grains is conserved.
  *
- * A step is velocity Verlet; contacts see v + a dt in place of the velocity at its end, which keeps dashpots at second
+ * A step is velocity Verlet; contacts use v + a dt in place of the velocity at its end, which keeps dashpots at second
  * order: v' = v + a dt/2, x += v' dt, force(x, v' + a dt/2), v = v' + a dt/2. */
 typedef REAL real;
-#include "kernels/collision/general/cpu/lists.h"
-#include "kernels/collision/general/cpu/contacts.h"
-#include "kernels/collision/general/cpu/state.h"
-#include "kernels/collision/general/cpu/sums.h"
+#include "kernels/collision/general/cpu/lists.inc"
+#include "kernels/collision/general/cpu/contacts.inc"
+#include "kernels/collision/general/cpu/state.inc"
+#include "kernels/collision/general/cpu/sums.inc"
 #include "kernels/collision/flow/gate.h"
 
 static double bytes(const collision_options *o) {
   const double n = (double)o->n;
-  const double grain = sizeof(place) + sizeof(motion) + 5 * sizeof(triple) + sizeof(tally) + 8 +
+  const double grain = sizeof(position_radius) + sizeof(velocity_mass) + 5 * sizeof(vec3) + sizeof(tally) + 8 +
                        (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates;
   return n * (2 * grain + 4 + 2 * 12 * sizeof(real) * o->springs + o->meshes * sizeof(collision_near)) +
          collision_search_bytes(o->n) * 2 + collision_fields_bytes(o);
 }
 
 static void free_grains(grains *g) {
-  free(g->place), free(g->seen), free(g->turned), free(g->velocity), free(g->spin), free(g->acceleration);
-  free(g->twirl), free(g->tally), free(g->id), free(g->material), free(g->wall_spring), free(g->crossed);
+  free(g->position), free(g->v_pred), free(g->w_pred), free(g->velocity), free(g->spin), free(g->acceleration);
+  free(g->angular_acceleration), free(g->tally), free(g->id), free(g->material), free(g->wall_spring), free(g->crossed);
   *g = (grains){0};
 }
 
-static bool make_grains(const collision_options *o, grains *g) {
+static bool create_grains(const collision_options *o, grains *g) {
   const size_t n = (size_t)o->n;
-  *g = (grains){.place = calloc(n, sizeof *g->place),
-                .seen = calloc(n, sizeof *g->seen),
-                .turned = calloc(n, sizeof *g->turned),
+  *g = (grains){.position = calloc(n, sizeof *g->position),
+                .v_pred = calloc(n, sizeof *g->v_pred),
+                .w_pred = calloc(n, sizeof *g->w_pred),
                 .velocity = calloc(n, sizeof *g->velocity),
                 .spin = calloc(n, sizeof *g->spin),
                 .acceleration = calloc(n, sizeof *g->acceleration),
-                .twirl = calloc(n, sizeof *g->twirl),
+                .angular_acceleration = calloc(n, sizeof *g->angular_acceleration),
                 .tally = calloc(n, sizeof *g->tally),
                 .id = calloc(n, sizeof *g->id),
                 .material = calloc(n, sizeof *g->material),
                 .wall_spring = calloc(n * wall_numbers(o) + 1, sizeof *g->wall_spring),
                 .crossed = calloc(n * (size_t)o->gates + 1, sizeof *g->crossed)};
-  return g->place && g->seen && g->turned && g->velocity && g->spin && g->acceleration && g->twirl && g->tally &&
-         g->id && g->material && g->wall_spring && g->crossed;
+  return g->position && g->v_pred && g->w_pred && g->velocity && g->spin && g->acceleration &&
+         g->angular_acceleration && g->tally && g->id && g->material && g->wall_spring && g->crossed;
 }
 
 static void destroy(collision_work **work) {
@@ -58,11 +58,11 @@ static void destroy(collision_work **work) {
   *work = NULL;
 }
 
-/* Images in y at time t. */
+/* Moves the image above in y to time t. */
 static void shift_images(collision_work *w, double t) {
   if (w->o.shear == 0) return;
-  const double way = fmod(w->o.shear * w->o.size[1] * t, w->o.size[0]);
-  w->search.offset = way < 0 ? way + w->o.size[0] : way;
+  const double displacement = fmod(w->o.shear * w->o.size[1] * t, w->o.size[0]);
+  w->search.offset = displacement < 0 ? displacement + w->o.size[0] : displacement;
   w->box.offset = (real)w->search.offset;
   w->jump = (real)(w->o.shear * w->o.size[1]);
 }
@@ -82,14 +82,14 @@ static sim_status create(const collision_options *options, const collision_state
   }
   sim_status status = collision_search_create(options, smallest, largest, &w->search);
   w->search.cutoff = default_skin(options, smallest);
-  w->box = image_of(&w->search);
+  w->box = periodic_box_of(&w->search);
   w->blocks = (options->n + BLOCK - 1) / BLOCK;
   w->slot = malloc(n * sizeof *w->slot);
   w->block = calloc((size_t)w->blocks + 1, sizeof *w->block);
   w->old_first = malloc((n + 1) * sizeof *w->old_first);
   w->near = calloc(n * (size_t)options->meshes + 1, sizeof *w->near);
-  if (status == SIM_OK && (!w->slot || !w->block || !w->old_first || !w->near || !make_grains(options, &w->now) ||
-                           !make_grains(options, &w->spare)))
+  if (status == SIM_OK && (!w->slot || !w->block || !w->old_first || !w->near || !create_grains(options, &w->now) ||
+                           !create_grains(options, &w->spare)))
     status = sim_no_memory("%zu grains", n);
   shift_images(w, state->time);
   if (status == SIM_OK) status = collision_fields_create(options, &w->fields);
@@ -99,7 +99,7 @@ static sim_status create(const collision_options *options, const collision_state
 
 /* ---- steps ---- */
 
-/* The scenario's own acceleration of all grains. */
+/* Adds the external acceleration of all grains. */
 static void add_external(collision_work *w, double t) {
   const grains *g = &w->now;
 #pragma omp parallel for schedule(static) num_threads(w->o.threads) if (w->o.n > 4096)
@@ -107,28 +107,28 @@ static void add_external(collision_work *w, double t) {
     const int count = (int)(w->o.n - first < COLLISION_FIELD_BLOCK ? w->o.n - first : COLLISION_FIELD_BLOCK);
     double *x[3];
     const double *a[3];
-    collision_fields_places(w->fields, x);
+    collision_fields_positions(w->fields, x);
     for (int k = 0; k < count; k++)
-      for (int c = 0; c < 3; c++) x[c][k] = (double)g->place[first + k].x[c];
+      for (int c = 0; c < 3; c++) x[c][k] = (double)g->position[first + k].x[c];
     collision_fields_external(w->fields, x, count, t, a);
     for (int k = 0; k < count; k++)
       for (int c = 0; c < 3; c++) g->acceleration[first + k].v[c] += (real)a[c][k];
   }
 }
 
-/* Acceleration at time t; then the second half of the velocities' step. */
+/* Accelerations at time t; kick: then the second half of the velocities' step. */
 static void forces(collision_work *w, double t, real dt, bool kick) {
   const grains *g = &w->now;
   const real edge = w->o.damped ? dt : 0, margin = edge * (real)w->fastest, half = (real)0.5 * dt;
 #pragma omp parallel for schedule(dynamic, BLOCK) num_threads(w->o.threads) if (w->o.n > 4096)
   for (int64_t i = 0; i < w->o.n; i++) {
-    gathered sum = {0};
+    contact_sum sum = {0};
     gather_pairs(w, i, dt, edge, margin, &sum, NULL);
     if (w->o.walls > 0) gather_walls(w, i, dt, edge, margin, &sum, NULL);
-    const real m = g->seen[i].m, r = g->place[i].r, inverse = 1 / ((real)0.4 * m * r * r);
+    const real m = g->v_pred[i].m, r = g->position[i].r, inverse = 1 / ((real)0.4 * m * r * r);
     for (int k = 0; k < 3; k++) {
       g->acceleration[i].v[k] = sum.force[k] / m + (real)w->o.gravity[k];
-      g->twirl[i].v[k] = sum.torque[k] * inverse;
+      g->angular_acceleration[i].v[k] = sum.torque[k] * inverse;
     }
     if (!kick) continue;
     g->tally[i].dissipated += sum.dissipated;
@@ -142,11 +142,11 @@ static void forces(collision_work *w, double t, real dt, bool kick) {
   for (int64_t i = 0; i < w->o.n; i++)
     for (int k = 0; k < 3; k++) {
       g->velocity[i].v[k] += half * g->acceleration[i].v[k];
-      g->spin[i].v[k] += half * g->twirl[i].v[k];
+      g->spin[i].v[k] += half * g->angular_acceleration[i].v[k];
     }
 }
 
-/* Who passes a gate on the way of this step. */
+/* Counts passages of gates in this step: grain i moved from `from` to `to`. */
 static void count_gates(collision_work *w, int64_t i, const real from[3], const real to[3]) {
   const double a[3] = {(double)from[0], (double)from[1], (double)from[2]};
   const double b[3] = {(double)to[0], (double)to[1], (double)to[2]};
@@ -154,26 +154,26 @@ static void count_gates(collision_work *w, int64_t i, const real from[3], const 
     w->now.crossed[i * w->o.gates + k] += gate_passed(&w->o.gate[k], a, b, w->o.size, w->o.periodic);
 }
 
-/* Out of a sheared box at the top or at the bottom, and in again with the velocity of the image. */
+/* Takes a grain that left a sheared box at the top or bottom to its image, with the image's velocity. */
 static void cross_shear(collision_work *w, int64_t i, real low, real high) {
-  const real y = w->now.place[i].x[1];
+  const real y = w->now.position[i].x[1];
   const real side = y >= high ? -1 : y < low ? 1 : 0;
   if (side == 0) return;
-  real *x = &w->now.place[i].x[0];
+  real *x = &w->now.position[i].x[0];
   *x += side * w->box.offset;
   const real v = w->now.velocity[i].v[0], gain = side * w->jump;
-  w->now.tally[i].work += (double)w->now.seen[i].m * (double)gain * ((double)v + 0.5 * (double)gain);
+  w->now.tally[i].work += (double)w->now.v_pred[i].m * (double)gain * ((double)v + 0.5 * (double)gain);
   w->now.velocity[i].v[0] += gain;
-  w->now.seen[i].v[0] += gain;
+  w->now.v_pred[i].v[0] += gain;
   if (*x < (real)w->o.low[0] - w->box.size[0]) *x += w->box.size[0];
   if (*x >= (real)w->o.low[0] + 2 * w->box.size[0]) *x -= w->box.size[0];
 }
 
-/* What gravity's potential gains where a grain is taken to its image in the box, from `from`. */
+/* Adds the gain of gravity's potential where grain i was taken from `from` to its image. */
 static void count_lift(collision_work *w, int64_t i, const real from[3]) {
   double lift = 0;
-  for (int c = 0; c < 3; c++) lift += ((double)from[c] - (double)w->now.place[i].x[c]) * w->o.gravity[c];
-  if (lift != 0) w->now.tally[i].work += (double)w->now.seen[i].m * lift;
+  for (int c = 0; c < 3; c++) lift += ((double)from[c] - (double)w->now.position[i].x[c]) * w->o.gravity[c];
+  if (lift != 0) w->now.tally[i].work += (double)w->now.v_pred[i].m * lift;
 }
 
 /* First half of the velocities' step, and the positions'. */
@@ -192,38 +192,38 @@ static void drift(collision_work *w, real dt) {
     double most = 0;
     for (int64_t i = b * BLOCK; i < end; i++) {
       double square = 0;
-      const real before[3] = {g->place[i].x[0], g->place[i].x[1], g->place[i].x[2]};
+      const real before[3] = {g->position[i].x[0], g->position[i].x[1], g->position[i].x[2]};
       for (int k = 0; k < 3; k++) {
         const real v = g->velocity[i].v[k] + half * g->acceleration[i].v[k];
-        const real s = g->spin[i].v[k] + half * g->twirl[i].v[k];
-        g->place[i].x[k] += v * dt;
+        const real s = g->spin[i].v[k] + half * g->angular_acceleration[i].v[k];
+        g->position[i].x[k] += v * dt;
         g->velocity[i].v[k] = v;
         g->spin[i].v[k] = s;
-        g->seen[i].v[k] = v + half * g->acceleration[i].v[k];
-        g->turned[i].v[k] = s + half * g->twirl[i].v[k];
+        g->v_pred[i].v[k] = v + half * g->acceleration[i].v[k];
+        g->w_pred[i].v[k] = s + half * g->angular_acceleration[i].v[k];
       }
-      const real from[3] = {g->place[i].x[0], g->place[i].x[1], g->place[i].x[2]};
+      const real from[3] = {g->position[i].x[0], g->position[i].x[1], g->position[i].x[2]};
       if (w->jump != 0) cross_shear(w, i, low[1], high[1]);
       for (int k = 0; k < 3; k++) {
-        real *x = &g->place[i].x[k];
+        real *x = &g->position[i].x[k];
         if (*x < low[k]) *x += w->box.size[k];
         if (*x >= high[k]) *x -= w->box.size[k];
       }
-      /* The image's shift in a sheared box is no way that it went. */
+      /* The image's shift in a sheared box is no displacement of the grain. */
       const bool jumps = w->jump != 0 && (from[1] < low[1] || from[1] >= high[1]);
-      if (w->o.gates > 0) count_gates(w, i, before, jumps ? from : g->place[i].x);
+      if (w->o.gates > 0) count_gates(w, i, before, jumps ? from : g->position[i].x);
       if (w->o.worked) count_lift(w, i, from);
       for (int k = 0; k < 3; k++) {
-        const real flow = k == 0 ? shear * (g->place[i].x[1] - middle) : 0, v = g->velocity[i].v[k] - flow;
+        const real flow = k == 0 ? shear * (g->position[i].x[1] - middle) : 0, v = g->velocity[i].v[k] - flow;
         square += (double)(v * v);
       }
-      most = square > most || !(square >= 0) ? square : most; /* NaN goes on */
+      most = square > most || !(square >= 0) ? square : most; /* NaN is kept */
     }
     w->block[b] = most;
   }
   double most = 0;
   for (int64_t b = 0; b < w->blocks; b++) most = w->block[b] > most || !(w->block[b] >= 0) ? w->block[b] : most;
-  /* Neighbours in a sheared box differ by the flow over their distance too. */
+  /* Neighbours in a sheared box also differ by the flow over their distance. */
   w->fastest = sqrt(most) + 0.5 * fabs(w->o.shear) * (2 * w->search.largest + w->search.cutoff);
 }
 
@@ -234,12 +234,13 @@ static sim_status step(collision_work *w, double t, double dt) {
   if (!(w->fastest < INFINITY)) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite at t = %.9g", t);
   w->moved += moved * (1 + 1e-6);
   if (w->moved + edge >= w->search.cutoff * (1 - 1e-3)) {
-    /* Grains faster than the skin allows get a wider list, for this step at least. Who has a history stays in it. */
+    /* Grains that are faster than the skin allows get a wider list, at least for this step. Pairs with history stay in
+     * it. */
     const double skin = default_skin(&w->o, w->search.smallest), wide = 2 * fmax(edge, w->held + moved);
     w->search.cutoff = wide >= skin ? wide + skin : skin;
-    SIM_TRY(make_list(w));
+    SIM_TRY(rebuild_lists(w));
   }
-  w->held = 0.5 * edge; /* that of `forces` */
+  w->held = 0.5 * edge; /* the margin of `forces` */
   forces(w, t, (real)dt, true);
   return SIM_OK;
 }

@@ -1,38 +1,42 @@
-/* Contacts of two grains: cpu_forces.h. `real` is defined before this is included. */
-#ifndef COLLISION_CUDA_BED_PAIR_CUH
-#define COLLISION_CUDA_BED_PAIR_CUH
+/* Contacts of two grains, as templates on the real type. Twin of cpu/contacts.inc, whose results agree within
+ * rounding. */
+#ifndef COLLISION_GENERAL_CUDA_CONTACTS_CUH
+#define COLLISION_GENERAL_CUDA_CONTACTS_CUH
 
 #include "kernels/collision/general/cuda/search.cuh"
 
-/* Sums of one grain. The virial is of half of each contact of grains, and of walls not at all. */
-struct bed_sum {
+/* Sums over the contacts of one grain. The virial holds half of each contact of two grains, and no contact with
+ * walls. */
+template <typename real> struct contact_sum {
   real force[3], torque[3];
   double dissipated, virial, work;
   uint32_t begun;
 };
 
-/* What an observation wants beside. */
-struct bed_look {
+/* What only observations need of the contacts of one grain. */
+struct contact_observables {
   double elastic, stress[6], overlap, touching, touching_walls;
 };
 
-/* `lost`: energy. */
-static __device__ void add_contact(bed_sum *sum, const contact_state &c, const contact_result &r, int springs, real arm,
-                                   real lost) {
+/* Adds a contact to a grain's sums. arm: distance of the contact from the centre; dissipated: the grain's share. */
+template <typename real>
+static __device__ void add_contact(contact_sum<real> *sum, const contact_state<real> &c, const contact_result<real> &r,
+                                   int springs, real arm, real dissipated) {
   real torque[3];
   for (int k = 0; k < 3; k++) sum->force[k] += r.force[k];
-  sum->dissipated += (double)lost;
+  sum->dissipated += (double)dissipated;
   if (springs == 0) return;
   contact_cross(c.normal, r.force, torque);
   for (int k = 0; k < 3; k++)
     if (springs > 3)
       sum->torque[k] += r.couple[k] - arm * torque[k];
     else
-      sum->torque[k] -= arm * torque[k]; /* the same to the bit: no couple */
+      sum->torque[k] -= arm * torque[k]; /* the same to the bit: couple is 0 */
 }
 
-static __device__ void look_at(bed_look *at, const contact_state &c, const contact_result &r, real distance,
-                               double smaller) {
+template <typename real>
+static __device__ void observe_contact(contact_observables *at, const contact_state<real> &c,
+                                       const contact_result<real> &r, real distance, double smaller) {
   at->elastic += 0.5 * (double)r.elastic;
   at->touching += 1;
   at->overlap = fmax(at->overlap, (double)c.overlap / smaller);
@@ -43,28 +47,28 @@ static __device__ void look_at(bed_look *at, const contact_state &c, const conta
   }
 }
 
-template <int SPRINGS> struct history {
+template <int SPRINGS, typename real> struct history {
   real *at;
   size_t stride;
-  __device__ void get(real *spring) const {
+  __device__ void load(real *spring) const {
 #pragma unroll
     for (int k = 0; k < SPRINGS; k++) spring[k] = at[(size_t)k * stride];
   }
-  __device__ void put(const real *spring) const {
+  __device__ void store(const real *spring) const {
 #pragma unroll
     for (int k = 0; k < SPRINGS; k++) at[(size_t)k * stride] = spring[k];
   }
 };
 
-template <int SPRINGS> static __device__ bool any_of(const real *spring) {
+template <int SPRINGS, typename real> static __device__ bool any_of(const real *spring) {
   bool any = false;
 #pragma unroll
   for (int k = 0; k < SPRINGS; k++) any = spring[k] != 0 || any;
   return any;
 }
 
-/* A zero has a sign too. */
-template <int SPRINGS> static __device__ bool all_clear(const real *spring) {
+/* Whether all bits are 0: a negative zero counts as history. */
+template <int SPRINGS, typename real> static __device__ bool all_clear(const real *spring) {
   bool clear = true;
 #pragma unroll
   for (int k = 0; k < SPRINGS; k++)
@@ -75,11 +79,13 @@ template <int SPRINGS> static __device__ bool all_clear(const real *spring) {
   return clear;
 }
 
-static __device__ void take_three(real out[3], const four &from) { out[0] = from.x, out[1] = from.y, out[2] = from.z; }
+template <typename real> static __device__ void copy_xyz(real out[3], const vec4<real> &from) {
+  out[0] = from.x, out[1] = from.y, out[2] = from.z;
+}
 
-/* What no thread of the launch writes. */
-static __device__ __forceinline__ four constant(const four *from) {
-  four out;
+/* Loads through the read-only cache: no thread of the launch writes this memory. */
+template <typename real> static __device__ __forceinline__ vec4<real> load_constant(const vec4<real> *from) {
+  vec4<real> out;
   if constexpr (sizeof(real) == 4) {
     const float4 v = __ldg((const float4 *)from);
     out = {(real)v.x, (real)v.y, (real)v.z, (real)v.w};
@@ -90,114 +96,114 @@ static __device__ __forceinline__ four constant(const four *from) {
   return out;
 }
 
-/* A grain as contacts see it. */
-struct seen_grain {
-  four place, velocity, spin;
-};
+/* A grain with its predicted velocity and spin, as contacts use it. */
+template <typename real> struct predicted_grain { vec4<real> position, velocity, spin; };
 
-template <int SPRINGS> static __device__ __forceinline__ seen_grain seen_at(const bed_grains &g, uint32_t i) {
-  seen_grain out = {};
-  out.place = constant(g.place + i);
-  out.velocity = constant(g.seen + i);
-  if (SPRINGS > 0) out.spin = constant(g.turned + i);
+template <int SPRINGS, typename real>
+static __device__ __forceinline__ predicted_grain<real> predicted_at(const general_grains<real> &g, uint32_t i) {
+  predicted_grain<real> out = {};
+  out.position = load_constant(g.position + i);
+  out.velocity = load_constant(g.v_pred + i);
+  if (SPRINGS > 0) out.spin = load_constant(g.w_pred + i);
   return out;
 }
 
-/* How far a step goes. edge: over which contacts that begin or end are averaged; most: by which any two may have come
- * nearer in the step. dt 0: contacts as they are, without bringing history up to date. */
-struct bed_step {
-  real dt, edge, margin, most;
-};
+/* Step of length dt; 0: contacts as they are, without advancing their history. edge: interval over which a contact that
+ * begins or ends is averaged (contact_force); margin: gap up to which a contact may act; most: by how much two grains
+ * may have come nearer in the step. */
+template <typename real> struct step_context { real dt, edge, margin, most; };
 
-#ifdef BED_OWN
-/* A law of the scenario's own, which `own_law` computes. `energy`: also what it holds, its work at rest from no overlap
- * on, by Gauss and Legendre. */
-static __device__ __forceinline__ void ask_law(contact_state *c, real approach, bool energy) {
+/* The force law that a kernel has code for: its collision_force, or -1 for the run's own choice, general_numbers.form.
+ * A custom law (see laws.c) has form COLLISION_OWN and a function that returns the normal force. */
+template <int FORM> struct built_in_law { static constexpr int form = FORM; };
+
+/* The law of contacts with walls: only a custom law is fixed at compile time. */
+template <typename Law, bool CUSTOM = Law::form == COLLISION_OWN> struct wall_law { typedef built_in_law<-1> type; };
+template <typename Law> struct wall_law<Law, true> { typedef Law type; };
+
+/* Evaluates a custom law for a contact. `energy`: also its elastic energy, the work of the force at rest from no
+ * overlap on, by Gauss-Legendre quadrature with eight nodes. */
+template <typename Law, typename real>
+static __device__ __forceinline__ void evaluate_custom_law(contact_state<real> *c, real approach, bool energy) {
   const double node[8] = {0.01985507175123188, 0.10166676129318664, 0.2372337950418355, 0.4082826787521751,
                           0.5917173212478249,  0.7627662049581645,  0.8983332387068134, 0.9801449282487681};
   const double weight[8] = {0.05061426814518813, 0.11119051722668723, 0.15685332293894363, 0.1813418916891810,
                             0.1813418916891810,  0.15685332293894363, 0.11119051722668723, 0.05061426814518813};
   const double overlap = (double)c->overlap, radius = (double)c->radius, mass = (double)c->mass;
-  double force, held = 0;
-  own_law(overlap, -(double)approach, radius, mass, &force);
-  c->own = (real)force;
-  own_law(overlap, 0, radius, mass, &force);
-  c->still = (real)force;
-  for (int k = 0; k < 8 && energy; k++) {
-    own_law(overlap * node[k], 0, radius, mass, &force);
-    held += weight[k] * overlap * force;
-  }
-  c->held = (real)held;
+  double work = 0;
+  c->custom_force = (real)Law::force(overlap, -(double)approach, radius, mass);
+  c->custom_rest_force = (real)Law::force(overlap, 0, radius, mass);
+  for (int k = 0; k < 8 && energy; k++) work += weight[k] * overlap * Law::force(overlap * node[k], 0, radius, mass);
+  c->custom_energy = (real)work;
 }
-#else
-static __device__ __forceinline__ void ask_law(contact_state *, real, bool) {}
-#endif
 
-enum { BED_APART = 0, BED_ENDED = 1, BED_TOUCH = 2, BED_BEGUN = 4 };
+enum { PAIR_SEPARATE = 0, PAIR_ENDED = 1, PAIR_TOUCHES = 2, PAIR_BEGAN = 4 };
 
-/* A pair, as its first grain sees it. */
-struct bed_meeting {
-  contact_state c;
-  contact_result r;
-  real distance, arm, lost; /* lost, virial, work: half of the pair's */
+/* Contact of two grains, as the first one sees it. */
+template <typename real> struct pair_result {
+  contact_state<real> c;
+  contact_result<real> r;
+  real distance, arm, dissipated; /* dissipated, virial, work: half of the contact's */
   real virial;
-  double work; /* only with BED_MORE */
+  double work; /* only with GENERAL_EXTRAS */
 };
 
-/* The law of grains i and j; several materials are asked for with BED_WALLS at least. */
-template <int MORE>
-static __device__ __forceinline__ contact_law law_of(const bed_arrays &a, const uint32_t *material, uint32_t i,
-                                                     uint32_t j) {
-  if constexpr (MORE >= BED_WALLS)
-    if (a.usual.materials) return a.law[material[i] * COLLISION_MATERIALS_MAX + material[j]];
-  return a.usual.law;
+/* Returns the law of grains i and j; a kernel without GENERAL_WALLS has one material. */
+template <int FEATURES, typename real>
+static __device__ __forceinline__ contact_law<real> pair_law(const general_arrays<real> &a, const uint32_t *material,
+                                                             uint32_t i, uint32_t j) {
+  if constexpr (FEATURES >= GENERAL_WALLS)
+    if (a.typical.materials) return a.law[material[i] * COLLISION_MATERIALS_MAX + material[j]];
+  return a.typical.law;
 }
 
-/* They part, if they had met. */
-template <int SPRINGS>
-static __device__ __forceinline__ int part_from(const contact_law &law, int form, const bed_step &step, real mass,
-                                                real radius, real *spring, bed_meeting *m) {
-  if (!(step.dt > 0) || !any_of<SPRINGS>(spring)) return BED_APART;
-  m->lost = (real)0.5 * contact_given_up(&law, form, SPRINGS, mass, radius, spring);
+/* Ends a contact of which there is history; returns PAIR_ENDED or PAIR_SEPARATE. */
+template <int SPRINGS, typename real>
+static __device__ __forceinline__ int end_contact(const contact_law<real> &law, int form,
+                                                  const step_context<real> &step, real mass, real radius, real *spring,
+                                                  pair_result<real> *m) {
+  if (!(step.dt > 0) || !any_of<SPRINGS>(spring)) return PAIR_SEPARATE;
+  m->dissipated = (real)0.5 * contact_spring_energy(&law, form, SPRINGS, mass, radius, spring);
   for (int s = 0; s < SPRINGS; s++) spring[s] = 0;
-  return BED_ENDED;
+  return PAIR_ENDED;
 }
 
-/* Grains i and j. FORM: of the law, -1: b.form. Returns what they do; `spring` is new unless they are apart. `energy`:
- * a law of the scenario's own has to say what it holds. */
-template <int SPRINGS, int FORM, int MORE>
-static __device__ __forceinline__ int meet(const bed_numbers &b, const bed_arrays &a, const bed_grains &g,
-                                           const uint32_t *material, const bed_step &step, const bed_shift &shift,
-                                           uint32_t i, uint32_t j, const seen_grain &one, const seen_grain &other,
-                                           bool energy, real *spring, bed_meeting *m) {
-  const int form = FORM < 0 ? b.form : FORM;
-  const four p = one.place, q = other.place, vi = one.velocity, vj = other.velocity;
-  contact_state &c = m->c;
+/* Contact of grains i and j; returns PAIR_* flags. spring [SPRINGS]: history, replaced unless they are separate.
+ * `energy`: evaluate the elastic energy of a custom law too. */
+template <int SPRINGS, typename Law, int FEATURES, typename real>
+static __device__ __forceinline__ int
+pair_force(const general_numbers &b, const general_arrays<real> &a, const general_grains<real> &g,
+           const uint32_t *material, const step_context<real> &step, const general_shear<real> &shift, uint32_t i,
+           uint32_t j, const predicted_grain<real> &one, const predicted_grain<real> &other, bool energy, real *spring,
+           pair_result<real> *m) {
+  const int form = Law::form < 0 ? b.form : Law::form;
+  const vec4<real> p = one.position, q = other.position, vi = one.velocity, vj = other.velocity;
+  contact_state<real> &c = m->c;
   real d[3], jump = 0;
   c = {};
-  if constexpr (MORE >= BED_MORE)
-    jump = (real)apart_sheared(a.box, shift.offset, p, q, d) * shift.jump;
+  if constexpr (FEATURES >= GENERAL_EXTRAS)
+    jump = (real)minimum_image_sheared(a.box, shift.offset, p, q, d) * shift.jump;
   else
-    apart(a.box, p, q, d);
+    minimum_image(a.box, p, q, d);
   const real square = contact_dot(d, d), both = p.w + q.w, reach = both + step.margin;
   const bool near = square < reach * reach;
-  if (!near && !any_of<SPRINGS>(spring)) return BED_APART;
-  const contact_law law = law_of<MORE>(a, material, i, j);
-  const bool alike = p.w == a.usual.radius && q.w == p.w && vi.w == a.usual.mass && vj.w == vi.w;
-  c.mass = a.usual.reduced_mass;
-  c.root_mass = a.usual.root_mass;
-  c.radius = a.usual.reduced_radius;
+  if (!near && !any_of<SPRINGS>(spring)) return PAIR_SEPARATE;
+  const contact_law<real> law = pair_law<FEATURES>(a, material, i, j);
+  const bool alike = p.w == a.typical.radius && q.w == p.w && vi.w == a.typical.mass && vj.w == vi.w;
+  c.mass = a.typical.reduced_mass;
+  c.root_mass = a.typical.root_mass;
+  c.radius = a.typical.reduced_radius;
   if (!alike) {
     c.mass = vi.w * vj.w / (vi.w + vj.w);
     c.root_mass = (real)sqrt(c.mass);
     c.radius = p.w * q.w / both;
   }
-  if (!near) return part_from<SPRINGS>(law, form, step, c.mass, c.radius, spring, m);
+  if (!near) return end_contact<SPRINGS>(law, form, step, c.mass, c.radius, spring, m);
   real part, inverse;
-  if (alike && middling(square)) {
+  if (alike && mid_range(square)) {
     m->distance = root_of(square);
     inverse = inverse_of(m->distance);
-    part = quotient_of(m->distance, a.usual.both, a.usual.inverse_both);
+    part = quotient_of(m->distance, a.typical.both, a.typical.inverse_both);
   } else {
     m->distance = (real)sqrt(square);
     inverse = m->distance > 0 ? 1 / m->distance : 0;
@@ -207,58 +213,63 @@ static __device__ __forceinline__ int meet(const bed_numbers &b, const bed_array
   c.overlap = both - m->distance;
   for (int s = 0; s < 3; s++) c.normal[s] = d[s] * inverse;
   c.speed[0] = vi.x - vj.x, c.speed[1] = vi.y - vj.y, c.speed[2] = vi.z - vj.z;
-  if constexpr (MORE >= BED_MORE) c.speed[0] -= jump;
+  if constexpr (FEATURES >= GENERAL_EXTRAS) c.speed[0] -= jump;
   const real approach = contact_dot(c.speed, c.normal);
   if (!(c.overlap > 0 || (step.edge > 0 && c.overlap > -(real)0.5 * step.edge * (real)fabs(approach))))
-    return part_from<SPRINGS>(law, form, step, c.mass, c.radius, spring, m);
+    return end_contact<SPRINGS>(law, form, step, c.mass, c.radius, spring, m);
   if (SPRINGS > 0) {
     real wi[3], wj[3];
-    take_three(wi, one.spin);
-    take_three(wj, other.spin);
+    copy_xyz(wi, one.spin);
+    copy_xyz(wj, other.spin);
     for (int s = 0; s < 3; s++) {
       c.surface[s] = part * (p.w * wi[s] + q.w * wj[s]);
       c.turning[s] = wi[s] - wj[s];
     }
   }
-  /* With which they came here; Hertz's law asks for it only where they may have begun in this step. */
+  /* Velocity that moved the positions in this step. Hertz's law needs it only where the contact may have begun in the
+   * step. */
   const bool may_begin = step.dt > 0 && approach < 0 && c.overlap > 0 && c.overlap <= step.most;
-  int what = BED_TOUCH;
+  int what = PAIR_TOUCHES;
   if (may_begin || form != COLLISION_HERTZ) {
-    const four ui = constant(g.velocity + i), uj = constant(g.velocity + j);
+    const vec4<real> ui = load_constant(g.velocity + i), uj = load_constant(g.velocity + j);
     real gone[3] = {ui.x - uj.x, ui.y - uj.y, ui.z - uj.z}, then[3];
-    if constexpr (MORE >= BED_MORE) gone[0] -= jump;
+    if constexpr (FEATURES >= GENERAL_EXTRAS) gone[0] -= jump;
     c.halfway = contact_dot(gone, c.normal);
     for (int s = 0; s < 3; s++) then[s] = d[s] - gone[s] * step.dt;
-    if (may_begin && contact_dot(then, then) >= both * both) what |= BED_BEGUN;
+    if (may_begin && contact_dot(then, then) >= both * both) what |= PAIR_BEGAN;
   }
-  if constexpr (FORM == COLLISION_OWN) ask_law(&c, approach, energy);
+  if constexpr (Law::form == COLLISION_OWN) evaluate_custom_law<Law>(&c, approach, energy);
   contact_force(&law, form, SPRINGS, &c, step.dt, step.edge, spring, &m->r);
-  if constexpr (MORE >= BED_MORE) m->work = 0.5 * (double)(m->r.force[0] * jump * step.dt); /* the image moves */
-  m->lost = (real)0.5 * m->r.dissipated;
+  if constexpr (FEATURES >= GENERAL_EXTRAS)
+    m->work = 0.5 * (double)(m->r.force[0] * jump * step.dt); /* work of the moving image */
+  m->dissipated = (real)0.5 * m->r.dissipated;
   m->virial = (real)0.5 * m->distance * m->r.normal_force * step.dt;
   return what;
 }
 
-/* Contacts of grain i as they are. */
-template <int SPRINGS, int FORM, int MORE>
-static __device__ void look_at_pairs(const bed_numbers &b, const bed_arrays &a, const bed_control &now,
-                                     const bed_shift &shift, uint32_t i, bed_look *at) {
-  const bed_grains &g = a.grains[now.order];
-  const bed_list &list = a.list[now.home];
-  const uint32_t *const material = a.kept[now.home].material;
-  const seen_grain one = seen_at<SPRINGS>(g, i);
-  const bed_step step = {};
+/* Adds the contacts of grain i, without advancing them, to *at. */
+template <int SPRINGS, typename Law, int FEATURES, typename real>
+static __device__ void observe_pairs(const general_numbers &b, const general_arrays<real> &a,
+                                     const general_control &now, const general_shear<real> &shift, uint32_t i,
+                                     contact_observables *at) {
+  const general_grains<real> &g = a.grains[now.order];
+  const general_list<real> &list = a.list[now.home];
+  const uint32_t *const material = a.records[now.home].material;
+  const predicted_grain<real> one = predicted_at<SPRINGS>(g, i);
+  const step_context<real> step = {};
   const uint32_t base = list.base[i / 32] + i % 32;
 #pragma unroll 1
   for (uint32_t k = 0; k < list.count[i]; k++) {
     const uint32_t e = base + 32 * k, j = list.neighbour[e];
-    const seen_grain other = seen_at<SPRINGS>(g, j);
+    const predicted_grain<real> other = predicted_at<SPRINGS>(g, j);
     real spring[7] = {};
-    history<SPRINGS>{list.spring + e, b.room}.get(spring);
-    bed_meeting m;
-    const int what = meet<SPRINGS, FORM, MORE>(b, a, g, material, step, shift, i, j, one, other, true, spring, &m);
-    if ((what & BED_TOUCH) && m.c.overlap > 0)
-      look_at(at, m.c, m.r, m.distance, (double)(one.place.w < other.place.w ? one.place.w : other.place.w));
+    history<SPRINGS, real>{list.spring + e, b.room}.load(spring);
+    pair_result<real> m;
+    const int what =
+        pair_force<SPRINGS, Law, FEATURES>(b, a, g, material, step, shift, i, j, one, other, true, spring, &m);
+    if ((what & PAIR_TOUCHES) && m.c.overlap > 0)
+      observe_contact(at, m.c, m.r, m.distance,
+                      (double)(one.position.w < other.position.w ? one.position.w : other.position.w));
   }
 }
 

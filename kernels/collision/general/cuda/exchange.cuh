@@ -1,84 +1,88 @@
-/* Events in which grains come and go, of which the host sees no more than those that do. `real` is defined before this
- * is included. */
-#ifndef COLLISION_CUDA_BED_EXCHANGE_CUH
-#define COLLISION_CUDA_BED_EXCHANGE_CUH
+/* Events in which grains come and go, on the host: only those grains travel between host and device. */
+#ifndef COLLISION_GENERAL_CUDA_EXCHANGE_CUH
+#define COLLISION_GENERAL_CUDA_EXCHANGE_CUH
 
+#include "kernels/collision/general/cuda/flow.cuh"
 #include "kernels/collision/general/cuda/state.cuh"
 
-/* Eight regions a launch, from `first` on. */
-static bed_boxes boxes_of(const collision_region *regions, int count, int first) {
-  bed_boxes boxes = {count - first < 8 ? count - first : 8, {}, {}};
-  for (int s = 0; s < boxes.count; s++) {
-    memcpy(boxes.low[s], regions[first + s].low, sizeof boxes.low[s]);
-    memcpy(boxes.high[s], regions[first + s].high, sizeof boxes.high[s]);
+/* Up to eight regions for one launch, from `first` on. */
+static inline region_batch regions_from(const collision_region *regions, int count, int first) {
+  region_batch batch = {count - first < 8 ? count - first : 8, {}, {}};
+  for (int s = 0; s < batch.count; s++) {
+    memcpy(batch.low[s], regions[first + s].low, sizeof batch.low[s]);
+    memcpy(batch.high[s], regions[first + s].high, sizeof batch.high[s]);
   }
-  return boxes;
+  return batch;
 }
 
-/* Places are those of the last step, whether its contacts are due or not. */
-static sim_status within(collision_work *work, const collision_region *regions, int count, bool *out) {
-  bed_work *w = (bed_work *)work;
+/* Operation `within`. Positions are those of the last step, whether its contacts are computed or not. */
+template <typename real>
+static sim_status within(general_work<real> *w, const collision_region *regions, int count, bool *out) {
   int any = 0;
   SIM_TRY(sim_backend_cuda.copy(w->any, &any, sizeof any));
   for (int first = 0; first < count; first += 8)
-    collision_launch(&observing, 0, grid_of(w->numbers.n), BED_THREADS, find_within, w->arrays,
-                     boxes_of(regions, count, first), w->launch, w->any);
+    collision_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, find_within<real>, w->arrays,
+                     regions_from(regions, count, first), w->launch, w->any);
   SIM_TRY(sim_backend_cuda.copy(&any, w->any, sizeof any));
   *out = any != 0;
   return SIM_OK;
 }
 
-/* Numbers of those that were picked, the first `count` of an array on the device, to where they are in the state. */
+/* Downloads the first `count` numbers of a device array into out[ids[k]]. piece: host memory for them. */
 template <typename From, typename To>
-static sim_status put_picked(const From *device, const uint32_t *ids, uint32_t count, void *piece, To *out) {
+static sim_status download_picked(const From *device, const uint32_t *ids, uint32_t count, void *piece, To *out) {
   const From *const from = (const From *)piece;
   SIM_TRY(sim_backend_cuda.copy(piece, device, count * sizeof *from));
   for (uint32_t k = 0; k < count; k++) out[ids[k]] = (To)from[k];
   return SIM_OK;
 }
 
-static sim_status get_picked(const bed_work *w, uint32_t count, uint32_t *ids, void *piece, collision_indices *out) {
+template <typename real>
+static sim_status download_picked_grains(const general_work<real> *w, uint32_t count, uint32_t *ids, void *piece,
+                                         collision_indices *out) {
   const collision_state *s = &w->state;
-  bed_control now;
+  general_control now;
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
-  const bed_kept *kept = &w->arrays.kept[now.home ^ 1];
-  const four *const place = (const four *)piece;
+  const general_records<real> *records = &w->arrays.records[now.home ^ 1];
+  const vec4<real> *const position = (const vec4<real> *)piece;
   SIM_TRY(sim_backend_cuda.copy(ids, w->arrays.order, count * sizeof *ids));
-  SIM_TRY(sim_backend_cuda.copy(piece, w->arrays.grains[now.order ^ 1].place, count * sizeof *place));
+  SIM_TRY(sim_backend_cuda.copy(piece, w->arrays.grains[now.order ^ 1].position, count * sizeof *position));
   for (uint32_t k = 0; k < count; k++) {
     if (!collision_indices_add(out, ids[k])) return sim_no_memory("grains that go");
     real *const x = (real *)s->position + ids[k];
-    x[0] = place[k].x, x[s->n] = place[k].y, x[2 * s->n] = place[k].z;
+    x[0] = position[k].x, x[s->n] = position[k].y, x[2 * s->n] = position[k].z;
   }
-  SIM_TRY(put_picked(kept->dissipated, ids, count, piece, s->dissipated));
-  SIM_TRY(put_picked(kept->virial, ids, count, piece, s->virial));
-  SIM_TRY(put_picked(kept->collisions, ids, count, piece, s->collisions));
-  if (s->work != NULL) SIM_TRY(put_picked(kept->work, ids, count, piece, s->work));
+  SIM_TRY(download_picked(records->dissipated, ids, count, piece, s->dissipated));
+  SIM_TRY(download_picked(records->virial, ids, count, piece, s->virial));
+  SIM_TRY(download_picked(records->collisions, ids, count, piece, s->collisions));
+  if (s->work != NULL) SIM_TRY(download_picked(records->work, ids, count, piece, s->work));
   for (int k = 0; k < w->numbers.gates; k++)
-    SIM_TRY(put_picked(kept->crossed + (size_t)k * (size_t)s->n, ids, count, piece, s->crossed + k * s->n));
+    SIM_TRY(download_picked(records->crossed + (size_t)k * (size_t)s->n, ids, count, piece, s->crossed + k * s->n));
   return SIM_OK;
 }
 
-static sim_status pick(collision_work *work, const collision_region *regions, int count, collision_indices *out) {
-  bed_work *w = (bed_work *)work;
+template <typename real>
+static sim_status pick(general_work<real> *w, const collision_region *regions, int count, collision_indices *out) {
   uint32_t picked = 0;
-  SIM_TRY(settle(w));
+  SIM_TRY(complete_steps(w));
   for (int first = 0; first < count; first += 8)
-    collision_launch(&observing, 0, grid_of(w->numbers.n), BED_THREADS, mark_within, w->arrays,
-                     boxes_of(regions, count, first), first > 0, w->launch);
-  launch_together(w, &observing, pick_marked, w->arrays, w->launch);
+    collision_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, mark_within<real>, w->arrays,
+                     regions_from(regions, count, first), first > 0, w->launch);
+  launch_cooperative(w, &observe_launch, pick_marked<real>, w->arrays, w->launch);
   SIM_TRY(sim_backend_cuda.copy(&picked, w->arrays.rank + w->numbers.n, sizeof picked));
   if (picked == 0) return SIM_OK;
-  char *piece = (char *)malloc(picked * (sizeof(four) + sizeof(uint32_t)));
+  char *piece = (char *)malloc(picked * (sizeof(vec4<real>) + sizeof(uint32_t)));
   if (piece == NULL) return sim_no_memory("grains on their way from the GPU");
-  const sim_status status = get_picked(w, picked, (uint32_t *)(piece + picked * sizeof(four)), piece, out);
+  const sim_status status =
+      download_picked_grains(w, picked, (uint32_t *)(piece + picked * sizeof(vec4<real>)), piece, out);
   free(piece);
   return status;
 }
 
 /* ---- exchange ---- */
 
-static sim_status put_moves(bed_work *w, const collision_move *moves, int64_t count, bed_moves *out) {
+template <typename real>
+static sim_status upload_moves(general_work<real> *w, const collision_move *moves, int64_t count, grain_moves *out) {
   uint32_t *const piece = (uint32_t *)malloc(3 * (size_t)count * sizeof *piece + 1);
   if (piece == NULL) return sim_no_memory("grains that stay");
   for (int64_t k = 0; k < count; k++) {
@@ -92,15 +96,17 @@ static sim_status put_moves(bed_work *w, const collision_move *moves, int64_t co
   return status;
 }
 
-/* Their numbers into the other set, and their indices. */
-static sim_status put_newcomers(const bed_work *w, const bed_control *now, const collision_indices *come) {
+/* Uploads the new grains into the other set, and their indices into `order`. */
+template <typename real>
+static sim_status upload_new_grains(const general_work<real> *w, const general_control *now,
+                                    const collision_indices *come) {
   const collision_state *s = &w->state;
   const int64_t n = *s->live, count = come->count;
-  const bed_grains *g = &w->arrays.grains[now->order ^ 1];
+  const general_grains<real> *g = &w->arrays.grains[now->order ^ 1];
   const void *const vectors[] = {s->position, s->velocity, s->acceleration}, *const fourth[] = {s->radius, s->mass,
                                                                                                 NULL};
-  four *const to[] = {g->place, g->velocity, g->spin};
-  four *const piece = (four *)malloc((size_t)count * sizeof *piece);
+  vec4<real> *const to[] = {g->position, g->velocity, g->spin};
+  vec4<real> *const piece = (vec4<real> *)malloc((size_t)count * sizeof *piece);
   if (piece == NULL) return sim_no_memory("grains on their way to the GPU");
   uint32_t *const words = (uint32_t *)piece;
   sim_status status = SIM_OK;
@@ -114,44 +120,45 @@ static sim_status put_newcomers(const bed_work *w, const bed_control *now, const
   }
   for (int64_t k = 0; k < count; k++) words[k] = (uint32_t)s->material[come->at[k]];
   if (status == SIM_OK)
-    status = sim_backend_cuda.copy(w->arrays.kept[now->home ^ 1].material, words, (size_t)count * sizeof *words);
+    status = sim_backend_cuda.copy(w->arrays.records[now->home ^ 1].material, words, (size_t)count * sizeof *words);
   for (int64_t k = 0; k < count; k++) words[k] = (uint32_t)come->at[k];
   if (status == SIM_OK) status = sim_backend_cuda.copy(w->arrays.order, words, (size_t)count * sizeof *words);
   free(piece);
   return status;
 }
 
-static sim_status exchange(collision_work *work, const collision_move *moves, int64_t move_count,
+template <typename real>
+static sim_status exchange(general_work<real> *w, const collision_move *moves, int64_t move_count,
                            const collision_indices *come) {
-  bed_work *w = (bed_work *)work;
   const int springs = w->options.springs;
-  bed_control now;
-  bed_moves to;
+  general_control now;
+  grain_moves to;
   uint32_t contacts = 0;
-  SIM_TRY(settle(w));
+  SIM_TRY(complete_steps(w));
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
-  SIM_TRY(put_moves(w, moves, move_count, &to));
-  collision_launch(&observing, 0, grid_of(to.before), BED_THREADS, by_id, w->arrays, w->launch);
-  if (springs > 0) launch_together(w, &observing, list_history, w->arrays, w->launch);
-  collision_launch(&observing, 0, grid_of(to.before), BED_THREADS, keep_moved, w->arrays, to, w->launch);
+  SIM_TRY(upload_moves(w, moves, move_count, &to));
+  collision_launch(&observe_launch, 0, grid_of(to.before), GENERAL_THREADS, order_by_id<real>, w->arrays, w->launch);
+  if (springs > 0) launch_cooperative(w, &observe_launch, pack_history<real>, w->arrays, w->launch);
+  collision_launch(&observe_launch, 0, grid_of(to.before), GENERAL_THREADS, move_staying<real>, w->arrays, to,
+                   w->launch);
   if (springs > 0) {
-    launch_together(w, &observing, keep_history, w->arrays, to, w->start, w->launch);
+    launch_cooperative(w, &observe_launch, move_history<real>, w->arrays, to, w->start, w->launch);
     SIM_TRY(sim_backend_cuda.copy(&contacts, w->start + to.after, sizeof contacts));
     if (contacts > collision_contact_room(to.after, springs))
       return sim_fail(SIM_ERR_DIVERGED, "more than %lld contacts have a history: grains are pressed into each other",
                       (long long)collision_contact_room(to.after, springs));
   }
   if (come->count > 0) {
-    SIM_TRY(put_newcomers(w, &now, come));
-    collision_launch(&observing, 0, grid_of((uint64_t)come->count), BED_THREADS, add_newcomers, w->arrays, to,
-                     w->arrays.order, (uint32_t)come->count, w->launch);
+    SIM_TRY(upload_new_grains(w, &now, come));
+    collision_launch(&observe_launch, 0, grid_of((uint64_t)come->count), GENERAL_THREADS, insert_grains<real>,
+                     w->arrays, to, w->arrays.order, (uint32_t)come->count, w->launch);
   }
   w->exchanged = true;
-  SIM_TRY(take_count(w));
+  SIM_TRY(update_count(w));
   SIM_TRY(begin_lists(w, now.order, now.home));
   if (contacts == 0) return SIM_OK;
   SIM_TRY(sim_backend_cuda.copy(w->arrays.rank, w->start, ((size_t)to.after + 1) * sizeof *w->start));
-  collision_launch(&observing, 0, grid_of(to.after), BED_THREADS, take_history, w->arrays, w->launch);
+  collision_launch(&observe_launch, 0, grid_of(to.after), GENERAL_THREADS, unpack_history<real>, w->arrays, w->launch);
   return sim_queue_cuda.status();
 }
 

@@ -14,55 +14,55 @@ static sim_status written(const sim_bytes *text) {
 
 /* A gradient has four outputs, by x, y, z and t. */
 static sim_status add_potential(const collision_options *options, sim_bytes *text) {
-  SIM_TRY(emit(options->gradient, "outer_gradient", text));
-  SIM_TRY(emit(options->external, "outer_potential", text));
-  sim_bytes_text(text, "struct outer_law {\n"
-                       "  __device__ static void of(const double *x, double t, double *a) {\n"
+  SIM_TRY(emit(options->gradient, "external_gradient", text));
+  SIM_TRY(emit(options->external, "external_potential", text));
+  sim_bytes_text(text, "struct external_law {\n"
+                       "  __device__ static void acceleration(const double *x, double t, double *a) {\n"
                        "    double by_t;\n"
-                       "    outer_gradient(x[0], x[1], x[2], t, a, a + 1, a + 2, &by_t);\n"
+                       "    external_gradient(x[0], x[1], x[2], t, a, a + 1, a + 2, &by_t);\n"
                        "    for (int c = 0; c < 3; c++) a[c] = -a[c];\n"
                        "  }\n"
                        "  __device__ static double potential(const double *x, double t) {\n"
                        "    double out;\n"
-                       "    outer_potential(x[0], x[1], x[2], t, &out);\n"
+                       "    external_potential(x[0], x[1], x[2], t, &out);\n"
                        "    return out;\n"
                        "  }\n"
                        "};\n"
-                       "extern \"C\" __global__ void __launch_bounds__(BED_THREADS)\n"
-                       "    collision_law_energy(bed_arrays a, unsigned k, double t, double *partial) {\n"
-                       "  field_energy<outer_law>(a, k, t, partial);\n"
+                       "extern \"C\" __global__ void __launch_bounds__(GENERAL_THREADS)\n"
+                       "    collision_law_energy(general_arrays<real> a, unsigned k, double t, double *partial) {\n"
+                       "  sum_external_energy<external_law>(a, k, t, partial);\n"
                        "}\n");
   return SIM_OK;
 }
 
 static sim_status add_acceleration(const collision_options *options, sim_bytes *text) {
-  SIM_TRY(emit(options->external, "outer_acceleration", text));
-  sim_bytes_text(text, "struct outer_law {\n"
-                       "  __device__ static void of(const double *x, double t, double *a) {\n"
-                       "    outer_acceleration(x[0], x[1], x[2], t, a, a + 1, a + 2);\n"
+  SIM_TRY(emit(options->external, "external_acceleration", text));
+  sim_bytes_text(text, "struct external_law {\n"
+                       "  __device__ static void acceleration(const double *x, double t, double *a) {\n"
+                       "    external_acceleration(x[0], x[1], x[2], t, a, a + 1, a + 2);\n"
                        "  }\n"
                        "};\n");
   return SIM_OK;
 }
 
-sim_status collision_cuda_write_field(const collision_options *options, bool single, sim_bytes *text) {
-  sim_bytes_format(text, "typedef %s real;\n#include \"kernels/collision/general/cuda/external.cuh\"\n",
+sim_status collision_cuda_write_external(const collision_options *options, bool single, sim_bytes *text) {
+  sim_bytes_format(text, "#include \"kernels/collision/general/cuda/extras.cuh\"\ntypedef %s real;\n",
                    single ? "float" : "double");
   SIM_TRY(sim_expr_emit_prelude(text));
   SIM_TRY(options->gradient != NULL ? add_potential(options, text) : add_acceleration(options, text));
-  sim_bytes_text(text, "extern \"C\" __global__ void __launch_bounds__(BED_THREADS)\n"
-                       "    collision_law_push(bed_arrays a, unsigned k, double t) {\n"
-                       "  field_push<outer_law>(a, k, t);\n"
+  sim_bytes_text(text, "extern \"C\" __global__ void __launch_bounds__(GENERAL_THREADS)\n"
+                       "    collision_law_acceleration(general_arrays<real> a, unsigned k, double t) {\n"
+                       "  store_external_acceleration<external_law>(a, k, t);\n"
                        "}\n");
   return written(text);
 }
 
 static sim_status make_field(const collision_options *options, bool single, collision_cuda_laws *out) {
   sim_bytes text = {0};
-  sim_status status = collision_cuda_write_field(options, single, &text);
-  const sim_source source = collision_cuda_field_source(&text);
+  sim_status status = collision_cuda_write_external(options, single, &text);
+  const sim_source source = collision_cuda_external_source(&text);
   if (status == SIM_OK) status = sim_module_create(&source, &out->field);
-  if (status == SIM_OK) status = sim_module_kernel(out->field, "collision_law_push", &out->push);
+  if (status == SIM_OK) status = sim_module_kernel(out->field, "collision_law_acceleration", &out->acceleration);
   if (status == SIM_OK && options->gradient != NULL)
     status = sim_module_kernel(out->field, "collision_law_energy", &out->energy);
   sim_bytes_free(&text);
@@ -72,27 +72,35 @@ static sim_status make_field(const collision_options *options, bool single, coll
 /* ---- a contact law ---- */
 
 sim_status collision_cuda_write_law(const collision_options *options, bool single, sim_bytes *text) {
-  const char *more = "BED_MORE";
+  const char *more = "GENERAL_EXTRAS";
   for (int k = 0; k < options->walls; k++)
-    if (options->wall[k].shape == COLLISION_MESH) more = "BED_ALL";
+    if (options->wall[k].shape == COLLISION_MESH) more = "GENERAL_MESHES";
   SIM_TRY(sim_expr_emit_prelude(text));
-  SIM_TRY(emit(options->own, "own_law", text));
+  SIM_TRY(emit(options->own, "custom_force", text));
   sim_bytes_format(
       text,
-      "typedef %s real;\n"
-      "#define BED_OWN\n"
       "#include \"kernels/collision/general/cuda/step.cuh\"\n"
       "#include \"kernels/collision/general/cuda/sums.cuh\"\n"
-      "extern \"C\" __global__ void __launch_bounds__(BED_THREADS, %d)\n"
-      "    collision_law_contacts(bed_arrays a, const __grid_constant__ bed_poses poses, real dt, real next,\n"
-      "                           unsigned k, bed_shift shift) {\n"
-      "  touch_grains<%d, COLLISION_OWN, %s>(a, poses, dt, next, k, shift);\n"
+      "typedef %s real;\n"
+      "struct custom_law {\n"
+      "  enum { form = COLLISION_OWN };\n"
+      "  __device__ static double force(double overlap, double rate, double radius, double mass) {\n"
+      "    double out;\n"
+      "    custom_force(overlap, rate, radius, mass, &out);\n"
+      "    return out;\n"
+      "  }\n"
+      "};\n"
+      "extern \"C\" __global__ void __launch_bounds__(GENERAL_THREADS, %d)\n"
+      "    collision_law_contacts(general_arrays<real> a, const __grid_constant__ general_poses poses, real dt,\n"
+      "                           real next, unsigned k, general_shear<real> shift) {\n"
+      "  compute_contacts<%d, custom_law, %s>(a, poses, dt, next, k, shift);\n"
       "}\n"
-      "extern \"C\" __global__ void __launch_bounds__(BED_THREADS)\n"
-      "    collision_law_sums(bed_arrays a, const __grid_constant__ bed_poses poses, bed_shift shift,\n"
-      "                       int forces, double *partial, unsigned long long *deepest, unsigned k) {\n"
+      "extern \"C\" __global__ void __launch_bounds__(GENERAL_THREADS)\n"
+      "    collision_law_sums(general_arrays<real> a, const __grid_constant__ general_poses poses,\n"
+      "                       general_shear<real> shift, int forces, double *partial, unsigned long long *deepest, "
+      "unsigned k) {\n"
       "  after_previous();\n"
-      "  sum_grains<%d, COLLISION_OWN, %s>(a, poses, shift, forces, partial, deepest, k);\n"
+      "  sum_grains<%d, custom_law, %s>(a, poses, shift, forces, partial, deepest, k);\n"
       "}\n",
       single ? "float" : "double", single ? 2 : 1, options->springs, more, options->springs, more);
   return written(text);
@@ -111,7 +119,7 @@ static sim_status make_law(const collision_options *options, bool single, collis
 
 /* ---- both ---- */
 
-sim_source collision_cuda_field_source(const sim_bytes *text) {
+sim_source collision_cuda_external_source(const sim_bytes *text) {
   return (sim_source){.name = "collision_field", .text = text->data, .files = collision_cuda_files};
 }
 sim_source collision_cuda_law_source(const sim_bytes *text) {

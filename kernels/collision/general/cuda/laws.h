@@ -1,5 +1,5 @@
-/* Functions of a scenario in the kernels of grains: compiled when a run begins, and launched in place of the built-in
- * ones, or beside them. */
+/* Functions of a scenario in kernels of the general solver: compiled when a run begins, and launched in place of the
+ * built-in kernels or beside them. Twin of functions.h, which the CPU uses. */
 #ifndef COLLISION_CUDA_LAWS_H
 #define COLLISION_CUDA_LAWS_H
 
@@ -10,25 +10,25 @@
 extern "C" {
 #endif
 
-/* Kernels (cudaKernel_t); NULL: not needed. */
+/* Compiled kernels (cudaKernel_t); NULL: the scenario has no such function. collision_cuda_laws_destroy frees them. */
 typedef struct collision_cuda_laws {
   sim_module *field, *law;
-  void *push, *energy;   /* of options.external; no energy where only the acceleration is given */
-  void *contacts, *sums; /* of options.own */
+  void *acceleration, *energy; /* of options.external; energy NULL where only the acceleration is given */
+  void *contacts, *sums;       /* of options.own */
 } collision_cuda_laws;
 
-/* `single`: type of the state. */
+/* Compiles what the options need, for a state in float (`single`) or double. Errors of the compiler. */
 sim_status collision_cuda_laws_create(const collision_options *options, bool single,
                                       collision_cuda_laws *out) SIM_MUST_CHECK;
 void collision_cuda_laws_destroy(collision_cuda_laws *laws);
 
-/* The sources, for tests too. */
-sim_status collision_cuda_write_field(const collision_options *options, bool single, sim_bytes *text) SIM_MUST_CHECK;
+/* Write the sources into *text, which the caller frees. */
+sim_status collision_cuda_write_external(const collision_options *options, bool single, sim_bytes *text) SIM_MUST_CHECK;
 sim_status collision_cuda_write_law(const collision_options *options, bool single, sim_bytes *text) SIM_MUST_CHECK;
-sim_source collision_cuda_field_source(const sim_bytes *text);
+sim_source collision_cuda_external_source(const sim_bytes *text);
 sim_source collision_cuda_law_source(const sim_bytes *text);
 
-/* The files that these include, as they stood when the program was built. */
+/* The files that the sources include, as they were when the program was built. */
 extern const sim_source_file collision_cuda_files[];
 
 #ifdef __cplusplus

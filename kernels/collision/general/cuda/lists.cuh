@@ -1,28 +1,32 @@
-/* Order and lists of grains: one launch, whose thread blocks wait for each other; it ends at once where lists hold.
- * `real` is defined before this is included. */
-#ifndef COLLISION_CUDA_BED_LIST_CUH
-#define COLLISION_CUDA_BED_LIST_CUH
+/* Order of grains and neighbour lists, as templates on the real type: one launch whose thread blocks wait for each
+ * other, and which ends at once where the lists still hold. Twin of cpu/lists.inc. */
+#ifndef COLLISION_GENERAL_CUDA_LISTS_CUH
+#define COLLISION_GENERAL_CUDA_LISTS_CUH
 
 #include "kernels/collision/general/cuda/search.cuh"
 
 #include <float.h>
 
-/* `step`: with what contacts see, which takes the place of accelerations; otherwise the other way round. */
-static __device__ void move_grain(const bed_grains &to, const bed_grains &from, uint32_t i, uint32_t k, bool step) {
-  to.place[i] = from.place[k];
+/* Copies grain k to place i of the other set; `step`: with predicted velocities, else with the accelerations that share
+ * their memory. */
+template <typename real>
+static __device__ void move_grain(const general_grains<real> &to, const general_grains<real> &from, uint32_t i,
+                                  uint32_t k, bool step) {
+  to.position[i] = from.position[k];
   to.velocity[i] = from.velocity[k];
   to.spin[i] = from.spin[k];
   if (step) {
-    to.seen[i] = from.seen[k];
-    to.turned[i] = from.turned[k];
+    to.v_pred[i] = from.v_pred[k];
+    to.w_pred[i] = from.w_pred[k];
   } else {
     to.acceleration[i] = from.acceleration[k];
-    to.twirl[i] = from.twirl[k];
+    to.angular_acceleration[i] = from.angular_acceleration[k];
   }
 }
 
-static __device__ void move_kept(const bed_numbers &b, const bed_kept &to, const bed_kept &from, uint32_t i,
-                                 uint32_t k) {
+template <typename real>
+static __device__ void move_kept(const general_numbers &b, const general_records<real> &to,
+                                 const general_records<real> &from, uint32_t i, uint32_t k) {
   to.dissipated[i] = from.dissipated[k];
   to.virial[i] = from.virial[k];
   to.collisions[i] = from.collisions[k];
@@ -33,21 +37,22 @@ static __device__ void move_kept(const bed_numbers &b, const bed_kept &to, const
   for (int s = 0; s < b.wall_numbers; s++) to.wall_spring[(size_t)s * b.n + i] = from.wall_spring[(size_t)s * b.n + k];
 }
 
-/* Contacts see what is. */
-static __device__ void see_now(const bed_grains &g, uint32_t i) {
-  g.seen[i] = g.velocity[i];
-  g.turned[i] = g.spin[i];
+/* Sets the predicted velocities to the present ones. */
+template <typename real> static __device__ void set_predicted(const general_grains<real> &g, uint32_t i) {
+  g.v_pred[i] = g.velocity[i];
+  g.w_pred[i] = g.spin[i];
 }
 
-/* The row of grain i, which stood at k, and its history from the row before; both in the order of ids. */
-template <bool SHEAR>
-static __device__ void make_row(const bed_numbers &b, const bed_arrays &a, const bed_control &now,
-                                const bed_control &next, uint32_t i, real offset) {
-  const bed_list &list = a.list[next.home], &old = a.list[now.home];
-  const uint32_t *const id = a.kept[next.home].id, *const old_id = a.kept[now.home].id;
+/* Builds the row of grain i, which stood at k before, and moves its history from the old row; both are in the order of
+ * ids. */
+template <bool SHEAR, typename real>
+static __device__ void build_row(const general_numbers &b, const general_arrays<real> &a, const general_control &now,
+                                 const general_control &next, uint32_t i, real offset) {
+  const general_list<real> &list = a.list[next.home], &old = a.list[now.home];
+  const uint32_t *const id = a.records[next.home].id, *const old_id = a.records[now.home].id;
   const uint32_t base = list.base[i / 32] + i % 32, k = a.order[i];
   uint32_t count = 0;
-  neighbours_of<SHEAR>(b, a, a.grains[next.order].place, i, next.cutoff, offset, [&](uint32_t j) {
+  neighbours_of<SHEAR>(b, a, a.grains[next.order].position, i, next.cutoff, offset, [&](uint32_t j) {
     const uint32_t own = id[j];
     uint32_t at = count++;
     for (; at > 0; at--) {
@@ -74,24 +79,25 @@ static __device__ void make_row(const bed_numbers &b, const bed_arrays &a, const
   }
 }
 
-template <bool SHEAR>
-static __global__ void __launch_bounds__(BED_THREADS) search(bed_arrays a, real dt, unsigned k, real offset) {
+template <bool SHEAR, typename real>
+static __global__ void __launch_bounds__(GENERAL_THREADS)
+    search(general_arrays<real> a, real dt, unsigned k, real offset) {
   __shared__ uint32_t shared[33];
-  const bed_numbers &b = *a.numbers;
-  bed_control now = a.control[k & 1];
-  const uint32_t first = blockIdx.x * BED_THREADS + threadIdx.x, all = gridDim.x * BED_THREADS;
+  const general_numbers &b = *a.numbers;
+  general_control now = a.control[k & 1];
+  const uint32_t first = blockIdx.x * GENERAL_THREADS + threadIdx.x, all = gridDim.x * GENERAL_THREADS;
   const unsigned long long bits = a.motion[(k - 1) & 3];
   double fastest = sqrt(__longlong_as_double((long long)bits));
-  /* Neighbours in a sheared box differ by the flow over their distance too. */
+  /* Neighbours in a sheared box also differ by the flow over their distance. */
   if (SHEAR) fastest += 0.5 * fabs(b.shear) * (2 * b.level[0].radius + now.cutoff);
   const double step = 2 * fastest * (double)dt, edge = b.damped ? step : 0;
   const bool wild = !(fastest < (double)FLT_MAX);
   now.moved += step * (1 + 1e-6);
   now.step = step;
   const bool rebuild = !wild && *a.fault == 0 && !(now.moved + edge < now.cutoff * (1 - 1e-3));
-  bed_control next = now;
+  general_control next = now;
   if (rebuild) {
-    /* Grains faster than the skin allows get a wider list, for this step at least. */
+    /* Grains that are faster than the skin allows get a wider list, at least for this step. */
     next.cutoff = edge * 2 >= b.skin ? edge * 2 + b.skin : b.skin;
     next.moved = 0;
     next.order = now.order ^ 1;
@@ -101,16 +107,16 @@ static __global__ void __launch_bounds__(BED_THREADS) search(bed_arrays a, real 
   if (first == 0) {
     a.control[(k + 1) & 1] = next;
     a.motion[(k + 1) & 3] = 0;
-    if (wild) *a.fault |= BED_WILD;
+    if (wild) *a.fault |= GENERAL_DIVERGED;
   }
   if (!rebuild) return;
   unsigned round = *(volatile unsigned *)(a.barrier + 1);
-  const bed_grains &from = a.grains[now.order], &to = a.grains[next.order];
-  const bed_list &list = a.list[next.home];
+  const general_grains<real> &from = a.grains[now.order], &to = a.grains[next.order];
+  const general_list<real> &list = a.list[next.home];
   for (uint32_t c = first; c <= b.cells; c += all) a.cell[c] = 0;
   wait_for_all(a.barrier, &round);
   for (uint32_t i = first; i < b.n; i += all) {
-    const uint32_t cell = cell_at(b, from.place[i]);
+    const uint32_t cell = cell_at(b, from.position[i]);
     a.cell_of[i] = cell;
     a.rank[i] = atomicAdd(&a.cell[cell], 1u);
   }
@@ -120,16 +126,17 @@ static __global__ void __launch_bounds__(BED_THREADS) search(bed_arrays a, real 
   wait_for_all(a.barrier, &round);
   for (uint32_t i = first; i < b.n; i += all) {
     move_grain(to, from, i, a.order[i], dt > 0);
-    move_kept(b, a.kept[next.home], a.kept[now.home], i, a.order[i]);
+    move_kept(b, a.records[next.home], a.records[now.home], i, a.order[i]);
   }
   wait_for_all(a.barrier, &round);
-  for (uint32_t i = first; i < b.n && !(dt > 0); i += all) see_now(to, i);
-  /* Where grains lie so closely that the list has no room for the usual reach, a shorter one does: made anew sooner. */
+  for (uint32_t i = first; i < b.n && !(dt > 0); i += all) set_predicted(to, i);
+  /* Where grains are so dense that the list has no room for the usual reach, the reach is halved; the list is rebuilt
+   * sooner. */
   const double least = edge * 2 >= b.skin / 64 ? edge * 2 : b.skin / 64;
   for (;;) {
     for (uint32_t i = first; i < 32 * b.slices; i += all) {
       uint32_t count = 0;
-      if (i < b.n) neighbours_of<SHEAR>(b, a, to.place, i, next.cutoff, offset, [&](uint32_t) { count++; });
+      if (i < b.n) neighbours_of<SHEAR>(b, a, to.position, i, next.cutoff, offset, [&](uint32_t) { count++; });
       for (int half = 16; half > 0; half /= 2) count = max(count, __shfl_xor_sync(~0u, count, half));
       if (i % 32 == 0) list.base[i / 32] = 32 * count;
     }
@@ -141,10 +148,10 @@ static __global__ void __launch_bounds__(BED_THREADS) search(bed_arrays a, real 
   }
   if (first == 0) a.control[(k + 1) & 1].cutoff = next.cutoff;
   if (list.base[b.slices] > b.room) {
-    if (first == 0) *a.fault |= BED_CROWDED;
+    if (first == 0) *a.fault |= GENERAL_LIST_FULL;
     for (uint32_t i = first; i < b.n; i += all) list.count[i] = 0;
   } else {
-    for (uint32_t i = first; i < b.n; i += all) make_row<SHEAR>(b, a, now, next, i, offset);
+    for (uint32_t i = first; i < b.n; i += all) build_row<SHEAR>(b, a, now, next, i, offset);
   }
   if (first == 0) a.barrier[1] = round;
 }

@@ -1,91 +1,92 @@
-/* Memory and cells. `real` is defined before this is included. */
-#ifndef COLLISION_CUDA_BED_MEMORY_CUH
-#define COLLISION_CUDA_BED_MEMORY_CUH
+/* Device memory, sizes of arrays, cells, and walls of the general solver; on the host. */
+#ifndef COLLISION_GENERAL_CUDA_MEMORY_CUH
+#define COLLISION_GENERAL_CUDA_MEMORY_CUH
 
+#include "kernels/collision/general/cuda/sums.cuh"
 #include "kernels/collision/general/cuda/work.cuh"
-#include "kernels/collision/general/cuda/flow.cuh"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void *take(const bed_work *w, size_t *at, size_t bytes) {
+template <typename real> static void *reserve(const general_work<real> *w, size_t *at, size_t bytes) {
   void *const out = w->memory != NULL ? (char *)w->memory + *at : NULL;
   *at += (bytes + 255) / 256 * 256;
   return out;
 }
 
-template <typename T> static void take_array(const bed_work *w, size_t *at, T **out, uint64_t count) {
-  *out = (T *)take(w, at, (size_t)count * sizeof(T));
+template <typename T, typename real>
+static void reserve_array(const general_work<real> *w, size_t *at, T **out, uint64_t count) {
+  *out = (T *)reserve(w, at, (size_t)count * sizeof(T));
 }
 
-/* Entries of a list: a slice is as long as its longest row, which radii make uneven. */
-static uint64_t room_for(uint64_t n, double ratio) {
+/* Returns the entries that a list has room for: a slice is as long as its longest row, and radii make rows uneven. */
+static inline uint64_t list_room(uint64_t n, double ratio) {
   return (ratio < 1.3 ? 11 : ratio < 2.5 ? 20 : 40) * (n + 32) + 4096;
 }
 
-/* Places all arrays; with no memory yet, only counts. */
-static size_t place(bed_work *w) {
-  bed_arrays *a = &w->arrays;
-  const bed_numbers *b = &w->numbers;
+/* Lays out all arrays in w->memory; with no memory yet, only counts. Returns the bytes. */
+template <typename real> static size_t lay_out(general_work<real> *w) {
+  general_arrays<real> *a = &w->arrays;
+  const general_numbers *b = &w->numbers;
   const uint64_t n = b->n;
   size_t at = 0;
   for (int s = 0; s < 2; s++) {
-    bed_grains *g = &a->grains[s];
-    four **const fours[] = {&g->place, &g->velocity, &g->spin, &g->seen, &g->turned};
-    for (size_t k = 0; k < sizeof fours / sizeof *fours; k++) take_array(w, &at, fours[k], n);
-    a->grains[1 - s].acceleration = g->seen;
-    a->grains[1 - s].twirl = g->turned;
-    bed_kept *kept = &a->kept[s];
-    take_array(w, &at, &kept->dissipated, n);
-    take_array(w, &at, &kept->virial, n);
-    take_array(w, &at, &kept->collisions, n);
-    take_array(w, &at, &kept->id, n);
-    take_array(w, &at, &kept->material, n);
-    take_array(w, &at, &kept->wall_spring, n * (uint64_t)b->wall_numbers);
-    take_array(w, &at, &kept->work, b->worked ? n : 0);
-    take_array(w, &at, &kept->crossed, n * (uint64_t)b->gates);
-    bed_list *l = &a->list[s];
-    take_array(w, &at, &l->base, (uint64_t)b->slices + 1);
-    take_array(w, &at, &l->count, n);
-    take_array(w, &at, &l->neighbour, b->room);
-    take_array(w, &at, &l->spring, (uint64_t)b->room * (uint64_t)b->springs);
+    general_grains<real> *g = &a->grains[s];
+    vec4<real> **const vectors[] = {&g->position, &g->velocity, &g->spin, &g->v_pred, &g->w_pred};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) reserve_array(w, &at, vectors[k], n);
+    a->grains[1 - s].acceleration = g->v_pred;
+    a->grains[1 - s].angular_acceleration = g->w_pred;
+    general_records<real> *records = &a->records[s];
+    reserve_array(w, &at, &records->dissipated, n);
+    reserve_array(w, &at, &records->virial, n);
+    reserve_array(w, &at, &records->collisions, n);
+    reserve_array(w, &at, &records->id, n);
+    reserve_array(w, &at, &records->material, n);
+    reserve_array(w, &at, &records->wall_spring, n * (uint64_t)b->wall_numbers);
+    reserve_array(w, &at, &records->work, b->worked ? n : 0);
+    reserve_array(w, &at, &records->crossed, n * (uint64_t)b->gates);
+    general_list<real> *l = &a->list[s];
+    reserve_array(w, &at, &l->base, (uint64_t)b->slices + 1);
+    reserve_array(w, &at, &l->count, n);
+    reserve_array(w, &at, &l->neighbour, b->room);
+    reserve_array(w, &at, &l->spring, (uint64_t)b->room * (uint64_t)b->springs);
   }
-  take_array(w, &at, &a->cell, (uint64_t)b->cells + 1);
-  take_array(w, &at, &a->cell_of, n);
-  take_array(w, &at, &a->rank, n + 1);
-  take_array(w, &at, &a->order, n);
+  reserve_array(w, &at, &a->cell, (uint64_t)b->cells + 1);
+  reserve_array(w, &at, &a->cell_of, n);
+  reserve_array(w, &at, &a->rank, n + 1);
+  reserve_array(w, &at, &a->order, n);
   a->slot = a->cell_of;
-  take_array(w, &at, &a->partial, 4096);
-  take_array(w, &at, &a->barrier, 2);
-  take_array(w, &at, &a->control, 2);
-  take_array(w, &at, &a->motion, 4);
-  take_array(w, &at, &a->fault, 1);
-  take_array(w, &at, (bed_numbers **)&a->numbers, 1);
-  take_array(w, &at, (contact_law **)&a->law, COLLISION_MATERIALS_MAX * COLLISION_MATERIALS_MAX);
-  take_array(w, &at, (collision_wall **)&a->wall, COLLISION_WALLS_MAX);
-  take_array(w, &at, (collision_gate **)&a->gate, COLLISION_GATES_MAX);
-  take_array(w, &at, (four **)&a->outer, b->external ? n : 0);
-  take_array(w, &at, &a->near, n * (uint64_t)b->meshes);
-  take_array(w, &at, &w->sums, BED_SUMS);
-  take_array(w, &at, &w->partial, (uint64_t)(BED_WALL + 3 * w->options.forces) * b->blocks);
-  take_array(w, &at, &w->deepest, 1);
-  take_array(w, &at, &w->any, 1);
-  take_array(w, &at, &w->moves, w->options.varies ? 3 * n : 0);
-  take_array(w, &at, &w->start, w->options.varies ? n + 1 : 0);
+  reserve_array(w, &at, &a->partial, 4096);
+  reserve_array(w, &at, &a->barrier, 2);
+  reserve_array(w, &at, &a->control, 2);
+  reserve_array(w, &at, &a->motion, 4);
+  reserve_array(w, &at, &a->fault, 1);
+  reserve_array(w, &at, (general_numbers **)&a->numbers, 1);
+  reserve_array(w, &at, (contact_law<real> **)&a->law, COLLISION_MATERIALS_MAX * COLLISION_MATERIALS_MAX);
+  reserve_array(w, &at, (collision_wall **)&a->wall, COLLISION_WALLS_MAX);
+  reserve_array(w, &at, (collision_gate **)&a->gate, COLLISION_GATES_MAX);
+  reserve_array(w, &at, (vec4<real> **)&a->external_acceleration, b->external ? n : 0);
+  reserve_array(w, &at, &a->near, n * (uint64_t)b->meshes);
+  reserve_array(w, &at, &w->sums, SUMS);
+  reserve_array(w, &at, &w->partial, (uint64_t)(SUM_WALL + 3 * w->options.forces) * b->blocks);
+  reserve_array(w, &at, &w->deepest, 1);
+  reserve_array(w, &at, &w->any, 1);
+  reserve_array(w, &at, &w->moves, w->options.varies ? 3 * n : 0);
+  reserve_array(w, &at, &w->start, w->options.varies ? n + 1 : 0);
   return at;
 }
 
-static void count_grains(bed_numbers *b, int64_t n) {
+static inline void set_grain_count(general_numbers *b, int64_t n) {
   b->n = (uint32_t)n;
   b->slices = (b->n + 31) / 32;
-  b->blocks = (b->n + BED_THREADS - 1) / BED_THREADS;
+  b->blocks = (b->n + GENERAL_THREADS - 1) / GENERAL_THREADS;
 }
 
-static void count(bed_work *w, double ratio) {
-  bed_numbers *b = &w->numbers;
+template <typename real> static void set_sizes(general_work<real> *w, double ratio) {
+  general_numbers *b = &w->numbers;
   const collision_options *o = &w->options;
-  count_grains(b, o->n);
+  set_grain_count(b, o->n);
   b->worked = o->worked;
   b->gates = o->gates;
   b->external = o->external != NULL;
@@ -93,31 +94,32 @@ static void count(bed_work *w, double ratio) {
   b->walls = o->walls;
   b->meshes = o->meshes;
   b->wall_numbers = o->wall_numbers;
-  b->room = (uint32_t)room_for(b->n, ratio);
+  b->room = (uint32_t)list_room(b->n, ratio);
 }
 
-static double bytes(const collision_options *options) {
-  bed_work w = {};
+template <typename real> static double bytes(const collision_options *options) {
+  general_work<real> w = {};
   w.options = *options;
-  count(&w, options->radius_most > 0 && options->radius_least > 0 ? options->radius_most / options->radius_least : 1);
+  set_sizes(&w,
+            options->radius_most > 0 && options->radius_least > 0 ? options->radius_most / options->radius_least : 1);
   w.numbers.cells = 2 * w.numbers.n + 4096;
-  return (double)place(&w);
+  return (double)lay_out(&w);
 }
 
-/* One grid for each class of radii, of cells as long as two of its largest reach; all together no more than two cells a
- * grain and some. */
-static void lay_cells(bed_work *w) {
-  bed_numbers *b = &w->numbers;
+/* One grid for each class of radii; a cell is at least twice the largest reach of its class. At most about two cells a
+ * grain. */
+template <typename real> static void lay_cells(general_work<real> *w) {
+  general_numbers *b = &w->numbers;
   double top = w->largest;
   b->levels = 0;
   b->cells = 0;
-  while (b->levels < BED_LEVELS) {
+  while (b->levels < GENERAL_LEVELS) {
     b->level[b->levels++].radius = top;
     top /= 2;
     if (top < w->smallest) break;
   }
   for (int l = 0; l < b->levels; l++) {
-    bed_level *level = &b->level[l];
+    general_level *level = &b->level[l];
     const double most = fmax(64, 2.0 * b->n / b->levels);
     double side = 2 * level->radius + b->skin, total;
     do {
@@ -133,6 +135,52 @@ static void lay_cells(bed_work *w) {
     level->first_cell = b->cells;
     b->cells += (uint32_t)total;
   }
+}
+
+/* ---- walls ---- */
+
+/* Uploads the arrays of a mesh behind each other, from base + *at on (base NULL: only counts bytes); *to: the mesh with
+ * device pointers. */
+static inline sim_status upload_mesh(const collision_mesh *from, char *base, size_t *at, collision_mesh *to) {
+  const struct {
+    const void *from;
+    void **to;
+    size_t bytes;
+  } parts[] = {
+      {from->corner, (void **)&to->corner, (size_t)from->count * 9 * sizeof *from->corner},
+      {from->bound, (void **)&to->bound, (size_t)from->count * 4 * sizeof *from->bound},
+      {from->vertex, (void **)&to->vertex, (size_t)from->count * 3 * sizeof *from->vertex},
+      {from->around, (void **)&to->around, (size_t)from->count * 3 * sizeof *from->around},
+      {from->around_first, (void **)&to->around_first, (size_t)(from->vertices + 1) * sizeof *from->around_first},
+      {from->box, (void **)&to->box, (size_t)from->groups * 48 * sizeof *from->box}};
+  *to = *from;
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+    if (base != NULL) {
+      *parts[k].to = base + *at;
+      SIM_TRY(sim_backend_cuda.copy(base + *at, parts[k].from, parts[k].bytes));
+    }
+    *at += (parts[k].bytes + 255) / 256 * 256;
+  }
+  return SIM_OK;
+}
+
+template <typename real> static sim_status upload_walls(general_work<real> *w) {
+  static collision_wall wall[COLLISION_WALLS_MAX];
+  collision_mesh mesh[COLLISION_WALLS_MAX] = {};
+  const collision_options *o = &w->options;
+  const size_t head = (sizeof mesh + 255) / 256 * 256;
+  memcpy(wall, o->wall, sizeof wall);
+  for (int pass = 0; pass < 2; pass++) {
+    size_t at = head;
+    for (int k = 0; k < o->walls; k++)
+      if (o->wall[k].shape == COLLISION_MESH) SIM_TRY(upload_mesh(o->wall[k].mesh, (char *)w->meshes, &at, &mesh[k]));
+    if (at == head) break;
+    if (pass == 0) SIM_TRY(sim_backend_cuda.alloc(at, &w->meshes));
+  }
+  if (w->meshes != NULL) SIM_TRY(sim_backend_cuda.copy(w->meshes, mesh, sizeof mesh));
+  for (int k = 0; k < o->walls; k++)
+    if (wall[k].shape == COLLISION_MESH) wall[k].mesh = (const collision_mesh *)w->meshes + k;
+  return sim_backend_cuda.copy((void *)w->arrays.wall, wall, sizeof wall);
 }
 
 #endif

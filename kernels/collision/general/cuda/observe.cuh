@@ -1,69 +1,72 @@
-/* The state as it is seen: in the order of ids, with contacts' history by ids. `real` is defined before this is
- * included. */
-#ifndef COLLISION_CUDA_BED_OBSERVE_CUH
-#define COLLISION_CUDA_BED_OBSERVE_CUH
+/* Kernels that bring the state into the order of ids, and contacts' history with it, as templates on the real type. */
+#ifndef COLLISION_GENERAL_CUDA_OBSERVE_CUH
+#define COLLISION_GENERAL_CUDA_OBSERVE_CUH
 
 #include "kernels/collision/general/cuda/step.cuh"
 #include "kernels/collision/general/cuda/lists.cuh"
 #include "kernels/collision/general/cuda/sums.cuh"
 
-static __global__ void invert(bed_arrays a, unsigned k) {
+template <typename real> static __global__ void invert_ids(general_arrays<real> a, unsigned k) {
   after_previous();
-  const bed_numbers &b = *a.numbers;
-  const uint32_t *const id = a.kept[a.control[k & 1].home].id;
-  for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < b.n; i += gridDim.x * BED_THREADS) a.slot[id[i]] = i;
+  const general_numbers &b = *a.numbers;
+  const uint32_t *const id = a.records[a.control[k & 1].home].id;
+  for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < b.n; i += gridDim.x * GENERAL_THREADS)
+    a.slot[id[i]] = i;
 }
 
-/* The second half of a step. */
-static __global__ void finish(bed_arrays a, real ended, unsigned k) {
+/* Second half of the velocities' step. */
+template <typename real> static __global__ void finish_step(general_arrays<real> a, real ended, unsigned k) {
   after_previous();
-  const bed_numbers &b = *a.numbers;
-  const bed_grains &g = a.grains[a.control[k & 1].order];
+  const general_numbers &b = *a.numbers;
+  const general_grains<real> &g = a.grains[a.control[k & 1].order];
   const real rest = (real)0.5 * ended;
-  for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < b.n; i += gridDim.x * BED_THREADS) {
-    const four da = g.acceleration[i], dw = g.twirl[i];
-    four v = g.velocity[i], s = g.spin[i];
+  for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < b.n; i += gridDim.x * GENERAL_THREADS) {
+    const vec4<real> da = g.acceleration[i], dw = g.angular_acceleration[i];
+    vec4<real> v = g.velocity[i], s = g.spin[i];
     v.x += rest * da.x, v.y += rest * da.y, v.z += rest * da.z;
     s.x += rest * dw.x, s.y += rest * dw.y, s.z += rest * dw.z;
-    g.velocity[i] = g.seen[i] = v;
-    g.spin[i] = g.turned[i] = s;
+    g.velocity[i] = g.v_pred[i] = v;
+    g.spin[i] = g.w_pred[i] = s;
   }
 }
 
-/* What grains remember of meshes. */
-static __global__ void forget(bed_arrays a) {
+/* Clears what grains remember of meshes. */
+template <typename real> static __global__ void clear_near(general_arrays<real> a) {
   after_previous();
   const uint64_t all = (uint64_t)a.numbers->n * (uint64_t)a.numbers->meshes;
-  for (uint64_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < all; i += gridDim.x * BED_THREADS) a.near[i] = {};
+  for (uint64_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < all; i += gridDim.x * GENERAL_THREADS)
+    a.near[i] = {};
 }
 
-/* What the state keeps in the order of ids into the other set. */
-static __global__ void by_id(bed_arrays a, unsigned k) {
+/* Copies the state in the order of ids into the other set. */
+template <typename real> static __global__ void order_by_id(general_arrays<real> a, unsigned k) {
   after_previous();
-  const bed_numbers &b = *a.numbers;
-  const bed_control now = a.control[k & 1];
-  for (uint32_t id = blockIdx.x * BED_THREADS + threadIdx.x; id < b.n; id += gridDim.x * BED_THREADS) {
+  const general_numbers &b = *a.numbers;
+  const general_control now = a.control[k & 1];
+  for (uint32_t id = blockIdx.x * GENERAL_THREADS + threadIdx.x; id < b.n; id += gridDim.x * GENERAL_THREADS) {
     move_grain(a.grains[now.order ^ 1], a.grains[now.order], id, a.slot[id], false);
-    move_kept(b, a.kept[now.home ^ 1], a.kept[now.home], id, a.slot[id]);
+    move_kept(b, a.records[now.home ^ 1], a.records[now.home], id, a.slot[id]);
   }
 }
 
-/* What by_id has written over. */
-static __global__ void see_again(bed_arrays a, unsigned k) {
+/* Restores the predicted velocities, which order_by_id has overwritten. */
+template <typename real> static __global__ void reset_predicted(general_arrays<real> a, unsigned k) {
   after_previous();
-  const bed_grains &g = a.grains[a.control[k & 1].order];
+  const general_grains<real> &g = a.grains[a.control[k & 1].order];
   const uint32_t n = a.numbers->n;
-  for (uint32_t i = blockIdx.x * BED_THREADS + threadIdx.x; i < n; i += gridDim.x * BED_THREADS) see_now(g, i);
+  for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < n; i += gridDim.x * GENERAL_THREADS)
+    set_predicted(g, i);
 }
 
-/* History by ids, each contact once, into the other list; rank[id]: where those of an id begin. */
-static __global__ void __launch_bounds__(BED_THREADS) list_history(bed_arrays a, unsigned k) {
+/* Packs the history by ids, each contact once, into the other list; rank[id]: where the contacts of an id begin. */
+template <typename real>
+static __global__ void __launch_bounds__(GENERAL_THREADS) pack_history(general_arrays<real> a, unsigned k) {
   __shared__ uint32_t shared[33];
-  const bed_numbers &b = *a.numbers;
+  const general_numbers &b = *a.numbers;
   const int home = a.control[k & 1].home;
-  const bed_list &list = a.list[home], &out = a.list[home ^ 1];
-  const uint32_t *const ids = a.kept[home].id;
-  const uint32_t first = blockIdx.x * BED_THREADS + threadIdx.x, all = gridDim.x * BED_THREADS;
+  const general_list<real> &list = a.list[home], &out = a.list[home ^ 1];
+  const uint32_t *const ids = a.records[home].id;
+  const uint32_t first = blockIdx.x * GENERAL_THREADS + threadIdx.x, all = gridDim.x * GENERAL_THREADS;
   unsigned round = *(volatile unsigned *)(a.barrier + 1);
   for (int pass = 0; pass < 2; pass++) {
     for (uint32_t id = first; id < b.n; id += all) {
@@ -90,13 +93,13 @@ static __global__ void __launch_bounds__(BED_THREADS) list_history(bed_arrays a,
   if (first == 0) a.barrier[1] = round;
 }
 
-/* The way back: from the other list, as list_history left it. */
-static __global__ void take_history(bed_arrays a, unsigned k) {
+/* Unpacks the history from the other list, as pack_history left it. */
+template <typename real> static __global__ void unpack_history(general_arrays<real> a, unsigned k) {
   after_previous();
-  const bed_numbers &b = *a.numbers;
+  const general_numbers &b = *a.numbers;
   const int home = a.control[k & 1].home;
-  const bed_list &list = a.list[home], &from = a.list[home ^ 1];
-  for (uint32_t id = blockIdx.x * BED_THREADS + threadIdx.x; id < b.n; id += gridDim.x * BED_THREADS) {
+  const general_list<real> &list = a.list[home], &from = a.list[home ^ 1];
+  for (uint32_t id = blockIdx.x * GENERAL_THREADS + threadIdx.x; id < b.n; id += gridDim.x * GENERAL_THREADS) {
     for (uint32_t at = a.rank[id]; at < a.rank[id + 1]; at++) {
       const uint32_t side[2] = {a.slot[id], a.slot[from.neighbour[at]]};
       for (int t = 0; t < 2; t++) {

@@ -1,29 +1,37 @@
-/* The queue of launches. `real` is defined before this is included. */
-#ifndef COLLISION_CUDA_BED_QUEUE_CUH
-#define COLLISION_CUDA_BED_QUEUE_CUH
+/* Launches of the kernels, and the choice among their forms. */
+#ifndef COLLISION_GENERAL_CUDA_QUEUE_CUH
+#define COLLISION_GENERAL_CUDA_QUEUE_CUH
 
-#include "kernels/collision/general/cuda/memory.cuh"
+#include "kernels/collision/general/cuda/lists.cuh"
+#include "kernels/collision/general/cuda/observe.cuh"
+#include "kernels/collision/general/cuda/step.cuh"
+#include "kernels/collision/general/cuda/work.cuh"
 
-static unsigned grid_of(uint64_t work) {
-  const uint64_t most = 16 * (uint64_t)sim_cuda_multiprocessors(), blocks = (work + BED_THREADS - 1) / BED_THREADS;
+#include <string.h>
+
+/* Returns the number of thread blocks for this many items. */
+static inline unsigned grid_of(uint64_t work) {
+  const uint64_t most = 16 * (uint64_t)sim_cuda_multiprocessors(),
+                 blocks = (work + GENERAL_THREADS - 1) / GENERAL_THREADS;
   return (unsigned)(blocks < most ? blocks : most);
 }
 
-static const sim_kernel searching = {"collision_bed_search", "search", SIM_LIMIT_BYTES};
-static const sim_kernel drifting = {"collision_bed_drift", "move", SIM_LIMIT_BYTES};
-static const sim_kernel touching = {"collision_bed_contacts", "contacts", SIM_LIMIT_BYTES};
-static const sim_kernel pushing = {"collision_law_push", "contacts", SIM_LIMIT_BYTES};
-static const sim_kernel observing = {"collision_bed_observe", "observe", SIM_LIMIT_BYTES};
+static const sim_kernel search_launch = {"collision_general_search", "search", SIM_LIMIT_BYTES};
+static const sim_kernel drift_launch = {"collision_general_drift", "move", SIM_LIMIT_BYTES};
+static const sim_kernel contacts_launch = {"collision_general_contacts", "contacts", SIM_LIMIT_BYTES};
+static const sim_kernel external_launch = {"collision_law_acceleration", "contacts", SIM_LIMIT_BYTES};
+static const sim_kernel observe_launch = {"collision_general_observe", "observe", SIM_LIMIT_BYTES};
 
-template <typename... Parameters, typename... Arguments>
-static void launch_together(const bed_work *w, const sim_kernel *kernel, void (*function)(Parameters...),
-                            Arguments... arguments) {
+/* Launches a kernel whose thread blocks wait for each other. */
+template <typename real, typename... Parameters, typename... Arguments>
+static void launch_cooperative(const general_work<real> *w, const sim_kernel *kernel, void (*function)(Parameters...),
+                               Arguments... arguments) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeCooperative;
   attribute.val.cooperative = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(w->blocks);
-  config.blockDim = dim3(BED_THREADS);
+  config.blockDim = dim3(GENERAL_THREADS);
   config.stream = (cudaStream_t)sim_cuda_stream();
   config.attrs = &attribute;
   config.numAttrs = 1;
@@ -32,91 +40,100 @@ static void launch_together(const bed_work *w, const sim_kernel *kernel, void (*
   sim_cuda_end(kernel, 0);
 }
 
-static bed_poses poses_of(const bed_work *w) {
-  bed_poses poses = {};
+template <typename real> static general_poses poses_of(const general_work<real> *w) {
+  general_poses poses = {};
   if (w->state.pose != NULL) memcpy(poses.pose, w->state.pose, (size_t)w->options.walls * sizeof *poses.pose);
   return poses;
 }
 
-/* Those of laws.h. */
-typedef void field_kernel(bed_arrays, unsigned, double);
-typedef void field_sum(bed_arrays, unsigned, double, double *);
-typedef void bed_sums(bed_arrays, bed_poses, bed_shift, int, double *, unsigned long long *, unsigned);
-typedef void bed_contacts(bed_arrays, bed_poses, real, real, unsigned, bed_shift);
+/* Types of the kernels in laws.h and of those that they replace. */
+template <typename real> using acceleration_kernel = void(general_arrays<real>, unsigned, double);
+template <typename real> using energy_kernel = void(general_arrays<real>, unsigned, double, double *);
+template <typename real>
+using sums_kernel = void(general_arrays<real>, general_poses, general_shear<real>, int, double *, unsigned long long *,
+                         unsigned);
+template <typename real>
+using contacts_kernel = void(general_arrays<real>, general_poses, real, real, unsigned, general_shear<real>);
 
-/* What kernels have to have code for. */
-static int more_of(const collision_options *o) {
+/* Returns what kernels need code for: GENERAL_BARE ... GENERAL_MESHES. */
+static inline int features_of(const collision_options *o) {
   for (int k = 0; k < o->walls; k++)
-    if (o->wall[k].shape == COLLISION_MESH) return BED_ALL;
-  if (o->gates > 0 || o->shear != 0 || o->external != NULL || o->force == COLLISION_OWN) return BED_MORE;
-  return o->worked ? BED_WORKED : o->walls > 0 || o->materials > 1 ? BED_WALLS : BED_BARE;
+    if (o->wall[k].shape == COLLISION_MESH) return GENERAL_MESHES;
+  if (o->gates > 0 || o->shear != 0 || o->external != NULL || o->force == COLLISION_OWN) return GENERAL_EXTRAS;
+  return o->worked ? GENERAL_WORK : o->walls > 0 || o->materials > 1 ? GENERAL_WALLS : GENERAL_BARE;
 }
 
-template <int SPRINGS, int FORM> static bed_contacts *contacts_with(int more) {
-  static bed_contacts *const of[] = {contacts<SPRINGS, FORM, BED_BARE>, contacts<SPRINGS, FORM, BED_WALLS>,
-                                     contacts<SPRINGS, FORM, BED_WORKED>, contacts<SPRINGS, -1, BED_MORE>,
-                                     contacts<SPRINGS, -1, BED_ALL>};
-  return of[more];
+template <typename real, int SPRINGS, int FORM> static contacts_kernel<real> *contacts_with(int features) {
+  typedef built_in_law<FORM> law;
+  typedef built_in_law<-1> any;
+  static contacts_kernel<real> *const of[] = {
+      contacts<SPRINGS, law, GENERAL_BARE, real>, contacts<SPRINGS, law, GENERAL_WALLS, real>,
+      contacts<SPRINGS, law, GENERAL_WORK, real>, contacts<SPRINGS, any, GENERAL_EXTRAS, real>,
+      contacts<SPRINGS, any, GENERAL_MESHES, real>};
+  return of[features];
 }
 
-static bed_contacts *contacts_of(const bed_work *w) {
-  const int s = w->options.springs, more = more_of(&w->options);
-  if (w->laws.contacts != NULL) return (bed_contacts *)w->laws.contacts;
-  return s == 0                                ? contacts_with<0, -1>(more)
-         : s == 7                              ? contacts_with<7, -1>(more)
-         : w->options.force == COLLISION_HERTZ ? contacts_with<3, COLLISION_HERTZ>(more)
-                                               : contacts_with<3, COLLISION_LINEAR>(more);
+template <typename real> static contacts_kernel<real> *contacts_of(const general_work<real> *w) {
+  const int s = w->options.springs, features = features_of(&w->options);
+  if (w->laws.contacts != NULL) return (contacts_kernel<real> *)w->laws.contacts;
+  return s == 0                                ? contacts_with<real, 0, -1>(features)
+         : s == 7                              ? contacts_with<real, 7, -1>(features)
+         : w->options.force == COLLISION_HERTZ ? contacts_with<real, 3, COLLISION_HERTZ>(features)
+                                               : contacts_with<real, 3, COLLISION_LINEAR>(features);
 }
 
-static bed_sums *sums_of(const bed_work *w) {
-  static bed_sums *const of[][2] = {{sum_blocks<0, BED_WORKED>, sum_blocks<0, BED_ALL>},
-                                    {sum_blocks<3, BED_WORKED>, sum_blocks<3, BED_ALL>},
-                                    {sum_blocks<7, BED_WORKED>, sum_blocks<7, BED_ALL>}};
+template <typename real> static sums_kernel<real> *sums_of(const general_work<real> *w) {
+  static sums_kernel<real> *const of[][2] = {{sum_blocks<0, GENERAL_WORK, real>, sum_blocks<0, GENERAL_MESHES, real>},
+                                             {sum_blocks<3, GENERAL_WORK, real>, sum_blocks<3, GENERAL_MESHES, real>},
+                                             {sum_blocks<7, GENERAL_WORK, real>, sum_blocks<7, GENERAL_MESHES, real>}};
   const int s = w->options.springs;
-  if (w->laws.sums != NULL) return (bed_sums *)w->laws.sums;
-  return of[s == 0 ? 0 : s == 3 ? 1 : 2][more_of(&w->options) >= BED_MORE];
+  if (w->laws.sums != NULL) return (sums_kernel<real> *)w->laws.sums;
+  return of[s == 0 ? 0 : s == 3 ? 1 : 2][features_of(&w->options) >= GENERAL_EXTRAS];
 }
 
-/* Of a step of dt; `next` > 0: and the step after it. */
-static void touch(bed_work *w, double dt, double next) {
-  const bed_numbers *b = &w->numbers;
-  if (w->laws.push != NULL)
-    collision_launch(&pushing, (double)b->n * 2 * sizeof(four), b->blocks, BED_THREADS, (field_kernel *)w->laws.push,
-                     w->arrays, w->launch, w->time);
-  collision_launch(&touching, (double)b->n * 14 * sizeof(four), (b->n + BED_THREADS - 1) / BED_THREADS, BED_THREADS,
-                   contacts_of(w), w->arrays, w->poses, (real)dt, (real)next, w->launch++, w->shift);
+/* Queues the contacts of a step of length dt; next > 0: also the move of the step after it, of this length. */
+template <typename real> static void launch_contacts(general_work<real> *w, double dt, double next) {
+  const general_numbers *b = &w->numbers;
+  if (w->laws.acceleration != NULL)
+    collision_launch(&external_launch, (double)b->n * 2 * sizeof(vec4<real>), b->blocks, GENERAL_THREADS,
+                     (acceleration_kernel<real> *)w->laws.acceleration, w->arrays, w->launch, w->time);
+  collision_launch(&contacts_launch, (double)b->n * 14 * sizeof(vec4<real>),
+                   (b->n + GENERAL_THREADS - 1) / GENERAL_THREADS, GENERAL_THREADS, contacts_of(w), w->arrays, w->poses,
+                   (real)dt, (real)next, w->launch++, w->shift);
 }
 
-static void drift_alone(bed_work *w, double dt) {
-  const int more = more_of(&w->options);
-  collision_launch(&drifting, (double)w->numbers.n * 10 * sizeof(four), grid_of(w->numbers.n), BED_THREADS,
-                   more >= BED_MORE     ? drift<BED_MORE>
-                   : more == BED_WORKED ? drift<BED_WORKED>
-                                        : drift<BED_BARE>,
+template <typename real> static void launch_drift(general_work<real> *w, double dt) {
+  const int features = features_of(&w->options);
+  collision_launch(&drift_launch, (double)w->numbers.n * 10 * sizeof(vec4<real>), grid_of(w->numbers.n),
+                   GENERAL_THREADS,
+                   features >= GENERAL_EXTRAS ? drift<GENERAL_EXTRAS, real>
+                   : features == GENERAL_WORK ? drift<GENERAL_WORK, real>
+                                              : drift<GENERAL_BARE, real>,
                    w->arrays, (real)w->ended, (real)dt, w->launch++, w->shift);
 }
 
-/* Lists made anew where they no longer hold, in a step of dt or before the first. */
-static void search_near(bed_work *w, double dt) {
-  launch_together(w, &searching, w->options.shear != 0 ? search<true> : search<false>, w->arrays, (real)dt, w->launch++,
-                  w->shift.offset);
+/* Queues the launch that rebuilds the lists where they no longer hold, in a step of length dt or before the first. */
+template <typename real> static void launch_search(general_work<real> *w, double dt) {
+  launch_cooperative(w, &search_launch, w->options.shear != 0 ? search<true, real> : search<false, real>, w->arrays,
+                     (real)dt, w->launch++, w->shift.offset);
 }
 
-/* All that was queued, as the state is to show it. */
-static sim_status settle(bed_work *w) {
+/* Completes the steps that were queued, up to whole ones; finds where each id stands; reports faults of the device. */
+template <typename real> static sim_status complete_steps(general_work<real> *w) {
   int fault = 0;
   if (w->due > 0) {
-    touch(w, w->due, 0);
+    launch_contacts(w, w->due, 0);
     w->ended = w->due;
     w->due = 0;
   }
   if (w->ended > 0)
-    collision_launch(&drifting, 0, grid_of(w->numbers.n), BED_THREADS, finish, w->arrays, (real)w->ended, w->launch);
+    collision_launch(&drift_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, finish_step<real>, w->arrays,
+                     (real)w->ended, w->launch);
   w->ended = 0;
-  collision_launch(&observing, 0, grid_of(w->numbers.n), BED_THREADS, invert, w->arrays, w->launch);
+  collision_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, invert_ids<real>, w->arrays, w->launch);
   SIM_TRY(sim_backend_cuda.copy(&fault, w->arrays.fault, sizeof fault));
-  if (fault & BED_WILD) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite");
-  if (fault & BED_CROWDED)
+  if (fault & GENERAL_DIVERGED) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite");
+  if (fault & GENERAL_LIST_FULL)
     return sim_fail(SIM_ERR_DIVERGED,
                     "more grains are near to each other than fit the lists on a GPU: they are pressed "
                     "into each other, or run with --device cpu");

@@ -1,36 +1,39 @@
-/* What contacts read. In single precision it is on its way into shared memory while the contact before is computed; in
- * double there is no room for that. `real` is defined before this is included. */
-#ifndef COLLISION_CUDA_BED_READER_CUH
-#define COLLISION_CUDA_BED_READER_CUH
+/* How contacts read grains, as templates on the real type. In single precision, data is copied into shared memory while
+ * the contact before is computed; in double there is no room for that. */
+#ifndef COLLISION_GENERAL_CUDA_READER_CUH
+#define COLLISION_GENERAL_CUDA_READER_CUH
 
 #include "kernels/collision/general/cuda/contacts.cuh"
 
-/* What is needed of a grain after its last neighbour. */
-struct bed_rest {
-  four velocity, spin;
+/* What a grain needs after its last neighbour. */
+template <typename real> struct grain_rest {
+  vec4<real> velocity, spin;
   double dissipated, virial;
 };
 
-/* ---- as it is needed ---- */
+/* ---- reads when needed ---- */
 
-template <int SPRINGS> struct bed_reader_now {
-  __device__ void ask(const bed_grains &, uint32_t) {}
-  __device__ void ask_neighbour(uint32_t, const bed_grains &, uint32_t, const history<SPRINGS> &) {}
-  __device__ void ask_rest(uint32_t, const bed_grains &, const bed_kept &, uint32_t) {}
-  __device__ void take(const bed_grains &g, uint32_t i, seen_grain *one) const { *one = seen_at<SPRINGS>(g, i); }
-  __device__ void take_neighbour(uint32_t, const bed_grains &g, uint32_t j, const history<SPRINGS> &past,
-                                 seen_grain *other, real *spring) const {
-    *other = seen_at<SPRINGS>(g, j);
-    past.get(spring);
+template <int SPRINGS, typename real> struct direct_reader {
+  __device__ void fetch_grain(const general_grains<real> &, uint32_t) {}
+  __device__ void fetch_neighbour(uint32_t, const general_grains<real> &, uint32_t, const history<SPRINGS, real> &) {}
+  __device__ void fetch_rest(uint32_t, const general_grains<real> &, const general_records<real> &, uint32_t) {}
+  __device__ void read_grain(const general_grains<real> &g, uint32_t i, predicted_grain<real> *one) const {
+    *one = predicted_at<SPRINGS>(g, i);
   }
-  __device__ bed_rest take_rest(uint32_t, const bed_grains &g, const bed_kept &kept, uint32_t i) const {
-    return {g.velocity[i], g.spin[i], kept.dissipated[i], kept.virial[i]};
+  __device__ void read_neighbour(uint32_t, const general_grains<real> &g, uint32_t j,
+                                 const history<SPRINGS, real> &past, predicted_grain<real> *other, real *spring) const {
+    *other = predicted_at<SPRINGS>(g, j);
+    past.load(spring);
+  }
+  __device__ grain_rest<real> read_rest(uint32_t, const general_grains<real> &g, const general_records<real> &records,
+                                        uint32_t i) const {
+    return {g.velocity[i], g.spin[i], records.dissipated[i], records.virial[i]};
   }
 };
 
-/* ---- ahead ---- */
+/* ---- reads ahead ---- */
 
-template <typename T> static __device__ __forceinline__ void fetch(T *to, const T *from) {
+template <typename T> static __device__ __forceinline__ void copy_async(T *to, const T *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from),
                "n"(sizeof(T))
@@ -40,79 +43,88 @@ template <typename T> static __device__ __forceinline__ void fetch(T *to, const 
 #endif
 }
 
-/* Ends what is asked for at once. */
-static __device__ __forceinline__ void fetched() {
+/* Closes a group of copies. */
+static __device__ __forceinline__ void commit_async() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-/* Until it has come, but for the last `LEFT` times. */
-template <int LEFT> static __device__ __forceinline__ void await() {
+/* Waits for all groups but the last `LEFT`. */
+template <int LEFT> static __device__ __forceinline__ void wait_async() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
 #endif
 }
 
-/* Each thread has a column of its own, which no other reads. Entry e of a row, and what comes after the last, are asked
- * for when entry e - 1 is to be taken. */
-template <int SPRINGS> struct bed_reader_ahead {
-  static constexpr bool turns = SPRINGS == 3; /* no room with seven springs */
-  four place[BED_THREADS], seen[BED_THREADS], turned[turns ? BED_THREADS : 1];
+/* Each thread has a column of its own, which no other thread reads. Entry e of a row, and what follows the last entry,
+ * are requested when entry e - 1 is about to be read. */
+template <int SPRINGS, typename real> struct prefetching_reader {
+  static constexpr bool turns = SPRINGS == 3; /* shared memory does not suffice with seven springs */
+  vec4<real> position[GENERAL_THREADS], v_pred[GENERAL_THREADS], w_pred[turns ? GENERAL_THREADS : 1];
   struct {
-    four place[BED_THREADS], seen[BED_THREADS], turned[BED_THREADS];
-    real spring[SPRINGS > 0 ? SPRINGS : 1][BED_THREADS];
+    vec4<real> position[GENERAL_THREADS], v_pred[GENERAL_THREADS], w_pred[GENERAL_THREADS];
+    real spring[SPRINGS > 0 ? SPRINGS : 1][GENERAL_THREADS];
   } stage[2];
 
-  __device__ __forceinline__ void ask(const bed_grains &g, uint32_t i) {
-    fetch(&place[threadIdx.x], g.place + i);
-    fetch(&seen[threadIdx.x], g.seen + i);
-    if (turns) fetch(&turned[threadIdx.x], g.turned + i);
+  __device__ __forceinline__ void fetch_grain(const general_grains<real> &g, uint32_t i) {
+    copy_async(&position[threadIdx.x], g.position + i);
+    copy_async(&v_pred[threadIdx.x], g.v_pred + i);
+    if (turns) copy_async(&w_pred[threadIdx.x], g.w_pred + i);
   }
-  __device__ __forceinline__ void ask_neighbour(uint32_t e, const bed_grains &g, uint32_t j,
-                                                const history<SPRINGS> &past) {
+  __device__ __forceinline__ void fetch_neighbour(uint32_t e, const general_grains<real> &g, uint32_t j,
+                                                  const history<SPRINGS, real> &past) {
     auto &to = stage[e & 1];
-    fetch(&to.place[threadIdx.x], g.place + j);
-    fetch(&to.seen[threadIdx.x], g.seen + j);
-    if (SPRINGS > 0) fetch(&to.turned[threadIdx.x], g.turned + j);
-    for (int c = 0; c < SPRINGS; c++) fetch(&to.spring[c][threadIdx.x], past.at + (size_t)c * past.stride);
-    fetched();
+    copy_async(&to.position[threadIdx.x], g.position + j);
+    copy_async(&to.v_pred[threadIdx.x], g.v_pred + j);
+    if (SPRINGS > 0) copy_async(&to.w_pred[threadIdx.x], g.w_pred + j);
+    for (int c = 0; c < SPRINGS; c++) copy_async(&to.spring[c][threadIdx.x], past.at + (size_t)c * past.stride);
+    commit_async();
   }
-  __device__ __forceinline__ void ask_rest(uint32_t e, const bed_grains &g, const bed_kept &kept, uint32_t i) {
+  __device__ __forceinline__ void fetch_rest(uint32_t e, const general_grains<real> &g,
+                                             const general_records<real> &records, uint32_t i) {
     auto &to = stage[e & 1];
-    fetch(&to.place[threadIdx.x], g.velocity + i);
-    fetch(&to.seen[threadIdx.x], g.spin + i);
-    fetch((double *)&to.turned[threadIdx.x], kept.dissipated + i);
-    fetch((double *)&to.turned[threadIdx.x] + 1, kept.virial + i);
-    fetched();
+    copy_async(&to.position[threadIdx.x], g.velocity + i);
+    copy_async(&to.v_pred[threadIdx.x], g.spin + i);
+    copy_async((double *)&to.w_pred[threadIdx.x], records.dissipated + i);
+    copy_async((double *)&to.w_pred[threadIdx.x] + 1, records.virial + i);
+    commit_async();
   }
-  __device__ __forceinline__ void take(const bed_grains &g, uint32_t i, seen_grain *one) const {
-    await<1>();
-    one->place = place[threadIdx.x];
-    one->velocity = seen[threadIdx.x];
+  __device__ __forceinline__ void read_grain(const general_grains<real> &g, uint32_t i,
+                                             predicted_grain<real> *one) const {
+    wait_async<1>();
+    one->position = position[threadIdx.x];
+    one->velocity = v_pred[threadIdx.x];
     if (turns)
-      one->spin = turned[threadIdx.x];
+      one->spin = w_pred[threadIdx.x];
     else if (SPRINGS > 0)
-      one->spin = constant(g.turned + i);
+      one->spin = load_constant(g.w_pred + i);
   }
-  __device__ __forceinline__ void take_neighbour(uint32_t e, const bed_grains &, uint32_t, const history<SPRINGS> &,
-                                                 seen_grain *other, real *spring) const {
+  __device__ __forceinline__ void read_neighbour(uint32_t e, const general_grains<real> &, uint32_t,
+                                                 const history<SPRINGS, real> &, predicted_grain<real> *other,
+                                                 real *spring) const {
     const auto &from = stage[e & 1];
-    other->place = from.place[threadIdx.x];
-    other->velocity = from.seen[threadIdx.x];
-    if (SPRINGS > 0) other->spin = from.turned[threadIdx.x];
+    other->position = from.position[threadIdx.x];
+    other->velocity = from.v_pred[threadIdx.x];
+    if (SPRINGS > 0) other->spin = from.w_pred[threadIdx.x];
     for (int c = 0; c < SPRINGS; c++) spring[c] = from.spring[c][threadIdx.x];
   }
-  __device__ __forceinline__ bed_rest take_rest(uint32_t e, const bed_grains &, const bed_kept &, uint32_t) const {
+  __device__ __forceinline__ grain_rest<real> read_rest(uint32_t e, const general_grains<real> &,
+                                                        const general_records<real> &, uint32_t) const {
     const auto &from = stage[e & 1];
-    await<0>();
-    const double *const sums = (const double *)&from.turned[threadIdx.x];
-    return {from.place[threadIdx.x], from.seen[threadIdx.x], sums[0], sums[1]};
+    wait_async<0>();
+    const double *const sums = (const double *)&from.w_pred[threadIdx.x];
+    return {from.position[threadIdx.x], from.v_pred[threadIdx.x], sums[0], sums[1]};
   }
 };
 
-template <bool AHEAD, int SPRINGS> struct bed_reader_choice { typedef bed_reader_ahead<SPRINGS> type; };
-template <int SPRINGS> struct bed_reader_choice<false, SPRINGS> { typedef bed_reader_now<SPRINGS> type; };
-template <int SPRINGS> using bed_reader = typename bed_reader_choice<sizeof(real) == 4, SPRINGS>::type;
+template <bool PREFETCH, int SPRINGS, typename real> struct reader_choice {
+  typedef prefetching_reader<SPRINGS, real> type;
+};
+template <int SPRINGS, typename real> struct reader_choice<false, SPRINGS, real> {
+  typedef direct_reader<SPRINGS, real> type;
+};
+template <int SPRINGS, typename real>
+using contact_reader = typename reader_choice<sizeof(real) == 4, SPRINGS, real>::type;
 
 #endif

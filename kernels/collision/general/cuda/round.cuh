@@ -1,11 +1,13 @@
-/* Roots and quotients as the operators round them, by their own sequences for arguments far from the ends of single
- * precision's range (`middling`): without the branch for those near them. `real` is defined before this is included. */
-#ifndef COLLISION_CUDA_ROUND_CUH
-#define COLLISION_CUDA_ROUND_CUH
+/* Square roots and quotients that round as the operators do, by the compiler's own sequences for arguments far from the
+ * ends of single precision's range (mid_range), without the branch for arguments near them. */
+#ifndef COLLISION_GENERAL_CUDA_ROUND_CUH
+#define COLLISION_GENERAL_CUDA_ROUND_CUH
 
-static __device__ __forceinline__ bool middling(real x) { return x > (real)0x1p-60 && x < (real)0x1p60; }
+template <typename real> static __device__ __forceinline__ bool mid_range(real x) {
+  return x > (real)0x1p-60 && x < (real)0x1p60;
+}
 
-static __device__ __forceinline__ real root_of(real x) {
+template <typename real> static __device__ __forceinline__ real root_of(real x) {
   if constexpr (sizeof(real) == 4) {
     float first;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(first) : "f"((float)x));
@@ -16,7 +18,7 @@ static __device__ __forceinline__ real root_of(real x) {
   }
 }
 
-static __device__ __forceinline__ real inverse_of(real x) {
+template <typename real> static __device__ __forceinline__ real inverse_of(real x) {
   if constexpr (sizeof(real) == 4) {
     float first;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(first) : "f"((float)x));
@@ -26,8 +28,8 @@ static __device__ __forceinline__ real inverse_of(real x) {
   }
 }
 
-/* a / by. */
-static __device__ __forceinline__ real quotient_of(real a, real by, real inverse) {
+/* a / by, from inverse = 1 / by. */
+template <typename real> static __device__ __forceinline__ real quotient_of(real a, real by, real inverse) {
   if constexpr (sizeof(real) == 4) {
     const float first = __fmul_rn((float)a, (float)inverse);
     return __fmaf_rn((float)inverse, __fmaf_rn(-(float)by, first, (float)a), first);

@@ -1,10 +1,11 @@
-/* Cells of grains, their neighbours, and sums over all thread blocks. `real` is defined before this is included. */
-#ifndef COLLISION_CUDA_BED_SEARCH_CUH
-#define COLLISION_CUDA_BED_SEARCH_CUH
+/* Cells of grains, their neighbours, and prefix sums over all thread blocks, as templates on the real type. Twin of
+ * cpu/search.inc. */
+#ifndef COLLISION_GENERAL_CUDA_SEARCH_CUH
+#define COLLISION_GENERAL_CUDA_SEARCH_CUH
 
 #include "kernels/collision/general/cuda/shared.cuh"
 
-/* All blocks are resident: the launch is a cooperative one. */
+/* Barrier of all thread blocks, which are all resident: the launch is cooperative. */
 static __device__ void wait_for_all(unsigned *barrier, unsigned *round) {
   __threadfence();
   __syncthreads();
@@ -17,48 +18,51 @@ static __device__ void wait_for_all(unsigned *barrier, unsigned *round) {
   __syncthreads();
 }
 
-static __device__ int level_of(const bed_numbers &b, double radius) {
+static __device__ int level_of(const general_numbers &b, double radius) {
   int level = 0;
   while (level + 1 < b.levels && radius <= b.level[level + 1].radius) level++;
   return level;
 }
 
-static __device__ uint32_t cell_along(const bed_level &level, const bed_numbers &b, int c, double x) {
+static __device__ uint32_t cell_along(const general_level &level, const general_numbers &b, int c, double x) {
   const double k = floor((x - b.low[c]) / level.width[c]);
   return k > 0 ? (k < (double)level.cells[c] ? (uint32_t)k : level.cells[c] - 1) : 0; /* NaN: 0 */
 }
 
-/* Columns of BED_COLUMN x BED_COLUMN cells, in which cells go on along y, then x, then z. */
-enum { BED_COLUMN = 6 };
+/* Cells are numbered in columns of GENERAL_COLUMN x GENERAL_COLUMN, along y first, then x, then z. */
+enum { GENERAL_COLUMN = 6 };
 
-static __device__ uint32_t cell_number(const bed_level &level, uint32_t x, uint32_t y, uint32_t z) {
-  const uint32_t left = x / BED_COLUMN * BED_COLUMN, front = y / BED_COLUMN * BED_COLUMN;
-  const uint32_t wide = min((uint32_t)BED_COLUMN, level.cells[0] - left);
-  const uint32_t deep = min((uint32_t)BED_COLUMN, level.cells[1] - front);
+static __device__ uint32_t cell_number(const general_level &level, uint32_t x, uint32_t y, uint32_t z) {
+  const uint32_t left = x / GENERAL_COLUMN * GENERAL_COLUMN, front = y / GENERAL_COLUMN * GENERAL_COLUMN;
+  const uint32_t wide = min((uint32_t)GENERAL_COLUMN, level.cells[0] - left);
+  const uint32_t deep = min((uint32_t)GENERAL_COLUMN, level.cells[1] - front);
   return level.first_cell + (left * level.cells[1] + front * wide) * level.cells[2] + (z * wide + (x - left)) * deep +
          (y - front);
 }
 
-static __device__ uint32_t cell_at(const bed_numbers &b, const four &p) {
-  const bed_level &level = b.level[level_of(b, (double)p.w)];
+template <typename real> static __device__ uint32_t cell_at(const general_numbers &b, const vec4<real> &p) {
+  const general_level &level = b.level[level_of(b, (double)p.w)];
   return cell_number(level, cell_along(level, b, 0, (double)p.x), cell_along(level, b, 1, (double)p.y),
                      cell_along(level, b, 2, (double)p.z));
 }
 
-/* Positions stand in the box, so that one image away is enough. Odd in d, to the bit. */
-static __device__ real nearest_image(real d, real size, real half) {
+/* Positions are in the box, so one image away is enough. Odd in d, to the bit. */
+template <typename real> static __device__ real nearest_image(real d, real size, real half) {
   return d > half ? d - size : d < -half ? d + size : d;
 }
 
-static __device__ __forceinline__ void apart(const bed_box &b, const four &p, const four &q, real d[3]) {
+template <typename real>
+static __device__ __forceinline__ void minimum_image(const general_box<real> &b, const vec4<real> &p,
+                                                     const vec4<real> &q, real d[3]) {
   d[0] = p.x - q.x, d[1] = p.y - q.y, d[2] = p.z - q.z;
   if (!((real)fabs(d[0]) > b.half[0] || (real)fabs(d[1]) > b.half[1] || (real)fabs(d[2]) > b.half[2])) return;
   for (int c = 0; c < 3; c++) d[c] = nearest_image(d[c], b.size[c], b.half[c]);
 }
 
-/* In a sheared box; returns which image that is in y, -1 ... 1. */
-static __device__ __forceinline__ int apart_sheared(const bed_box &b, real offset, const four &p, const four &q,
-                                                    real d[3]) {
+/* Minimum image in a sheared box; returns which image along y it is, -1 ... 1. */
+template <typename real>
+static __device__ __forceinline__ int minimum_image_sheared(const general_box<real> &b, real offset,
+                                                            const vec4<real> &p, const vec4<real> &q, real d[3]) {
   d[0] = p.x - q.x, d[1] = p.y - q.y, d[2] = p.z - q.z;
   const int which = d[1] > b.half[1] ? 1 : d[1] < -b.half[1] ? -1 : 0;
   d[0] -= (real)which * offset;
@@ -67,8 +71,8 @@ static __device__ __forceinline__ int apart_sheared(const bed_box &b, real offse
   return which;
 }
 
-/* Cells along each axis that a grain at x may have neighbours in: the first, and how many. */
-static __device__ __forceinline__ void cells_near(const bed_numbers &b, const bed_level &level, const double *x,
+/* Cells along each axis that may hold neighbours of a grain at x: the first, and how many. Arrays [3]. */
+static __device__ __forceinline__ void cells_near(const general_numbers &b, const general_level &level, const double *x,
                                                   double reach, int *least, int *number) {
   for (int c = 0; c < 3; c++) {
     const int cells = (int)level.cells[c];
@@ -84,15 +88,15 @@ static __device__ __forceinline__ void cells_near(const bed_numbers &b, const be
   }
 }
 
-/* Calls found(j) for all neighbours of grain i. */
-template <typename Found>
-static __device__ void near_of(const bed_numbers &b, const bed_arrays &a, const four *place, uint32_t i, double cutoff,
-                               Found found) {
-  const four p = place[i];
+/* Calls found(j) for all neighbours j of grain i: gap less than `cutoff`. */
+template <typename Found, typename real>
+static __device__ void near_of(const general_numbers &b, const general_arrays<real> &a, const vec4<real> *position,
+                               uint32_t i, double cutoff, Found found) {
+  const vec4<real> p = position[i];
   const double x[3] = {(double)p.x, (double)p.y, (double)p.z};
 #pragma unroll 1
   for (int l = 0; l < b.levels; l++) {
-    const bed_level &level = b.level[l];
+    const general_level &level = b.level[l];
     /* A little more than the reach: rounding of single precision may put a neighbour one cell farther. */
     const double reach = ((double)p.w + level.radius + cutoff) * 1.0001;
     int least[3], number[3];
@@ -106,13 +110,13 @@ static __device__ void near_of(const bed_numbers &b, const bed_arrays &a, const 
         int y = (least[1] % ny + ny) % ny;
 #pragma unroll 1
         for (int left = number[1]; left > 0;) {
-          const int end = min(ny, (y / BED_COLUMN + 1) * BED_COLUMN), cells = min(left, end - y);
+          const int end = min(ny, (y / GENERAL_COLUMN + 1) * GENERAL_COLUMN), cells = min(left, end - y);
           const uint32_t first = cell_number(level, (uint32_t)cx, (uint32_t)y, (uint32_t)cz);
           const uint32_t last = a.cell[first + (uint32_t)cells];
           for (uint32_t j = a.cell[first]; j < last; j++) {
-            const four q = place[j];
+            const vec4<real> q = position[j];
             real d[3];
-            apart(a.box, p, q, d);
+            minimum_image(a.box, p, q, d);
             const real square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], far = p.w + q.w + (real)cutoff;
             if (square < far * far && j != i) found(j);
           }
@@ -124,15 +128,15 @@ static __device__ void near_of(const bed_numbers &b, const bed_arrays &a, const 
   }
 }
 
-/* In a sheared box, the image above in y `offset` along x: beyond its top and bottom all along x. */
-template <typename Found>
-static __device__ void near_sheared(const bed_numbers &b, const bed_arrays &a, const four *place, uint32_t i,
-                                    double cutoff, real offset, Found found) {
-  const four p = place[i];
+/* The same in a sheared box, whose image above in y is `offset` along x: beyond top and bottom, all cells along x. */
+template <typename Found, typename real>
+static __device__ void near_sheared(const general_numbers &b, const general_arrays<real> &a, const vec4<real> *position,
+                                    uint32_t i, double cutoff, real offset, Found found) {
+  const vec4<real> p = position[i];
   const double x[3] = {(double)p.x, (double)p.y, (double)p.z};
 #pragma unroll 1
   for (int l = 0; l < b.levels; l++) {
-    const bed_level &level = b.level[l];
+    const general_level &level = b.level[l];
     int least[3], number[3];
     cells_near(b, level, x, ((double)p.w + level.radius + cutoff) * 1.0001, least, number);
     const int nx = (int)level.cells[0], ny = (int)level.cells[1], nz = (int)level.cells[2];
@@ -148,9 +152,9 @@ static __device__ void near_sheared(const bed_numbers &b, const bed_arrays &a, c
           const int cz = ((least[2] + w) % nz + nz) % nz;
           const uint32_t cell = cell_number(level, (uint32_t)cx, (uint32_t)cy, (uint32_t)cz);
           for (uint32_t j = a.cell[cell]; j < a.cell[cell + 1]; j++) {
-            const four q = place[j];
+            const vec4<real> q = position[j];
             real d[3];
-            (void)apart_sheared(a.box, offset, p, q, d);
+            (void)minimum_image_sheared(a.box, offset, p, q, d);
             const real square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], far = p.w + q.w + (real)cutoff;
             if (square < far * far && j != i) found(j);
           }
@@ -160,16 +164,16 @@ static __device__ void near_sheared(const bed_numbers &b, const bed_arrays &a, c
   }
 }
 
-template <bool SHEAR, typename Found>
-static __device__ void neighbours_of(const bed_numbers &b, const bed_arrays &a, const four *place, uint32_t i,
-                                     double cutoff, real offset, Found found) {
+template <bool SHEAR, typename Found, typename real>
+static __device__ void neighbours_of(const general_numbers &b, const general_arrays<real> &a,
+                                     const vec4<real> *position, uint32_t i, double cutoff, real offset, Found found) {
   if constexpr (SHEAR)
-    near_sheared(b, a, place, i, cutoff, offset, found);
+    near_sheared(b, a, position, i, cutoff, offset, found);
   else
-    near_of(b, a, place, i, cutoff, found);
+    near_of(b, a, position, i, cutoff, found);
 }
 
-/* Sum over the threads of a block before each; `*all`: of all. `shared` [33]. */
+/* Returns the sum over the threads of a block before this one; *all: over all threads. shared [33]. */
 static __device__ uint32_t block_sums(uint32_t value, uint32_t *shared, uint32_t *all) {
   uint32_t upto = value;
   for (int step = 1; step < 32; step *= 2) {
@@ -181,7 +185,7 @@ static __device__ uint32_t block_sums(uint32_t value, uint32_t *shared, uint32_t
   __syncthreads();
   if (threadIdx.x == 0) {
     uint32_t sum = 0;
-    for (int k = 0; k < BED_THREADS / 32; k++) {
+    for (int k = 0; k < GENERAL_THREADS / 32; k++) {
       const uint32_t own = shared[k];
       shared[k] = sum;
       sum += own;
@@ -193,20 +197,21 @@ static __device__ uint32_t block_sums(uint32_t value, uint32_t *shared, uint32_t
   return shared[threadIdx.x / 32] + upto - value;
 }
 
-/* Numbers to the sums of those before each, in place; `end` is the sum of all. Every block has one stretch. */
+/* Replaces numbers by the sums of the numbers before each; data[count]: sum of all. Each thread block has one
+ * stretch. */
 static __device__ void scan(uint32_t *data, uint32_t count, uint32_t *partial, unsigned *barrier, unsigned *round,
                             uint32_t *shared) {
   const uint32_t stretch = (count + gridDim.x - 1) / gridDim.x;
   const uint32_t from = min(count, blockIdx.x * stretch), to = min(count, from + stretch);
   uint32_t sum = 0, all, before = 0;
-  for (uint32_t k = from + threadIdx.x; k < to; k += BED_THREADS) sum += data[k];
+  for (uint32_t k = from + threadIdx.x; k < to; k += GENERAL_THREADS) sum += data[k];
   block_sums(sum, shared, &all);
   if (threadIdx.x == 0) partial[blockIdx.x] = all;
   wait_for_all(barrier, round);
   sum = 0;
-  for (uint32_t k = threadIdx.x; k < blockIdx.x; k += BED_THREADS) sum += ((volatile uint32_t *)partial)[k];
+  for (uint32_t k = threadIdx.x; k < blockIdx.x; k += GENERAL_THREADS) sum += ((volatile uint32_t *)partial)[k];
   block_sums(sum, shared, &before);
-  for (uint32_t k = from; k < to; k += BED_THREADS) {
+  for (uint32_t k = from; k < to; k += GENERAL_THREADS) {
     const uint32_t at = k + threadIdx.x, own = at < to ? data[at] : 0;
     const uint32_t sums = before + block_sums(own, shared, &all);
     if (at < to) data[at] = sums;

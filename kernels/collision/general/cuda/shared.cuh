@@ -1,126 +1,124 @@
-/* Grains of any kind on an NVIDIA GPU, for one precision: what its device code shares. `real` is defined before this is
- * included. What includes nothing else of the program is compiled by NVRTC too, with a law of the scenario.
+/* The general solver on an NVIDIA GPU: types that its device code shares, as templates on `real`, the type of the state
+ * (float or double). Headers that include no header of the engine are compiled by NVRTC too, together with functions of
+ * the scenario (laws.c).
  *
- * As on the CPU (cpu.c): grains stand in the order of their cells, and a thread gathers the contacts of its grain in
- * the order of the neighbours' ids, then the walls. So no bit depends on cells, on lists or on the device. Cells go up
- * in columns, so that grains that stand together in memory are near to each other in space too.
+ * As on the CPU (cpu/ops.c), grains stand in the order of their cells, and one thread gathers the contacts of its
+ * grain: first the neighbours in the order of their ids, then the walls. So no bit depends on cells, on lists or on the
+ * device. Cells are numbered in columns, so that grains which are near in memory are near in space too.
  *
- * A step is two launches: contacts of the step before, which also take the velocities' step and move grains into the
- * other set; lists are made anew, if they no longer hold, by one launch that decides that by itself and whose thread
- * blocks wait for each other. Contacts of the last step wait for the next step, or for a look. */
-#ifndef COLLISION_CUDA_BED_CUH
-#define COLLISION_CUDA_BED_CUH
+ * A step is two launches. The first computes the contacts of the step before, completes its velocities, and moves the
+ * grains into the other set. The second rebuilds the lists where they no longer hold: the launch decides that itself,
+ * and its thread blocks wait for each other. The contacts of the last step are computed in the next step, or when the
+ * state is observed. */
+#ifndef COLLISION_GENERAL_CUDA_SHARED_CUH
+#define COLLISION_GENERAL_CUDA_SHARED_CUH
 
-#include "kernels/collision/general/physics.h"
+#include "kernels/collision/general/physics.inc"
 #include "kernels/collision/walls/wall_touch.h"
 #include "kernels/common/device.cuh"
 
-/* What a kernel has code for; each has what is before it. More: gates, a sheared box and what a scenario adds to the
- * acceleration. All: meshes. */
-enum { BED_BARE, BED_WALLS, BED_WORKED, BED_MORE, BED_ALL };
+/* What a kernel has code for; each includes the ones before it. GENERAL_WORK: moving walls, and work of gravity along
+ * periodic sides. GENERAL_EXTRAS: gates, a sheared box, functions of the scenario. GENERAL_MESHES: walls of
+ * triangles. */
+enum { GENERAL_BARE, GENERAL_WALLS, GENERAL_WORK, GENERAL_EXTRAS, GENERAL_MESHES };
 
-enum { BED_LEVELS = 6, BED_THREADS = 256 };
+enum { GENERAL_LEVELS = 6, GENERAL_THREADS = 256 };
 
-/* Of one object file: its kind of real is in them. */
-namespace {
+template <typename real> struct alignas(4 * sizeof(real)) vec4 { real x, y, z, w; };
 
-struct alignas(4 * sizeof(real)) four {
-  real x, y, z, w;
+/* What a step changes, in the order of the cells; two sets on the device, each array [n]. The predicted velocities of
+ * one set share memory with the accelerations of the other: they are used up when the other set is written. */
+template <typename real> struct general_grains {
+  vec4<real> *position; /* x, y, z, radius */
+  vec4<real> *velocity; /* x, y, z, mass */
+  vec4<real> *spin, *acceleration, *angular_acceleration;
+  vec4<real> *v_pred, *w_pred; /* predicted velocity (and mass) and predicted spin, which contacts use */
 };
 
-/* What a step changes, in the cells' order; two sets. What contacts see of one and accelerations of the other share
- * their memory: those are used up when the other set is written. */
-struct bed_grains {
-  four *place;    /* and radius */
-  four *velocity; /* and mass */
-  four *spin, *acceleration, *twirl;
-  four *seen, *turned; /* velocities that contacts see; mass in seen.w */
-};
-
-/* What only sorting moves; two sets, with their lists. */
-struct bed_kept {
-  double *dissipated, *virial, *work; /* work: NULL unless numbers.worked */
+/* What changes rarely and moves only when grains are sorted; two sets on the device, each array [n]. Each set belongs
+ * to one general_list. */
+template <typename real> struct general_records {
+  double *dissipated, *virial, *work; /* energies; work: NULL unless numbers.worked */
   uint32_t *collisions, *id, *material;
   real *wall_spring; /* [wall_numbers][n] */
   int32_t *crossed;  /* [gates][n] */
 };
 
-/* Rows in slices of 32 grains, as long as the longest of a slice: entry k of grain i is base[i/32] + 32 k + i%32. */
-struct bed_list {
+/* Neighbour lists, one row a grain, in slices of 32 grains, each as long as its longest row: entry k of grain i is at
+ * base[i/32] + 32 k + i%32. */
+template <typename real> struct general_list {
   uint32_t *base;
   uint16_t *count;
-  uint32_t *neighbour; /* [room], in the order of ids */
+  uint32_t *neighbour; /* [room], each row in the order of ids */
   real *spring;        /* [springs][room] */
 };
 
-/* Grains of radii within a factor of two have cells of their own. */
-struct bed_level {
+/* Cells of one class of radii, which differ by less than a factor of two. */
+struct general_level {
   uint32_t first_cell, cells[3];
   double width[3], radius;
 };
 
-enum bed_fault { BED_CROWDED = 1, BED_WILD = 2 };
+enum general_fault { GENERAL_LIST_FULL = 1, GENERAL_DIVERGED = 2 };
 
-/* Written by each launch for the next; two, taken in turns. */
-struct bed_control {
-  double moved, step, cutoff; /* how much nearer two may have come since the list; in the last step; gap up to which */
-  int order, home, listed;    /* set of grains; set of what is kept and of lists; whether there are lists */
+/* State of the lists. Each launch writes the one that the next launch reads; two, in turns. */
+struct general_control {
+  double moved, step, cutoff; /* by how much two grains may have come nearer since the list was built; and in the last
+                                 step; gap up to which two are neighbours */
+  int order, home, listed;    /* which set of grains; which set of records and lists; whether there are lists */
 };
 
-struct bed_numbers {
+struct general_numbers {
   uint32_t n, room, cells, slices;
   int levels, springs, form, materials, walls, wall_numbers, gates, meshes;
   bool periodic[3], damped, worked, external;
-  uint32_t blocks; /* of 256 ids */
+  uint32_t blocks; /* of GENERAL_THREADS ids */
   double low[3], size[3], gravity[3], skin, shear;
-  bed_level level[BED_LEVELS];
+  general_level level[GENERAL_LEVELS];
 };
 
-/* What steps read of bed_numbers. Half of a side without images is infinite. */
-struct bed_box {
+/* What steps read of general_numbers, in the precision of the state. half: infinite along sides without images. */
+template <typename real> struct general_box {
   real size[3], half[3], low[3], high[3], gravity[3];
   bool periodic[3], damped;
   uint32_t room;
 };
 
-/* Numbers that need no division where both grains of a pair are like this one. */
-struct bed_usual {
+/* Constants of a pair of typical grains (those like grain 0), which save divisions where both grains are typical. */
+template <typename real> struct general_typical_pair {
   real radius, mass, reduced_radius, reduced_mass, root_mass, both, inverse_both;
-  contact_law law; /* of the first material */
-  bool materials;  /* more than one */
+  contact_law<real> law; /* of the first material */
+  bool materials;        /* more than one */
 };
 
-struct bed_arrays {
-  bed_box box;
-  bed_usual usual;
-  bed_grains grains[2];
-  bed_kept kept[2];
-  bed_list list[2];
+template <typename real> struct general_arrays {
+  general_box<real> box;
+  general_typical_pair<real> typical;
+  general_grains<real> grains[2];
+  general_records<real> records[2];
+  general_list<real> list[2];
   uint32_t *cell, *cell_of, *rank, *order; /* cell [cells + 1] */
-  uint32_t *slot;                          /* of an id, when looked at; cell_of while lists are made */
-  uint32_t *partial;                       /* of a scan: [blocks] */
-  unsigned *barrier;                       /* thread blocks that came, ever */
-  bed_control *control;                    /* [2] */
-  unsigned long long *motion;              /* [4]: greatest square of a speed of the last launches, as bits */
+  uint32_t
+      *slot; /* [n]: position of an id in the cells' order, when the state is observed; shares memory with cell_of */
+  uint32_t *partial;          /* [blocks]: for sums over thread blocks */
+  unsigned *barrier;          /* [2]: how many thread blocks have ever arrived; how many are awaited */
+  general_control *control;   /* [2] */
+  unsigned long long *motion; /* [4]: greatest squared speed in each of the last launches, as bits of a double */
   int *fault;
-  const bed_numbers *numbers;
-  const contact_law *law; /* [COLLISION_MATERIALS_MAX]^2 */
+  const general_numbers *numbers;
+  const contact_law<real> *law; /* [COLLISION_MATERIALS_MAX][COLLISION_MATERIALS_MAX] */
   const collision_wall *wall;
   const collision_gate *gate;
-  const four *outer;    /* [n]: what a scenario adds to the acceleration */
-  collision_near *near; /* [n][meshes], by id */
+  const vec4<real> *external_acceleration; /* [n]: of the scenario's function */
+  collision_near *near;                    /* [n][meshes], in the order of ids */
 };
 
-struct bed_poses {
+struct general_poses {
   collision_pose pose[COLLISION_WALLS_MAX];
 };
 
-/* Images above in y of a sheared box: how far they are along x as contacts see them, and after the next step; and how
- * much faster. */
-struct bed_shift {
-  real offset, after, jump;
-};
-
-} // namespace
+/* Image above in y of a sheared box: its offset along x for contacts, the offset after the next step, and its
+ * additional velocity along x. */
+template <typename real> struct general_shear { real offset, after, jump; };
 
 #endif

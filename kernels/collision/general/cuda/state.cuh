@@ -1,14 +1,17 @@
-/* The state into the device's arrays and back. `real` is defined before this is included. */
-#ifndef COLLISION_CUDA_BED_STATE_CUH
-#define COLLISION_CUDA_BED_STATE_CUH
+/* Operations `load` and `store`: the state from the host into the device's arrays and back. Twin of cpu/state.inc. */
+#ifndef COLLISION_GENERAL_CUDA_STATE_CUH
+#define COLLISION_GENERAL_CUDA_STATE_CUH
 
+#include "kernels/collision/general/cuda/memory.cuh"
 #include "kernels/collision/general/cuda/queue.cuh"
 
 enum { PIECE = 1 << 18 };
 
-/* Vectors [3][n] and a fourth number [n] (or NULL) on the host, fours on the device. */
-static sim_status copy_fours(four *device, void *vectors, void *fourth, int64_t n, bool out) {
-  four *piece = (four *)malloc(PIECE * sizeof *piece);
+/* Copies vectors [3][n] and a fourth number [n] (or NULL) on the host to vec4 [n] on the device, or back (`out`:
+ * without the fourth). */
+template <typename real>
+static sim_status copy_vectors(vec4<real> *device, void *vectors, void *fourth, int64_t n, bool out) {
+  vec4<real> *piece = (vec4<real> *)malloc(PIECE * sizeof *piece);
   if (piece == NULL) return sim_no_memory("the grains on their way to or from the GPU");
   real *const v = (real *)vectors, *const f = (real *)fourth;
   sim_status status = SIM_OK;
@@ -29,8 +32,8 @@ static sim_status copy_fours(four *device, void *vectors, void *fourth, int64_t 
   return status;
 }
 
-/* 32-bit numbers on the device, 64-bit ones on the host; `from` NULL: 0, 1, 2 ... */
-static sim_status put_words(uint32_t *device, const uint64_t *from, int64_t n) {
+/* Uploads 64-bit integers [n] as 32-bit ones; `from` NULL: 0, 1, 2 ... */
+static inline sim_status upload_integers(uint32_t *device, const uint64_t *from, int64_t n) {
   uint32_t *piece = (uint32_t *)malloc(PIECE * sizeof *piece);
   if (piece == NULL) return sim_no_memory("the grains on their way to the GPU");
   sim_status status = SIM_OK;
@@ -43,7 +46,7 @@ static sim_status put_words(uint32_t *device, const uint64_t *from, int64_t n) {
   return status;
 }
 
-static sim_status get_words(const uint32_t *device, uint64_t *to, int64_t n) {
+static inline sim_status download_integers(const uint32_t *device, uint64_t *to, int64_t n) {
   uint32_t *piece = (uint32_t *)malloc(PIECE * sizeof *piece);
   if (piece == NULL) return sim_no_memory("the grains on their way from the GPU");
   sim_status status = SIM_OK;
@@ -56,14 +59,14 @@ static sim_status get_words(const uint32_t *device, uint64_t *to, int64_t n) {
   return status;
 }
 
-/* Contacts of a checkpoint, which stand in the order of ids. */
-static sim_status load_history(bed_work *w) {
+/* Uploads the history of contacts, which stand in the order of ids. */
+template <typename real> static sim_status load_history(general_work<real> *w) {
   const collision_state *s = &w->state;
   const int64_t n = s->n;
-  const int spare = 1; /* the first list is in use after a load */
-  bed_control now;
+  const int spare = 1; /* a load uses the first list */
+  general_control now;
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
-  const bed_list *list = &w->arrays.list[now.home ^ spare];
+  const general_list<real> *list = &w->arrays.list[now.home ^ spare];
   uint64_t *first = (uint64_t *)calloc((size_t)n + 1, sizeof *first), last = 0;
   if (first == NULL) return sim_no_memory("the history of contacts");
   int64_t count = 0;
@@ -78,43 +81,45 @@ static sim_status load_history(bed_work *w) {
   sim_status status = SIM_OK;
   if (!good || (uint64_t)count > w->numbers.room)
     status = sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's contacts are not those of its grains");
-  if (status == SIM_OK) status = put_words(w->arrays.rank, first, n + 1);
-  if (status == SIM_OK) status = put_words(list->neighbour, s->contact_partner, count);
+  if (status == SIM_OK) status = upload_integers(w->arrays.rank, first, n + 1);
+  if (status == SIM_OK) status = upload_integers(list->neighbour, s->contact_partner, count);
   for (int c = 0; c < w->options.springs && status == SIM_OK; c++)
     status =
         sim_backend_cuda.copy(list->spring + (size_t)c * w->numbers.room,
                               (const real *)s->contact_spring + (int64_t)c * s->room, (size_t)count * sizeof(real));
   free(first);
   if (status == SIM_OK && count > 0)
-    collision_launch(&observing, 0, grid_of((uint64_t)n), BED_THREADS, take_history, w->arrays, w->launch);
+    collision_launch(&observe_launch, 0, grid_of((uint64_t)n), GENERAL_THREADS, unpack_history<real>, w->arrays,
+                     w->launch);
   return status;
 }
 
-static sim_status put_crossed(const bed_work *w, const bed_kept *kept, bool out) {
+template <typename real>
+static sim_status copy_crossed(const general_work<real> *w, const general_records<real> *records, bool out) {
   const int64_t count = w->state.n * w->numbers.gates;
   int32_t *piece = (int32_t *)malloc((size_t)count * sizeof *piece + 1);
   if (piece == NULL) return sim_no_memory("the grains on their way to or from the GPU");
   for (int64_t k = 0; k < count && !out; k++) piece[k] = (int32_t)w->state.crossed[k];
-  sim_status status = out ? sim_backend_cuda.copy(piece, kept->crossed, (size_t)count * sizeof *piece)
-                          : sim_backend_cuda.copy(kept->crossed, piece, (size_t)count * sizeof *piece);
+  sim_status status = out ? sim_backend_cuda.copy(piece, records->crossed, (size_t)count * sizeof *piece)
+                          : sim_backend_cuda.copy(records->crossed, piece, (size_t)count * sizeof *piece);
   for (int64_t k = 0; k < count && out && status == SIM_OK; k++) w->state.crossed[k] = piece[k];
   free(piece);
   return status;
 }
 
-/* Where grains come and go. */
-static sim_status take_count(bed_work *w) {
+/* Takes over the number of grains, where grains come and go. */
+template <typename real> static sim_status update_count(general_work<real> *w) {
   if (w->state.live == NULL) return SIM_OK;
   w->state.n = *w->state.live;
   w->state.room = collision_contact_room(w->state.n, w->options.springs);
-  count_grains(&w->numbers, w->state.n);
+  set_grain_count(&w->numbers, w->state.n);
   lay_cells(w);
   return sim_backend_cuda.copy((void *)w->arrays.numbers, &w->numbers, sizeof w->numbers);
 }
 
-/* Of the grains in these sets, when all is there but what contacts see. */
-static sim_status begin_lists(bed_work *w, int order, int home) {
-  bed_control control[2] = {};
+/* Begins lists and predicted velocities for the grains in these sets. */
+template <typename real> static sim_status begin_lists(general_work<real> *w, int order, int home) {
+  general_control control[2] = {};
   for (int k = 0; k < 2; k++) control[k] = {INFINITY, 0, w->numbers.skin, order, home, 0};
   const unsigned long long none[4] = {0};
   w->launch = 0;
@@ -123,54 +128,54 @@ static sim_status begin_lists(bed_work *w, int order, int home) {
   SIM_TRY(sim_backend_cuda.copy(w->arrays.motion, none, sizeof none));
   SIM_TRY(sim_backend_cuda.copy(w->arrays.fault, none, sizeof(int)));
   SIM_TRY(sim_backend_cuda.copy(w->arrays.barrier, none, 2 * sizeof(unsigned)));
-  if (w->numbers.meshes > 0) collision_launch(&observing, 0, grid_of(w->numbers.n), BED_THREADS, forget, w->arrays);
-  drift_alone(w, 0);
-  search_near(w, 0);
-  return settle(w);
+  if (w->numbers.meshes > 0)
+    collision_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, clear_near<real>, w->arrays);
+  launch_drift(w, 0);
+  launch_search(w, 0);
+  return complete_steps(w);
 }
 
-static sim_status load(collision_work *work) {
-  bed_work *w = (bed_work *)work;
-  SIM_TRY(take_count(w));
+template <typename real> static sim_status load(general_work<real> *w) {
+  SIM_TRY(update_count(w));
   const collision_state *s = &w->state;
-  const bed_grains *g = &w->arrays.grains[0];
-  const bed_kept *kept = &w->arrays.kept[0];
+  const general_grains<real> *g = &w->arrays.grains[0];
+  const general_records<real> *records = &w->arrays.records[0];
   const int64_t n = s->n;
   for (int64_t i = 0; i < n; i++)
     if (s->material[i] >= (uint64_t)w->options.materials)
       return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint names a material that is not there");
-  SIM_TRY(copy_fours(g->place, s->position, s->radius, n, false));
-  SIM_TRY(copy_fours(g->velocity, s->velocity, s->mass, n, false));
-  SIM_TRY(copy_fours(g->spin, s->spin, NULL, n, false));
-  SIM_TRY(copy_fours(g->acceleration, s->acceleration, NULL, n, false));
-  SIM_TRY(copy_fours(g->twirl, s->twirl, NULL, n, false));
-  SIM_TRY(put_words(kept->id, NULL, n));
-  SIM_TRY(put_words(kept->material, s->material, n));
-  SIM_TRY(put_words(kept->collisions, s->collisions, n));
-  SIM_TRY(sim_backend_cuda.copy(kept->dissipated, s->dissipated, (size_t)n * sizeof(double)));
-  SIM_TRY(sim_backend_cuda.copy(kept->virial, s->virial, (size_t)n * sizeof(double)));
+  SIM_TRY(copy_vectors(g->position, s->position, s->radius, n, false));
+  SIM_TRY(copy_vectors(g->velocity, s->velocity, s->mass, n, false));
+  SIM_TRY(copy_vectors(g->spin, s->spin, NULL, n, false));
+  SIM_TRY(copy_vectors(g->acceleration, s->acceleration, NULL, n, false));
+  SIM_TRY(copy_vectors(g->angular_acceleration, s->angular_acceleration, NULL, n, false));
+  SIM_TRY(upload_integers(records->id, NULL, n));
+  SIM_TRY(upload_integers(records->material, s->material, n));
+  SIM_TRY(upload_integers(records->collisions, s->collisions, n));
+  SIM_TRY(sim_backend_cuda.copy(records->dissipated, s->dissipated, (size_t)n * sizeof(double)));
+  SIM_TRY(sim_backend_cuda.copy(records->virial, s->virial, (size_t)n * sizeof(double)));
   if (w->numbers.wall_numbers > 0)
-    SIM_TRY(sim_backend_cuda.copy(kept->wall_spring, s->wall_spring,
+    SIM_TRY(sim_backend_cuda.copy(records->wall_spring, s->wall_spring,
                                   (size_t)w->numbers.wall_numbers * (size_t)n * sizeof(real)));
-  if (s->work != NULL) SIM_TRY(sim_backend_cuda.copy(kept->work, s->work, (size_t)n * sizeof(double)));
-  if (w->numbers.gates > 0) SIM_TRY(put_crossed(w, kept, false));
+  if (s->work != NULL) SIM_TRY(sim_backend_cuda.copy(records->work, s->work, (size_t)n * sizeof(double)));
+  if (w->numbers.gates > 0) SIM_TRY(copy_crossed(w, records, false));
   SIM_TRY(begin_lists(w, 0, 0));
   return w->options.springs > 0 ? load_history(w) : SIM_OK;
 }
 
-static sim_status store_history(bed_work *w) {
+template <typename real> static sim_status store_history(general_work<real> *w) {
   const collision_state *s = &w->state;
   const int64_t n = s->n;
-  bed_control now;
+  general_control now;
   uint32_t total = 0;
-  launch_together(w, &observing, list_history, w->arrays, w->launch);
+  launch_cooperative(w, &observe_launch, pack_history<real>, w->arrays, w->launch);
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
   SIM_TRY(sim_backend_cuda.copy(&total, w->arrays.rank + n, sizeof total));
   if (total > s->room)
     return sim_fail(SIM_ERR_DIVERGED, "more than %lld contacts have a history: grains are pressed into each other",
                     (long long)s->room);
-  const bed_list *list = &w->arrays.list[now.home ^ 1];
-  /* Behind those of now are those of before, and then none; or what was there before an exchange. */
+  const general_list<real> *list = &w->arrays.list[now.home ^ 1];
+  /* The contacts before may be more: what follows is cleared. After an exchange all entries are. */
   for (int64_t k = 0; k < s->room && w->exchanged; k++) s->contact_grain[k] = s->contact_partner[k] = UINT64_MAX;
   if (w->exchanged) memset(s->contact_spring, 0, (size_t)w->options.springs * (size_t)s->room * sizeof(real));
   w->exchanged = false;
@@ -184,36 +189,36 @@ static sim_status store_history(bed_work *w) {
   for (int64_t id = 0; id < n && status == SIM_OK; id++)
     for (uint32_t k = first[id]; k < first[id + 1]; k++) s->contact_grain[k] = (uint64_t)id;
   free(first);
-  if (status == SIM_OK) status = get_words(list->neighbour, s->contact_partner, total);
+  if (status == SIM_OK) status = download_integers(list->neighbour, s->contact_partner, total);
   for (int c = 0; c < w->options.springs && status == SIM_OK; c++)
     status = sim_backend_cuda.copy((real *)s->contact_spring + (int64_t)c * s->room,
                                    list->spring + (size_t)c * w->numbers.room, (size_t)total * sizeof(real));
   return status;
 }
 
-static sim_status store(collision_work *work) {
-  bed_work *w = (bed_work *)work;
+template <typename real> static sim_status store(general_work<real> *w) {
   const collision_state *s = &w->state;
   const int64_t n = s->n;
-  bed_control now;
-  SIM_TRY(settle(w));
+  general_control now;
+  SIM_TRY(complete_steps(w));
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
-  collision_launch(&observing, 0, grid_of((uint64_t)n), BED_THREADS, by_id, w->arrays, w->launch);
-  const bed_grains *g = &w->arrays.grains[now.order ^ 1];
-  const bed_kept *kept = &w->arrays.kept[now.home ^ 1];
-  SIM_TRY(copy_fours(g->place, s->position, NULL, n, true));
-  SIM_TRY(copy_fours(g->velocity, s->velocity, NULL, n, true));
-  SIM_TRY(copy_fours(g->spin, s->spin, NULL, n, true));
-  SIM_TRY(copy_fours(g->acceleration, s->acceleration, NULL, n, true));
-  SIM_TRY(copy_fours(g->twirl, s->twirl, NULL, n, true));
-  collision_launch(&observing, 0, grid_of((uint64_t)n), BED_THREADS, see_again, w->arrays, w->launch);
-  SIM_TRY(sim_backend_cuda.copy(s->dissipated, kept->dissipated, (size_t)n * sizeof(double)));
-  SIM_TRY(sim_backend_cuda.copy(s->virial, kept->virial, (size_t)n * sizeof(double)));
-  SIM_TRY(get_words(kept->collisions, s->collisions, n));
-  if (s->work != NULL) SIM_TRY(sim_backend_cuda.copy(s->work, kept->work, (size_t)n * sizeof(double)));
-  if (w->numbers.gates > 0) SIM_TRY(put_crossed(w, kept, true));
+  collision_launch(&observe_launch, 0, grid_of((uint64_t)n), GENERAL_THREADS, order_by_id<real>, w->arrays, w->launch);
+  const general_grains<real> *g = &w->arrays.grains[now.order ^ 1];
+  const general_records<real> *records = &w->arrays.records[now.home ^ 1];
+  SIM_TRY(copy_vectors(g->position, s->position, NULL, n, true));
+  SIM_TRY(copy_vectors(g->velocity, s->velocity, NULL, n, true));
+  SIM_TRY(copy_vectors(g->spin, s->spin, NULL, n, true));
+  SIM_TRY(copy_vectors(g->acceleration, s->acceleration, NULL, n, true));
+  SIM_TRY(copy_vectors(g->angular_acceleration, s->angular_acceleration, NULL, n, true));
+  collision_launch(&observe_launch, 0, grid_of((uint64_t)n), GENERAL_THREADS, reset_predicted<real>, w->arrays,
+                   w->launch);
+  SIM_TRY(sim_backend_cuda.copy(s->dissipated, records->dissipated, (size_t)n * sizeof(double)));
+  SIM_TRY(sim_backend_cuda.copy(s->virial, records->virial, (size_t)n * sizeof(double)));
+  SIM_TRY(download_integers(records->collisions, s->collisions, n));
+  if (s->work != NULL) SIM_TRY(sim_backend_cuda.copy(s->work, records->work, (size_t)n * sizeof(double)));
+  if (w->numbers.gates > 0) SIM_TRY(copy_crossed(w, records, true));
   if (w->numbers.wall_numbers > 0)
-    SIM_TRY(sim_backend_cuda.copy(s->wall_spring, kept->wall_spring,
+    SIM_TRY(sim_backend_cuda.copy(s->wall_spring, records->wall_spring,
                                   (size_t)w->numbers.wall_numbers * (size_t)n * sizeof(real)));
   return w->options.springs > 0 ? store_history(w) : SIM_OK;
 }

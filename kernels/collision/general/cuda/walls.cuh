@@ -1,30 +1,31 @@
-/* Contacts of a grain with walls: cpu_forces.h. `real` is defined before this is included. */
-#ifndef COLLISION_CUDA_BED_WALLS_CUH
-#define COLLISION_CUDA_BED_WALLS_CUH
+/* Contacts of a grain with walls, as templates on the real type. Their twin on the CPU is in cpu/contacts.inc. */
+#ifndef COLLISION_GENERAL_CUDA_WALLS_CUH
+#define COLLISION_GENERAL_CUDA_WALLS_CUH
 
 #include "kernels/collision/general/cuda/contacts.cuh"
 
-/* A grain as walls see it. */
-struct wall_grain {
-  four place, velocity; /* velocity: seen */
-  real velocity_before[3], turned[3];
+/* A grain as contacts with walls use it. */
+template <typename real> struct wall_grain {
+  vec4<real> position, velocity; /* velocity: predicted, and mass */
+  real velocity_before[3], w_pred[3];
   uint32_t material;
 };
 
-/* One contact, whose history is `kept`; without, it has none. `wall_force`: what it does to walls is added there. */
-template <int SPRINGS, int FORM, int MORE, bool LOOK>
-static __device__ __forceinline__ void meet_wall(const bed_numbers &b, const bed_arrays &a, const collision_wall &wall,
-                                                 const collision_pose &pose, const collision_touch &touch,
-                                                 const wall_grain &g, const history<SPRINGS> &kept, bool keeps, real dt,
-                                                 real edge, bed_sum *sum, bed_look *at, double *wall_force) {
-  const int form = FORM < 0 ? b.form : FORM;
-  const four p = g.place, v = g.velocity;
+/* One contact; past: its history, if has_history. Adds the force on the wall to force_on_walls [forces][3]. */
+template <int SPRINGS, typename Law, int FEATURES, bool LOOK, typename real>
+static __device__ __forceinline__ void
+grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, const collision_wall &wall,
+                   const collision_pose &pose, const collision_touch &touch, const wall_grain<real> &g,
+                   const history<SPRINGS, real> &past, bool has_history, real dt, real edge, contact_sum<real> *sum,
+                   contact_observables *at, double *force_on_walls) {
+  const int form = Law::form < 0 ? b.form : Law::form;
+  const vec4<real> p = g.position, v = g.velocity;
   const real distance = (real)touch.distance, vi[3] = {v.x, v.y, v.z};
-  const contact_law &law = a.law[g.material * COLLISION_MATERIALS_MAX + wall.material];
+  const contact_law<real> &law = a.law[g.material * COLLISION_MATERIALS_MAX + wall.material];
   real spring[7] = {}, gone[3];
-  if (keeps) kept.get(spring);
+  if (has_history) past.load(spring);
   const bool clear = all_clear<SPRINGS>(spring);
-  contact_state c = {};
+  contact_state<real> c = {};
   c.overlap = p.w - distance;
   c.mass = v.w;
   c.root_mass = (real)sqrt(v.w);
@@ -37,22 +38,22 @@ static __device__ __forceinline__ void meet_wall(const bed_numbers &b, const bed
   const real approach = contact_dot(c.speed, c.normal);
   if (!(c.overlap > 0 || (edge > 0 && c.overlap > -(real)0.5 * edge * (real)fabs(approach)))) {
     if (clear || !(dt > 0)) return;
-    sum->dissipated += (double)contact_given_up(&law, form, SPRINGS, c.mass, c.radius, spring);
+    sum->dissipated += (double)contact_spring_energy(&law, form, SPRINGS, c.mass, c.radius, spring);
     const real none[7] = {};
-    if (keeps) kept.put(none);
+    if (has_history) past.store(none);
     return;
   }
   for (int k = 0; k < 3 && SPRINGS > 0; k++) {
-    c.turning[k] = g.turned[k] - (real)(pose.spin * wall.turn[k]);
-    c.surface[k] = distance * g.turned[k];
+    c.turning[k] = g.w_pred[k] - (real)(pose.spin * wall.turn[k]);
+    c.surface[k] = distance * g.w_pred[k];
   }
   c.halfway = contact_dot(gone, c.normal);
-  contact_result r;
-  if constexpr (FORM == COLLISION_OWN) ask_law(&c, approach, LOOK);
+  contact_result<real> r;
+  if constexpr (Law::form == COLLISION_OWN) evaluate_custom_law<Law>(&c, approach, LOOK);
   contact_force(&law, form, SPRINGS, &c, dt, edge, spring, &r);
-  if (keeps && dt > 0) kept.put(spring);
+  if (has_history && dt > 0) past.store(spring);
   add_contact(sum, c, r, SPRINGS, distance, r.dissipated);
-  if constexpr (MORE >= BED_WORKED)
+  if constexpr (FEATURES >= GENERAL_WORK)
     for (int k = 0; k < 3; k++)
       sum->work +=
           ((double)r.force[k] * touch.velocity[k] + (double)r.couple[k] * (pose.spin * wall.turn[k])) * (double)dt;
@@ -60,20 +61,21 @@ static __device__ __forceinline__ void meet_wall(const bed_numbers &b, const bed
   at->elastic += (double)r.elastic;
   at->touching_walls += 1;
   at->overlap = fmax(at->overlap, (double)(c.overlap / p.w));
-  for (int k = 0; k < 3; k++) wall_force[3 * wall.number + k] -= (double)r.force[k];
+  for (int k = 0; k < 3; k++) force_on_walls[3 * wall.number + k] -= (double)r.force[k];
 }
 
-/* A mesh keeps the history of each contact beside its normal: it goes on with the contact whose normal is nearly the
- * same, whichever triangle that is of. `near`: what the grain remembers of it. `own`: history of the grain's contacts
- * with it, `stride` between its numbers. */
-template <int SPRINGS, int FORM, int MORE, bool LOOK>
+/* A mesh keeps the history of each contact beside its normal: history continues with the contact whose normal is nearly
+ * the same, whichever triangle it is of. near: what the grain remembers of the mesh. own: history of the grain's
+ * contacts with it, `stride` between its numbers. */
+template <int SPRINGS, typename Law, int FEATURES, bool LOOK, typename real>
 static __device__ __noinline__ void
-meet_mesh(const bed_numbers &b, const bed_arrays &a, const collision_wall &wall, const collision_pose &pose,
-          const wall_grain &g, const double x[3], const double y[3], collision_near *near, real *own, size_t stride,
-          real dt, real edge, real margin, bed_sum *sum, bed_look *at, double *wall_force) {
+grain_mesh_contacts(const general_numbers &b, const general_arrays<real> &a, const collision_wall &wall,
+                    const collision_pose &pose, const wall_grain<real> &g, const double x[3], const double y[3],
+                    collision_near *near, real *own, size_t stride, real dt, real edge, real margin,
+                    contact_sum<real> *sum, contact_observables *at, double *force_on_walls) {
   const size_t numbers = (SPRINGS + 3) * stride;
   collision_touch touch[COLLISION_TOUCHES_MAX];
-  const int count = wall_touch_mesh(&wall, &pose, x, y, (double)(g.place.w + margin), near, touch);
+  const int count = wall_touch_mesh(&wall, &pose, x, y, (double)(g.position.w + margin), near, touch);
   unsigned used = 0;
 #pragma unroll 1
   for (int k = 0; k < count; k++) {
@@ -91,50 +93,51 @@ meet_mesh(const bed_numbers &b, const bed_arrays &a, const collision_wall &wall,
       const real *const old = own + (size_t)s * numbers + SPRINGS * stride;
       if (!(used >> s & 1) && old[0] == 0 && old[stride] == 0 && old[2 * stride] == 0) slot = s;
     }
-    real *const kept = own + (size_t)(slot < 0 ? 0 : slot) * numbers;
-    meet_wall<SPRINGS, FORM, MORE, LOOK>(b, a, wall, pose, touch[k], g, history<SPRINGS>{kept, stride}, slot >= 0, dt,
-                                         edge, sum, at, wall_force);
+    real *const past = own + (size_t)(slot < 0 ? 0 : slot) * numbers;
+    grain_wall_contact<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, pose, touch[k], g,
+                                                     history<SPRINGS, real>{past, stride}, slot >= 0, dt, edge, sum, at,
+                                                     force_on_walls);
     if (slot < 0) continue;
     used |= 1u << slot;
-    for (int c = 0; c < 3 && dt > 0; c++) kept[(SPRINGS + c) * stride] = normal[c];
+    for (int c = 0; c < 3 && dt > 0; c++) past[(SPRINGS + c) * stride] = normal[c];
   }
   for (int s = 0; s < COLLISION_TOUCHES_MAX && SPRINGS > 0 && dt > 0; s++) {
     if (used >> s & 1) continue;
-    const history<SPRINGS + 3> kept = {own + (size_t)s * numbers, stride};
-    const contact_law &law = a.law[g.material * COLLISION_MATERIALS_MAX + wall.material];
+    const history<SPRINGS + 3, real> past = {own + (size_t)s * numbers, stride};
+    const contact_law<real> &law = a.law[g.material * COLLISION_MATERIALS_MAX + wall.material];
     real spring[SPRINGS + 3];
-    kept.get(spring);
+    past.load(spring);
     if (all_clear<SPRINGS + 3>(spring)) continue;
-    sum->dissipated +=
-        (double)contact_given_up(&law, FORM < 0 ? b.form : FORM, SPRINGS, g.velocity.w, g.place.w, spring);
+    sum->dissipated += (double)contact_spring_energy(&law, Law::form < 0 ? b.form : Law::form, SPRINGS, g.velocity.w,
+                                                     g.position.w, spring);
     const real none[SPRINGS + 3] = {};
-    kept.put(none);
+    past.store(none);
   }
 }
 
-/* Walls that grain i meets. */
-template <int SPRINGS, int FORM, int MORE, bool LOOK>
-static __device__ void gather_walls(const bed_numbers &b, const bed_arrays &a, const bed_poses &poses,
-                                    const bed_control &now, uint32_t i, real dt, real edge, real margin, bed_sum *sum,
-                                    bed_look *at, double *wall_force) {
-  const bed_grains &g = a.grains[now.order];
-  const bed_kept &kept_by = a.kept[now.home];
-  wall_grain own = {g.place[i], g.seen[i], {}, {}, kept_by.material[i]};
-  const double x[3] = {(double)own.place.x, (double)own.place.y, (double)own.place.z};
-  take_three(own.velocity_before, g.velocity[i]);
-  take_three(own.turned, g.turned[i]);
-  collision_near *near = MORE == BED_ALL ? a.near + (size_t)kept_by.id[i] * (size_t)b.meshes : nullptr;
+/* Adds the contacts of grain i with all walls to *sum; LOOK: and to *at and force_on_walls. */
+template <int SPRINGS, typename Law, int FEATURES, bool LOOK, typename real>
+static __device__ void gather_walls(const general_numbers &b, const general_arrays<real> &a, const general_poses &poses,
+                                    const general_control &now, uint32_t i, real dt, real edge, real margin,
+                                    contact_sum<real> *sum, contact_observables *at, double *force_on_walls) {
+  const general_grains<real> &g = a.grains[now.order];
+  const general_records<real> &records = a.records[now.home];
+  wall_grain<real> grain = {g.position[i], g.v_pred[i], {}, {}, records.material[i]};
+  const double x[3] = {(double)grain.position.x, (double)grain.position.y, (double)grain.position.z};
+  copy_xyz(grain.velocity_before, g.velocity[i]);
+  copy_xyz(grain.w_pred, g.w_pred[i]);
+  collision_near *near = FEATURES == GENERAL_MESHES ? a.near + (size_t)records.id[i] * (size_t)b.meshes : nullptr;
 #pragma unroll 1
   for (int w = 0; w < b.walls; w++) {
     const collision_wall &wall = a.wall[w];
-    real *const kept = kept_by.wall_spring + (size_t)wall.first * b.n + i;
-    if constexpr (MORE == BED_ALL)
+    real *const past = records.wall_spring + (size_t)wall.first * b.n + i;
+    if constexpr (FEATURES == GENERAL_MESHES)
       if (wall.shape == COLLISION_MESH) {
         double y[3];
         wall_enter(&wall, &poses.pose[w], x, y);
-        if (!mesh_idle(near, y, (double)(own.place.w + margin))) {
-          meet_mesh<SPRINGS, FORM, MORE, LOOK>(b, a, wall, poses.pose[w], own, x, y, near, kept, b.n, dt, edge, margin,
-                                               sum, at, wall_force);
+        if (!mesh_idle(near, y, (double)(grain.position.w + margin))) {
+          grain_mesh_contacts<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, poses.pose[w], grain, x, y, near, past, b.n, dt,
+                                                            edge, margin, sum, at, force_on_walls);
           if (dt > 0 && near->entry[0] == MESH_NONE) near->entry[0] = MESH_IDLE;
         }
         near++;
@@ -142,8 +145,9 @@ static __device__ void gather_walls(const bed_numbers &b, const bed_arrays &a, c
       }
     collision_touch touch;
     if (wall_touch(&wall, &poses.pose[w], x, INFINITY, &touch) == 0) continue;
-    meet_wall<SPRINGS, FORM, MORE, LOOK>(b, a, wall, poses.pose[w], touch, own, history<SPRINGS>{kept, b.n}, true, dt,
-                                         edge, sum, at, wall_force);
+    grain_wall_contact<SPRINGS, Law, FEATURES, LOOK>(b, a, wall, poses.pose[w], touch, grain,
+                                                     history<SPRINGS, real>{past, b.n}, true, dt, edge, sum, at,
+                                                     force_on_walls);
   }
 }
 

@@ -1,36 +1,32 @@
-/* What the host keeps of grains of any kind. `real` is defined before this is included. */
-#ifndef COLLISION_CUDA_BED_WORK_CUH
-#define COLLISION_CUDA_BED_WORK_CUH
+/* What the host keeps of a run of the general solver on a GPU. Pointers are to device memory. */
+#ifndef COLLISION_GENERAL_CUDA_WORK_CUH
+#define COLLISION_GENERAL_CUDA_WORK_CUH
 
 #include "kernels/collision/general/cuda/shared.cuh"
 #include "kernels/collision/launch.cuh"
 #include "kernels/collision/general/cuda/laws.h"
 #include "kernels/collision/ops_cuda.h"
-#include "kernels/collision/general/law_real.h"
+#include "kernels/collision/general/laws.inc"
 
-namespace {
-
-struct bed_work {
+template <typename real> struct general_work {
   collision_options options;
   collision_state state;
-  bed_numbers numbers;
-  bed_arrays arrays;
+  general_numbers numbers;
+  general_arrays<real> arrays;
   void *memory, *meshes;
-  double *sums, *partial; /* [BED_SUMS], [quantities][blocks] */
+  double *sums, *partial; /* [SUMS], [quantities][numbers.blocks] */
   unsigned long long *deepest;
   int *any;
-  uint32_t *moves, *start;  /* of an event: who stays; where the contacts of each begin */
-  bool exchanged;           /* since the state was stored last */
-  unsigned launch, blocks;  /* blocks: of the launch that makes lists */
-  double ended;             /* length of the last step, whose second half is to be taken; 0: it was */
-  double due;               /* length of the last step, whose contacts are to be computed; 0: they were */
-  bed_poses poses;          /* at its end */
-  bed_shift shift;          /* `offset`: there too */
-  double time;              /* of its end */
-  double smallest, largest; /* radii */
+  uint32_t *moves, *start;   /* of an exchange: moves of grains that stay; where the contacts of each id begin */
+  bool exchanged;            /* grains came or went since the state was last stored */
+  unsigned launch, blocks;   /* launch: number of the next one; blocks: of the launch that builds lists */
+  double ended;              /* length of the last step whose velocities still need their second half; 0: none */
+  double due;                /* length of the last step whose contacts are still to be computed; 0: none */
+  general_poses poses;       /* at the end of that step */
+  general_shear<real> shift; /* `offset`: likewise */
+  double time;               /* likewise */
+  double smallest, largest;  /* of radii, ever */
   collision_cuda_laws laws;
 };
-
-} // namespace
 
 #endif

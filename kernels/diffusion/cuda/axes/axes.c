@@ -1,60 +1,63 @@
-#include "kernels/diffusion/cuda/axes/axes.h"
-
+/* One pass over memory for each axis of a step: one field, or two, of two or three axes of 256, 512 or 1024 cells each,
+ * with any boundaries, in single precision, a split scheme, and a multiplier that is a product of one factor an axis.
+ * Between steps array [0] has the fields, as axes/passes.cuh says. */
 #include "engine/device/cuda.h"
-#include "kernels/diffusion/cuda/axes/product.h"
+#include "kernels/diffusion/cuda/axes/axes.cuh"
+#include "kernels/diffusion/cuda/product.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdlib.h>
 
+typedef struct diffusion_axes_work {
+  diffusion_axes given;
+  int n[3], rank;
+  void *once, *twice, *columns[3], *load, *store; /* cudaKernel_t; columns[0] is not used */
+  void *tables;
+} diffusion_axes_work;
+
 static bool serves(int64_t n) { return n == 256 || n == 512 || n == 1024; }
 
-bool diffusion_axes_fit(const diffusion_parameters *p) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  const int fields = (int)p->fields.count;
-  if (grid.rank < 2 || grid.apart || fields > DIFFUSION_AXES_FIELDS || !p->rates || !diffusion_single(p) ||
-      diffusion_unfolded(p) || diffusion_crossed(p) ||
-      (p->integrate.scheme != DIFFUSION_LIE && p->integrate.scheme != DIFFUSION_STRANG) ||
-      diffusion_gradients_of(p).count > 0 || !sim_cuda_overlaps())
-    return false;
-  for (int f = 0; f < fields; f++)
-    if (diffusion_species_of(p, f)->fluctuation > 0) return false;
+static bool supports(const diffusion_parameters *p) {
+  const grid_shape grid = diffusion_grid_of(p);
   for (int a = 0; a < grid.rank; a++)
     if (!serves(grid.n[a])) return false;
-  return diffusion_is_product(p);
+  return grid.rank >= 2 && diffusion_product_supports(p);
 }
 
 /* ---- tables ---- */
 
-static int64_t factors_of_axis(const diffusion_grid *grid, int axis) {
-  return axis >= grid->rank ? 0 : grid->kind[axis] == FFT_PERIODIC ? grid->n[axis] : 4 * grid->n[axis];
+static int64_t factors_of_axis(const grid_shape *grid, int axis) {
+  return axis >= grid->rank ? 0 : grid->boundary[axis] == GRID_PERIODIC ? grid->n[axis] : 4 * grid->n[axis];
 }
 
-static int64_t all_factors(const diffusion_grid *grid) {
+static int64_t all_factors(const grid_shape *grid) {
   int64_t sum = 0;
   for (int a = 0; a < 3; a++) sum += factors_of_axis(grid, a);
   return sum;
 }
 
 /* Like all_factors a multiple of 4, for they are read by four. */
-static int64_t all_turns(const diffusion_grid *grid) {
+static int64_t all_turns(const grid_shape *grid) {
   int64_t sum = 0;
   for (int a = 0; a < grid->rank; a++) sum += 2 * grid->n[a];
   return sum;
 }
 
-double diffusion_axes_bytes(const diffusion_parameters *p) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+static double table_bytes(const diffusion_parameters *p) {
+  const grid_shape grid = diffusion_grid_of(p);
   return sizeof(float) * ((double)all_turns(&grid) + (double)p->fields.count * (double)all_factors(&grid));
 }
 
 /* Of coefficient k: the sine one is of wavenumber n - k. */
 static double coefficient(const diffusion_filling *filling, int axis, int64_t k) {
-  const diffusion_grid *grid = &filling->grid;
+  const grid_shape *grid = &filling->grid;
   const int64_t n = grid->n[axis];
   const double share =
       axis == 0 ? diffusion_product_whole(filling) * (double)grid->n[1] * (double)grid->n[2] : 1.0 / (double)n;
-  const int64_t mode = grid->kind[axis] == FFT_SINE ? n - k : grid->kind[axis] == FFT_PERIODIC && 2 * k > n ? n - k : k;
+  const int64_t mode = grid->boundary[axis] == GRID_FIXED                   ? n - k
+                       : grid->boundary[axis] == GRID_PERIODIC && 2 * k > n ? n - k
+                                                                            : k;
   return share * diffusion_product_factor(filling, axis, mode);
 }
 
@@ -62,7 +65,7 @@ static void put_factors(const diffusion_filling *filling, int axis, float *at) {
   const int64_t n = filling->grid.n[axis];
   for (int64_t k = 0; k < n; k++) {
     const double e = coefficient(filling, axis, k);
-    if (filling->grid.kind[axis] == FFT_PERIODIC) {
+    if (filling->grid.boundary[axis] == GRID_PERIODIC) {
       *at++ = (float)e;
       continue;
     }
@@ -76,7 +79,7 @@ static void put_factors(const diffusion_filling *filling, int axis, float *at) {
 }
 
 static sim_status fill(const diffusion_parameters *p, double dt, float *host) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   for (int a = 0; a < grid.rank; host += 2 * grid.n[a++]) diffusion_line_turns(host, grid.n[a]);
   for (int f = 0; f < (int)p->fields.count; f++) {
     diffusion_filling filling;
@@ -87,43 +90,45 @@ static sim_status fill(const diffusion_parameters *p, double dt, float *host) {
   return SIM_OK;
 }
 
-sim_status diffusion_axes_create(const diffusion_parameters *p, double dt, float *field, float *real,
-                                 diffusion_by_axes **out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  const size_t bytes = (size_t)diffusion_axes_bytes(p);
-  diffusion_by_axes *w = *out = calloc(1, sizeof *w);
+static void plan(const diffusion_parameters *p, sim_plan *out) { diffusion_product_plan(p, table_bytes(p), out); }
+
+static sim_status make_tables(diffusion_axes_work *a, const diffusion_parameters *p) {
+  const size_t bytes = (size_t)table_bytes(p);
   float *host = calloc(1, bytes);
-  sim_status status = w && host ? fill(p, dt, host) : sim_no_memory("the scheme's tables");
-  if (status == SIM_OK) status = sim_backend_cuda.alloc(bytes, &w->tables);
-  if (status == SIM_OK) status = sim_backend_cuda.copy(w->tables, host, bytes);
+  sim_status status = host ? fill(p, diffusion_dt(&p->integrate), host) : sim_no_memory("the scheme's tables");
+  if (status == SIM_OK) status = sim_backend_cuda.alloc(bytes, &a->tables);
+  if (status == SIM_OK) status = sim_backend_cuda.copy(a->tables, host, bytes);
   free(host);
-  if (status != SIM_OK) {
-    diffusion_axes_destroy(out);
-    return status;
-  }
-  w->rank = grid.rank;
-  w->fields = (int)p->fields.count;
-  diffusion_axes *g = &w->given;
-  *g = (diffusion_axes){.field = field, .real = real, .cells = grid.n[0] * grid.n[1] * grid.n[2]};
-  const float *turns = w->tables, *factors = turns + all_turns(&grid);
+  return status;
+}
+
+static sim_status create(diffusion_work *w) {
+  const grid_shape *grid = &w->grid;
+  diffusion_axes_work *axes = w->own.axes = calloc(1, sizeof *axes);
+  if (!axes) return sim_no_memory("the scheme's tables");
+  SIM_TRY(diffusion_product_create(w));
+  SIM_TRY(make_tables(axes, w->p));
+  axes->rank = grid->rank;
+  diffusion_axes *g = &axes->given;
+  *g = (diffusion_axes){.field = w->array[0].data, .real = w->real.data, .cells = w->natural.field};
+  const float *turns = axes->tables, *factors = turns + all_turns(grid);
   for (int a = 0; a < 3; a++) {
-    w->n[a] = (int)grid.n[a];
-    g->n[a] = grid.n[a];
-    g->size[a] = a < grid.rank ? grid.size[a] : 0;
+    axes->n[a] = (int)grid->n[a];
+    g->n[a] = grid->n[a];
+    g->size[a] = a < grid->rank ? grid->size[a] : 0;
     g->turns[a] = turns;
     g->factors[a] = factors;
-    if (a < grid.rank) turns += 2 * grid.n[a];
-    factors += factors_of_axis(&grid, a);
+    if (a < grid->rank) turns += 2 * grid->n[a];
+    factors += factors_of_axis(grid, a);
   }
-  g->all_factors = all_factors(&grid);
+  g->all_factors = all_factors(grid);
   return SIM_OK;
 }
 
-void diffusion_axes_destroy(diffusion_by_axes **axes) {
-  if (!*axes) return;
-  sim_backend_cuda.free((*axes)->tables);
-  free(*axes);
-  *axes = NULL;
+static void destroy(diffusion_work *w) {
+  if (!w->own.axes) return;
+  sim_backend_cuda.free(w->own.axes->tables);
+  free(w->own.axes);
 }
 
 /* ---- kernels ---- */
@@ -134,11 +139,12 @@ static size_t rows_bytes(int n) {
   return (size_t)AXES_ROWS / ((size_t)n / 32) * (size_t)(n + 64 + (n == 256 ? 8 : 0)) * 8; /* line_pitch() */
 }
 
-void diffusion_axes_write(const diffusion_parameters *p, diffusion_programs *programs) {
+static void write(const diffusion_work *w, diffusion_programs *programs) {
+  const diffusion_parameters *p = w->p;
   static const char include[] = "#include \"kernels/diffusion/cuda/axes/passes.cuh\"\n";
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const int n[3] = {(int)grid.n[0], (int)grid.n[1], (int)grid.n[2]};
-  const int kind[3] = {(int)grid.kind[0], (int)grid.kind[1], (int)grid.kind[2]};
+  const int kind[3] = {(int)grid.boundary[0], (int)grid.boundary[1], (int)grid.boundary[2]};
   for (int times = 1; times <= (p->integrate.scheme == DIFFUSION_STRANG ? 2 : 1); times++)
     sim_bytes_format(diffusion_programs_add(programs, true),
                      "%sextern \"C\" __global__ void __launch_bounds__(AXES_ROWS, %d)\n"
@@ -166,56 +172,68 @@ void diffusion_axes_write(const diffusion_parameters *p, diffusion_programs *pro
                      loads ? "load" : "store", n[0], kind[0], kind[1], kind[2], loads ? "true" : "false");
 }
 
-static sim_status find(const sim_module *module, const char *name, size_t bytes, void **out) {
-  SIM_TRY(sim_module_kernel(module, name, out));
-  const cudaError_t error = cudaFuncSetAttribute(*out, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-  if (error == cudaSuccess) return SIM_OK;
-  (void)cudaGetLastError();
-  return sim_fail(SIM_ERR_DEVICE, "cudaFuncSetAttribute (%s): %s", name, cudaGetErrorString(error));
-}
-
-sim_status diffusion_axes_kernels(diffusion_by_axes *w, const sim_module *module, bool twice) {
-  SIM_TRY(find(module, "diffusion_rows_once", rows_bytes(w->n[0]), &w->once));
-  if (twice) SIM_TRY(find(module, "diffusion_rows_twice", rows_bytes(w->n[0]), &w->twice));
-  SIM_TRY(find(module, "diffusion_columns_y", columns_bytes(w->n[1]), &w->columns[1]));
-  if (w->rank > 2) SIM_TRY(find(module, "diffusion_columns_z", columns_bytes(w->n[2]), &w->columns[2]));
-  SIM_TRY(sim_module_kernel(module, "diffusion_axes_load", &w->load));
-  return sim_module_kernel(module, "diffusion_axes_store", &w->store);
+static sim_status find(diffusion_work *w) {
+  diffusion_axes_work *a = w->own.axes;
+  const sim_module *m = w->module;
+  const size_t rows = rows_bytes(a->n[0]), y = columns_bytes(a->n[1]), z = columns_bytes(a->n[2]);
+  SIM_TRY(diffusion_programs_find(m, "diffusion_rows_once", rows, 1, &a->once));
+  if (w->p->integrate.scheme == DIFFUSION_STRANG)
+    SIM_TRY(diffusion_programs_find(m, "diffusion_rows_twice", rows, 1, &a->twice));
+  SIM_TRY(diffusion_programs_find(m, "diffusion_columns_y", y, 1, &a->columns[1]));
+  if (a->rank > 2) SIM_TRY(diffusion_programs_find(m, "diffusion_columns_z", z, 1, &a->columns[2]));
+  SIM_TRY(sim_module_kernel(m, "diffusion_axes_load", &a->load));
+  return sim_module_kernel(m, "diffusion_axes_store", &a->store);
 }
 
 /* ---- launches ---- */
 
-static void launch(const diffusion_by_axes *w, const sim_kernel *kernel, void *function, dim3 grid, int threads,
+static void launch(const diffusion_work *w, const sim_kernel *kernel, void *function, dim3 grid, int threads,
                    size_t shared, void **arguments) {
   sim_cuda_begin(kernel);
   sim_cuda_failed(
       cudaLaunchKernel(function, grid, (dim3){(unsigned)threads, 1, 1}, arguments, shared, sim_cuda_stream()),
       "cudaLaunchKernel", kernel->name);
-  sim_cuda_end(kernel, 8 * w->fields * (double)w->given.cells);
+  sim_cuda_end(kernel, 8 * w->fields * (double)w->natural.field);
 }
 
-static void move(diffusion_by_axes *w, void *function) {
+static sim_status move(diffusion_work *w, void *function) {
   static const sim_kernel kernel = {"diffusion_axes_move", "output", SIM_LIMIT_BYTES};
   enum { THREADS = 256 };
-  void *arguments[] = {&w->given};
-  launch(w, &kernel, function, (dim3){(unsigned)((w->given.cells + THREADS - 1) / THREADS), (unsigned)w->fields, 1},
+  void *arguments[] = {&w->own.axes->given};
+  launch(w, &kernel, function, (dim3){(unsigned)((w->natural.field + THREADS - 1) / THREADS), (unsigned)w->fields, 1},
          THREADS, 0, arguments);
+  return sim_queue_cuda.status();
 }
 
-void diffusion_axes_load(diffusion_by_axes *w) { move(w, w->load); }
-void diffusion_axes_store(diffusion_by_axes *w) { move(w, w->store); }
+static sim_status load(diffusion_work *w) { return move(w, w->own.axes->load); }
+static sim_status store(diffusion_work *w) { return move(w, w->own.axes->store); }
 
-void diffusion_axes_step(diffusion_by_axes *w, const diffusion_moment *moment) {
+static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   static const sim_kernel rows = {"diffusion_rows", "rows", SIM_LIMIT_BYTES};
   static const sim_kernel columns = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
-  const int *n = w->n;
-  diffusion_moment m = *moment;
-  void *arguments[] = {&w->given, &m.t, &m.h};
-  launch(w, &rows, m.times == 2 ? w->twice : w->once,
-         (dim3){(unsigned)(w->given.cells / n[0] / 2 / (AXES_ROWS / (n[0] / 32))), 1, 1}, AXES_ROWS, rows_bytes(n[0]),
+  diffusion_axes_work *axes = w->own.axes;
+  const int *n = axes->n;
+  diffusion_step_context m = *context;
+  void *arguments[] = {&axes->given, &m.t, &m.h};
+  (void)index; /* there is one */
+  launch(w, &rows, m.substeps == 2 ? axes->twice : axes->once,
+         (dim3){(unsigned)(w->natural.field / n[0] / 2 / (AXES_ROWS / (n[0] / 32))), 1, 1}, AXES_ROWS, rows_bytes(n[0]),
          arguments);
-  for (int a = 1; a < w->rank; a++)
-    launch(w, &columns, w->columns[a],
+  for (int a = 1; a < axes->rank; a++)
+    launch(w, &columns, axes->columns[a],
            (dim3){(unsigned)(n[0] / 2 / AXES_WIDE(n[a] / 32)), (unsigned)n[3 - a], (unsigned)w->fields},
            columns_threads(n[a]), columns_bytes(n[a]), arguments);
+  return sim_queue_cuda.status();
 }
+
+const diffusion_way diffusion_way_axes = {.name = "one pass an axis",
+                                          .in_registers = true,
+                                          .supports = supports,
+                                          .plan = plan,
+                                          .create = create,
+                                          .destroy = destroy,
+                                          .write = write,
+                                          .find = find,
+                                          .load = load,
+                                          .stage = stage,
+                                          .store = store};

@@ -3,7 +3,7 @@
 #define DIFFUSION_CUDA_AXES_CUH
 
 typedef struct diffusion_axes {
-  float *field, *real;     /* [fields][nz][ny][nx]: as fused_axes.cuh has them, and for outputs */
+  float *field, *real;     /* [fields][nz][ny][nx]: as axes/passes.cuh has them, and for outputs */
   long long cells, n[3];   /* of one field */
   const void *turns[3];    /* float4 [16][n/32] of each axis (dft.cuh) */
   const float *factors[3]; /* e_k; or {s_k, re c_k, im c_k, 0} of an axis with walls */

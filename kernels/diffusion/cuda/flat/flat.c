@@ -1,12 +1,24 @@
-#include "kernels/diffusion/cuda/flat/flat.h"
+/* Two passes over memory a stage, for what they are made for: up to four fields on a periodic grid of two axes of 256
+ * to 4096 cells, powers of two, in single precision, any scheme with rates, and a linear part that is real. */
+#include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
-#include "kernels/diffusion/cuda/work.h"
+#include "kernels/diffusion/cuda/flat/flat.cuh"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_FIELDS = 4 };
+enum { VISIT_LOAD = DIFFUSION_STAGES, VISIT_RESUME, VISITS }; /* of columns, beside the method's stages */
+
+typedef struct diffusion_flat_work {
+  int n[2];
+  diffusion_flat given;
+  void *turns;                               /* on the device */
+  void *step, *load, *store, *visit[VISITS]; /* cudaKernel_t */
+} diffusion_flat_work;
 
 static const double pi = 3.14159265358979323846;
 
@@ -45,30 +57,25 @@ static const diffusion_method *method_of(const diffusion_parameters *p) {
 /* Array [3] of it is not read after stage 2. */
 static unsigned dropped(const diffusion_parameters *p, int stage) { return is_short(p) && stage == 2 ? 1u << M : 0; }
 
-bool diffusion_flat_fits(const diffusion_parameters *p) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  const int fields = (int)p->fields.count;
-  if (grid.rank != 2 || grid.apart || fields > DIFFUSION_FLAT_FIELDS || !p->rates || !diffusion_single(p) ||
-      diffusion_unfolded(p) || diffusion_crossed(p) || diffusion_gradients_of(p).count > 0 || !sim_cuda_overlaps())
-    return false;
-  for (int f = 0; f < fields; f++)
-    if (diffusion_species_of(p, f)->fluctuation > 0) return false;
+static bool supports(const diffusion_parameters *p) {
+  const grid_shape grid = diffusion_grid_of(p);
+  if (grid.rank != 2 || !diffusion_cuda_in_registers(p, MOST_FIELDS)) return false;
   for (int a = 0; a < 2; a++)
-    if (grid.kind[a] != FFT_PERIODIC || grid.n[a] < 256 || grid.n[a] > 4096 || (grid.n[a] & (grid.n[a] - 1)))
+    if (grid.boundary[a] != GRID_PERIODIC || grid.n[a] < 256 || grid.n[a] > 4096 || (grid.n[a] & (grid.n[a] - 1)))
       return false;
   return true;
 }
 
 /* ---- sizes ---- */
 
-static int64_t tiles_of(const diffusion_grid *grid) { return grid->n[0] / 2 / FLAT_WIDE + 1; }
-static int64_t entries_of(const diffusion_grid *grid) { return (grid->n[1] / 512 + 1) * 256; }
+static int64_t tiles_of(const grid_shape *grid) { return grid->n[0] / 2 / FLAT_WIDE + 1; }
+static int64_t entries_of(const grid_shape *grid) { return (grid->n[1] / 512 + 1) * 256; }
 /* Complex numbers of a field, and entries of one of its tables. */
-static int64_t field_of(const diffusion_grid *grid) { return tiles_of(grid) * FLAT_WIDE * grid->n[1]; }
-static int64_t table_of(const diffusion_grid *grid) { return tiles_of(grid) * FLAT_WIDE * entries_of(grid); }
+static int64_t field_of(const grid_shape *grid) { return tiles_of(grid) * FLAT_WIDE * grid->n[1]; }
+static int64_t table_of(const grid_shape *grid) { return tiles_of(grid) * FLAT_WIDE * entries_of(grid); }
 
-void diffusion_flat_plan(const diffusion_parameters *p, sim_plan *out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+static void plan(const diffusion_parameters *p, sim_plan *out) {
+  const grid_shape grid = diffusion_grid_of(p);
   const diffusion_method *method = method_of(p);
   const double fields = (double)p->fields.count, field = fields * 8 * (double)field_of(&grid);
   const double table = 4 * (double)table_of(&grid);
@@ -77,9 +84,6 @@ void diffusion_flat_plan(const diffusion_parameters *p, sim_plan *out) {
   const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   sim_plan_add(out, "tables of the scheme", fields * table * method->tables * slots);
   if (slots > 1) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)field_of(&grid)));
-  sim_plan_add(out, "statistics",
-               diffusion_cuda_measure_bytes((double)grid.n[0] * (double)grid.n[1]) +
-                   diffusion_lines_bytes(&grid, true));
   out->checkpoint_bytes = field;
   out->work_rate_guess = 1e11 / method->stages;
 }
@@ -121,31 +125,7 @@ static void fill_turns(float *at, int64_t n) {
 }
 
 /* Sums of rows forward are twice the coefficients. */
-static double scale_of(const diffusion_grid *grid) { return 0.5 / ((double)grid->n[0] * (double)grid->n[1]); }
-
-/* On the device [slot][table][field]. */
-static size_t tables_of(const diffusion_flat_work *w) { return (size_t)(w->fields * w->sums.tables); }
-
-static sim_status make_tables(diffusion_flat_work *w, int slots) {
-  const size_t count = (size_t)(slots * w->method.tables) * tables_of(w);
-  SIM_TRY(sim_backend_cuda.alloc(count * sizeof(float), &w->tables));
-  diffusion_flat_use(w, 0);
-  return SIM_OK;
-}
-
-void diffusion_flat_use(diffusion_flat_work *w, int slot) {
-  for (int t = 0; t < w->method.tables; t++)
-    w->sums.table[t] = (float *)w->tables + (size_t)(slot * w->method.tables + t) * tables_of(w);
-}
-
-void diffusion_flat_making(const diffusion_flat_work *w, int slot, diffusion_making *m) {
-  m->scale = w->sums.scale;
-  m->tables = w->method.tables;
-  m->numbers = w->sums.tables;
-  m->entries[1] = (w->n[1] / 512 + 1) * 256;
-  for (int t = 0; t < m->tables; t++)
-    m->table[t] = (float *)w->tables + (size_t)(slot * w->method.tables + t) * tables_of(w);
-}
+static double scale_of(const grid_shape *grid) { return 0.5 / ((double)grid->n[0] * (double)grid->n[1]); }
 
 static sim_status make_turns(diffusion_flat_work *w) {
   const size_t x = turns_of(w->n[0]), count = x + turns_of(w->n[1]);
@@ -161,49 +141,36 @@ static sim_status make_turns(diffusion_flat_work *w) {
   return status;
 }
 
-/* ---- creation ---- */
-
-/* Of rank 4, the fields' numbers last but one: no checkpoint of the other forms has this shape. */
-static sim_status make_arrays(diffusion_flat_work *w, const diffusion_grid *grid) {
+static sim_status create(diffusion_work *w) {
+  const grid_shape *grid = &w->grid;
+  diffusion_flat_work *f = w->own.flat = calloc(1, sizeof *f);
+  if (!f) return sim_no_memory("the scheme's tables");
+  /* of rank 4, the numbers of a field last but one: no checkpoint of the other ways has this shape */
   const int64_t shape[] = {w->fields, tiles_of(grid), FLAT_WIDE * grid->n[1], 2};
-  for (int a = 0; a <= w->method.arrays; a++) {
+  w->method = *method_of(w->p);
+  w->scale = scale_of(grid);
+  w->spectrum = (diffusion_spectrum){.n = {tiles_of(grid) * FLAT_WIDE, grid->n[1], 1},
+                                     .field = field_of(grid),
+                                     .table = {tiles_of(grid) * FLAT_WIDE, entries_of(grid), 1},
+                                     .tables = table_of(grid),
+                                     .column_threads = (int)(grid->n[1] / 16)};
+  for (int a = 0; a <= w->method.arrays; a++)
     SIM_TRY(sim_buffer_create(&sim_backend_cuda, SIM_F32, 4, shape, &w->array[a]));
-    w->sums.array[a] = w->array[a].data;
-  }
-  w->given.mixed = w->array[0].data;
-  return SIM_OK;
-}
-
-sim_status diffusion_flat_create(const diffusion_parameters *p, int slots, float *real, diffusion_flat_work **out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  diffusion_flat_work *w = *out = calloc(1, sizeof *w);
-  if (!w) return sim_no_memory("the scheme");
-  w->fields = (int)p->fields.count;
-  w->method = *method_of(p);
-  w->given = (diffusion_flat){.real = real, .field = field_of(&grid), .cells = grid.n[0] * grid.n[1]};
-  w->sums = (diffusion_sums){.field = field_of(&grid), .tables = table_of(&grid), .scale = scale_of(&grid)};
+  f->given = (diffusion_flat){
+      .mixed = w->array[0].data, .real = w->real.data, .field = field_of(grid), .cells = w->natural.field};
   for (int a = 0; a < 2; a++) {
-    w->n[a] = (int)grid.n[a];
-    w->given.size[a] = grid.size[a];
+    f->n[a] = (int)grid->n[a];
+    f->given.size[a] = grid->size[a];
   }
-  sim_status status = make_arrays(w, &grid);
-  if (status == SIM_OK) status = make_turns(w);
-  if (status == SIM_OK) status = make_tables(w, slots);
-  if (status != SIM_OK) diffusion_flat_destroy(out);
-  return status;
+  SIM_TRY(make_turns(f));
+  return diffusion_cuda_take_tables(w);
 }
 
-void diffusion_flat_destroy(diffusion_flat_work **flat) {
-  diffusion_flat_work *w = *flat;
-  if (!w) return;
-  for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&w->array[a]);
-  sim_backend_cuda.free(w->tables);
-  sim_backend_cuda.free(w->turns);
-  free(w);
-  *flat = NULL;
+static void destroy(diffusion_work *w) {
+  if (!w->own.flat) return;
+  sim_backend_cuda.free(w->own.flat->turns);
+  free(w->own.flat);
 }
-
-const sim_buffer *diffusion_flat_state(const diffusion_flat_work *w) { return &w->array[w->method.arrays > 0 ? 1 : 0]; }
 
 /* ---- kernels ---- */
 
@@ -242,86 +209,91 @@ static void write_visit(const diffusion_stage *stage, int number, unsigned dropp
                    stage->inverse ? "true" : "false");
 }
 
-void diffusion_flat_write(const diffusion_parameters *p, diffusion_programs *programs) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+static void write(const diffusion_work *w, diffusion_programs *programs) {
+  const diffusion_parameters *p = w->p;
+  const grid_shape grid = diffusion_grid_of(p);
   const diffusion_method *method = method_of(p);
   const int nx = (int)grid.n[0], ny = (int)grid.n[1], state = method->arrays > 0 ? U : NOW;
-  diffusion_stage first = {1, 1, 1, {{state, 1, {{0, NONE, NOW}}}}};
-  if (state) first.set[first.sets++] = (diffusion_set){NOW, 1, {{1, NONE, state}}};
-  const diffusion_stage again = {0, 1, 1, {{NOW, 1, {{1, NONE, state}}}}};
+  const diffusion_stage first = diffusion_cuda_load_stage(state), again = diffusion_cuda_resume_stage(state);
   write_rows(p, nx, ny, programs);
   for (int s = 0; s < method->stages; s++) write_visit(&method->stage[s], s, dropped(p, s), ny, programs);
-  write_visit(&first, DIFFUSION_FLAT_LOAD, 0, ny, programs);
-  if (state) write_visit(&again, DIFFUSION_FLAT_RESUME, 0, ny, programs);
+  write_visit(&first, VISIT_LOAD, 0, ny, programs);
+  if (state) write_visit(&again, VISIT_RESUME, 0, ny, programs);
 }
 
-static sim_status find(const sim_module *module, const char *name, size_t bytes, void **out) {
-  SIM_TRY(sim_module_kernel(module, name, out));
-  const cudaError_t error = cudaFuncSetAttribute(*out, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-  if (error == cudaSuccess) return SIM_OK;
-  (void)cudaGetLastError();
-  return sim_fail(SIM_ERR_DEVICE, "cudaFuncSetAttribute (%s): %s", name, cudaGetErrorString(error));
-}
-
-sim_status diffusion_flat_kernels(diffusion_flat_work *w, const sim_module *module) {
-  const size_t rows = rows_bytes(w, pairs_of(w->n[0], w->fields)), columns = columns_bytes(w);
-  SIM_TRY(find(module, "diffusion_rows_step", rows, &w->step));
-  SIM_TRY(find(module, "diffusion_rows_load", rows, &w->load));
-  SIM_TRY(find(module, "diffusion_rows_store", rows, &w->store));
-  for (int v = 0; v < DIFFUSION_FLAT_VISITS; v++) {
+static sim_status find(diffusion_work *w) {
+  diffusion_flat_work *f = w->own.flat;
+  const size_t rows = rows_bytes(f, pairs_of(f->n[0], w->fields)), columns = columns_bytes(f);
+  SIM_TRY(diffusion_programs_find(w->module, "diffusion_rows_step", rows, 1, &f->step));
+  SIM_TRY(diffusion_programs_find(w->module, "diffusion_rows_load", rows, 1, &f->load));
+  SIM_TRY(diffusion_programs_find(w->module, "diffusion_rows_store", rows, 1, &f->store));
+  for (int v = 0; v < VISITS; v++) {
     char name[] = "diffusion_columns_0";
-    if (v < DIFFUSION_STAGES ? v >= w->method.stages : v == DIFFUSION_FLAT_RESUME && w->method.arrays == 0) continue;
+    if (v < DIFFUSION_STAGES ? v >= w->method.stages : v == VISIT_RESUME && w->method.arrays == 0) continue;
     name[sizeof name - 2] = (char)('0' + v);
-    SIM_TRY(find(module, name, columns, &w->visit[v]));
+    SIM_TRY(diffusion_programs_find(w->module, name, columns, 1, &f->visit[v]));
   }
   return SIM_OK;
 }
 
-static void rows(diffusion_flat_work *w, void *function, int fields, const diffusion_moment *moment) {
+/* ---- launches ---- */
+
+static void rows(diffusion_work *w, void *function, int fields, const diffusion_step_context *context) {
   static const sim_kernel kernel = {"diffusion_rows", "planes", SIM_LIMIT_BYTES};
-  const int pairs = pairs_of(w->n[0], w->fields);
-  const dim3 grid = {(unsigned)(w->n[1] / 2 / pairs), (unsigned)fields, 1};
-  diffusion_moment m = *moment;
-  void *arguments[] = {&w->given, &m.t, &m.h, &m.times};
+  diffusion_flat_work *f = w->own.flat;
+  const int pairs = pairs_of(f->n[0], w->fields);
+  const dim3 grid = {(unsigned)(f->n[1] / 2 / pairs), (unsigned)fields, 1};
+  diffusion_step_context m = *context;
+  void *arguments[] = {&f->given, &m.t, &m.h, &m.substeps};
   sim_cuda_begin(&kernel);
-  sim_cuda_failed(cudaLaunchKernel(function, grid, (dim3){(unsigned)(pairs * w->n[0] / 16), 1, 1}, arguments,
-                                   rows_bytes(w, pairs), sim_cuda_stream()),
+  sim_cuda_failed(cudaLaunchKernel(function, grid, (dim3){(unsigned)(pairs * f->n[0] / 16), 1, 1}, arguments,
+                                   rows_bytes(f, pairs), sim_cuda_stream()),
                   "cudaLaunchKernel", kernel.name);
-  sim_cuda_end(&kernel, 16.0 * w->fields * (double)w->given.field);
+  sim_cuda_end(&kernel, 16.0 * w->fields * (double)f->given.field);
 }
 
-static void columns(diffusion_flat_work *w, int visit) {
+static sim_status columns(diffusion_work *w, int visit) {
   static const sim_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
-  const dim3 grid = {(unsigned)(w->given.field / ((long long)FLAT_WIDE * w->n[1])), (unsigned)w->fields, 1};
-  void *arguments[] = {&w->given, &w->sums};
+  diffusion_flat_work *f = w->own.flat;
+  diffusion_sums sums = diffusion_cuda_sums(w);
+  const dim3 grid = {(unsigned)(f->given.field / ((long long)FLAT_WIDE * f->n[1])), (unsigned)w->fields, 1};
+  void *arguments[] = {&f->given, &sums};
   sim_cuda_begin(&kernel);
-  sim_cuda_failed(cudaLaunchKernel(w->visit[visit], grid, (dim3){(unsigned)(FLAT_WIDE * w->n[1] / 16), 1, 1}, arguments,
-                                   columns_bytes(w), sim_cuda_stream()),
+  sim_cuda_failed(cudaLaunchKernel(f->visit[visit], grid, (dim3){(unsigned)(FLAT_WIDE * f->n[1] / 16), 1, 1}, arguments,
+                                   columns_bytes(f), sim_cuda_stream()),
                   "cudaLaunchKernel", kernel.name);
   const double arrays = w->method.arrays + 2; /* about what is read and written */
-  sim_cuda_end(&kernel, 8 * arrays * w->fields * (double)w->given.field);
+  sim_cuda_end(&kernel, 8 * arrays * w->fields * (double)f->given.field);
+  return sim_queue_cuda.status();
 }
 
-void diffusion_flat_load(diffusion_flat_work *w) {
-  rows(w, w->load, w->fields, &(diffusion_moment){0});
-  columns(w, DIFFUSION_FLAT_LOAD);
+static sim_status load(diffusion_work *w) {
+  rows(w, w->own.flat->load, w->fields, &(diffusion_step_context){0});
+  return columns(w, VISIT_LOAD);
 }
 
-void diffusion_flat_resume(diffusion_flat_work *w) {
-  if (w->method.arrays > 0) columns(w, DIFFUSION_FLAT_RESUME);
+static sim_status resume(diffusion_work *w) { return columns(w, VISIT_RESUME); }
+
+static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
+  if (w->method.stage[index].forward) rows(w, w->own.flat->step, 1, context);
+  return columns(w, index);
 }
 
-void diffusion_flat_stage(diffusion_flat_work *w, int stage, const diffusion_moment *moment) {
-  if (w->method.stage[stage].forward) rows(w, w->step, 1, moment);
-  columns(w, stage);
+static sim_status store(diffusion_work *w) {
+  rows(w, w->own.flat->store, w->fields, &(diffusion_step_context){0});
+  return sim_queue_cuda.status();
 }
 
-void diffusion_flat_accept(diffusion_flat_work *w) {
-  const sim_buffer old = w->array[U];
-  w->array[U] = w->array[DIFFUSION_NEXT];
-  w->array[DIFFUSION_NEXT] = old;
-  w->sums.array[U] = w->array[U].data;
-  w->sums.array[DIFFUSION_NEXT] = old.data;
-}
-
-void diffusion_flat_store(diffusion_flat_work *w) { rows(w, w->store, w->fields, &(diffusion_moment){0}); }
+const diffusion_way diffusion_way_flat = {.name = "two passes a stage",
+                                          .fill = "fill_flat",
+                                          .in_registers = true,
+                                          .supports = supports,
+                                          .plan = plan,
+                                          .create = create,
+                                          .destroy = destroy,
+                                          .write = write,
+                                          .find = find,
+                                          .load = load,
+                                          .resume = resume,
+                                          .stage = stage,
+                                          .store = store};

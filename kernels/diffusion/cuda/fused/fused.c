@@ -1,7 +1,10 @@
-#include "kernels/diffusion/cuda/fused/fused.h"
-
+/* Two passes over memory a step, for what they are made for: one field, or two, in single precision, periodic, with
+ * axes of 256, 512 or 1024 cells, a split scheme, and a multiplier that is a product of one factor an axis. Between
+ * steps array [0] is mixed, as fused/planes.cuh says. Where all three axes have 1024 cells one pass an axis takes less
+ * time. */
 #include "engine/device/cuda.h"
-#include "kernels/diffusion/cuda/axes/product.h"
+#include "kernels/diffusion/cuda/fused/fused.cuh"
+#include "kernels/diffusion/cuda/product.h"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -9,21 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool diffusion_fused_fits(const diffusion_parameters *p) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  const int fields = (int)p->fields.count;
-  if (diffusion_gradients_of(p).count > 0) return false;
-  for (int f = 0; f < fields; f++)
-    if (diffusion_species_of(p, f)->fluctuation > 0) return false;
-  if (grid.rank != 3 || grid.apart || fields > DIFFUSION_FUSED_FIELDS || !p->rates || !diffusion_single(p) ||
-      diffusion_unfolded(p) || diffusion_crossed(p) ||
-      (p->integrate.scheme != DIFFUSION_LIE && p->integrate.scheme != DIFFUSION_STRANG) || !sim_cuda_overlaps())
-    return false;
+enum { MOST_FIELDS = 2 };
+
+typedef struct diffusion_fused_work {
+  int n[3], cluster, fields;
+  diffusion_fused given[2][MOST_FIELDS]; /* with the multiplier of a load, and with that of a step */
+  diffusion_map map[MOST_FIELDS];
+  void *once, *twice, *load, *store, *columns; /* cudaKernel_t */
+  void *tables;
+} diffusion_fused_work;
+
+static bool supports(const diffusion_parameters *p) {
+  const grid_shape grid = diffusion_grid_of(p);
+  if (grid.rank != 3) return false;
   for (int a = 0; a < 3; a++)
-    if (grid.kind[a] != FFT_PERIODIC || (grid.n[a] != 256 && grid.n[a] != 512 && grid.n[a] != 1024)) return false;
-  if (fields > 1 && grid.n[0] > 512) return false;             /* registers */
+    if (grid.boundary[a] != GRID_PERIODIC || (grid.n[a] != 256 && grid.n[a] != 512 && grid.n[a] != 1024)) return false;
+  if (p->fields.count > 1 && grid.n[0] > 512) return false;    /* registers */
   if (grid.n[0] + grid.n[1] + grid.n[2] == 3072) return false; /* one pass an axis takes less time there */
-  return diffusion_is_product(p);
+  return diffusion_product_supports(p);
 }
 
 /* ---- tables ---- */
@@ -42,9 +48,9 @@ static layout layout_of(const int64_t n[3], int fields) {
   return l;
 }
 
-double diffusion_fused_bytes(const diffusion_parameters *p) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  return (double)layout_of(grid.n, (int)p->fields.count).total * sizeof(float);
+static void plan(const diffusion_parameters *p, sim_plan *out) {
+  const grid_shape grid = diffusion_grid_of(p);
+  diffusion_product_plan(p, (double)layout_of(grid.n, (int)p->fields.count).total * sizeof(float), out);
 }
 
 /* The half makes up for rows that were untangled without it. */
@@ -58,11 +64,11 @@ static void factors_of(const diffusion_filling *filling, bool of_step, float *at
       *at++ = of_step ? (float)diffusion_product_factor(filling, a, 2 * k > n[a] ? k - n[a] : k) : 1;
 }
 
-static sim_status field_tables(diffusion_two_pass *w, const diffusion_parameters *p, double dt, int field,
+static sim_status field_tables(diffusion_fused_work *w, const diffusion_parameters *p, double dt, int field,
                                const layout *l, float *host) {
   diffusion_filling filling;
   SIM_TRY(diffusion_product_begin(p, field, dt, &filling));
-  const diffusion_grid *grid = &filling.grid;
+  const grid_shape *grid = &filling.grid;
   const float *device = w->tables;
   for (int of_step = 0; of_step < 2; of_step++) {
     const size_t at = l->first + (size_t)(2 * field + of_step) * l->factors;
@@ -84,7 +90,7 @@ static sim_status field_tables(diffusion_two_pass *w, const diffusion_parameters
   return SIM_OK;
 }
 
-static sim_status make_tables(diffusion_two_pass *w, const diffusion_parameters *p, double dt) {
+static sim_status make_tables(diffusion_fused_work *w, const diffusion_parameters *p, double dt) {
   const int64_t n[3] = {w->n[0], w->n[1], w->n[2]};
   const layout l = layout_of(n, w->fields);
   float *host = malloc(l.total * sizeof *host);
@@ -120,7 +126,7 @@ typedef CUresult encode_tiled(CUtensorMap *, CUtensorMapDataType, cuuint32_t, vo
                               CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
 /* Of x, z and the rows of a plane. */
-static sim_status make_map(diffusion_two_pass *f, float *mixed, diffusion_map *out) {
+static sim_status make_map(diffusion_fused_work *f, float *mixed, diffusion_map *out) {
   void *function = NULL;
   enum cudaDriverEntryPointQueryResult found;
   CUtensorMap map;
@@ -143,40 +149,38 @@ static sim_status make_map(diffusion_two_pass *f, float *mixed, diffusion_map *o
   return SIM_OK;
 }
 
-sim_status diffusion_fused_create(const diffusion_parameters *p, double dt, float *mixed, float *real,
-                                  diffusion_two_pass **out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  diffusion_two_pass *w = NULL;
-  *out = NULL;
-  if (posix_memalign((void **)&w, 64, sizeof *w) != 0) return sim_no_memory("the scheme");
-  *out = w;
-  *w = (diffusion_two_pass){.fields = (int)p->fields.count};
-  for (int a = 0; a < 3; a++) w->n[a] = (int)grid.n[a];
-  w->cluster = cluster_of(w->n);
-  sim_status status = make_tables(w, p, dt);
-  for (int f = 0; status == SIM_OK && f < w->fields; f++) {
-    const size_t at = (size_t)f * (size_t)w->given[0][f].field;
+static sim_status create(diffusion_work *w) {
+  diffusion_fused_work *f = NULL;
+  if (posix_memalign((void **)&f, 64, sizeof *f) != 0) return sim_no_memory("the scheme's tables");
+  w->own.fused = f;
+  *f = (diffusion_fused_work){.fields = w->fields};
+  SIM_TRY(diffusion_product_create(w));
+  for (int a = 0; a < 3; a++) f->n[a] = (int)w->grid.n[a];
+  f->cluster = cluster_of(f->n);
+  SIM_TRY(make_tables(f, w->p, diffusion_dt(&w->p->integrate)));
+  for (int i = 0; i < w->fields; i++) {
+    const size_t at = (size_t)i * (size_t)w->natural.field;
+    float *mixed = w->array[0].data, *real = w->real.data;
     for (int of_step = 0; of_step < 2; of_step++) {
-      w->given[of_step][f].mixed = mixed + at;
-      w->given[of_step][f].real = real + at;
+      f->given[of_step][i].mixed = mixed + at;
+      f->given[of_step][i].real = real + at;
     }
-    status = make_map(w, mixed + at, &w->map[f]);
+    SIM_TRY(make_map(f, mixed + at, &f->map[i]));
   }
-  if (status != SIM_OK) diffusion_fused_destroy(out);
-  return status;
+  return SIM_OK;
 }
 
-void diffusion_fused_destroy(diffusion_two_pass **fused) {
-  if (!*fused) return;
-  sim_backend_cuda.free((*fused)->tables);
-  free(*fused);
-  *fused = NULL;
+static void destroy(diffusion_work *w) {
+  if (!w->own.fused) return;
+  sim_backend_cuda.free(w->own.fused->tables);
+  free(w->own.fused);
 }
 
 /* ---- kernels ---- */
 
-void diffusion_fused_write(const diffusion_parameters *p, diffusion_programs *programs) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+static void write(const diffusion_work *w, diffusion_programs *programs) {
+  const diffusion_parameters *p = w->p;
+  const grid_shape grid = diffusion_grid_of(p);
   const int n[3] = {(int)grid.n[0], (int)grid.n[1], (int)grid.n[2]}, columns = columns_threads(n);
   static const struct {
     const char *name, *rates, *mode;
@@ -206,27 +210,23 @@ void diffusion_fused_write(const diffusion_parameters *p, diffusion_programs *pr
                    columns, 512 / columns, n[1], n[2], cluster_of(n));
 }
 
-static sim_status find(const sim_module *module, const char *name, size_t bytes, int cluster, void **out) {
-  SIM_TRY(sim_module_kernel(module, name, out));
-  cudaError_t error = cudaFuncSetAttribute(*out, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-  if (!error && cluster > 8) error = cudaFuncSetAttribute(*out, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-  if (error == cudaSuccess) return SIM_OK;
-  (void)cudaGetLastError();
-  return sim_fail(SIM_ERR_DEVICE, "cudaFuncSetAttribute (%s): %s", name, cudaGetErrorString(error));
-}
-
-sim_status diffusion_fused_kernels(diffusion_two_pass *f, const sim_module *module, bool twice) {
+static sim_status find(diffusion_work *w) {
+  diffusion_fused_work *f = w->own.fused;
+  const sim_module *m = w->module;
   const size_t bytes = planes_bytes(f->n);
-  SIM_TRY(find(module, "diffusion_planes_once", bytes, 1, &f->once));
-  if (twice) SIM_TRY(find(module, "diffusion_planes_twice", bytes, 1, &f->twice));
-  SIM_TRY(find(module, "diffusion_planes_load", bytes, 1, &f->load));
-  SIM_TRY(find(module, "diffusion_planes_store", bytes, 1, &f->store));
-  return find(module, "diffusion_columns", columns_bytes(f->n), f->cluster, &f->columns);
+  SIM_TRY(diffusion_programs_find(m, "diffusion_planes_once", bytes, 1, &f->once));
+  if (w->p->integrate.scheme == DIFFUSION_STRANG)
+    SIM_TRY(diffusion_programs_find(m, "diffusion_planes_twice", bytes, 1, &f->twice));
+  SIM_TRY(diffusion_programs_find(m, "diffusion_planes_load", bytes, 1, &f->load));
+  SIM_TRY(diffusion_programs_find(m, "diffusion_planes_store", bytes, 1, &f->store));
+  return diffusion_programs_find(m, "diffusion_columns", columns_bytes(f->n), f->cluster, &f->columns);
 }
 
-static double cells(const diffusion_two_pass *f) { return (double)f->n[0] * f->n[1] * f->n[2]; }
+/* ---- launches ---- */
 
-static void planes(diffusion_two_pass *w, void *function, const diffusion_fused *given, int fields, double t,
+static double cells(const diffusion_fused_work *f) { return (double)f->n[0] * f->n[1] * f->n[2]; }
+
+static void planes(diffusion_fused_work *w, void *function, const diffusion_fused *given, int fields, double t,
                    double h) {
   static const sim_kernel kernel = {"diffusion_planes", "planes", SIM_LIMIT_BYTES};
   const unsigned blocks = (unsigned)(w->n[2] * (w->n[1] / 32)), threads = (unsigned)w->n[0] / 2;
@@ -238,7 +238,7 @@ static void planes(diffusion_two_pass *w, void *function, const diffusion_fused 
   sim_cuda_end(&kernel, 8 * fields * cells(w));
 }
 
-static void columns(diffusion_two_pass *w, bool of_step) {
+static void columns(diffusion_fused_work *w, bool of_step) {
   static const sim_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeClusterDimension};
   attribute.val.clusterDim.x = (unsigned)w->cluster;
@@ -259,16 +259,35 @@ static void columns(diffusion_two_pass *w, bool of_step) {
   }
 }
 
-void diffusion_fused_load(diffusion_two_pass *w) {
-  for (int f = 0; f < w->fields; f++) planes(w, w->load, &w->given[0][f], 1, 0, 0);
-  columns(w, false);
+static sim_status load(diffusion_work *w) {
+  diffusion_fused_work *f = w->own.fused;
+  for (int i = 0; i < w->fields; i++) planes(f, f->load, &f->given[0][i], 1, 0, 0);
+  columns(f, false);
+  return sim_queue_cuda.status();
 }
 
-void diffusion_fused_step(diffusion_two_pass *w, const diffusion_moment *moment) {
-  planes(w, moment->times == 2 ? w->twice : w->once, &w->given[1][0], w->fields, moment->t, moment->h);
-  columns(w, true);
+static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
+  diffusion_fused_work *f = w->own.fused;
+  (void)index; /* there is one */
+  planes(f, context->substeps == 2 ? f->twice : f->once, &f->given[1][0], w->fields, context->t, context->h);
+  columns(f, true);
+  return sim_queue_cuda.status();
 }
 
-void diffusion_fused_store(diffusion_two_pass *w) {
-  for (int f = 0; f < w->fields; f++) planes(w, w->store, &w->given[0][f], 1, 0, 0);
+static sim_status store(diffusion_work *w) {
+  diffusion_fused_work *f = w->own.fused;
+  for (int i = 0; i < w->fields; i++) planes(f, f->store, &f->given[0][i], 1, 0, 0);
+  return sim_queue_cuda.status();
 }
+
+const diffusion_way diffusion_way_fused = {.name = "two passes",
+                                           .in_registers = true,
+                                           .supports = supports,
+                                           .plan = plan,
+                                           .create = create,
+                                           .destroy = destroy,
+                                           .write = write,
+                                           .find = find,
+                                           .load = load,
+                                           .stage = stage,
+                                           .store = store};

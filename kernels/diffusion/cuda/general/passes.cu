@@ -1,9 +1,10 @@
 /* Launches of the kernels over fields: those with the scenario's rates and the scheme's sums (text.c), copies between
  * the fields for outputs and those that are transformed, and the step from Fourier coefficients to cosine and sine
  * ones. */
-#include "kernels/diffusion/cuda/work.h"
+#include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
+#include "kernels/diffusion/cuda/noise.cuh"
 
 #include <cuda_runtime.h>
 
@@ -12,9 +13,7 @@ static_assert(sizeof(diffusion_sums::table) / sizeof(void *) == DIFFUSION_TABLES
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 
-template <typename Real> struct complex_of { Real re, im; };
-
-static double number_size(const diffusion_work *w) { return w->single ? sizeof(float) : sizeof(double); }
+template <typename real> struct complex_of { real re, im; };
 
 /* ---- shapes of launches ---- */
 
@@ -44,21 +43,20 @@ static void launch(const sim_kernel *kernel, double amount, const shape &s, void
 
 /* ---- rates and sums ---- */
 
-void diffusion_cuda_rates(diffusion_work *w, void *fields, const diffusion_place *place,
-                          const diffusion_moment *moment) {
+void diffusion_cuda_rates(diffusion_work *w, void *fields, void *derivatives, const diffusion_place *place,
+                          const diffusion_step_context *context) {
   static const sim_kernel kernel = {"diffusion_rates", "rates", SIM_LIMIT_BYTES};
-  diffusion_moment m = *moment;
+  diffusion_step_context m = *context;
   diffusion_place p = *place;
-  void *derivatives = w->derivatives.data;
   const long long rows = p.n[1] * p.n[2];
-  void *arguments[] = {&fields, &derivatives, &p, &m.t, &m.h, &m.times};
-  launch(&kernel, (2 * w->fields + w->gradients.count) * number_size(w) * (double)(p.n[0] * rows),
+  void *arguments[] = {&fields, &derivatives, &p, &m.t, &m.h, &m.substeps};
+  launch(&kernel, (2 * w->fields + w->gradients.count) * diffusion_cuda_number_size(w->p) * (double)(p.n[0] * rows),
          shape_of(p.n[0], rows, 1), w->rates, arguments);
 }
 
-template <typename Real>
+template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    noise_of(Real *fields, const diffusion_place p, const diffusion_noise noise) {
+    noise_of(real *fields, const diffusion_place p, const diffusion_noise noise) {
   const long long rows = p.n[1] * p.n[2];
   const int field = blockIdx.z;
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
@@ -70,12 +68,12 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
       const long long cell[3] = {place_cell(p.kind[0], p.n[0], at), b, c};
       const double normal = noise.fields >> field & 1 ? noise_normal(noise, place_number(p, cell), field) : 0;
       fields[field * p.field + row * p.row + at] =
-          (Real)(turned != place_negated(p.kind[0], cell[0]) ? -normal : normal);
+          (real)(turned != place_negated(p.kind[0], cell[0]) ? -normal : normal);
     }
   }
 }
 
-void diffusion_cuda_noise(diffusion_work *w, int64_t step) {
+void diffusion_general_noise(diffusion_work *w, int64_t step) {
   static const sim_kernel kernel = {"diffusion_noise", "noise", SIM_LIMIT_BYTES};
   const diffusion_place *p = &w->place;
   const shape s = shape_of(p->n[0], p->n[1] * p->n[2], w->fields);
@@ -91,31 +89,24 @@ void diffusion_cuda_noise(diffusion_work *w, int64_t step) {
     noise_of<float><<<s.grid, s.block, 0, stream()>>>((float *)fields, *p, noise);
   else
     noise_of<double><<<s.grid, s.block, 0, stream()>>>((double *)fields, *p, noise);
-  sim_cuda_end(&kernel, number_size(w) * w->fields * (double)p->field);
+  sim_cuda_end(&kernel, diffusion_cuda_number_size(w->p) * w->fields * (double)p->field);
 }
 
-void diffusion_cuda_visit(diffusion_work *w, int visit) {
+void diffusion_general_visit(diffusion_work *w, int visit) {
   static const sim_kernel kernel = {"diffusion_sums", "sums", SIM_LIMIT_BYTES};
   const diffusion_spectrum *spectrum = &w->spectrum;
-  diffusion_sums s = {};
-  for (int a = 0; a < DIFFUSION_ARRAYS; a++) s.array[a] = w->array[a].data;
-  for (int t = 0; t < DIFFUSION_TABLES; t++)
-    if (w->table[t].data) s.table[t] = diffusion_cuda_table(w, t);
-  for (int i = 0; i < 3; i++) s.n[i] = spectrum->n[i], s.table_n[i] = spectrum->table[i];
-  s.field = spectrum->field;
-  s.tables = spectrum->tables;
-  s.scale = diffusion_cuda_scale(&w->grid);
+  diffusion_sums s = diffusion_cuda_sums(w);
   void *arguments[] = {&s};
   const double arrays = w->method.arrays + 2; /* about what is read and written */
-  launch(&kernel, arrays * 2 * number_size(w) * w->fields * (double)spectrum->field,
-         shape_of(spectrum->n[0], spectrum->n[1] * spectrum->n[2], w->crossed ? 1 : w->fields), w->visit[visit],
-         arguments);
+  launch(&kernel, arrays * 2 * diffusion_cuda_number_size(w->p) * w->fields * (double)spectrum->field,
+         shape_of(spectrum->n[0], spectrum->n[1] * spectrum->n[2], w->crossed ? 1 : w->fields),
+         w->own.general->visit[visit], arguments);
 }
 
 /* i k times the coefficients, along axis `along` of the place, which is periodic; 0 where k is its own mirror image. */
-template <typename Real>
+template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    derive(const complex_of<Real> *from, complex_of<Real> *to, const diffusion_place p, int along) {
+    derive(const complex_of<real> *from, complex_of<real> *to, const diffusion_place p, int along) {
   const long long n0 = p.row / 2, rows = p.n[1] * p.n[2];
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
        row += (long long)gridDim.x * blockDim.y)
@@ -123,27 +114,27 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
          k0 += (long long)gridDim.y * blockDim.x) {
       const long long n = p.n[along], entry = along == 0 ? k0 : along == 1 ? row % p.n[1] : row / p.n[1];
       const long long mode = 2 * entry == n || n == 1 ? 0 : 2 * entry > n ? entry - n : entry;
-      const Real k = (Real)(mode ? 6.283185307179586476925286766559 * (double)mode / p.size[along] : 0);
-      const complex_of<Real> a = from[row * n0 + k0];
+      const real k = (real)(mode ? 6.283185307179586476925286766559 * (double)mode / p.size[along] : 0);
+      const complex_of<real> a = from[row * n0 + k0];
       to[row * n0 + k0] = {-k * a.im, k * a.re};
     }
 }
 
-template <typename Real> static void derive_fields(diffusion_work *w) {
+template <typename real> static void derive_fields(diffusion_work *w) {
   static const sim_kernel kernel = {"diffusion_derive", "sums", SIM_LIMIT_BYTES};
   const diffusion_place *p = &w->place;
   const shape s = shape_of(p->row / 2, p->n[1] * p->n[2], 1);
   for (int g = 0; g < w->gradients.count; g++) {
     const int axis = w->gradients.of[g].axis, along = p->axis[0] == axis ? 0 : p->axis[1] == axis ? 1 : 2;
-    const Real *from = (const Real *)w->array[0].data + w->gradients.of[g].field * p->field;
-    Real *to = (Real *)w->derivatives.data + g * p->field;
+    const real *from = (const real *)w->array[0].data + w->gradients.of[g].field * p->field;
+    real *to = (real *)w->own.general->derivatives.data + g * p->field;
     sim_cuda_begin(&kernel);
-    derive<Real><<<s.grid, s.block, 0, stream()>>>((const complex_of<Real> *)from, (complex_of<Real> *)to, *p, along);
-    sim_cuda_end(&kernel, 2.0 * sizeof(Real) * (double)p->field);
+    derive<real><<<s.grid, s.block, 0, stream()>>>((const complex_of<real> *)from, (complex_of<real> *)to, *p, along);
+    sim_cuda_end(&kernel, 2.0 * sizeof(real) * (double)p->field);
   }
 }
 
-void diffusion_cuda_derive(diffusion_work *w) {
+void diffusion_general_derive(diffusion_work *w) {
   if (w->single)
     derive_fields<float>(w);
   else
@@ -153,9 +144,9 @@ void diffusion_cuda_derive(diffusion_work *w) {
 /* ---- copies ---- */
 
 /* Between fields for outputs, [z][y][x], and those that are transformed. */
-template <typename Real, bool LOADS>
+template <typename real, bool LOADS>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    move(Real *natural, Real *placed, const diffusion_place p, long long nx, long long ny, long long nz) {
+    move(real *natural, real *placed, const diffusion_place p, long long nx, long long ny, long long nz) {
   const long long step[3] = {1, p.row, p.row * p.n[1]}, rows = ny * nz;
   natural += blockIdx.z * nx * rows;
   placed += blockIdx.z * p.field;
@@ -178,40 +169,40 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     }
 }
 
-template <typename Real, bool LOADS>
+template <typename real, bool LOADS>
 static void move_fields(diffusion_work *w, void *natural, void *placed, int fields) {
   static const sim_kernel kernel = {LOADS ? "diffusion_load" : "diffusion_store", "output", SIM_LIMIT_BYTES};
   const int64_t *n = w->grid.n;
   const shape s = shape_of(n[0], n[1] * n[2], fields);
   sim_cuda_begin(&kernel);
-  move<Real, LOADS><<<s.grid, s.block, 0, stream()>>>((Real *)natural, (Real *)placed, w->place, n[0], n[1], n[2]);
-  sim_cuda_end(&kernel, 2.0 * sizeof(Real) * fields * (double)w->natural.field);
+  move<real, LOADS><<<s.grid, s.block, 0, stream()>>>((real *)natural, (real *)placed, w->place, n[0], n[1], n[2]);
+  sim_cuda_end(&kernel, 2.0 * sizeof(real) * fields * (double)w->natural.field);
 }
 
-void diffusion_cuda_load(diffusion_work *w) {
+void diffusion_general_load(diffusion_work *w) {
   if (w->single)
     move_fields<float, true>(w, w->real.data, w->array[0].data, w->fields);
   else
     move_fields<double, true>(w, w->real.data, w->array[0].data, w->fields);
 }
 
-void diffusion_cuda_store(diffusion_work *w, void *from, int first, int fields) {
-  char *to = (char *)w->real.data + (size_t)first * (size_t)w->natural.field * (size_t)number_size(w);
+void diffusion_general_store(diffusion_work *w, void *from, int first, int fields) {
+  char *to = (char *)w->real.data + (size_t)first * (size_t)w->natural.field * (size_t)diffusion_cuda_number_size(w->p);
   if (w->single)
     move_fields<float, false>(w, to, from, fields);
   else
     move_fields<double, false>(w, to, from, fields);
 }
 
-void diffusion_cuda_blank(diffusion_work *w, void *spectrum, int fields) {
-  const size_t size = (size_t)number_size(w);
+void diffusion_general_blank(diffusion_work *w, void *spectrum, int fields) {
+  const size_t size = (size_t)diffusion_cuda_number_size(w->p);
   sim_cuda_failed(cudaMemset2DAsync((char *)spectrum + size, 2 * size, 0, size, (size_t)fields, stream()),
                   "cudaMemset2DAsync", "a single cell");
 }
 
 /* ---- walls ---- */
 
-template <typename Real> __device__ static complex_of<Real> times(complex_of<Real> a, complex_of<Real> b) {
+template <typename real> __device__ static complex_of<real> times(complex_of<real> a, complex_of<real> b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
@@ -231,24 +222,24 @@ __device__ static complex_of<double> turn(long long k, long long n, double) {
 
 /* Fourier coefficients of wavenumbers k and n-k along one axis, of cells in Makhoul's order, and cosine coefficients k
  * and n-k: with w = exp(-i pi k / 2n), X_k = (w V_k + w* V_n-k) / 2 and X_n-k = i (w V_k - w* V_n-k) / 2. */
-template <typename Real, bool FORWARD>
-__device__ static void fold_pair(complex_of<Real> &a, complex_of<Real> &b, complex_of<Real> w, long long k) {
-  const complex_of<Real> other = {w.re, -w.im};
+template <typename real, bool FORWARD>
+__device__ static void fold_pair(complex_of<real> &a, complex_of<real> &b, complex_of<real> w, long long k) {
+  const complex_of<real> other = {w.re, -w.im};
   if (FORWARD) {
-    const complex_of<Real> p = times(w, a), q = times(other, b);
+    const complex_of<real> p = times(w, a), q = times(other, b);
     a = {(p.re + q.re) / 2, (p.im + q.im) / 2};
     b = {-(p.im - q.im) / 2, (p.re - q.re) / 2};
   } else {
     if (k == 0) b = {0, 0};
-    const complex_of<Real> p = {a.re + b.im, a.im - b.re}, q = {a.re - b.im, a.im + b.re};
+    const complex_of<real> p = {a.re + b.im, a.im - b.re}, q = {a.re - b.im, a.im + b.re};
     a = times(other, p);
     b = times(w, q);
   }
 }
 
 /* In place, all wavenumbers +-k of the axes with walls by one thread. */
-template <typename Real, bool FORWARD>
-static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<Real> *field, const diffusion_place p) {
+template <typename real, bool FORWARD>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real> *field, const diffusion_place p) {
   const long long n0 = p.row / 2, n1 = p.n[1], n2 = p.n[2];
   const long long half1 = p.kind[1] ? n1 / 2 + 1 : n1, half2 = p.kind[2] ? n2 / 2 + 1 : n2, rows = half1 * half2;
   field += blockIdx.z * n0 * n1 * n2;
@@ -256,25 +247,25 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<Real
        row += (long long)gridDim.x * blockDim.y) {
     const long long k1 = row % half1, k2 = row / half1;
     const long long m1 = p.kind[1] && k1 ? n1 - k1 : k1, m2 = p.kind[2] && k2 ? n2 - k2 : k2;
-    const complex_of<Real> w1 = turn(k1, n1, (Real)0), w2 = turn(k2, n2, (Real)0);
+    const complex_of<real> w1 = turn(k1, n1, (real)0), w2 = turn(k2, n2, (real)0);
     for (long long k0 = blockIdx.y * (long long)blockDim.x + threadIdx.x; k0 < n0;
          k0 += (long long)gridDim.y * blockDim.x) {
-      complex_of<Real> *at[2][2] = {{field + (k2 * n1 + k1) * n0 + k0, field + (k2 * n1 + m1) * n0 + k0},
+      complex_of<real> *at[2][2] = {{field + (k2 * n1 + k1) * n0 + k0, field + (k2 * n1 + m1) * n0 + k0},
                                     {field + (m2 * n1 + k1) * n0 + k0, field + (m2 * n1 + m1) * n0 + k0}};
-      complex_of<Real> v[2][2];
-      const complex_of<Real> w0 = turn(k0, p.n[0], (Real)0);
+      complex_of<real> v[2][2];
+      const complex_of<real> w0 = turn(k0, p.n[0], (real)0);
 #pragma unroll
       for (int c = 0; c < 2; c++)
 #pragma unroll
         for (int b = 0; b < 2; b++) {
           v[c][b] = *at[c][b];
           /* real part: of wavenumber k0; imaginary: of n0 - k0 */
-          if (!FORWARD && p.kind[0]) v[c][b] = times<Real>({w0.re, -w0.im}, {v[c][b].re, k0 ? -v[c][b].im : 0});
+          if (!FORWARD && p.kind[0]) v[c][b] = times<real>({w0.re, -w0.im}, {v[c][b].re, k0 ? -v[c][b].im : 0});
         }
       if (p.kind[1])
-        for (int c = 0; c < 2; c++) fold_pair<Real, FORWARD>(v[c][0], v[c][1], w1, k1);
+        for (int c = 0; c < 2; c++) fold_pair<real, FORWARD>(v[c][0], v[c][1], w1, k1);
       if (p.kind[2])
-        for (int b = 0; b < 2; b++) fold_pair<Real, FORWARD>(v[0][b], v[1][b], w2, k2);
+        for (int b = 0; b < 2; b++) fold_pair<real, FORWARD>(v[0][b], v[1][b], w2, k2);
 #pragma unroll
       for (int c = 1; c >= 0; c--)
 #pragma unroll
@@ -289,17 +280,17 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<Real
   }
 }
 
-template <typename Real, bool FORWARD> static void fold_fields(diffusion_work *w, void *spectrum, int fields) {
+template <typename real, bool FORWARD> static void fold_fields(diffusion_work *w, void *spectrum, int fields) {
   static const sim_kernel kernel = {"diffusion_fold", "transforms", SIM_LIMIT_BYTES};
   const diffusion_place *p = &w->place;
   const long long rows = (p->kind[1] ? p->n[1] / 2 + 1 : p->n[1]) * (p->kind[2] ? p->n[2] / 2 + 1 : p->n[2]);
   const shape s = shape_of(p->row / 2, rows, fields);
   sim_cuda_begin(&kernel);
-  fold<Real, FORWARD><<<s.grid, s.block, 0, stream()>>>((complex_of<Real> *)spectrum, *p);
-  sim_cuda_end(&kernel, 2.0 * sizeof(Real) * fields * (double)p->field);
+  fold<real, FORWARD><<<s.grid, s.block, 0, stream()>>>((complex_of<real> *)spectrum, *p);
+  sim_cuda_end(&kernel, 2.0 * sizeof(real) * fields * (double)p->field);
 }
 
-void diffusion_cuda_fold(diffusion_work *w, void *spectrum, int fields, bool forward) {
+void diffusion_general_fold(diffusion_work *w, void *spectrum, int fields, bool forward) {
   const int *kind = w->place.kind;
   if (!kind[0] && !kind[1] && !kind[2]) return;
   if (w->single && forward)
@@ -315,15 +306,15 @@ void diffusion_cuda_fold(diffusion_work *w, void *spectrum, int fields, bool for
 /* ---- lifts ---- */
 
 /* Adds low + slope * place along an axis to a field of outputs. */
-template <typename Real>
+template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    lift(Real *natural, long long nx, long long ny, long long nz, int axis, double low, double slope) {
+    lift(real *natural, long long nx, long long ny, long long nz, int axis, double low, double slope) {
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < ny * nz;
        row += (long long)gridDim.x * blockDim.y)
     for (long long x = blockIdx.y * (long long)blockDim.x + threadIdx.x; x < nx;
          x += (long long)gridDim.y * blockDim.x) {
       const long long cell = axis == 0 ? x : axis == 1 ? row % ny : row / ny;
-      natural[row * nx + x] += (Real)(low + slope * ((double)cell + 0.5));
+      natural[row * nx + x] += (real)(low + slope * ((double)cell + 0.5));
     }
 }
 
@@ -335,12 +326,13 @@ void diffusion_cuda_lift(diffusion_work *w, double sign) {
     const diffusion_lift l = w->lift[f];
     if (l.axis < 0) continue;
     const double low = sign * l.low, slope = sign * l.slope * w->grid.size[l.axis] / (double)n[l.axis];
-    void *values = (char *)w->real.data + (size_t)f * (size_t)w->natural.field * (size_t)number_size(w);
+    void *values =
+        (char *)w->real.data + (size_t)f * (size_t)w->natural.field * (size_t)diffusion_cuda_number_size(w->p);
     sim_cuda_begin(&kernel);
     if (w->single)
       lift<float><<<s.grid, s.block, 0, stream()>>>((float *)values, n[0], n[1], n[2], l.axis, low, slope);
     else
       lift<double><<<s.grid, s.block, 0, stream()>>>((double *)values, n[0], n[1], n[2], l.axis, low, slope);
-    sim_cuda_end(&kernel, 2.0 * number_size(w) * (double)w->natural.field);
+    sim_cuda_end(&kernel, 2.0 * diffusion_cuda_number_size(w->p) * (double)w->natural.field);
   }
 }

@@ -15,7 +15,7 @@
 static const double limit = 1e-3;
 
 typedef struct along {
-  diffusion_spectral *spectral; /* of lines beside each other; NULL: not looked at */
+  diffusion_spectral *spectral; /* of lines beside each other; NULL: no check */
   void *coefficients;
   int64_t count;    /* lines */
   double low, high; /* the upper third of what is kept */
@@ -24,73 +24,71 @@ typedef struct along {
 
 struct diffusion_resolution {
   const diffusion_parameters *p;
-  diffusion_grid grid;
+  grid_shape grid;
   along axis[3];
   void *lines;
   bool warned[DIFFUSION_FIELDS], begun;
 };
 
-static int64_t members_of(const diffusion_grid *grid) { return grid->apart ? grid->n[grid->apart] : 1; }
-
-int64_t diffusion_line_count(const diffusion_grid *grid, int axis) {
-  const int64_t members = members_of(grid), all = grid->n[0] * grid->n[1] * grid->n[2] / grid->n[axis] / members;
+int64_t diffusion_line_count(const grid_shape *grid, int axis) {
+  const int64_t members = grid_members(grid), all = grid->n[0] * grid->n[1] * grid->n[2] / grid->n[axis] / members;
   const int64_t many = DIFFUSION_LINE_CELLS / grid->n[axis];
   const int64_t lines = many > DIFFUSION_LINES ? many : DIFFUSION_LINES;
   const int64_t most = lines / members > 4 ? lines / members : 4; /* of each member */
   return members * (all < most ? all : most);
 }
 
-double diffusion_lines_bytes(const diffusion_grid *grid, bool single) {
+double diffusion_lines_bytes(const grid_shape *grid, bool single) {
   double most = 0;
   for (int axis = 0; axis < grid->rank; axis++)
-    if (axis == 0 || axis != grid->apart)
+    if (!grid_is_member_axis(grid, axis))
       most = fmax(most, (double)diffusion_line_count(grid, axis) * (double)grid->n[axis]);
   return most * (single ? sizeof(float) : sizeof(double));
 }
 
 /* The lines along an axis, as members beside each other. */
-static diffusion_grid lines_of(const diffusion_grid *grid, int axis) {
+static grid_shape lines_of(const grid_shape *grid, int axis) {
   const int64_t count = diffusion_line_count(grid, axis);
-  return (diffusion_grid){.rank = 2,
-                          .n = {grid->n[axis], count, 1},
-                          .size = {1, (double)count, 1},
-                          .kind = {grid->kind[axis], FFT_COSINE},
-                          .apart = 1};
+  return (grid_shape){.rank = 2,
+                      .n = {grid->n[axis], count, 1},
+                      .size = {1, (double)count, 1},
+                      .boundary = {grid->boundary[axis], GRID_NO_FLUX},
+                      .member_axis = 1};
 }
 
-static double coefficient_bytes(const diffusion_grid *lines, bool single) {
+static double coefficient_bytes(const grid_shape *lines, bool single) {
   return diffusion_field_numbers(lines, single) * (single ? sizeof(float) : sizeof(double));
 }
 
 double diffusion_resolution_bytes(const diffusion_parameters *p) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const bool single = diffusion_single(p);
   if (diffusion_fluctuates(p)) return 0;
   double bytes = diffusion_lines_bytes(&grid, single);
   for (int axis = 0; axis < grid.rank; axis++) {
-    const diffusion_grid lines = lines_of(&grid, axis);
-    if (axis == 0 || axis != grid.apart)
+    const grid_shape lines = lines_of(&grid, axis);
+    if (!grid_is_member_axis(&grid, axis))
       bytes += coefficient_bytes(&lines, single) + diffusion_spectral_bytes(&lines, 1, 0, single, 1);
   }
   return bytes;
 }
 
-static void *take(double bytes) { return aligned_alloc(64, ((size_t)bytes + 64) / 64 * 64); }
+static void *allocate(double bytes) { return aligned_alloc(64, ((size_t)bytes + 64) / 64 * 64); }
 
 static sim_status open_axis(diffusion_resolution *r, int axis, bool single, sim_isa isa) {
   along *a = &r->axis[axis];
-  const bool periodic = r->grid.kind[axis] == FFT_PERIODIC;
+  const bool periodic = r->grid.boundary[axis] == GRID_PERIODIC;
   const int64_t n = r->grid.n[axis];
   const double fraction = diffusion_dealias(&r->p->integrate);
-  int64_t high = periodic ? n / 2 : r->grid.kind[axis] == FFT_SINE ? n : n - 1;
+  int64_t high = periodic ? n / 2 : r->grid.boundary[axis] == GRID_FIXED ? n : n - 1;
   while (high > 0 && !diffusion_mode_kept(high, n, periodic, fraction)) high--;
   if (high < 3) return SIM_OK; /* no third of it */
-  const diffusion_grid lines = lines_of(&r->grid, axis);
+  const grid_shape lines = lines_of(&r->grid, axis);
   SIM_TRY(diffusion_spectral_create(&lines, 1, &(diffusion_gradients){0}, single, isa, 1, &a->spectral));
   a->count = lines.n[1];
   a->high = (double)high;
   a->low = 2 * (double)high / 3;
-  a->coefficients = take(coefficient_bytes(&lines, single));
+  a->coefficients = allocate(coefficient_bytes(&lines, single));
   return a->coefficients ? SIM_OK : sim_no_memory("the spectrum of a field");
 }
 
@@ -101,10 +99,10 @@ sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa is
   if (!r) return sim_no_memory("the spectrum of a field");
   r->p = p;
   r->grid = diffusion_grid_of(p);
-  r->lines = take(diffusion_lines_bytes(&r->grid, diffusion_single(p)));
+  r->lines = allocate(diffusion_lines_bytes(&r->grid, diffusion_single(p)));
   sim_status status = r->lines ? SIM_OK : sim_no_memory("the spectrum of a field");
   for (int axis = 0; status == SIM_OK && axis < r->grid.rank; axis++)
-    if (axis == 0 || axis != r->grid.apart) status = open_axis(r, axis, diffusion_single(p), isa);
+    if (!grid_is_member_axis(&r->grid, axis)) status = open_axis(r, axis, diffusion_single(p), isa);
   if (status != SIM_OK) diffusion_resolution_destroy(out);
   return status;
 }
@@ -151,12 +149,12 @@ static double share_of(diffusion_resolution *r, int field, int axis, int64_t *wo
   const along *a = &r->axis[axis];
   const bool single = diffusion_single(r->p);
   const double rounding = single ? 0x1p-19 : 0x1p-48; /* of a transform, beside the root mean square */
-  const int64_t members = members_of(&r->grid), each = a->count / members;
+  const int64_t members = grid_members(&r->grid), each = a->count / members;
   const diffusion_stage forward = {1, 0, 1, {{1, 1, {{1 / (double)r->grid.n[axis], -1, 0}}}}};
   const diffusion_arrays arrays = {.array = {{a->coefficients, a->coefficients}}};
   double share = 0, (*sums)[2] = calloc((size_t)members, sizeof *sums);
   diffusion_stage stage = forward;
-  if (r->grid.kind[axis] == FFT_PERIODIC) stage.set[0].term[0].coefficient /= 2; /* as diffusion_scale */
+  if (r->grid.boundary[axis] == GRID_PERIODIC) stage.set[0].term[0].coefficient /= 2; /* as diffusion_scale */
   *worst = 0;
   for (int64_t m = 0; sums && m < members; m++) sum_lines(r, field, axis, m * each, (m + 1) * each, sums[m]);
   diffusion_planes_load(a->spectral, (const void *const[]){r->lines}, (void *const[]){a->coefficients});
@@ -177,18 +175,18 @@ static double share_of(diffusion_resolution *r, int field, int axis, int64_t *wo
 
 static void warn(diffusion_resolution *r, int field, int axis, int64_t member, double share, double t) {
   char whose[64] = "";
-  if (r->grid.apart) snprintf(whose, sizeof whose, " of member %lld", (long long)member + 1);
+  if (r->grid.member_axis) snprintf(whose, sizeof whose, " of member %lld", (long long)member + 1);
   r->warned[field] = true;
   sim_log(
       SIM_LOG_WARN,
       "the grid does not resolve %s%s: at t = %.9g the upper third of its wavenumbers along %c holds %.3g %% of the "
       "power of its fluctuations, above %g %%: take more cells than %lld along %c",
-      diffusion_species_of(r->p, field)->name, whose, t, "xyz"[axis], 100 * share, 100 * limit,
+      diffusion_field_of(r->p, field)->name, whose, t, "xyz"[axis], 100 * share, 100 * limit,
       (long long)r -> grid.n[axis], "xyz"[axis]);
 }
 
-sim_status diffusion_resolution_look(diffusion_resolution *r, double t, bool end, diffusion_take_lines *take_lines,
-                                     void *context) {
+sim_status diffusion_resolution_check(diffusion_resolution *r, double t, bool end, diffusion_take_lines *take_lines,
+                                      void *context) {
   if (!r) return SIM_OK;
   for (int f = 0; f < (int)r->p->fields.count; f++)
     for (int axis = 0; axis < r->grid.rank && !r->warned[f]; axis++) {

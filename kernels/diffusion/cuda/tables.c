@@ -13,7 +13,7 @@ _Static_assert(HAS(field, DIFFUSION_FIELDS) && HAS(table, DIFFUSION_TABLES) && H
                "factors.cuh has as many fields and tables");
 
 static void own_of(const diffusion_parameters *p, int field, diffusion_own *out) {
-  const diffusion_species *s = diffusion_species_of(p, field);
+  const diffusion_field *s = diffusion_field_of(p, field);
   for (int a = 0; a < 3; a++) {
     out->D[a] = s->D * s->axes[a];
     out->tensor[a] = s->tensor[a];
@@ -27,20 +27,21 @@ static void own_of(const diffusion_parameters *p, int field, diffusion_own *out)
   out->noise = diffusion_noise_of(p, field);
 }
 
-diffusion_making diffusion_cuda_making(const diffusion_parameters *p, double scale) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+/* Of steps of dt, but for the tables. */
+static diffusion_making making_of(const diffusion_parameters *p, double scale, double dt) {
+  const grid_shape grid = diffusion_grid_of(p);
   diffusion_making m = {.scale = scale,
+                        .dt = dt,
                         .rank = grid.rank,
-                        .apart = grid.apart,
+                        .apart = grid.member_axis,
                         .scheme = p->integrate.scheme,
                         .dealias = diffusion_dealias(&p->integrate),
-                        .weights = diffusion_fluctuates(p) ? diffusion_table_count(p) - 1 : -1,
-                        .tables = diffusion_table_count(p)};
+                        .weights = diffusion_fluctuates(p) ? diffusion_table_count(p) - 1 : -1};
   for (int f = 0; f < (int)p->fields.count; f++) own_of(p, f, &m.field[f]);
   for (int a = 0; a < 3; a++) {
     m.n[a] = grid.n[a];
     m.size[a] = grid.size[a];
-    m.kind[a] = (int)grid.kind[a];
+    m.kind[a] = (int)grid.boundary[a];
   }
   return m;
 }
@@ -48,7 +49,7 @@ diffusion_making diffusion_cuda_making(const diffusion_parameters *p, double sca
 /* The fields' functions of the wavenumber, as `scenario_linear`. */
 static sim_status add_linear(const diffusion_parameters *p, sim_bytes *text) {
   for (int f = 0; f < (int)p->fields.count; f++) {
-    const sim_expr *linear = diffusion_species_of(p, f)->linear;
+    const sim_expr *linear = diffusion_field_of(p, f)->linear;
     char name[32];
     snprintf(name, sizeof name, "linear_%d", f);
     if (linear)
@@ -62,7 +63,7 @@ static sim_status add_linear(const diffusion_parameters *p, sim_bytes *text) {
                        "double member, double *out) {\n");
   for (int f = 0; f < (int)p->fields.count; f++) {
     static const char *const inputs[] = {"k2", "kx", "ky", "kz", "member"};
-    const sim_expr *linear = diffusion_species_of(p, f)->linear;
+    const sim_expr *linear = diffusion_field_of(p, f)->linear;
     if (!linear) continue;
     sim_bytes_format(text, "    if (field == %d) linear_%d(", f, f);
     for (int i = 0; i < sim_expr_input_count(linear); i++) sim_bytes_format(text, "%s, ", inputs[i]);
@@ -82,14 +83,23 @@ sim_status diffusion_cuda_write_fill(const diffusion_work *w, diffusion_programs
   if (w->crossed)
     sim_bytes_format(text, "  fill_matrices<scenario_linear, %d>(m);\n}\n", w->fields);
   else
-    sim_bytes_format(text, "  fill_%s<scenario_linear>(m);\n}\n", w->flat ? "flat" : "entries");
+    sim_bytes_format(text, "  %s<scenario_linear>(m);\n}\n", w->way->fill);
   return SIM_OK;
 }
 
-void diffusion_cuda_fill(const diffusion_work *w, const diffusion_making *making) {
+void diffusion_cuda_make_tables(diffusion_work *w, double dt) {
   static const sim_kernel kernel = {"diffusion_fill", "tables", SIM_LIMIT_BYTES};
-  diffusion_making m = *making;
-  const long long entries = m.factor == DIFFUSION_ALIKE ? m.numbers : m.numbers / 2;
+  const diffusion_spectrum *spectrum = &w->spectrum;
+  diffusion_making m = making_of(w->p, w->scale, dt);
+  m.factor = (int)spectrum->factor;
+  m.numbers = spectrum->tables;
+  m.tables = w->method.tables;
+  for (int i = 0; i < 3; i++) {
+    m.entries[i] = spectrum->table[i];
+    m.axis[i] = w->place.axis[i];
+  }
+  for (int t = 0; t < m.tables; t++) m.table[t] = diffusion_cuda_table(w, t);
+  const long long entries = spectrum->factor == DIFFUSION_ALIKE ? m.numbers : m.numbers / 2;
   void *arguments[] = {&m};
   sim_cuda_begin(&kernel);
   sim_cuda_failed(
@@ -97,6 +107,6 @@ void diffusion_cuda_fill(const diffusion_work *w, const diffusion_making *making
                        (dim3){(unsigned)((entries + THREADS - 1) / THREADS), w->crossed ? 1 : (unsigned)w->fields, 1},
                        (dim3){THREADS, 1, 1}, arguments, 0, sim_cuda_stream()),
       "cudaLaunchKernel", kernel.name);
-  sim_cuda_end(&kernel, (double)m.tables * (double)m.numbers * diffusion_cuda_table_parts(w) *
-                            (w->single ? sizeof(float) : sizeof(double)));
+  sim_cuda_end(&kernel,
+               (double)m.tables * (double)m.numbers * diffusion_cuda_table_parts(w) * diffusion_cuda_number_size(w->p));
 }

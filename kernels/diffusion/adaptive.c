@@ -49,7 +49,7 @@ static sim_status ratio_of(const diffusion_parameters *p, const diffusion_ops *o
 
 static sim_status too_short(const diffusion_parameters *p, double t, int worst) {
   const diffusion_integrate *i = &p->integrate;
-  const char *name = diffusion_species_of(p, worst)->name;
+  const char *name = diffusion_field_of(p, worst)->name;
   if (i->dt_min > 0)
     return sim_fail(
         SIM_ERR_DIVERGED,
@@ -75,7 +75,7 @@ sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusio
     if (after == clock->t) return too_short(p, clock->t, worst);
     SIM_TRY(ops->use(work, h, last ? DIFFUSION_SLOTS - 1 : slot_of(c->level)));
     for (int s = c->known ? 1 : 0; s < e->method.stages; s++)
-      SIM_TRY(ops->stage(work, s, &(diffusion_moment){clock->t + e->method.at[s] * h, h, 1, clock->step}));
+      SIM_TRY(ops->stage(work, s, &(diffusion_step_context){clock->t + e->method.at[s] * h, h, 1, clock->step}));
     SIM_TRY(ratio_of(p, ops, work, &ratio, &worst));
     if (ratio <= 1) {
       ops->accept(work);

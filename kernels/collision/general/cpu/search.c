@@ -1,4 +1,4 @@
-#include "kernels/collision/general/search.h"
+#include "kernels/collision/general/cpu/search.h"
 
 #include <stdlib.h>
 #include <string.h>

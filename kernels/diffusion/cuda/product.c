@@ -1,4 +1,6 @@
-#include "kernels/diffusion/cuda/axes/product.h"
+#include "kernels/diffusion/cuda/product.h"
+
+#include "engine/device/cuda.h"
 
 #include <math.h>
 
@@ -7,7 +9,7 @@ static const double pi = 3.14159265358979323846;
 static double multiplier(const diffusion_filling *filling, const int64_t mode[3]) {
   double k[3], values[DIFFUSION_TABLES][2] = {{0}};
   for (int a = 0; a < 3; a++)
-    k[a] = (filling->grid.kind[a] == FFT_PERIODIC ? 2 * pi : pi) * (double)mode[a] / filling->grid.size[a];
+    k[a] = (filling->grid.boundary[a] == GRID_PERIODIC ? 2 * pi : pi) * (double)mode[a] / filling->grid.size[a];
   diffusion_method_fill((void *)(uintptr_t)filling, k, mode, values);
   return values[0][0];
 }
@@ -21,13 +23,13 @@ double diffusion_product_factor(const diffusion_filling *filling, int axis, int6
 }
 
 sim_status diffusion_product_begin(const diffusion_parameters *p, int field, double dt, diffusion_filling *out) {
-  const diffusion_grid grid = diffusion_grid_of(p);
-  return diffusion_filling_begin(p, field, dt, 1 / ((double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2]), out);
+  const grid_shape grid = diffusion_grid_of(p);
+  return diffusion_filling_begin(p, field, dt, 1 / grid_cells_wanted(&grid), out);
 }
 
 /* Tried at wavenumbers of all sizes: what is no product fails at most of them. */
 static bool is_product(const diffusion_filling *filling) {
-  const diffusion_grid *grid = &filling->grid;
+  const grid_shape *grid = &filling->grid;
   const double whole = diffusion_product_whole(filling);
   uint64_t word = 1;
   if (!(fabs(whole) > 0)) return false;
@@ -35,7 +37,7 @@ static bool is_product(const diffusion_filling *filling) {
     int64_t mode[3];
     double product = whole;
     for (int a = 0; a < 3; a++) {
-      const int64_t modes = grid->kind[a] == FFT_PERIODIC ? grid->n[a] / 2 + 1 : grid->n[a] + 1;
+      const int64_t modes = grid->boundary[a] == GRID_PERIODIC ? grid->n[a] / 2 + 1 : grid->n[a] + 1;
       const int64_t some = modes >> (i / 3 + a + i) % 8;
       word = word * 6364136223846793005u + 1442695040888963407u;
       mode[a] = some > 0 ? (int64_t)(word >> 33) % some : 0;
@@ -46,7 +48,7 @@ static bool is_product(const diffusion_filling *filling) {
   return true;
 }
 
-bool diffusion_is_product(const diffusion_parameters *p) {
+static bool are_products(const diffusion_parameters *p) {
   bool product = true;
   for (int f = 0; product && f < (int)p->fields.count; f++) {
     diffusion_filling filling;
@@ -55,6 +57,27 @@ bool diffusion_is_product(const diffusion_parameters *p) {
     diffusion_filling_end(&filling);
   }
   return product;
+}
+
+bool diffusion_product_supports(const diffusion_parameters *p) {
+  enum { MOST_FIELDS = 2 };
+  const bool split = p->integrate.scheme == DIFFUSION_LIE || p->integrate.scheme == DIFFUSION_STRANG;
+  return split && diffusion_cuda_in_registers(p, MOST_FIELDS) && are_products(p);
+}
+
+void diffusion_product_plan(const diffusion_parameters *p, double tables, sim_plan *out) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const double field = (double)p->fields.count * grid_cells_wanted(&grid) * sizeof(float);
+  sim_plan_add(out, "transformed fields", field);
+  sim_plan_add(out, "tables of the scheme", tables);
+  out->checkpoint_bytes = field;
+  out->work_rate_guess = 1.4e11;
+}
+
+sim_status diffusion_product_create(diffusion_work *w) {
+  const int64_t *n = w->grid.n;
+  w->method = *diffusion_method_of(w->p);
+  return sim_buffer_create(&sim_backend_cuda, SIM_F32, 4, (int64_t[]){w->fields, n[2], n[1], n[0]}, &w->array[0]);
 }
 
 void diffusion_turn(float *at, int64_t index, int64_t n) {

@@ -2,7 +2,7 @@
 #ifndef DIFFUSION_CUDA_PRODUCT_H
 #define DIFFUSION_CUDA_PRODUCT_H
 
-#include "kernels/diffusion/diffusion.h"
+#include "kernels/diffusion/cuda/work.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,8 +11,11 @@ extern "C" {
 /* Of a step of dt. */
 sim_status diffusion_product_begin(const diffusion_parameters *p, int field, double dt,
                                    diffusion_filling *out) SIM_MUST_CHECK;
-/* Whether those of all fields are such products. */
-bool diffusion_is_product(const diffusion_parameters *p);
+/* Whether one pass over memory an axis, or two, may serve: a split scheme, and such products for all fields. */
+bool diffusion_product_supports(const diffusion_parameters *p);
+/* sim_model.plan of a way that keeps the fields alone, with so many bytes of tables. */
+void diffusion_product_plan(const diffusion_parameters *p, double tables, sim_plan *out);
+sim_status diffusion_product_create(diffusion_work *work) SIM_MUST_CHECK; /* the method, and array [0] for the fields */
 /* That of mode 0, with the transforms' scale, and what others along one axis are to it. */
 double diffusion_product_whole(const diffusion_filling *filling);
 double diffusion_product_factor(const diffusion_filling *filling, int axis, int64_t mode);

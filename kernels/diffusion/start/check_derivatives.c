@@ -21,7 +21,7 @@ static sim_status rate_of(const sim_expr *rates, int field, sim_expr **out) {
   return status;
 }
 
-static sim_status look(const diffusion_parameters *p, sim_isa isa, int threads, const void *const *real_fields) {
+static sim_status check(const diffusion_parameters *p, sim_isa isa, int threads, const void *const *real_fields) {
   diffusion_observer *observer;
   double sums[DIFFUSION_FIELDS];
   sim_status status = diffusion_observer_create(p, isa, threads, &observer);
@@ -29,7 +29,7 @@ static sim_status look(const diffusion_parameters *p, sim_isa isa, int threads, 
   for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++)
     if (!isfinite(sums[f]))
       status = sim_fail(SIM_ERR_SCENARIO, "rates: the rate of %s is %g somewhere at the start",
-                        diffusion_species_of(p, f)->name, sums[f]);
+                        diffusion_field_of(p, f)->name, sums[f]);
   diffusion_observer_destroy(&observer);
   return status;
 }
@@ -37,18 +37,16 @@ static sim_status look(const diffusion_parameters *p, sim_isa isa, int threads, 
 sim_status diffusion_check_derived(const diffusion_parameters *p, sim_isa isa, int threads,
                                    const void *const *real_fields) {
   const double most = 1 << 22; /* cells: beyond, it would take memory that a run does not */
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   sim_named_function items[DIFFUSION_FIELDS] = {{0}};
   diffusion_parameters rates = *p;
   sim_status status = SIM_OK;
-  if (diffusion_gradients_of(p).count == 0 || p->members > 1 ||
-      (double)grid.n[0] * (double)grid.n[1] * (double)grid.n[2] > most)
-    return SIM_OK;
+  if (diffusion_gradients_of(p).count == 0 || p->members > 1 || grid_cells_wanted(&grid) > most) return SIM_OK;
   rates.observe = (sim_function_map){items, p->fields.count};
   rates.spectrum = 0;
   rates.probes.rows = 0;
   for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) status = rate_of(p->rates, f, &items[f].expr);
-  if (status == SIM_OK) status = look(&rates, isa, threads, real_fields);
+  if (status == SIM_OK) status = check(&rates, isa, threads, real_fields);
   for (int f = 0; f < (int)p->fields.count; f++) sim_expr_free(&items[f].expr);
   return status;
 }

@@ -14,7 +14,7 @@ static size_t bytes_of(const diffusion_parameters *p, double numbers) {
 }
 
 double diffusion_cut_bytes(const diffusion_parameters *p, int threads) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const bool single = diffusion_single(p);
   if (!(diffusion_dealias(&p->integrate) > 0)) return 0;
   return (single ? sizeof(float) : sizeof(double)) *
@@ -30,7 +30,7 @@ static void fill(void *context, const double k[3], const int64_t mode[3], double
 }
 
 static sim_status begin(const diffusion_parameters *p, sim_isa isa, int threads, cutter *c) {
-  const diffusion_grid grid = diffusion_grid_of(p);
+  const grid_shape grid = diffusion_grid_of(p);
   const diffusion_gradients none = {0};
   const bool single = diffusion_single(p);
   diffusion_filling filling = {

@@ -1,0 +1,43 @@
+/* Neighbour search on the CPU: cells by counting sort, one grid for each class of radii, and neighbour lists. The
+ * functions that depend on the precision are in search.inc; cuda/search.cuh is their twin. */
+#ifndef COLLISION_SEARCH_H
+#define COLLISION_SEARCH_H
+
+#include "kernels/collision/collision.h"
+
+/* Lists begin with room for 12 neighbours a grain, more than equal spheres at rest need. Where grains crowd (fast ones
+ * need a wide skin, small ones gather about large ones), lists grow when they are built: the only memory that a run
+ * allocates after its start. */
+enum { COLLISION_LEVELS = 6 };
+
+/* A grid of cells for grains whose radii differ by less than a factor of two. */
+typedef struct collision_level {
+  double low[3], width[3];
+  int64_t cells[3], first_cell;
+  double radius; /* largest of its grains */
+} collision_level;
+
+typedef struct collision_search {
+  int64_t n;
+  int threads, levels;
+  collision_level level[COLLISION_LEVELS];
+  int64_t *cell_first; /* [cells + 1] */
+  int64_t cells, cells_room;
+  uint32_t *cell_of, *order; /* [n]: cell of each grain; old index of each grain in the new order */
+  int64_t *first;            /* [n + 1] */
+  uint32_t *neighbour;
+  int64_t room; /* of neighbour */
+  double low[3], size[3], smallest, largest;
+  bool periodic[3], sheared;
+  double offset; /* of the image above in y of a sheared box, along x, at present */
+  double cutoff; /* gap up to which two grains are neighbours */
+} collision_search;
+
+/* Allocates a search over o->n grains with radii from smallest to largest; collision_search_destroy frees it.
+ * SIM_ERR_NO_MEMORY. */
+sim_status collision_search_create(const collision_options *o, double smallest, double largest,
+                                   collision_search *out) SIM_MUST_CHECK;
+void collision_search_destroy(collision_search *search);
+double collision_search_bytes(int64_t n);
+
+#endif

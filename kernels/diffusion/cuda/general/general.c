@@ -1,0 +1,206 @@
+/* The general way. Between two stages array [0] of every field holds coefficients of all axes, and so does array [1] of
+ * schemes that keep it. */
+#include "kernels/diffusion/cuda/general/passes.h"
+
+#include "engine/device/cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool supports(const diffusion_parameters *p) {
+  (void)p;
+  return true;
+}
+
+/* ---- memory ---- */
+
+/* Fields that are transformed at once, where they are small: derivatives are too. */
+static int together(const diffusion_parameters *p) {
+  const int fields = (int)p->fields.count;
+  return diffusion_gradients_of(p).count % fields == 0 ? fields : 1;
+}
+
+static void plan(const diffusion_parameters *p, sim_plan *out) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const diffusion_place place = diffusion_cuda_place(&grid);
+  const diffusion_spectrum spectrum = diffusion_cuda_spectrum(&place, diffusion_unfolded(p));
+  const diffusion_method *method = diffusion_method_of(p);
+  const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
+  const double fields = (double)p->fields.count, number = diffusion_cuda_number_size(p);
+  const double parts = diffusion_crossed(p) ? fields * fields : fields;
+  const double field = number * (double)place.field, table = number * (double)spectrum.tables;
+  const int slopes = diffusion_gradients_of(p).count;
+  const double batch = place.field < 1 << 22 ? together(p) : 1;
+  sim_plan_add(out, "transformed fields", fields * field);
+  sim_plan_add(out, "arrays of the scheme", fields * field * (method->arrays + diffusion_fluctuates(p)));
+  if (slopes > 0) sim_plan_add(out, "derivatives of fields", slopes * field);
+  sim_plan_add(out, "tables of the scheme", parts * table * diffusion_table_count(p) * slots);
+  if (slots > 1) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)spectrum.field));
+  sim_plan_add(out, "transforms (about)", batch * field);
+  if (method->arrays == 0) sim_plan_add(out, "fields for outputs, transformed", batch * field);
+  out->checkpoint_bytes = fields * field;
+  out->work_rate_guess = p->rates ? 4e10 / (method->stages > 0 ? method->stages : 1) : 1e13;
+}
+
+static sim_status create_array(const diffusion_work *w, int64_t fields, sim_buffer *out) {
+  return sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 3,
+                           (int64_t[]){fields, w->place.field / 2, 2}, out);
+}
+
+/* Fields that are shown at once. */
+static int shown_together(const diffusion_work *w) {
+  const int batch = diffusion_fourier_batch(w->own.general->fourier) / w->members;
+  return batch > 1 ? batch : 1;
+}
+
+static sim_status create(diffusion_work *w) {
+  diffusion_general *g = w->own.general = calloc(1, sizeof *g);
+  long long n[3];
+  int rank = 0;
+  if (!g) return sim_no_memory("the model");
+  w->method = diffusion_method_with(w->p, 0);
+  w->spectrum = diffusion_cuda_spectrum(&w->place, diffusion_unfolded(w->p));
+  w->scale = diffusion_cuda_scale(&w->grid);
+  for (int i = 2; i >= 0; i--)
+    if (w->place.n[i] > 1 && (i == 0 || i != w->place.apart)) n[rank++] = w->place.n[i];
+  SIM_TRY(diffusion_fourier_create(rank, n, together(w->p) * w->members, w->single, &g->fourier));
+  for (int a = 0; a <= w->method.arrays; a++) SIM_TRY(create_array(w, w->fields, &w->array[a]));
+  if (diffusion_fluctuates(w->p)) SIM_TRY(create_array(w, w->fields, &w->array[DIFFUSION_NOISE]));
+  if (w->gradients.count > 0) SIM_TRY(create_array(w, w->gradients.count, &g->derivatives));
+  if (w->method.arrays == 0) SIM_TRY(create_array(w, shown_together(w), &g->scratch));
+  return diffusion_cuda_take_tables(w);
+}
+
+static void destroy(diffusion_work *w) {
+  diffusion_general *g = w->own.general;
+  if (!g) return;
+  diffusion_fourier_destroy(&g->fourier);
+  sim_buffer_destroy(&g->scratch);
+  sim_buffer_destroy(&g->derivatives);
+  free(g);
+}
+
+/* ---- kernels ---- */
+
+static void add_visit(const diffusion_work *w, const diffusion_stage *stage, int number, sim_bytes *text) {
+  sim_bytes_format(text,
+                   "struct visit_%d {\n"
+                   "  __device__ static __forceinline__ void at(const diffusion_sums &s, long long i, long long k) {\n",
+                   number);
+  if (w->crossed)
+    diffusion_cuda_write_crossed_sums(stage, w->spectrum.factor, w->fields, text);
+  else
+    diffusion_cuda_write_sums(stage, w->spectrum.factor, 0, 0, text);
+  sim_bytes_format(text,
+                   "  }\n};\n"
+                   "extern \"C\" __global__ void __launch_bounds__(DIFFUSION_THREADS)\n"
+                   "    diffusion_visit_%d(diffusion_sums s) {\n"
+                   "  visit<visit_%d>(s);\n"
+                   "}\n",
+                   number, number);
+}
+
+static void write(const diffusion_work *w, diffusion_programs *programs) {
+  sim_bytes *text = diffusion_programs_add(programs, false);
+  const int state = w->method.arrays > 0 ? 1 : 0;
+  const diffusion_stage load = diffusion_cuda_load_stage(state), resume = diffusion_cuda_resume_stage(state);
+  const diffusion_stage jump = {0, 1, 1, {{0, 1, {{1, 0, state}}}}};
+  for (int s = 0; s < w->method.stages; s++) add_visit(w, &w->method.stage[s], s, text);
+  add_visit(w, &load, DIFFUSION_VISIT_LOAD, text);
+  if (state) add_visit(w, &resume, DIFFUSION_VISIT_RESUME, text);
+  if (w->method.stages == 0) add_visit(w, &jump, DIFFUSION_VISIT_JUMP, text);
+}
+
+static sim_status find_visit(diffusion_work *w, int visit) {
+  char name[32];
+  snprintf(name, sizeof name, "diffusion_visit_%d", visit);
+  return sim_module_kernel(w->module, name, &w->own.general->visit[visit]);
+}
+
+static sim_status find(diffusion_work *w) {
+  for (int s = 0; s < w->method.stages; s++) SIM_TRY(find_visit(w, s));
+  SIM_TRY(find_visit(w, DIFFUSION_VISIT_LOAD));
+  if (w->method.arrays > 0) SIM_TRY(find_visit(w, DIFFUSION_VISIT_RESUME));
+  return w->method.stages == 0 ? find_visit(w, DIFFUSION_VISIT_JUMP) : SIM_OK;
+}
+
+/* ---- passes ---- */
+
+static sim_status forward(diffusion_work *w, void *fields, int count) {
+  SIM_TRY(diffusion_fourier_forward(w->own.general->fourier, fields, count * w->members));
+  if (w->natural.field == w->members) diffusion_general_blank(w, fields, count * w->members);
+  diffusion_general_fold(w, fields, count, true);
+  return SIM_OK;
+}
+
+static sim_status inverse(diffusion_work *w, void *fields, int count) {
+  diffusion_general_fold(w, fields, count, false);
+  return diffusion_fourier_inverse(w->own.general->fourier, fields, count * w->members);
+}
+
+static sim_status visit(diffusion_work *w, int visit) {
+  diffusion_general_visit(w, visit);
+  return sim_queue_cuda.status();
+}
+
+static sim_status load(diffusion_work *w) {
+  diffusion_general_load(w);
+  SIM_TRY(forward(w, w->array[0].data, w->fields));
+  return visit(w, DIFFUSION_VISIT_LOAD);
+}
+
+static sim_status resume(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_RESUME); }
+
+static sim_status jump(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_JUMP); }
+
+/* Array [0]: from coefficients of the fields to those of their rates. */
+static sim_status make_rates(diffusion_work *w, const diffusion_step_context *context) {
+  void *derivatives = w->own.general->derivatives.data;
+  if (derivatives) {
+    diffusion_general_derive(w);
+    SIM_TRY(inverse(w, derivatives, w->gradients.count));
+  }
+  SIM_TRY(inverse(w, w->array[0].data, w->fields));
+  diffusion_cuda_rates(w, w->array[0].data, derivatives, &w->place, context);
+  return forward(w, w->array[0].data, w->fields);
+}
+
+static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
+  if (w->method.stage[index].forward) SIM_TRY(make_rates(w, context));
+  if (index == w->method.stages - 1 && w->fluctuating) {
+    diffusion_general_noise(w, context->step);
+    SIM_TRY(forward(w, w->array[DIFFUSION_NOISE].data, w->fields));
+  }
+  return visit(w, index);
+}
+
+/* Array [0] is used up where the state is another one, from which it is made again. */
+static sim_status store(diffusion_work *w) {
+  const int batch = shown_together(w);
+  const size_t bytes = (size_t)w->place.field * (w->single ? sizeof(float) : sizeof(double));
+  for (int f = 0; f < w->fields; f += batch) {
+    char *fields = (char *)w->array[0].data + (size_t)f * bytes;
+    if (w->method.arrays == 0) {
+      void *scratch = w->own.general->scratch.data;
+      SIM_TRY(sim_queue_cuda.stage(scratch, fields, (size_t)batch * bytes));
+      fields = scratch;
+    }
+    SIM_TRY(inverse(w, fields, batch));
+    diffusion_general_store(w, fields, f, batch);
+  }
+  return w->method.arrays > 0 ? resume(w) : SIM_OK;
+}
+
+const diffusion_way diffusion_way_general = {.name = "cuFFT",
+                                             .fill = "fill_entries",
+                                             .supports = supports,
+                                             .plan = plan,
+                                             .create = create,
+                                             .destroy = destroy,
+                                             .write = write,
+                                             .find = find,
+                                             .load = load,
+                                             .resume = resume,
+                                             .stage = stage,
+                                             .jump = jump,
+                                             .store = store};

@@ -1,0 +1,35 @@
+/* The general way: transforms in place by cuFFT, and kernels for what stands between them. Serves every run. */
+#ifndef DIFFUSION_CUDA_PASSES_H
+#define DIFFUSION_CUDA_PASSES_H
+
+#include "kernels/diffusion/cuda/general/fourier.h"
+#include "kernels/diffusion/cuda/work.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Visits to the coefficients beside the method's stages. */
+enum { DIFFUSION_VISIT_LOAD = DIFFUSION_STAGES, DIFFUSION_VISIT_RESUME, DIFFUSION_VISIT_JUMP, DIFFUSION_VISITS };
+
+typedef struct diffusion_general {
+  diffusion_fourier *fourier;
+  void *visit[DIFFUSION_VISITS];   /* cudaKernel_t */
+  sim_buffer scratch, derivatives; /* of fields that are shown; [gradients] */
+} diffusion_general;
+
+/* ---- passes.cu; `fields` of [fields] numbers or coefficients are in array [0], unless they are given ---- */
+void diffusion_general_fold(diffusion_work *work, void *spectrum, int fields, bool forward); /* at walls */
+void diffusion_general_load(diffusion_work *work);                                     /* real fields to array [0] */
+void diffusion_general_store(diffusion_work *work, void *from, int first, int fields); /* to real fields */
+/* Array [DIFFUSION_NOISE]: the normal numbers of a step's cells, as diffusion_white_noise has them. */
+void diffusion_general_noise(diffusion_work *work, int64_t step);
+void diffusion_general_visit(diffusion_work *work, int visit);
+void diffusion_general_derive(diffusion_work *work); /* coefficients of the derivatives, from those in array [0] */
+void diffusion_general_blank(diffusion_work *work, void *spectrum, int fields); /* imaginary parts of a single cell */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

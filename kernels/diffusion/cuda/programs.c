@@ -1,0 +1,31 @@
+#include "kernels/diffusion/cuda/programs.h"
+
+#include <cuda_runtime_api.h>
+
+sim_bytes *diffusion_programs_add(diffusion_programs *programs, bool rates) {
+  const sim_bytes *begin = rates ? &programs->rates : &programs->plain;
+  sim_bytes *text = &programs->text[programs->count++];
+  if (begin->data) sim_bytes_add(text, begin->data, begin->size);
+  return text;
+}
+
+void diffusion_programs_free(diffusion_programs *programs) {
+  sim_bytes_free(&programs->plain);
+  sim_bytes_free(&programs->rates);
+  for (int i = 0; i < programs->count; i++) sim_bytes_free(&programs->text[i]);
+  programs->count = 0;
+}
+
+sim_source diffusion_programs_source(const diffusion_programs *programs, int index) {
+  return (sim_source){
+      .name = "diffusion", .text = programs->text[index].data, .files = diffusion_cuda_files, .contract = true};
+}
+
+sim_status diffusion_programs_find(const sim_module *module, const char *name, size_t shared, int cluster, void **out) {
+  SIM_TRY(sim_module_kernel(module, name, out));
+  cudaError_t error = cudaFuncSetAttribute(*out, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+  if (!error && cluster > 8) error = cudaFuncSetAttribute(*out, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  if (error == cudaSuccess) return SIM_OK;
+  (void)cudaGetLastError();
+  return sim_fail(SIM_ERR_DEVICE, "cudaFuncSetAttribute (%s): %s", name, cudaGetErrorString(error));
+}

@@ -1,0 +1,157 @@
+/* Checks of the rates at the first state. */
+#include "kernels/diffusion/diffusion.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { X, Y, Z };
+
+/* What the work on rows is of. */
+typedef struct start {
+  const diffusion_parameters *p;
+  grid_shape grid;
+  sim_isa isa;
+  const void *const *real_fields;
+  const sim_expr *expr;
+  double *sums; /* of each row */
+} start;
+
+enum { PLACES = 4, RATES_IN = 4 * DIFFUSION_FIELDS + PLACES + 1 };
+
+static sim_status rates_begin(const start *c, int results, grid_rows *r) {
+  const int fields = (int)c->p->fields.count;
+  bool uniform[RATES_IN] = {false};
+  for (int i = 1; i < PLACES; i++) uniform[fields + i] = true;
+  uniform[diffusion_member_input(fields)] = true;
+  return grid_rows_begin(&c->grid, c->expr, uniform, c->isa, fields + results, r);
+}
+
+/* Of one row, at time 0: results[results] of nx numbers each, behind the fields. */
+static const double *rates_row(const start *c, const grid_rows *r, int64_t row, int results) {
+  const grid_shape *grid = &c->grid;
+  const int fields = (int)c->p->fields.count;
+  const int64_t n = grid->n[X];
+  const double y = grid_centre(grid, Y, row % grid->n[Y]), zero = 0;
+  const double z = grid_centre(grid, Z, row / grid->n[Y]), member = grid_member(grid, row);
+  const void *in[RATES_IN] = {NULL};
+  void *out[DIFFUSION_FIELDS];
+  for (int f = 0; f < fields; f++) {
+    double *u = r->buffers + f * n;
+    for (int64_t x = 0; x < n; x++) u[x] = grid_number(c->real_fields[f], diffusion_single(c->p), row * n + x);
+    in[f] = u;
+  }
+  for (int i = 0; i < results; i++) out[i] = r->buffers + (fields + i) * n;
+  in[fields] = r->x;
+  in[fields + 1] = &y;
+  in[fields + 2] = &z;
+  in[fields + 3] = &zero;
+  in[diffusion_member_input(fields)] = &member;
+  sim_expr_program_run(r->program, (size_t)n, in, out, r->scratch);
+  return out[0];
+}
+
+static sim_status check_row(const start *c, const grid_rows *r, int64_t row) {
+  const grid_shape *grid = &c->grid;
+  const int fields = (int)c->p->fields.count;
+  const double *out = rates_row(c, r, row, fields);
+  for (int64_t i = 0; i < fields * grid->n[X]; i++)
+    if (!isfinite(out[i]))
+      return sim_fail(SIM_ERR_SCENARIO, "rates: the rate of %s is %g at the start, at x = %.6g, y = %.6g, z = %.6g",
+                      diffusion_field_of(c->p, (int)(i / grid->n[X]))->name, out[i], r->x[i % grid->n[X]],
+                      grid_centre(grid, Y, row % grid->n[Y]), grid_centre(grid, Z, row / grid->n[Y]));
+  return SIM_OK;
+}
+
+static sim_status check_rows(void *context, int64_t first, int64_t end) {
+  const start *c = context;
+  grid_rows r;
+  SIM_TRY(rates_begin(c, (int)c->p->fields.count, &r));
+  sim_status status = SIM_OK;
+  for (int64_t row = first; status == SIM_OK && row < end; row++) status = check_row(c, &r, row);
+  grid_rows_end(&r);
+  return status;
+}
+
+sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, int threads,
+                                 const void *const *real_fields) {
+  start c = {.p = p, .grid = diffusion_grid_of(p), .isa = isa, .real_fields = real_fields, .expr = p->rates};
+  if (diffusion_gradients_of(p).count > 0) return SIM_OK; /* there are none yet */
+  return grid_over_rows(&c.grid, threads, check_rows, &c);
+}
+
+static sim_status sum_rows(void *context, int64_t first, int64_t end) {
+  const start *c = context;
+  grid_rows r;
+  SIM_TRY(rates_begin(c, 1, &r));
+  for (int64_t row = first; row < end; row++) {
+    const double *out = rates_row(c, &r, row, 1);
+    c->sums[row] = 0;
+    for (int64_t x = 0; x < c->grid.n[X]; x++) c->sums[row] += out[x];
+  }
+  grid_rows_end(&r);
+  return SIM_OK;
+}
+
+/* The sum of each rate's derivative by its own field: of the rates' inputs. */
+static sim_status trace_graph(const diffusion_parameters *p, sim_expr **out) {
+  sim_expr_builder *b;
+  sim_expr_ref in[4 * DIFFUSION_FIELDS + 5], results[DIFFUSION_FIELDS], sum = 0;
+  const int inputs = sim_expr_input_count(p->rates);
+  *out = NULL;
+  SIM_TRY(sim_expr_builder_create(&b));
+  sim_status status = SIM_OK;
+  for (int i = 0; status == SIM_OK && i < inputs; i++)
+    status = sim_expr_builder_input(b, sim_expr_input_name(p->rates, i), &in[i]);
+  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) {
+    sim_expr *derivative;
+    status = sim_expr_derivative(p->rates, f, &derivative);
+    if (status != SIM_OK) break;
+    status = sim_expr_builder_insert(b, derivative, in, results);
+    sim_expr_free(&derivative);
+    if (status == SIM_OK && f > 0)
+      status = sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){sum, results[f]}, &sum);
+    else
+      sum = results[f];
+  }
+  if (status == SIM_OK) status = sim_expr_builder_finish(b, &sum, (const char *const[]){"trace"}, 1, out);
+  sim_expr_builder_free(&b);
+  return status;
+}
+
+/* Checks the mean eigenvalue of the uniform mode, where nothing else damps that. Steps that are refused are unstable
+ * for sure: some eigenvalue is at or below the mean. */
+sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, int threads,
+                                const void *const *real_fields) {
+  static const double limits[DIFFUSION_SCHEMES] = {[DIFFUSION_LIE] = 2,
+                                                   [DIFFUSION_STRANG] = 4,
+                                                   [DIFFUSION_ETD1] = 2,
+                                                   [DIFFUSION_ETDRK2] = 2,
+                                                   [DIFFUSION_ETDRK4] = 2.785};
+  const grid_shape grid = diffusion_grid_of(p);
+  const int fields = (int)p->fields.count;
+  const double h = diffusion_dt(&p->integrate), limit = limits[p->integrate.scheme];
+  for (int axis = 0; axis < grid.rank; axis++)
+    if (grid.boundary[axis] == GRID_FIXED) return SIM_OK;
+  for (int f = 0; f < fields; f++) {
+    const diffusion_field *s = diffusion_field_of(p, f);
+    if (s->decay > 0 || s->linear || s->conserved) return SIM_OK;
+  }
+  if (diffusion_gradients_of(p).count > 0 || diffusion_adaptive(p)) return SIM_OK;
+  sim_expr *trace;
+  if (trace_graph(p, &trace) != SIM_OK) return SIM_OK; /* too large a graph */
+  start c = {.p = p, .grid = grid, .isa = isa, .real_fields = real_fields, .expr = trace};
+  c.sums = calloc((size_t)(grid.n[Y] * grid.n[Z]), sizeof(double));
+  const sim_status status = c.sums ? grid_over_rows(&grid, threads, sum_rows, &c) : sim_no_memory("the initial values");
+  double sum = 0;
+  for (int64_t row = 0; status == SIM_OK && row < grid.n[Y] * grid.n[Z]; row++) sum += c.sums[row];
+  free(c.sums);
+  sim_expr_free(&trace);
+  if (status != SIM_OK) return status;
+  const double rate = sum / (grid_cells_wanted(&grid) * fields);
+  if (!(h * rate < -limit * (1 + 1e-6))) return SIM_OK;
+  return sim_fail(
+      SIM_ERR_SCENARIO,
+      "integrate.dt: %.3g is too long for %s: the rates fall by %.3g for each unit of a field at the start, "
+      "which is stable up to dt = %.3g",
+      h, diffusion_methods[p->integrate.scheme].name, -rate, -limit / rate);
+}

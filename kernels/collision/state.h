@@ -38,9 +38,10 @@ extern const sim_field collision_state_fields[];
  * A contact with history stands once, at the grain of the smaller index; `room` entries, of which some may be empty. */
 typedef struct collision_state {
   int64_t n, room;
-  void *radius, *mass, *position, *velocity, *spin, *acceleration, *angular_acceleration; /* [n], from position on [3][n] */
-  uint64_t *material, *collisions;                                         /* [n] */
-  double *dissipated;                                                      /* [n]: energy, sum over time */
+  void *radius, *mass, *position, *velocity, *spin, *acceleration,
+      *angular_acceleration;                 /* [n], from position on [3][n] */
+  uint64_t *material, *collisions;           /* [n] */
+  double *dissipated;                        /* [n]: energy, sum over time */
   double *virial;                            /* [n]: sum over time of d . F dt of contacts, half of each a grain */
   uint64_t *contact_grain, *contact_partner; /* [room]: indices; UINT64_MAX: empty */
   void *contact_spring;                      /* [springs][room] */

@@ -110,7 +110,7 @@ template <typename real> struct general_arrays {
   const geometry_wall *wall;
   const collision_gate *gate;
   const vec4<real> *external_acceleration; /* [n]: of the scenario's function */
-  geometry_mesh_cache *near;                    /* [n][meshes], in the order of ids */
+  geometry_mesh_cache *near;               /* [n][meshes], in the order of ids */
 };
 
 struct general_poses {

@@ -18,7 +18,7 @@ enum { SIZES_MAX = 16, REPEATS_MAX = 100000, REPEATS_MIN = 3 };
 typedef enum quantity { ACCELERATION, JERK, POTENTIAL, QUANTITIES } quantity;
 static const char *const quantity_names[QUANTITIES] = {"acceleration", "with jerk", "potential"};
 
-/* Floating-point instructions for one vector of pairs in the inner loops of pair_tile.c; the potential is fp64 always.
+/* Floating-point instructions for one vector of pairs in the inner loops of tile.c; the potential is fp64 always.
  * Plain code has no limit worth the name: its fp64 FMA may be a function call. */
 static const int instructions[SIM_ISA_COUNT][2][QUANTITIES] = {
     [SIM_ISA_AVX2] = {{23, 43, 15}, {20, 40, 15}},
@@ -66,16 +66,11 @@ static double measure_peak(const settings *of, int times) {
   return best;
 }
 
-typedef struct bodies {
-  int64_t n;
-  void *mass, *position, *velocity;
-  double *acceleration, *jerk;
-} bodies;
-
 /* Uniform in a cube, in the type of the state that goes with the precision. */
-static bool make_bodies(bodies *b, int64_t n, bool single) {
+static bool make_bodies(nbody_state *b, int64_t n, bool single) {
   size_t size = (size_t)n * (single ? sizeof(float) : sizeof(double));
-  *b = (bodies){.n = n, .mass = malloc(size), .position = malloc(3 * size), .velocity = malloc(3 * size)};
+  *b = (nbody_state){.n = n, .dtype = single ? SIM_F32 : SIM_F64};
+  b->mass = malloc(size), b->position = malloc(3 * size), b->velocity = malloc(3 * size);
   b->acceleration = malloc(3 * (size_t)n * sizeof(double));
   b->jerk = malloc(3 * (size_t)n * sizeof(double));
   if (!b->mass || !b->position || !b->velocity || !b->acceleration || !b->jerk) return false;
@@ -93,30 +88,31 @@ static bool make_bodies(bodies *b, int64_t n, bool single) {
   return true;
 }
 
-static void free_bodies(bodies *b) {
+static void free_bodies(nbody_state *b) {
   free(b->mass), free(b->position), free(b->velocity), free(b->acceleration), free(b->jerk);
 }
 
-static void call(nbody_pair *pair, const settings *of, const bodies *b, quantity what) {
-  sim_dtype dtype = of->single ? SIM_F32 : SIM_F64;
-  if (what == ACCELERATION)
-    nbody_pair_acceleration(pair, dtype, b->mass, b->position, b->acceleration);
-  else if (what == JERK)
-    nbody_pair_jerk(pair, dtype, b->mass, b->position, b->velocity, b->acceleration, b->jerk);
+/* Keeps the potential from being optimised away. */
+static volatile double last_potential;
+
+static void call(nbody_solver_work *work, quantity what) {
+  nbody_raw_force form;
+  if (what == POTENTIAL)
+    last_potential = nbody_direct_cpu.potential(work);
   else
-    b->acceleration[0] = nbody_pair_potential(pair, dtype, b->mass, b->position);
+    nbody_direct_cpu.accelerate(work, false, &form);
 }
 
 /* Seconds of a call, best and median; small systems are called many times between two looks at the clock. */
-static void time_calls(nbody_pair *pair, const settings *of, const bodies *b, quantity what, double *best,
+static void time_calls(nbody_solver_work *work, const settings *of, int64_t n, quantity what, double *best,
                        double *median) {
   static double times[REPEATS_MAX];
-  int count = 0, inner = b->n < 64 ? 1000 : 1;
+  int count = 0, inner = n < 64 ? 1000 : 1;
   double start = sim_wall_clock(), now = start;
-  call(pair, of, b, what); /* pages, threads */
+  call(work, what); /* pages, threads */
   while (count < REPEATS_MIN || (now - start < of->seconds && count < REPEATS_MAX)) {
     double before = sim_wall_clock();
-    for (int k = 0; k < inner; k++) call(pair, of, b, what);
+    for (int k = 0; k < inner; k++) call(work, what);
     now = sim_wall_clock();
     times[count++] = (now - before) / inner;
   }
@@ -126,19 +122,27 @@ static void time_calls(nbody_pair *pair, const settings *of, const bodies *b, qu
 }
 
 static int bench(const settings *of, int64_t n) {
-  bodies b;
-  nbody_pair *pair = NULL;
-  nbody_pair_options options = {
-      .n = n, .single = of->single, .jerk = true, .isa = of->isa, .threads = of->threads, .G = 1, .softening = 0.01};
-  if (!make_bodies(&b, n, of->single) || nbody_pair_create(&options, &pair) != SIM_OK) {
-    fprintf(stderr, "bench_nbody: %s\n", sim_error_last()->message);
+  nbody_state b;
+  nbody_options options = {
+      .n = n, .single_pairs = of->single, .isa = of->isa, .threads = of->threads, .G = 1, .softening = 0.01};
+  if (!make_bodies(&b, n, of->single)) {
+    fprintf(stderr, "bench_nbody: no memory for %lld bodies\n", (long long)n);
     free_bodies(&b);
     return 1;
   }
   double interactions = (double)n * (double)(n - 1);
   for (quantity what = ACCELERATION; what < QUANTITIES; what++) {
     double best, median;
-    time_calls(pair, of, &b, what, &best, &median);
+    nbody_solver_work *work = NULL;
+    options.jerk = what == JERK;
+    if (nbody_direct_cpu.create(&options, &b, &work) != SIM_OK) {
+      fprintf(stderr, "bench_nbody: %s\n", sim_error_last()->message);
+      free_bodies(&b);
+      return 1;
+    }
+    time_calls(work, of, n, what, &best, &median);
+    if (what == POTENTIAL && !of->rate_only) printf("          (%s)\n", nbody_direct_cpu.describe(work));
+    nbody_direct_cpu.destroy(&work);
     if (of->rate_only) {
       printf("%.6g\n", interactions / best);
       break;
@@ -157,8 +161,6 @@ static int bench(const settings *of, int64_t n) {
     }
     printf("\n");
   }
-  if (!of->rate_only) printf("          (%s)\n", nbody_pair_name(pair));
-  nbody_pair_destroy(&pair);
   free_bodies(&b);
   return 0;
 }

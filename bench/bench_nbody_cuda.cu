@@ -14,7 +14,8 @@
  * potential of the scenario's own beside the built-in tiles with the same plan. --compile times the compilation of its
  * kernels, and what is left of that once they are in the cache. */
 #include "engine/device/cuda.h"
-#include "kernels/nbody/cuda/work.h"
+#include "kernels/nbody/direct/cuda/direct.h"
+#include "kernels/nbody/ops.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,11 +61,6 @@ template <typename F> static double milliseconds(F queue) {
   return times[times.size() / 2];
 }
 
-struct system_of {
-  nbody_state state;
-  bool single;
-};
-
 template <typename Real> static void *upload(const std::vector<double> &values) {
   std::vector<Real> typed(values.begin(), values.end());
   void *data;
@@ -86,6 +82,7 @@ template <typename Real> static nbody_state make(int64_t n, bool equal) {
   for (double &v : velocity) v = next() - 0.5;
   nbody_state s = {};
   s.n = n;
+  s.dtype = sizeof(Real) == sizeof(float) ? SIM_F32 : SIM_F64;
   s.mass = upload<Real>(mass);
   s.position = upload<Real>(position);
   s.velocity = upload<Real>(velocity);
@@ -132,24 +129,27 @@ static double time_step(const nbody_options *options, const nbody_ops *ops, nbod
   return ms / replays;
 }
 
-static double time_plan(const nbody_options *options, bool single, const nbody_state *state,
-                        const nbody_cuda_plan *plan, double sample_rate) {
-  const nbody_ops *ops = single ? &nbody_ops_cuda_f32 : &nbody_ops_cuda_f64;
+static double time_plan(const nbody_options *options, const nbody_state *state, const nbody_direct_plan *plan,
+                        double sample_rate) {
+  const nbody_ops *ops = state->dtype == SIM_F32 ? &nbody_ops_cuda_f32 : &nbody_ops_cuda_f64;
+  nbody_forces forces = {&nbody_direct_cuda, nullptr};
   nbody_work *work;
-  must(nbody_cuda_create(options, state, single, plan, &work) == SIM_OK, "create");
+  must(nbody_direct_cuda_create(options, state, plan, &forces.work) == SIM_OK, "create");
+  must(ops->create(options, state, forces, &work) == SIM_OK, "create");
   const double ms = milliseconds([&] {
     ops->force(work, 0);
     ops->finish(work);
   });
   const double step = time_step(options, ops, work);
   const double n = (double)options->n, rate = n * n / ms * 1e3;
-  const bool symmetric = plan->method == NBODY_SYMMETRIC;
+  const bool symmetric = plan->method == NBODY_DIRECT_SYMMETRIC;
   const double slots = symmetric ? 8.5 : options->single_pairs ? (options->jerk ? 28 : 13) : options->jerk ? 31 : 16;
   printf("%9lld %10.4f ms, a step %8.4f ms %8.1f e9/s %5.1f %% of %6.0f", (long long)options->n, ms, step, rate * 1e-9,
          100 * rate * slots / device_rate(options->single_pairs), device_rate(options->single_pairs) / slots * 1e-9);
   if (sample_rate > 0) printf("  %5.2f x sample", rate / sample_rate);
-  printf("  %s%s\n", ops->name(work), options->laws.pair != nullptr ? ", of a scenario's own" : "");
-  nbody_cuda_destroy(&work);
+  printf("  %s%s\n", forces.solver->describe(forces.work), options->laws.pair != nullptr ? ", of a custom law" : "");
+  ops->destroy(&work);
+  forces.solver->destroy(&forces.work);
   return rate;
 }
 
@@ -185,11 +185,11 @@ static sim_expr *gravity_as_pair(double softening, bool jerk) {
   return out;
 }
 
-static void time_pair(const nbody_options *options, bool single, const nbody_state *state) {
+static void time_pair(const nbody_options *options, const nbody_state *state) {
   nbody_options own = *options;
   own.laws.pair = gravity_as_pair(options->softening, options->jerk);
-  const nbody_cuda_plan plan = nbody_cuda_choose(&own);
-  const double built_in = time_plan(options, single, state, &plan, 0), law = time_plan(&own, single, state, &plan, 0);
+  const nbody_direct_plan plan = nbody_direct_choose(&own);
+  const double built_in = time_plan(options, state, &plan, 0), law = time_plan(&own, state, &plan, 0);
   printf("%9lld as a pair of the scenario's: %.1f %% of the built-in tiles\n", (long long)options->n,
          100 * law / built_in);
   sim_expr_free(&own.laws.pair);
@@ -211,11 +211,11 @@ static void time_compilation(const char *precision, bool jerk) {
   options.jerk = jerk;
   options.laws.pair = gravity_as_pair(0.01, jerk);
   for (const char *what : {"cold", "warm"}) {
-    nbody_cuda_laws laws;
+    nbody_cuda_custom_law law;
     const double before = seconds();
-    must(nbody_cuda_laws_create(&options, !strcmp(precision, "single"), 4, &laws) == SIM_OK, "compilation");
+    must(nbody_cuda_custom_law_create(&options, !strcmp(precision, "single"), 4, &law) == SIM_OK, "compilation");
     printf("%s: %.1f ms until the kernels of a pair are loaded\n", what, 1e3 * (seconds() - before));
-    nbody_cuda_laws_destroy(&laws);
+    nbody_cuda_custom_law_destroy(&law);
   }
   sim_expr_free(&options.laws.pair);
   snprintf(command, sizeof command, "rm -r %s", folder);
@@ -254,24 +254,24 @@ static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool 
     sim_backend_cuda.free(state.jerk);
     state.jerk = nullptr;
   }
-  nbody_cuda_plan plan = nbody_cuda_choose(&options);
+  nbody_direct_plan plan = nbody_direct_choose(&options);
   printf("chosen:\n");
-  time_plan(&options, single, &state, &plan, sample_rate);
-  if (pair) time_pair(&options, single, &state);
+  time_plan(&options, &state, &plan, sample_rate);
+  if (pair) time_pair(&options, &state);
   if (sweep) {
     static const int lanes[] = {4, 8, 12}, chunks[] = {32, 64, 128, 256, 512, 1024};
     for (int k : lanes)
       for (int c : chunks)
         if (options.single_pairs && !jerk && softening > 0 && 32 * k <= n / 4 && c < n / 4) {
-          plan = {NBODY_SYMMETRIC, k, c, 1};
-          time_plan(&options, single, &state, &plan, sample_rate);
+          plan = {NBODY_DIRECT_SYMMETRIC, k, c, 1};
+          time_plan(&options, &state, &plan, sample_rate);
         }
     static const int bodies[] = {1, 2, 4}, splits[] = {1, 2, 4, 8, 16, 32, 64};
     for (int k : bodies)
       for (int s : splits)
         if (s <= n / 32 && n / 128 / k * s <= 8192 && n / 128 / k * s >= 64) {
-          plan = {NBODY_TILE, k, 0, s};
-          time_plan(&options, single, &state, &plan, sample_rate);
+          plan = {NBODY_DIRECT_TILE, k, 0, s};
+          time_plan(&options, &state, &plan, sample_rate);
         }
   }
   free_state(&state);

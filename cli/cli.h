@@ -53,7 +53,7 @@ typedef struct cli_options {
   bool isa_given, seed_given;
   uint64_t seed;
   double wall;                       /* seconds; INFINITY: none */
-  bool wall_auto;                    /* in time before the limit of the batch job */
+  bool wall_auto;                    /* stop before the limit of the batch job */
   const char *wall_text, *seed_text; /* as given; NULL: not */
   const char *array, *scheduler;     /* of batch; NULL: none, slurm */
   const char *partition, *account;   /* of batch; NULL: the cluster's default */
@@ -69,18 +69,18 @@ typedef struct cli_options {
 } cli_options;
 
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) SIM_MUST_CHECK;
-/* --seed: a whole number from 0 to 2^64 - 1, in digits alone. */
+/* Reads --seed: an integer from 0 to 2^64 - 1, digits only. */
 sim_status cli_parse_seed(const char *text, uint64_t *out) SIM_MUST_CHECK;
 
 /* ---- help.c ---- */
 
-/* Of one command: how it is called, its own options with their units, an example. CLI_HELP: of all. */
+/* Prints the help of a command: usage, options with units, an example; of CLI_HELP the help of the program. */
 void cli_help(cli_command about);
 
 /* ---- waiting.c ---- */
 
-/* Starts the program again, with the same process and arguments, unless its threads wait asleep already. Returns where
- * they do, or where it cannot be started again. To be called before any thread or file of the run's. */
+/* Restarts the program in the same process with the settings that make idle threads sleep. Returns where they are set
+ * already, or where a restart is not possible. Call it before any thread is made or file opened. */
 void cli_wait_asleep(char **argv);
 
 /* ---- signals.c ---- */
@@ -90,7 +90,7 @@ void cli_signals_install(void);
 int cli_signals_which(void);    /* the signal that asked to stop; 0: none */
 void cli_signals_end_by(int n); /* ends the process by this signal */
 
-/* ---- terminal.c: what people see of a run ---- */
+/* ---- terminal.c: messages and progress of a run ---- */
 
 void cli_terminal_start(const cli_options *options);
 /* run.log and run.jsonl from here on; descriptors are closed by cli_terminal_stop. */
@@ -101,7 +101,7 @@ void cli_terminal_progress(const sim_progress *progress, const char *work_unit);
 void cli_terminal_event(const char *event, const sim_clock *clock, const char *digest);
 /* A line on stdout, unless quiet, and in run.log; control characters escaped. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Writes what is left for stdout. 0, or the errno of the first write to it that failed. */
+/* Flushes stdout. Returns 0, or the errno of its first failed write. */
 int cli_stdout_error(void);
 /* A line in run.log and run.jsonl alone. */
 void cli_terminal_note(sim_log_level level, const char *message);

@@ -1,4 +1,4 @@
-/* What stands before a run: scenario or checkpoint to checked parameters, device and memory plan. */
+/* Preparation of a run: from a scenario or a checkpoint to checked parameters, device and memory plan. */
 #ifndef SIM_CLI_PREPARE_H
 #define SIM_CLI_PREPARE_H
 
@@ -19,7 +19,7 @@ typedef struct cli_job {
   cli_scheduler scheduler;
   sim_setup setup;
   sim_plan plan;
-  double resident;   /* bytes that the program, its libraries and a loaded checkpoint take already */
+  double resident;   /* bytes in use before the run: program, libraries, a loaded checkpoint */
   char folder[4096]; /* the scenario's, for relative paths */
   char output[4096]; /* the run's */
   char device[256];  /* one line: what it runs on */
@@ -40,15 +40,15 @@ void cli_memory_text(const cli_job *job, char *out, size_t capacity);
 /* Puts the scenario's name before the message of a model that refuses it. */
 sim_status cli_of_scenario(const cli_job *job, sim_status status);
 void cli_prepare_free(cli_job *job);
-/* Forgets the scenario and the plan, for another cli_prepare_scenario. */
+/* Frees the scenario and the plan, for another cli_prepare_scenario. */
 void cli_prepare_again(cli_job *job);
 /* Fills job->output: --output, or the scenario's name with this suffix. */
 sim_status cli_prepare_output(cli_job *job, const char *suffix) SIM_MUST_CHECK;
 /* GPUs that this process sees. */
 int cli_gpus(void);
 
-/* functions.c: with -v what became of each function, "fields[1] u.drift: result = ..."; with --at values and
- * derivatives, SIM_ERR_USAGE where its names are not those of the functions' inputs. */
+/* functions.c: logs the formula of each function for -v, "fields[1] u.drift: result = ..."; prints values and
+ * derivatives for --at, SIM_ERR_USAGE where a name in it is no input of any function. */
 void cli_log_functions(const cli_job *job);
 sim_status cli_check_point(const cli_job *job) SIM_MUST_CHECK;
 /* check.c: the whole of `sim check`. */
@@ -61,11 +61,11 @@ sim_status cli_sweep_run(cli_job *job) SIM_MUST_CHECK;
 /* After a run with --profile: the table, and trace.json in its folder. The last error stays as it is. */
 void cli_say_profile(io_folder *folder, const sim_backend *backend);
 
-/* How often a cadence falls due in the whole run; NaN: not known before. */
+/* Number of outputs of a cadence in the whole run; NaN: not known in advance. */
 double cli_times_due(const sim_cadence *cadence, const sim_plan *plan);
-/* Of all tables at the end of the run, in memory and about as much in tables.h5; 0 where it is not known. */
+/* Bytes of all table rows at the end of the run, in memory; tables.h5 is about as large. 0: not known. */
 double cli_row_bytes(const cli_job *job);
-/* Of one file of a slice, from 0, without what all files have. Its values take no more in memory. */
+/* Bytes of the values in one file of slice number `index`, counted from 0. */
 double cli_slice_bytes(const cli_job *job, size_t index);
 
 const sim_common *cli_common(const cli_job *job);

@@ -1,4 +1,4 @@
-/* A growing byte string: text that is put together, blobs that are stored. */
+/* A growing byte string, for texts and binary data. */
 #ifndef SIM_ENGINE_BYTES_H
 #define SIM_ENGINE_BYTES_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Starts as {0}; always NUL-terminated once anything was added. After a failed allocation `failed` stays set and
- * later additions do nothing, so that a caller looks once at the end. */
+ * later additions do nothing, so that a caller checks once at the end. */
 typedef struct sim_bytes {
   char *data; /* owned */
   size_t size, capacity;

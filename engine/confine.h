@@ -1,4 +1,4 @@
-/* A process that was forked for work on what others wrote: what it may still do, and for how long. */
+/* Limits of a child process that reads untrusted files. */
 #ifndef SIM_ENGINE_CONFINE_H
 #define SIM_ENGINE_CONFINE_H
 

@@ -1,4 +1,4 @@
-/* What a sink sees of a run, and what a restart is made from: the clock and const views of host arrays. */
+/* State of a run at one time, for outputs and restarts: the clock and views of arrays. */
 #ifndef SIM_ENGINE_FRAME_H
 #define SIM_ENGINE_FRAME_H
 
@@ -15,8 +15,8 @@ typedef struct sim_clock {
   double t, dt, t_end; /* dt: of the step just made, or about to be made at step 0 */
 } sim_clock;
 
-/* Where the values of an array stand whose axes are those of a grid, x last: value i along axis a of the whole array is
- * at offset[a] + (i + position[a]) spacing[a]; position 0.5 is the centre of a cell. */
+/* Coordinates of an array on a grid, x last: value i along axis a of the whole array is at
+ * offset[a] + (i + position[a]) spacing[a]; position 0.5 is the centre of a cell. */
 typedef struct sim_mesh {
   double spacing[3], offset[3], position[3];
 } sim_mesh;
@@ -31,7 +31,7 @@ typedef struct sim_array {
   void *data;           /* sinks read only */
   sim_space space;      /* of data; sinks see host arrays alone */
   const sim_mesh *mesh; /* NULL: not on a grid */
-  size_t room;          /* bytes that it has room for: it may grow to that, and have more room then; 0: it stays */
+  size_t room;          /* bytes allocated, if the array may grow; 0: its size is fixed */
 } sim_array;
 
 /* Entities first .. first + count of the last axis of the particle arrays. */
@@ -59,28 +59,27 @@ typedef struct sim_frame {
   bool finite; /* sim_frame_check_finite was asked, of all arrays */
 } sim_frame;
 
-/* Length of the step from `clock` on in a run of steps of dt, and the time after it. That is a multiple of dt, so that
- * no rounding adds up; the last step ends at t_end, shortened where dt does not divide it. A run that goes on from such
- * an end with a later t_end makes up the rest of that step first. */
+/* Length of the next step in a run of steps of dt; *after is the time at its end. Times are multiples of dt, so that
+ * rounding does not add up. The last step ends at t_end and is shorter where dt does not divide t_end. A run that goes
+ * on from there with a later t_end completes that step first. */
 double sim_clock_step(const sim_clock *clock, double dt, double *after);
-/* The same where each step has a length of its own: dt, or the rest up to t_end where dt reaches it but for rounding.
- */
+/* The same for steps of varying length: dt, or the rest up to t_end if dt reaches t_end within rounding. */
 double sim_clock_free_step(const sim_clock *clock, double dt, double *after);
 
-/* NULL where there is none of that name. */
+/* The array of this name, or NULL. */
 const sim_array *sim_frame_array(const sim_frame *frame, const char *name);
-/* A view of a buffer that holds all of a state array. */
+/* A view of `buffer`, which holds all of a state array; the buffer stays the owner. */
 void sim_array_of(const sim_field *field, const sim_buffer *buffer, sim_array *out);
-/* Copies the array `to->field->name` of a checkpoint's state to to->data, which lies in to->space of `backend` and has
- * the type and shape of the array that this run needs. The one way for a model to take its state.
- * SIM_ERR_INCOMPATIBLE where the checkpoint has no such array. */
+/* Restores one state array: copies the checkpoint's array of the name to->field->name to to->data (to->space says on
+ * which side; `backend` copies to the device). SIM_ERR_INCOMPATIBLE unless the checkpoint's array has the type, rank
+ * and shape of `to`. */
 sim_status sim_frame_restore(const sim_frame *saved, const sim_backend *backend, const sim_array *to) SIM_MUST_CHECK;
 size_t sim_array_bytes(const sim_array *array);
 /* SIM_ERR_DIVERGED naming array, entity (name, id or index) and step at the first NaN or infinity in a floating-point
  * array. */
 sim_status sim_frame_check_finite(const sim_frame *frame) SIM_MUST_CHECK;
-/* Of a restored state: that `id` is a list of numbers, and that the species follow each other and hold all of it, each
- * with rising numbers. SIM_ERR_INCOMPATIBLE. */
+/* Checks the particles of a checkpoint: `id` is a list of integers, rising within each species, and the species follow
+ * each other and cover it. *count: number of particles. SIM_ERR_INCOMPATIBLE. */
 sim_status sim_frame_check_species(const sim_frame *saved, int64_t *count) SIM_MUST_CHECK;
 /* xxh3-128 over clock (step, t, dt), species and every array that is checkpointed, as 32 hex digits and a NUL. */
 void sim_frame_digest(const sim_frame *frame, char out[33]);

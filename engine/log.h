@@ -1,4 +1,4 @@
-/* Messages on their way to people: to every writer that was added (terminal, run.log, run.jsonl, a test's memory). */
+/* Log: messages go to every writer that was added (terminal, run.log, run.jsonl, a test's memory). */
 #ifndef SIM_ENGINE_LOG_H
 #define SIM_ENGINE_LOG_H
 

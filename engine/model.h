@@ -34,8 +34,8 @@ typedef struct sim_common {
   int precision; /* sim_precision */
   sim_units units;
   sim_output output;
-  /* Of the last row of each table -> condition that ends the run; inputs step, time and then every column, in the order
-   * of the tables. NULL: none. A column is named as in its table, TABLE_COLUMN where two tables have the name. */
+  /* Condition that ends the run, on the last row of each table: inputs are step, time and every column in the order of
+   * the tables. A column has the name of its table's column, or TABLE_COLUMN where two tables have it. NULL: none. */
   sim_expr *stop_when;
 } sim_common;
 extern const sim_schema sim_common_schema;
@@ -46,8 +46,8 @@ typedef struct sim_table {
   const sim_field *columns; /* ends with a NULL name */
 } sim_table;
 
-/* Reads particles of a file in the callback's own terms: a model sees no file format. Arrays are owned by the caller
- * (free); NULL where the file has none. */
+/* Particles of a file, read by a callback so that a model sees no file format. Arrays are owned by the caller (free);
+ * NULL where the file has none. */
 typedef struct sim_particles {
   int64_t count;
   double *mass;        /* [count] */
@@ -58,7 +58,7 @@ typedef struct sim_particles {
 void sim_particles_free(sim_particles *particles);
 typedef sim_status sim_particle_reader(const char *path, const char *species, const sim_units *units,
                                        sim_particles *out);
-/* Only how many there are. */
+/* Number of particles in a file. */
 typedef sim_status sim_particle_counter(const char *path, const char *species, int64_t *count);
 
 /* Values on a grid from a file: an image, or an array in HDF5. */
@@ -71,11 +71,11 @@ typedef struct sim_grid_source {
   int rank;
   int64_t n[3]; /* along x, y, z, which the file is to have */
 } sim_grid_source;
-/* values[nz][ny][nx]; those of an image from 0 to 1, its lowest row first. NULL: whether they are there is looked at
- * alone. SIM_ERR_SCENARIO where they are not, or not finite. */
+/* Reads values[nz][ny][nx]; an image gives 0 to 1, lowest row first. values NULL: only checks that the data exist.
+ * SIM_ERR_SCENARIO where they do not, or are not finite. */
 typedef sim_status sim_grid_reader(const sim_grid_source *source, double *values);
 
-/* What a run is made with. */
+/* Devices, readers and saved state with which a model is created. */
 typedef struct sim_setup {
   const sim_backend *backend;
   sim_isa isa;
@@ -87,7 +87,7 @@ typedef struct sim_setup {
   const sim_frame *saved; /* NULL at a fresh start; else a checkpoint's state, checked to be finite */
 } sim_setup;
 
-/* What a run will take, known before step 0. */
+/* Memory, sizes and work of a run, known before step 0. */
 typedef struct sim_plan {
   sim_space space; /* of the run's backend; set before the model plans */
   struct {
@@ -97,9 +97,9 @@ typedef struct sim_plan {
   } items[32];
   size_t count;
   double snapshot_bytes; /* of one snapshot */
-  double staged_bytes;   /* of a snapshot's arrays: what lies in the backend's memory, where that is not the host's */
+  double staged_bytes;   /* of a snapshot's arrays on a device */
   double checkpoint_bytes;
-  double unsaved_bytes;   /* of a snapshot's arrays: those of SIM_NO_CHECKPOINT, that no checkpoint holds */
+  double unsaved_bytes;   /* of a snapshot's arrays with SIM_NO_CHECKPOINT */
   double work_per_step;   /* in the model's unit */
   double work_rate_guess; /* a second, on this backend, for the estimate of `sim check` */
   double steps;           /* NaN where the step adapts */
@@ -137,9 +137,10 @@ typedef struct sim_model {
   sim_status (*plan)(const void *parameters, const sim_setup *setup, sim_plan *plan);
   /* All memory is taken here. Fills clock (t_end always; the rest unless setup->saved is given, then from there). */
   sim_status (*create)(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self);
-  /* One step: advances clock->step, t and dt. Where the backend has a queue, the work is only queued. */
+  /* One step: advances clock->step, t and dt. With a queue the work is queued; else it is done on return. */
   sim_status (*step)(void *self, sim_clock *clock);
-  /* Row of tables[table] at this time: values[columns], there on return. A state that is not finite shows in one. */
+  /* Row of tables[table] at this time: values[columns], complete on return. A state that is not finite must give a
+   * value that is not. */
   sim_status (*observe)(void *self, const sim_clock *clock, int table, double *values);
   /* Views of the state until the next step: arrays[SIM_ARRAYS_MAX], species[SIM_SPECIES_MAX]; counts are set in frame.
    * Each array lies on the host or in the backend's memory, as its `space` says. Without `room` its size stays. */
@@ -148,7 +149,7 @@ typedef struct sim_model {
   void (*describe)(const void *self, char *out, size_t capacity);
   /* Lines for the end of a run, each with its '\n': "price 10.4506 +- 0.0012". May be NULL. */
   void (*report)(const void *self, const sim_clock *clock, sim_bytes *out);
-  /* What a run that is done was asked for and has not reached, in one line without '\n'; or nothing. May be NULL. */
+  /* One line, without '\n', if a completed run has missed a goal of the scenario; else nothing. May be NULL. */
   void (*remark)(const void *self, const sim_clock *clock, sim_bytes *out);
   void (*destroy)(void **self);
 } sim_model;

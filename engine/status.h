@@ -1,5 +1,5 @@
-/* How things fail. Library code never exits, prints or aborts: it returns a sim_status, and leaves what it knows
- * (file, line, message) in a record of the calling thread. Only the command prints and exits. */
+/* Failures. Library code never exits, prints or aborts: it returns a sim_status and records file, line and message for
+ * the calling thread. Only the command prints and exits. */
 #ifndef SIM_ENGINE_STATUS_H
 #define SIM_ENGINE_STATUS_H
 

@@ -9,7 +9,7 @@
 sim_status io_init(void) SIM_MUST_CHECK;
 const char *io_library_versions(void); /* "HDF5 1.10.8" */
 
-/* Everything that says where a file came from; written into each one. All borrowed. */
+/* Origin of the files of a run, written into each of them. All pointers are borrowed. */
 typedef struct io_provenance {
   const char *scenario_path;
   const char *scenario_text;
@@ -25,7 +25,7 @@ typedef struct io_provenance {
   char start_time[32];         /* "2026-01-31 12:34:56 +0000" */
   char parent_checkpoint[256]; /* "" for a fresh start */
   char run[33];                /* the run's name: 32 random hex digits, the same in all of its checkpoints; or "" */
-  const char *remark;          /* what a run that is done has not reached; NULL: nothing, or not known yet */
+  const char *remark;          /* goals that a finished run has missed; NULL: none, or not known yet */
   const sim_units *units;
 } io_provenance;
 void io_provenance_finish(io_provenance *provenance);
@@ -39,9 +39,9 @@ typedef enum io_folder_mode {
   IO_FOLDER_FORCE, /* may hold anything; io_folder_clear is called when the new run is sure to begin */
   IO_FOLDER_RESUME /* must hold a run: SIM_ERR_NO_INPUT */
 } io_folder_mode;
-/* What locks say of this process beside its host: its batch job, "Slurm job 12", and how often that began anew. */
+/* Sets the batch job named in the locks of this process, "Slurm job 12", and the number of its restarts. */
 void io_lock_job(const char *job, int restart);
-/* A new random name of a run. */
+/* Makes a new random name of a run. */
 void io_run_name(char out[33]);
 typedef enum io_run_id { IO_RUN_ID_GOOD, IO_RUN_ID_MISSING, IO_RUN_ID_DAMAGED } io_run_id;
 /* The name that run.id in a folder has; "" where it is missing or damaged. */
@@ -53,7 +53,7 @@ void io_folder_close(io_folder **folder);
 /* SIM_ERR_CANT_CREATE where a folder that this process has open is another run's by now (io/lock.h). Every file that is
  * written into one asks; a run asks now and then too. */
 sim_status io_folder_check(void) SIM_MUST_CHECK;
-/* Whether a run that lives has the lock of a folder; nothing is locked by asking. */
+/* Whether a living run holds the lock of a folder; takes no lock. */
 bool io_folder_held(const char *folder);
 /* Removes our own files of an earlier run, nothing else. */
 sim_status io_folder_clear(io_folder *folder) SIM_MUST_CHECK;
@@ -82,8 +82,8 @@ void io_table_renew(sim_sink *table_sink);
  * first file makes those of steps behind provenance->parent_checkpoint, if any, a future that was given up: they go. */
 sim_status io_checkpoint_sink(io_folder *folder, const io_provenance *provenance, const sim_sink *table_sink,
                               sim_cadence cadence, sim_sink *out) SIM_MUST_CHECK;
-/* Reads every table back, cut to the checkpoint's row counts, with the rows that only the checkpoint holds; to be
- * called once before the run goes on. */
+/* Reads every table back, cut to the row counts of the checkpoint, with the rows that only the checkpoint holds. Call
+ * it once before the run continues. */
 struct io_checkpoint;
 sim_status io_table_resume(sim_sink *table_sink, const struct io_checkpoint *checkpoint) SIM_MUST_CHECK;
 
@@ -125,7 +125,7 @@ void io_checkpoint_free(io_checkpoint *checkpoint);
  * mass, x, y, z, vx, vy, vz in any order. A sim_particle_reader. */
 sim_status io_read_particles(const char *path, const char *species, const sim_units *units,
                              sim_particles *out) SIM_MUST_CHECK;
-/* How many there are, without reading them. */
+/* Counts the particles without reading them. */
 sim_status io_count_particles(const char *path, const char *species, int64_t *count) SIM_MUST_CHECK;
 
 /* A PNG image, or a dataset of an HDF5 file. A sim_grid_reader. */

@@ -1,4 +1,4 @@
-/* A sweep, for its parts: sweep.c, which runs it, and sweep_table.c, which says what has come out. */
+/* A sweep: sweep.c runs it, sweep_folder.c keeps its folder, sweep_table.c writes the results table sweep.csv. */
 #ifndef CLI_SWEEP_H
 #define CLI_SWEEP_H
 
@@ -26,10 +26,12 @@ typedef struct sweep {
   int root, logs;    /* descriptors of the folder and of its logs/; -1: not opened */
 } sweep;
 
-const char *cli_sweep_value(const sweep *s, size_t run, size_t which); /* of a parameter, as a text */
-void cli_sweep_folder(const sweep *s, size_t run, char out[4200]);
-
 /* ---- sweep_folder.c: files are opened below the folder's descriptor; links in it are never followed ---- */
+
+/* Text of the value of axis number `which` in run number `run`, both counted from 0. */
+const char *cli_sweep_value(const sweep *s, size_t run, size_t which);
+/* Path of the folder of run number `run`. */
+void cli_sweep_folder(const sweep *s, size_t run, char out[4200]);
 
 /* Makes the folder with sweep.txt, or finds the same sweep in it. */
 sim_status cli_sweep_open(sweep *s) SIM_MUST_CHECK;

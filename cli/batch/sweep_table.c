@@ -1,4 +1,4 @@
-/* sweep.csv: what has come out of a sweep, a row a run. */
+/* sweep.csv: the results table of a sweep, one row a run. */
 #include "cli/run/status.h"
 #include "cli/batch/sweep.h"
 

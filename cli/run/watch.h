@@ -1,11 +1,11 @@
-/* A thread beside what looks at no signals: the making of a model, and the steps of a run. */
+/* A thread that watches phases in which signals are not checked: the creation of a model, and each step of a run. */
 #ifndef SIM_CLI_WATCH_H
 #define SIM_CLI_WATCH_H
 
 #include "engine/run/run.h"
 
 typedef struct cli_watched {
-  sim_run *run;         /* its steps are watched; NULL: the making of its model */
+  sim_run *run;         /* run whose steps are watched; NULL: the creation of its model is */
   double limit, margin; /* of the batch job, by sim_wall_clock(), INFINITY: none; seconds kept before it */
   /* Of a start, after a second and then every ten; phase such as "first force". May be NULL. */
   void (*starting)(void *context, const char *phase);

@@ -1,4 +1,4 @@
-/* What a machine can do at best, measured in a second or so: what the rates of kernels are set beside. */
+/* Measured limits of a machine, to which `sim bench` compares the rates of kernels. */
 #ifndef SIM_ENGINE_CEILING_CEILING_H
 #define SIM_ENGINE_CEILING_CEILING_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* NaN: not measured there. Rates are per second of all threads together. */
+/* Rates a second of all threads together; NaN: not measured on this device. */
 typedef struct sim_ceilings {
   double copy;  /* bytes read and written, arrays that no cache holds */
   double fma32; /* fp32 multiply-adds, a vector's lanes counted one by one */
@@ -19,9 +19,9 @@ typedef struct sim_ceilings {
   double launch;    /* seconds from one empty kernel to the next */
 } sim_ceilings;
 
-/* All but fft. `seconds` is about how long each takes. SIM_ERR_NO_MEMORY. */
+/* Measures all but fft; `seconds` is the approximate duration of each. SIM_ERR_NO_MEMORY. */
 sim_status sim_ceilings_cpu(sim_isa isa, int threads, double seconds, sim_ceilings *out) SIM_MUST_CHECK;
-/* Of the GPU that is open. fft NaN where there is no cuFFT. Only where there is GPU code. */
+/* Measures the open GPU; fft is NaN without cuFFT. Only in builds with GPU code. */
 sim_status sim_ceilings_cuda(double seconds, sim_ceilings *out) SIM_MUST_CHECK;
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* Blobs on disk, found again by a key; see engine/device/compile.h for where, and for how many. They are code: a folder
- * or a file that another user has, or may write to, is not used, and the first such folder is a warning. No other
- * failure shows, but at the level of debugging: what is not there is made anew. */
+/* Cache of compiled code on disk; engine/device/compile.h says where, and how much is kept. A folder or file that
+ * another user owns or may write to is not used (one warning). Other failures are logged at debug level only: what is
+ * missing is compiled anew. */
 #ifndef SIM_ENGINE_CACHE_H
 #define SIM_ENGINE_CACHE_H
 
@@ -10,14 +10,14 @@ typedef struct sim_cache_key {
   unsigned char bytes[16];
 } sim_cache_key;
 
-/* Of the format of the cache, and of what is added. */
+/* Hash over the format of the cache and all added data. */
 typedef struct sim_cache_hash sim_cache_hash;
 sim_cache_hash *sim_cache_hash_begin(void); /* NULL: no memory */
 void sim_cache_hash_add(sim_cache_hash *hash, const void *data, size_t size);
 void sim_cache_hash_text(sim_cache_hash *hash, const char *text); /* with its end */
 sim_cache_key sim_cache_hash_end(sim_cache_hash *hash);           /* and frees it */
 
-/* Adds the blob of the key; false where there is no sound one of this user's. */
+/* Appends the entry of the key to `out`; false if the cache has no valid entry of this user. */
 bool sim_cache_read(const sim_cache_key *key, sim_bytes *out);
 void sim_cache_write(const sim_cache_key *key, const void *data, size_t size);
 

@@ -1,5 +1,5 @@
-/* What the CUDA side of a model stands on: the queue of steps, and the names under which kernels fail, are traced and
- * are profiled. No CUDA type appears here. */
+/* CUDA for models: the stream of steps, and the names of kernels in failures, traces and profiles. No CUDA type appears
+ * here. */
 #ifndef SIM_ENGINE_CUDA_H
 #define SIM_ENGINE_CUDA_H
 

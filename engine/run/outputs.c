@@ -245,7 +245,7 @@ static bool look_at_saved(sim_outputs *o) {
   return all;
 }
 
-sim_status sim_outputs_look(sim_outputs *o) {
+sim_status sim_outputs_poll(sim_outputs *o) {
   pthread_mutex_lock(&o->lock);
   (void)look_at_saved(o);
   const sim_error failure = o->failure;
@@ -292,7 +292,7 @@ static sim_status wait_for_room(sim_outputs *o, bool whole, int *stage) {
   pthread_mutex_unlock(&o->lock);
   sim_profile_range_end();
   SIM_TRY(status);
-  return sim_outputs_look(o);
+  return sim_outputs_poll(o);
 }
 
 static sim_status view(sim_outputs *o) {
@@ -312,7 +312,7 @@ sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
   if (o->device) {
     int stage;
     SIM_TRY(wait_for_room(o, true, &stage));
-    SIM_TRY(sim_stage_take(&o->stages[stage], &o->view, true));
+    SIM_TRY(sim_stage_copy(&o->stages[stage], &o->view, true));
   }
   SIM_TRY(sim_frame_check_finite(*out));
   o->shown = o->run->clock.step;
@@ -376,7 +376,7 @@ static sim_status observe(sim_outputs *o, double *values) {
   return SIM_OK;
 }
 
-sim_status sim_outputs_stops(sim_outputs *o, bool *stops) {
+sim_status sim_outputs_check_stop(sim_outputs *o, bool *stops) {
   const void *inputs[SIM_EXPR_INPUTS_MAX];
   double holds = 0;
   SIM_TRY(observe(o, o->values + SIM_OUTPUTS_WAITING * o->columns));
@@ -393,7 +393,7 @@ static sim_status give_now(sim_outputs *o, uint32_t due, bool save) {
   SIM_TRY(sim_outputs_state(o, &state));
   if (tables_of(o->run, due)) SIM_TRY(observe(o, o->values));
   SIM_TRY(deliver(o, &now, state));
-  return sim_outputs_look(o);
+  return sim_outputs_poll(o);
 }
 
 static void post(sim_outputs *o, const job *j) {
@@ -405,7 +405,7 @@ static void post(sim_outputs *o, const job *j) {
   pthread_mutex_unlock(&o->lock);
 }
 
-sim_status sim_outputs_give(sim_outputs *o, uint32_t due, bool save) {
+sim_status sim_outputs_enqueue(sim_outputs *o, uint32_t due, bool save) {
   if (!o->running) return give_now(o, due, save);
   const uint32_t tables = tables_of(o->run, due);
   job j = {.clock = o->run->clock, .due = due, .save = save, .ended = o->run->ended, .stage = -1};
@@ -418,7 +418,7 @@ sim_status sim_outputs_give(sim_outputs *o, uint32_t due, bool save) {
     o->shown = -1;
     SIM_TRY(view(o));
     SIM_TRY(wait_for_room(o, save, &j.stage));
-    SIM_TRY(sim_stage_take(&o->stages[j.stage], &o->view, save));
+    SIM_TRY(sim_stage_copy(&o->stages[j.stage], &o->view, save));
   }
   post(o, &j);
   return SIM_OK;
@@ -454,7 +454,7 @@ sim_status sim_outputs_flush(sim_outputs *o) {
     sink->flush_failed |= failed[i];
     o->run->lost += sink->lost + (sink->failures ? sink->failures(sink->self) : 0);
   }
-  return sim_outputs_look(o);
+  return sim_outputs_poll(o);
 }
 
 sim_status sim_outputs_save(sim_outputs *o) {
@@ -462,11 +462,11 @@ sim_status sim_outputs_save(sim_outputs *o) {
     sim_sink *sink = &o->run->sinks[i];
     if (sink->saved && sink->flush) flush(sink);
   }
-  SIM_TRY(sim_outputs_look(o));
-  return o->run->checkpoint_step == o->run->clock.step ? SIM_OK : sim_outputs_give(o, 0, true);
+  SIM_TRY(sim_outputs_poll(o));
+  return o->run->checkpoint_step == o->run->clock.step ? SIM_OK : sim_outputs_enqueue(o, 0, true);
 }
 
-void sim_outputs_settle(sim_outputs *o, double seconds) {
+void sim_outputs_wait(sim_outputs *o, double seconds) {
   const double until = sim_wall_clock() + seconds;
   for (;;) {
     pthread_mutex_lock(&o->lock);
@@ -491,7 +491,7 @@ sim_status sim_outputs_end(sim_outputs *o) {
     if (o->device && o->run->backend->queue->wait_copies() != SIM_OK) /* copies that a failed writer did not wait for */
       sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
   }
-  return sim_outputs_look(o);
+  return sim_outputs_poll(o);
 }
 
 /* ---- beginning and end ---- */

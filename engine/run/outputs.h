@@ -1,51 +1,51 @@
-/* Queue of outputs between the time loop and the sinks. The loop copies the state of a step that has outputs due. The
- * writer thread calls the sinks in the order of the steps, while later steps run. Copies from a device run beside them.
- */
+/* Queue of outputs between the time loop and the sinks. The loop copies the state at steps with outputs due; the writer
+ * thread calls the sinks in the order of the steps while later steps run. */
 #ifndef SIM_ENGINE_OUTPUTS_H
 #define SIM_ENGINE_OUTPUTS_H
 
 #include "engine/run/run.h"
 
-/* Sinks of a run; steps that may wait for the writer, as many with their state as there are stages
- * (engine/run/stage.h). The loop waits beyond. */
+/* Most sinks of a run, and most steps that wait for the writer (with a state: as many as there are stages). The loop
+ * waits when the queue is full. */
 enum { SIM_SINKS_MAX = 32, SIM_OUTPUTS_WAITING = 256 };
 
 typedef struct sim_outputs sim_outputs;
 
-/* Takes all memory, and starts the writer. run->self is there and run->clock is set. */
+/* Allocates the queue and starts the writer. run->self and run->clock are set. */
 sim_status sim_outputs_create(sim_run *run, sim_outputs **out) SIM_MUST_CHECK;
 void sim_outputs_destroy(sim_outputs **outputs);
 
-/* Hands over the state of this step to the sinks in `due` (bit i: run->sinks[i], none of checkpoints) and, with `save`,
- * to all checkpoint sinks. Sets run->last.health. A state that must not be saved ends the run, as do lack of memory
- * and a second checkpoint in a row that could not be written; any other failure of a sink is reported, and is no
- * failure here. Also returns what the writer has failed with. */
-sim_status sim_outputs_give(sim_outputs *outputs, uint32_t due, bool save) SIM_MUST_CHECK;
+/* Enqueues this step's outputs for the sinks in `due` (bit i: run->sinks[i], no checkpoints) and, with `save`, for all
+ * checkpoint sinks. Sets run->last.health. Fails on a state that is not finite, on lack of memory, and on the second
+ * checkpoint in a row that could not be written; other failures of sinks are reported in the log. Also returns the
+ * writer's first error. */
+sim_status sim_outputs_enqueue(sim_outputs *outputs, uint32_t due, bool save) SIM_MUST_CHECK;
 
-/* Computes the rows of this step, and whether run->stop_when holds there; what is given at this step has these rows. */
-sim_status sim_outputs_stops(sim_outputs *outputs, bool *stops) SIM_MUST_CHECK;
+/* Computes the rows of this step and evaluates run->stop_when on them; outputs of this step use the same rows. */
+sim_status sim_outputs_check_stop(sim_outputs *outputs, bool *stops) SIM_MUST_CHECK;
 
-/* Now and then makes durable what was written. */
+/* Makes written tables durable from time to time; now: sim_wall_clock(). */
 void sim_outputs_tick(sim_outputs *outputs, double now);
 
-/* Sets run->checkpoint_step and run->checkpoint_t; returns what the writer has failed with. */
-sim_status sim_outputs_look(sim_outputs *outputs) SIM_MUST_CHECK;
+/* Polls the writer thread: sets run->checkpoint_step and run->checkpoint_t, returns its first error. */
+sim_status sim_outputs_poll(sim_outputs *outputs) SIM_MUST_CHECK;
 
-/* From another thread, while the loop hands over nothing: waits, for at most `seconds`, until all is written, and sets
- * run->checkpoint_step and run->checkpoint_t. */
-void sim_outputs_settle(sim_outputs *outputs, double seconds);
+/* From another thread, while the loop enqueues nothing: waits at most `seconds` until all outputs are written, then
+ * sets run->checkpoint_step and run->checkpoint_t. */
+void sim_outputs_wait(sim_outputs *outputs, double seconds);
 
-/* Waits until all is written and ends the writer: what is given later is written at once. Then as sim_outputs_look. */
+/* Waits until all outputs are written and ends the writer: later outputs are written at once. Then as
+ * sim_outputs_poll. */
 sim_status sim_outputs_end(sim_outputs *outputs) SIM_MUST_CHECK;
 
-/* The state of this step on the host, whole and checked to be finite; valid until the next step. */
+/* All arrays of this step's state on the host, checked to be finite; valid until the next step. */
 sim_status sim_outputs_state(sim_outputs *outputs, const sim_frame **out) SIM_MUST_CHECK;
 
-/* After sim_outputs_end: a checkpoint of this step, unless there is a durable one. As sim_outputs_give. */
+/* After sim_outputs_end: writes a checkpoint of this step unless there is a durable one. As sim_outputs_enqueue. */
 sim_status sim_outputs_save(sim_outputs *outputs) SIM_MUST_CHECK;
 
-/* After sim_outputs_end: finishes all sinks and makes everything durable. What fails is kept in the sinks; returns as
- * sim_outputs_look. */
+/* After sim_outputs_end: finishes all sinks and makes their files durable. Failures are kept in the sinks; returns as
+ * sim_outputs_poll. */
 sim_status sim_outputs_flush(sim_outputs *outputs) SIM_MUST_CHECK;
 
 #endif

@@ -84,10 +84,10 @@ static sim_status outputs(loop *l, const sim_clock *before, bool first, bool las
   if (save) run->requests->checkpoint = 0;
   collect(l, before, now, first || last, &due, &save);
   if (run->stop_when && !last && any_table(run, due)) {
-    SIM_TRY(sim_outputs_stops(l->outputs, &run->ended));
+    SIM_TRY(sim_outputs_check_stop(l->outputs, &run->ended));
     if (run->ended) collect(l, before, now, true, &due, &save);
   }
-  return due || save ? sim_outputs_give(l->outputs, due, save) : SIM_OK;
+  return due || save ? sim_outputs_enqueue(l->outputs, due, save) : SIM_OK;
 }
 
 /* A run that was over when it was resumed: its end may have met a full disk. */
@@ -97,14 +97,14 @@ static sim_status write_last_again(loop *l) {
     const sim_sink *sink = &l->run->sinks[i];
     if (sink->kind == SIM_SINK_SNAPSHOT && sink->cadence.kind != SIM_NEVER) due |= UINT32_C(1) << i;
   }
-  return due ? sim_outputs_give(l->outputs, due, false) : SIM_OK;
+  return due ? sim_outputs_enqueue(l->outputs, due, false) : SIM_OK;
 }
 
 /* ---- giving up ---- */
 
 bool sim_run_give_up(sim_run *run, double seconds) {
   if (!sim_run_compute_give_up(run)) return false;
-  sim_outputs_settle(run->outputs, seconds);
+  sim_outputs_wait(run->outputs, seconds);
   return true;
 }
 
@@ -184,7 +184,7 @@ static sim_status step_until_done(loop *l, bool *stopped) {
     SIM_TRY(outputs(l, &before, false, last));
     if (!look(&p)) continue;
     SIM_TRY(follow_device(run->backend, &p));
-    SIM_TRY(sim_outputs_look(l->outputs));
+    SIM_TRY(sim_outputs_poll(l->outputs));
     double now = looked(&p);
     sim_outputs_tick(l->outputs, now);
     if (now - l->last_progress >= run->progress_interval) {
@@ -271,7 +271,7 @@ sim_status sim_run_loop(sim_run *run) {
   if (status == SIM_OK) status = finish(&l, stopped);
   if (status != SIM_OK && status != SIM_ERR_STOPPED && status != SIM_ERR_IO && status != SIM_ERR_CANT_CREATE)
     keep_rows(&l);
-  if (status == SIM_ERR_IO) sim_outputs_settle(l.outputs, settle_most); /* the newest checkpoint is then known */
+  if (status == SIM_ERR_IO) sim_outputs_wait(l.outputs, settle_most); /* the newest checkpoint is then known */
   sim_outputs_destroy(&l.outputs);
   return status;
 }

@@ -15,7 +15,7 @@ typedef struct sim_requests {
 } sim_requests;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "signal handlers set them");
 
-/* What progress shows; all at the time of the call. */
+/* Progress of a run at the time of the call. */
 typedef struct sim_progress {
   sim_clock clock;
   int64_t first_step;  /* where this process began */
@@ -38,15 +38,15 @@ typedef struct sim_run {
   void *self;
   sim_clock clock;
   int64_t lost; /* snapshots and slices that could not be written; known at the end */
-  bool ended;   /* stop_when holds: no more steps. Set by the loop, or before it for a state saved so */
+  bool ended;   /* stop_when holds: no more steps. Set by the loop, or by the caller for a state that was saved there */
   bool resumed; /* the state came from a checkpoint: no first outputs */
   double work_per_step;
   sim_sink *sinks;
   size_t sink_count;
-  sim_requests *requests; /* `checkpoint` is reset when it is looked at; NULL: none can come */
+  sim_requests *requests; /* `checkpoint` is reset when it is read; NULL: no requests */
   double wall_limit;      /* seconds from now; INFINITY: none */
-  double wall_asked;      /* the same as a user gave it, before a start that took time: for the message */
-  bool wall_reserve;      /* stop earlier than that, by what the end takes: two checkpoints, a step, and a margin */
+  double wall_asked;      /* the limit that the user gave, from the start of the process: for messages */
+  bool wall_reserve;      /* stop earlier by the time of two checkpoints, one step and a margin */
   void (*progress)(void *context, const sim_progress *progress);
   void *progress_context;
   double progress_interval; /* seconds */
@@ -56,20 +56,20 @@ typedef struct sim_run {
   char digest[33];           /* of the state at the end */
   int64_t checkpoint_step;   /* newest one that is good; -1: none */
   double checkpoint_t;       /* its time; 0 where there is none */
-  double checkpoint_seconds; /* of the slowest so far; before the loop a guess */
+  double checkpoint_seconds; /* duration of the slowest so far; before the loop an estimate */
 
   /* the loop's */
   struct sim_outputs *outputs;
   atomic_int computing; /* see sim_run_give_up */
 } sim_run;
 
-/* Steps until t_end, or until stop_when holds: SIM_OK; or until stopped with a checkpoint: SIM_ERR_STOPPED. Failed
- * outputs that could not be made up for until the end: SIM_ERR_IO. */
+/* Steps until t_end, or until stop_when holds: SIM_OK. Stopped early with a checkpoint: SIM_ERR_STOPPED. Outputs that
+ * could not be written until the end: SIM_ERR_IO. */
 sim_status sim_run_loop(sim_run *run) SIM_MUST_CHECK;
 
-/* Ends the loop from another thread where it computes: in the step of a model or in its observables, which look at no
- * request. Waits, for at most `seconds`, until the outputs that were handed over are written, and fills checkpoint_step
- * and checkpoint_t. From then on the loop stands still, and the process is to end. False: it does not compute now. */
+/* Ends the loop from another thread while a model computes a step or observables, where no request is read. Waits at
+ * most `seconds` until the enqueued outputs are written, and fills checkpoint_step and checkpoint_t. The loop never
+ * continues: end the process. Returns false if nothing is computed now. */
 bool sim_run_give_up(sim_run *run, double seconds);
 /* computing.c: around a step and around observables, for the loop and its outputs. After sim_run_compute_give_up, which
  * returns false where the loop does not compute, sim_run_compute_end does not return. */
@@ -77,7 +77,7 @@ void sim_run_compute_begin(sim_run *run);
 void sim_run_compute_end(sim_run *run);
 bool sim_run_compute_give_up(sim_run *run);
 
-/* Whether a cadence falls into (before, now]. A function of the two times alone, so that nothing needs storing. */
+/* Whether an output of this cadence is due in (before, now]. Depends on the two clocks only: nothing is stored. */
 bool sim_cadence_due(const sim_cadence *cadence, const sim_clock *before, const sim_clock *now);
 
 #endif

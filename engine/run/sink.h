@@ -1,4 +1,4 @@
-/* An output: it sees the state, never changes it. */
+/* A sink: one output of a run (snapshots, tables or checkpoints). It reads the state and never changes it. */
 #ifndef SIM_ENGINE_SINK_H
 #define SIM_ENGINE_SINK_H
 
@@ -8,13 +8,13 @@
 
 typedef enum sim_sink_kind { SIM_SINK_SNAPSHOT, SIM_SINK_TABLE, SIM_SINK_CHECKPOINT } sim_sink_kind;
 
-/* Checkpoints that became durable behind the run. */
+/* Checkpoints that were written beside the run. */
 typedef struct sim_saved {
   int64_t step;   /* of the newest; -1: none yet */
   double t;       /* its time */
-  double seconds; /* that the slowest took */
-  bool under_way; /* there are others that are not durable yet */
-  bool failed;    /* the last one that is not under way did */
+  double seconds; /* duration of the slowest */
+  bool under_way; /* others are not durable yet */
+  bool failed;    /* the last completed one failed */
 } sim_saved;
 
 typedef struct sim_sink {
@@ -22,25 +22,25 @@ typedef struct sim_sink {
   sim_sink_kind kind;
   sim_cadence cadence;
   void *self;
-  /* A failed write is reported, and tried again when next due; the run goes on, but ends with SIM_ERR_IO at the second
-   * checkpoint in a row that fails. Rows reach table sinks only, which may be shown no arrays; others may be shown
-   * those alone that are theirs: of SIM_IN_SNAPSHOT, or of a checkpoint. All sinks are called by one thread at a time,
-   * not always by the same. */
+  /* Writes one frame. A failure is reported and tried again when next due; the run ends with SIM_ERR_IO at the second
+   * checkpoint in a row that fails. Table sinks get rows, and may get no arrays; snapshot sinks get the arrays with
+   * SIM_IN_SNAPSHOT, checkpoint sinks those without SIM_NO_CHECKPOINT. Sinks are called by one thread at a time, which
+   * may change. */
   sim_status (*write)(void *self, const sim_frame *frame);
-  /* Makes what was written durable; called now and then, and at the end. Files become durable in the order in which
+  /* Makes written data durable; called from time to time and at the end. Files become durable in the order in which
    * they are written, so that a checkpoint needs no flush before it. May be NULL. */
   sim_status (*flush)(void *self);
-  /* At the end of a run, before the last flush: brings what others read into its last form. May be NULL. */
+  /* At the end of a run, before the last flush: writes the final form of the files. May be NULL. */
   sim_status (*finish)(void *self);
-  /* Of checkpoints that become durable behind the run; from any thread. NULL: what was written is durable. */
+  /* Checkpoint sinks that write beside the run: their progress; from any thread. NULL: write makes them durable. */
   void (*saved)(void *self, sim_saved *out);
-  /* Of snapshots: files that failed behind the run, so far; called after flush. NULL: what failed was told by write. */
+  /* Snapshot sinks that write beside the run: number of failed files, after flush. NULL: write reports failures. */
   int64_t (*failures)(void *self);
   void (*destroy)(void **self);
   /* kept by the run loop */
-  int64_t lost;                    /* snapshots that write failed with */
-  bool write_failed, flush_failed; /* the last one did */
-  char why[256];                   /* and what was said then */
+  int64_t lost;                    /* snapshots that could not be written */
+  bool write_failed, flush_failed; /* the last write or flush failed */
+  char why[256];                   /* message of that failure */
   double last_wall;                /* when it was last due */
 } sim_sink;
 

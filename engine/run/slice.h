@@ -1,4 +1,4 @@
-/* Parts of a grid that are written beside the full snapshots, oftener: planes, lines, every k-th cell. */
+/* Slices: parts of a grid that are written more often than full snapshots (planes, lines, every k-th cell). */
 #ifndef SIM_ENGINE_SLICE_H
 #define SIM_ENGINE_SLICE_H
 
@@ -11,7 +11,7 @@ typedef struct sim_extent {
   int rank;
   int64_t n[3];
   sim_mesh mesh;
-  int apart; /* axis that is none of space, such as that of members: every index of it stays; -1: none */
+  int apart; /* axis that is not spatial, such as members of an ensemble; slices keep all of it; -1: none */
 } sim_extent;
 
 typedef struct sim_slice {
@@ -26,15 +26,14 @@ typedef struct sim_slice {
 } sim_slice;
 extern const sim_schema sim_slice_schema;
 
-/* Checks the slices of a scenario against the grid (NULL: the model has none), and says which cells they keep. */
+/* Checks the slices of a scenario against the grid (NULL: the model has none) and fills the cells that they keep. */
 void sim_slices_place(const sim_list *slices, const char *model, const sim_extent *extent, sim_faults *faults);
-/* What of the grid's cells a slice keeps. */
+/* Fraction of the grid's cells that a slice keeps. */
 double sim_slice_share(const sim_slice *slice, const sim_extent *extent);
 
-/* `out` becomes what a slice keeps of an array on its grid: axes that are cut are gone. `mesh` is for `out`. No data.
- */
+/* Shape of a slice of an array, without the axes that are cut, and its mesh; no data. */
 void sim_slice_shape(const sim_slice *slice, const sim_array *from, sim_array *out, sim_mesh *mesh);
-/* Its values, in order, to data[sim_array_bytes(out)]. */
+/* Copies the values of a slice to `data`, of sim_array_bytes(out) bytes. */
 void sim_slice_gather(const sim_slice *slice, const sim_array *from, void *data);
 
 #endif

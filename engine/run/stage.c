@@ -94,7 +94,7 @@ static sim_status make_room(sim_stage *stage, const sim_frame *view, bool whole)
   return sim_stage_create(backend, view, whole, mark, stage);
 }
 
-sim_status sim_stage_take(sim_stage *stage, const sim_frame *view, bool whole) {
+sim_status sim_stage_copy(sim_stage *stage, const sim_frame *view, bool whole) {
   size_t staged = 0, mirrored = 0;
   SIM_TRY(make_room(stage, view, whole));
   stage->frame = *view;

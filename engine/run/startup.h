@@ -1,12 +1,12 @@
-/* What a run is doing before its first step, for whoever waits for it. */
+/* Progress of a run before its first step. */
 #ifndef SIM_ENGINE_STARTUP_H
 #define SIM_ENGINE_STARTUP_H
 
-/* Says which phase has begun, or how far it is: `done` of `all` parts (all 0: not known). `what` is a string literal
- * such as "placing grains". So cheap that loops call it in every pass. From one thread at a time. */
+/* Reports a phase and its progress: `done` of `all` parts (all 0: not known). `what` is a string literal such as
+ * "placing grains". Cheap enough for every pass of a loop. From one thread at a time. */
 void sim_startup(const char *what, double done, double all);
 
-/* The phase, for another thread; NULL: none was named. *share: done over all, NaN where it is not known. */
+/* Returns the phase, for another thread; NULL: none. *share: done / all, NaN where it is not known. */
 const char *sim_startup_phase(double *share);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of the decoder share. */
+/* Shared by the files of the decoder: places of values, faults (faults.c), and decoding by type. */
 #ifndef SIM_ENGINE_DECODE_H
 #define SIM_ENGINE_DECODE_H
 
@@ -11,7 +11,7 @@ typedef struct sim_decoder {
   bool no_memory;
 } sim_decoder;
 
-/* Where a value stands; made into text for a fault alone. */
+/* Path of a value in the scenario; made into text only for a fault. */
 typedef struct sim_place {
   const struct sim_place *parent; /* NULL: the root */
   const char *key;                /* NULL: an item of a list */
@@ -49,7 +49,7 @@ void sim_decode_function(sim_decoder *d, const sim_field *field, const sim_place
                          sim_expr **out);
 void sim_decode_function_map(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                              sim_function_map *out);
-/* What decodes to the same again; NULL: out of memory. */
+/* A value that decodes to the same function; NULL: out of memory. */
 sim_value *sim_encode_function(const sim_signature *signature, const sim_expr *expr);
 sim_value *sim_encode_function_map(const sim_signature *signature, const sim_function_map *map);
 

@@ -1,5 +1,5 @@
-/* What a scenario file leaves behind: a plain typed tree, without Lua. Handed from the sandbox's process through a
- * pipe, decoded by a model's schema, and stored (resolved) in checkpoints, so that a restart needs no Lua. */
+/* Values of a scenario: a typed tree, without Lua. It comes from the sandbox's process through a pipe, is decoded by a
+ * model's schema, and is stored (resolved) in checkpoints, so that a restart needs no Lua. */
 #ifndef SIM_ENGINE_VALUE_H
 #define SIM_ENGINE_VALUE_H
 

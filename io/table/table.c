@@ -1,8 +1,7 @@
 /* Time series. Rows go to a journal that only grows (io/table/journal.h), and are durable there. tables.h5 is made of
  * it: at the end, and now and then before, for at most a hundredth of the run's time; by rename, so that a reader
- * always sees a whole one. Attributes of a table's dataset, one entry a column: columns, units, description (text),
- * unitSI (f64).
- */
+ * always sees a whole one. Attributes of a table's dataset, one entry a column: columns, units, description, display
+ * (text), unitSI (f64). */
 #include "io/table/table.h"
 
 #include "engine/log.h"
@@ -131,6 +130,7 @@ static sim_status write_columns(hid_t dataset, const io_journal_table *self, con
   static const sim_field leading[] = {{.name = "step", .doc = "number of the step"},
                                       {.name = "time", .doc = "time of the simulation", .dimension = {0, 0, 1}}};
   const char *names[SIM_COLUMNS_MAX + 2], *unit[SIM_COLUMNS_MAX + 2], *docs[SIM_COLUMNS_MAX + 2];
+  const char *display[SIM_COLUMNS_MAX + 2];
   char text[SIM_COLUMNS_MAX + 2][80];
   double si[SIM_COLUMNS_MAX + 2];
   for (size_t i = 0; i < count; i++) {
@@ -139,11 +139,13 @@ static sim_status write_columns(hid_t dataset, const io_journal_table *self, con
     names[i] = field->name;
     unit[i] = text[i];
     docs[i] = field->doc ? field->doc : "";
+    display[i] = sim_display_names[i < 2 ? SIM_DISPLAY_NUMBER : field->display];
     si[i] = units ? sim_units_si(units, field->dimension) : 1;
   }
   SIM_TRY(io_h5_attr_texts(dataset, "columns", names, count));
   SIM_TRY(io_h5_attr_texts(dataset, "units", unit, count));
   SIM_TRY(io_h5_attr_texts(dataset, "description", docs, count));
+  SIM_TRY(io_h5_attr_texts(dataset, "display", display, count));
   return io_h5_attr(dataset, "unitSI", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, count, si);
 }
 

@@ -18,7 +18,7 @@ typedef struct diffusion_field {
   sim_doubles cross; /* diffusivities of the other fields in this one: -cross_j sum_a axes_a k_a^2 of field j */
   bool conserved;
   double fluctuation;
-  sim_expr *initial; /* of x, y, z and the file's value; NULL: 0 */
+  sim_expr *initial; /* see grid_start */
   grid_file file;
   double noise; /* standard deviation of what is added to each cell at the start */
 } diffusion_field;
@@ -49,8 +49,8 @@ typedef struct diffusion_parameters {
   grid_parameters grid;
   int64_t members;
   sim_list fields; /* of diffusion_field */
-  sim_expr
-      *rates; /* of the fields, x, y, z, t, and all fields' derivatives by x, y, z -> one number a field; or NULL */
+  /* Of the fields, x, y, z, t, all fields' derivatives by x, y, z and the member -> one number a field; or NULL. */
+  sim_expr *rates;
   diffusion_integrate integrate;
   sim_function_map observe; /* as rates, one number */
   sim_doubles probes;       /* [count][rank] */
@@ -69,27 +69,27 @@ const diffusion_field *diffusion_field_of(const diffusion_parameters *p, int fie
 grid_shape diffusion_grid_of(const diffusion_parameters *p);
 /* Input of rates and observed functions that is the member: after the fields, x, y, z, t and all derivatives. */
 static inline int diffusion_member_input(int fields) { return 4 * fields + 4; }
-/* Some result depends on that input, which the function need not have. */
+/* Whether some result of a function depends on this input, which the function need not have. */
 bool diffusion_takes(const sim_expr *expr, int input);
-/* The tables distinguish k from -k: L is complex, or is not the same at both. */
+/* Whether the tables distinguish k from -k: L is complex, or differs between both. */
 bool diffusion_unfolded(const diffusion_parameters *p);
-/* A field between walls that hold it at values is v + low + slope * place along that axis: v, which is transformed, is
- * 0 at the walls, and L vanishes on the rest. */
+/* Between walls that hold a field at given values the field is v + low + slope * position along that axis. v is
+ * transformed and 0 at the walls; L vanishes on the rest, the lift. */
 typedef struct diffusion_lift {
   int axis; /* -1: the field itself is transformed */
   double low, slope;
 } diffusion_lift;
 diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field);
-/* Derivatives of fields that the rates take. */
+/* Derivatives of fields on which the rates depend. */
 diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p);
 /* Wavenumbers below this fraction of the highest one are kept along each axis; 0: all. */
 double diffusion_dealias(const diffusion_integrate *integrate);
 bool diffusion_single(const diffusion_parameters *p);
 int64_t diffusion_steps(const diffusion_integrate *integrate);
 double diffusion_dt(const diffusion_integrate *integrate);
-bool diffusion_fluctuates(const diffusion_parameters *p); /* some field does */
+bool diffusion_fluctuates(const diffusion_parameters *p); /* some field has white noise in each step */
 bool diffusion_crossed(const diffusion_parameters *p);    /* fields diffuse across each other */
-/* Steps are as long as their error lets them be. */
+/* Whether the length of steps follows from their error. */
 bool diffusion_adaptive(const diffusion_parameters *p);
 
 /* sim_model.validate and its tables_of */
@@ -105,8 +105,7 @@ sim_status diffusion_check_linear(const diffusion_parameters *p, sim_faults *fau
 
 /* ---- schemes.c ---- */
 
-/* What a scheme needs: arrays beside [0], tables, and its stages; before each stage the rates are taken at t + at dt.
- */
+/* A scheme: arrays beside [0], tables, and stages. Before stage s the rates are evaluated at t + at[s] dt. */
 enum { DIFFUSION_STAGES = 7 };
 typedef struct diffusion_method {
   const char *name;
@@ -118,9 +117,10 @@ extern const diffusion_method diffusion_methods[DIFFUSION_SCHEMES];
 /* The method's stages with the grid's scale in them. */
 diffusion_method diffusion_method_for(diffusion_scheme scheme, double scale);
 
-/* With a step's error. Stage 0 takes the rates of a state that are not known yet, and the others make a step: array
- * [DIFFUSION_NEXT] is the new state then. [DIFFUSION_ERROR] is what it differs by from the embedded scheme, whose order
- * is one less, and [DIFFUSION_BETWEEN] what rates between the stages' times differ by from those of the stages. */
+/* A scheme with an estimate of a step's error. Stage 0 evaluates the rates of the state where they are not known yet;
+ * the others make a step. Then array [DIFFUSION_NEXT] is the new state, [DIFFUSION_ERROR] its difference to the
+ * embedded scheme of one order less, and [DIFFUSION_BETWEEN] the error of rates interpolated between the stages' times.
+ */
 enum { DIFFUSION_NEXT = 3, DIFFUSION_ERROR = 4, DIFFUSION_BETWEEN = 5 };
 typedef struct diffusion_embedded {
   diffusion_method method;
@@ -250,7 +250,8 @@ sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusio
 
 /* ---- the operations of a backend ---- */
 
-/* Where there is a queue, what gives no numbers to the host is only queued. */
+/* Where the backend has a queue, operations that give no numbers to the host are only queued. A real field is
+ * [nz][ny][nx] numbers of the run's precision, in the backend's memory. */
 struct diffusion_ops {
   void (*plan)(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out);
   /* With tables for steps of diffusion_dt, where there are steps. */
@@ -259,18 +260,17 @@ struct diffusion_ops {
   const sim_buffer *(*real)(const diffusion_work *work);  /* [fields][cells], for the start and for outputs */
   const sim_buffer *(*state)(const diffusion_work *work); /* [fields][numbers], what the scheme keeps */
   sim_status (*load)(diffusion_work *work);               /* the state from the real fields */
-  sim_status (*resume)(diffusion_work *work);             /* what goes with a state that was put there */
+  sim_status (*resume)(diffusion_work *work);             /* the other arrays, from a state that was restored */
   /* One stage of the method: rates, the passes forward, and its sums of products. */
   sim_status (*stage)(diffusion_work *work, int stage, const diffusion_step_context *context);
   sim_status (*jump)(diffusion_work *work, double t); /* DIFFUSION_EXACT: to time t from the start */
   /* The real fields; `half` (may be NULL): with these rates added. */
   sim_status (*show)(diffusion_work *work, const diffusion_step_context *half);
   sim_status (*measure)(diffusion_work *work, int field, double cell, diffusion_statistics *out); /* of the real one */
-  const char *(*name)(const diffusion_work *work); /* how it transforms */
+  const char *(*name)(const diffusion_work *work); /* of the way to transform, for messages */
   /* Cells of `count` lines of a real field (modes.cuh) along an axis, to the host: out[count][n of the axis]. */
   sim_status (*lines)(diffusion_work *work, int field, int axis, int64_t count, void *out);
-  /* A field whose state is not finite, or -1: so cheap that it is asked every step, on a device now and then, by a few
-   * numbers to which each cell adds. NULL: none is looked for. */
+  /* The first field whose state is not finite, or -1. NULL: no check. */
   sim_status (*broken)(diffusion_work *work, int *field);
   /* Where steps adapt; NULL: they cannot here. Tables for steps of h, in one of DIFFUSION_SLOTS that hold the last h
    * they were asked for. */

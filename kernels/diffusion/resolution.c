@@ -15,7 +15,7 @@
 static const double limit = 1e-3;
 
 typedef struct along {
-  diffusion_spectral *spectral; /* of lines beside each other; NULL: not looked at */
+  diffusion_spectral *spectral; /* of lines beside each other; NULL: no check */
   void *coefficients;
   int64_t count;    /* lines */
   double low, high; /* the upper third of what is kept */

@@ -1,5 +1,6 @@
-/* The model's descriptor: what it keeps, what it observes, how it is made and ended. */
+/* The model's descriptor: state arrays, observables, memory and work of a run, its start and end. */
 #include "kernels/nbody/run.h"
+#include "kernels/nbody/scenario/tables.h"
 
 #include "engine/run/startup.h"
 
@@ -49,59 +50,7 @@ static const sim_field state_fields[] = {
                     .doc = "energy at the start, next adaptive step, size of the system at the start"},
     [ARRAYS] = {0}};
 
-/* ---- tables ---- */
-
-#define ENERGY                                                                                                         \
-  { 2, 1, -2 }
-#define COLUMN(text, ...)                                                                                              \
-  { .name = #text, .type = SIM_REAL, __VA_ARGS__ }
-
-enum {
-  KINETIC,
-  POTENTIAL,
-  TOTAL,
-  ERROR,
-  VIRIAL_RATIO,
-  MOMENTUM,
-  ANGULAR_MOMENTUM = MOMENTUM + 3,
-  CENTRE = ANGULAR_MOMENTUM + 3
-};
-
-static const sim_field energy_columns[] = {
-    COLUMN(kinetic, .dimension = ENERGY, .doc = "kinetic energy"),
-    COLUMN(potential, .dimension = ENERGY,
-           .doc = "potential energy, softened as the force, and that in an external potential; NaN where unknown"),
-    COLUMN(total, .dimension = ENERGY, .doc = "sum of both"),
-    COLUMN(error, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ERROR,
-           .doc = "change of the total since the start, over its size then; NaN where external depends on t"),
-    COLUMN(virial_ratio, .display = SIM_DISPLAY_RATIO, .doc = "2 kinetic / |potential|: 1 in balance"),
-    COLUMN(momentum_x, .dimension = {1, 1, -1}, .doc = "total momentum, x"),
-    COLUMN(momentum_y, .dimension = {1, 1, -1}, .doc = "total momentum, y"),
-    COLUMN(momentum_z, .dimension = {1, 1, -1}, .doc = "total momentum, z"),
-    COLUMN(angular_momentum_x, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, x"),
-    COLUMN(angular_momentum_y, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, y"),
-    COLUMN(angular_momentum_z, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, z"),
-    COLUMN(centre_x, .dimension = {1, 0, 0}, .doc = "centre of mass, x"),
-    COLUMN(centre_y, .dimension = {1, 0, 0}, .doc = "centre of mass, y"),
-    COLUMN(centre_z, .dimension = {1, 0, 0}, .doc = "centre of mass, z"),
-    {0}};
-
-const double nbody_radius_fractions[NBODY_RADII] = {0.10, 0.25, 0.50, 0.75, 0.90};
-static const sim_field lagrangian_columns[] = {
-    COLUMN(r10, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "radius about the centre of mass that holds 10 % of all mass"),
-    COLUMN(r25, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 25 %"),
-    COLUMN(r50, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 50 %"),
-    COLUMN(r75, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 75 %"),
-    COLUMN(r90, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 90 %"),
-    {0}};
-
-static const sim_table energy_table = {"energy", "conserved quantities and balance", energy_columns};
-static const sim_table lagrangian_table = {"lagrangian", "radii that hold shares of the mass", lagrangian_columns};
-static const sim_table *const tables[] = {&energy_table, &lagrangian_table, NULL};
-enum { OBSERVE = 2 }; /* of one run */
-static const sim_field observe_columns[] = {COLUMN(NAME, .display = SIM_DISPLAY_ALONE, .doc = "of each function in observe, over the bodies"), {0}};
-static const sim_table observe_table = {"observe", "functions of the scenario; with observe", observe_columns};
-static const sim_table *const described[] = {&observe_table, NULL};
+/* ---- observables ---- */
 
 static const sim_table *const *tables_of(const void *parameters) {
   return ((const nbody_parameters *)parameters)->tables;
@@ -116,43 +65,42 @@ static const nbody_sums *sums_at(nbody_run *run, const sim_clock *clock) {
 static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double *values) {
   const nbody_sums *s = sums_at(run, clock);
   const double initial = run->controller[NBODY_INITIAL_ENERGY], total = s->kinetic + s->potential;
-  values[KINETIC] = s->kinetic;
-  values[POTENTIAL] = s->potential;
-  values[TOTAL] = total;
-  values[ERROR] = run->laws.timed ? NAN : (total - initial) / (initial != 0 ? fabs(initial) : 1);
-  values[VIRIAL_RATIO] = s->potential != 0 ? 2 * s->kinetic / fabs(s->potential) : NAN;
+  values[NBODY_COLUMN_KINETIC] = s->kinetic;
+  values[NBODY_COLUMN_POTENTIAL] = s->potential;
+  values[NBODY_COLUMN_TOTAL] = total;
+  values[NBODY_COLUMN_ERROR] = run->laws.time_dependent ? NAN : (total - initial) / (initial != 0 ? fabs(initial) : 1);
+  values[NBODY_COLUMN_VIRIAL_RATIO] = s->potential != 0 ? 2 * s->kinetic / fabs(s->potential) : NAN;
   for (int c = 0; c < 3; c++) {
-    values[MOMENTUM + c] = s->momentum[c];
-    values[ANGULAR_MOMENTUM + c] = s->angular_momentum[c];
-    values[CENTRE + c] = s->moment[c] / s->mass;
+    values[NBODY_COLUMN_MOMENTUM + c] = s->momentum[c];
+    values[NBODY_COLUMN_ANGULAR_MOMENTUM + c] = s->angular_momentum[c];
+    values[NBODY_COLUMN_CENTRE + c] = s->moment[c] / s->mass;
   }
-  if (fabs(values[ERROR]) > run->integrate.max_energy_error)
+  if (fabs(values[NBODY_COLUMN_ERROR]) > run->integrate.max_energy_error)
     return sim_fail(SIM_ERR_DIVERGED, "energy error %.3g at step %" PRId64 ", t = %.9g: above max_energy_error = %.3g",
-                    values[ERROR], clock->step, clock->t, run->integrate.max_energy_error);
+                    values[NBODY_COLUMN_ERROR], clock->step, clock->t, run->integrate.max_energy_error);
   return SIM_OK;
 }
 
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   nbody_run *run = self;
-  if (table == OBSERVE) return run->ops->observe(run->work, clock->t, values);
-  if (table == 0) return observe_energy(run, clock, values);
+  if (table == NBODY_TABLE_OBSERVE) return run->ops->observe(run->work, clock->t, values);
+  if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
   const nbody_sums *s = sums_at(run, clock);
   const double centre[3] = {s->moment[0] / s->mass, s->moment[1] / s->mass, s->moment[2] / s->mass};
   run->ops->radii(run->work, centre, values);
   return SIM_OK;
 }
 
-/* ---- what it takes ---- */
+/* ---- memory and work ---- */
 
 static const nbody_ops *choose_ops(const nbody_parameters *p, const sim_setup *setup) {
-  static const nbody_ops_pair ops[SIM_BACKEND_KINDS] = {
-      [SIM_BACKEND_CPU] = {&nbody_ops_cpu_f32, &nbody_ops_cpu_f64},
+  static const nbody_ops *const ops[SIM_BACKEND_KINDS][2] = {
+      [SIM_BACKEND_CPU] = {&nbody_ops_cpu_f64, &nbody_ops_cpu_f32},
 #ifdef SIM_HAS_CUDA
-      [SIM_BACKEND_CUDA] = {&nbody_ops_cuda_f32, &nbody_ops_cuda_f64},
+      [SIM_BACKEND_CUDA] = {&nbody_ops_cuda_f64, &nbody_ops_cuda_f32},
 #endif
   };
-  const nbody_ops_pair *pair = &ops[setup->backend->kind];
-  return p->common.precision == SIM_SINGLE ? pair->f32 : pair->f64;
+  return ops[setup->backend->kind][p->common.precision == SIM_SINGLE];
 }
 
 static nbody_options options_for(const nbody_parameters *p, const nbody_laws *laws, const sim_setup *setup, int64_t n,
@@ -178,31 +126,34 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     SIM_TRY(nbody_saved_check(&p->integrate, setup->saved, &bodies));
     n = (double)bodies;
   } else {
-    nbody_parts parts;
-    SIM_TRY(nbody_parts_list(p, setup, &parts));
-    n = parts.n;
-    made = nbody_bodies_bytes(&parts, 3 * n * (double)sim_dtype_size(ops->dtype));
-    nbody_parts_free(&parts);
+    nbody_sections sections;
+    SIM_TRY(nbody_sections_list(p, setup, &sections));
+    n = sections.n;
+    made = nbody_bodies_bytes(&sections, 3 * n * (double)sim_dtype_size(ops->dtype));
+    nbody_sections_free(&sections);
   }
   nbody_laws laws;
   SIM_TRY(nbody_laws_create(p, &laws));
-  if (ops->most > 0 && n > (double)ops->most) {
-    nbody_laws_free(&laws);
-    return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %" PRId64 " that the direct sum on %s takes", n,
-                    ops->most, setup->backend->name);
-  }
   const nbody_options options = options_for(p, &laws, setup, (int64_t)fmin(n, 0x1p61), 0);
-  const double taken = ops->bytes(&options);
-  const sim_status guessed = nbody_estimate(p, &options, setup->backend->kind, n, out);
+  const nbody_solver *solver;
+  double host = 0, device = 0, scratch = 0;
+  sim_status status = nbody_solver_choose(&options, setup->backend->kind, &solver);
+  if (status == SIM_OK) {
+    solver->bytes(&options, &host, &device);
+    scratch = ops->bytes(&options);
+    status = nbody_estimate(p, &options, solver, setup->backend->kind, n, out);
+  }
   nbody_laws_free(&laws);
-  SIM_TRY(guessed);
+  SIM_TRY(status);
   const double real = (double)sim_dtype_size(ops->dtype);
   const double shown = n * (sizeof(uint64_t) + 7 * real), kept = n * sizeof(double) * (options.jerk ? 6 : 3);
   sim_plan_add_host(out, "numbers of bodies", n * sizeof(uint64_t));
   sim_plan_add(out, "bodies", shown + kept - n * sizeof(uint64_t));
-  sim_plan_add(out, "integrator and direct sum", taken);
-  /* They are released before the direct sum takes its memory. */
-  if (out->space == SIM_SPACE_HOST) made -= taken;
+  sim_plan_add(out, "integrator", scratch);
+  if (host > 0) sim_plan_add_host(out, solver->name, host);
+  if (device > 0) sim_plan_add(out, solver->name, device);
+  /* The bodies as they are made are freed before integrator and solver take their memory. */
+  made -= host + (out->space == SIM_SPACE_HOST ? scratch : 0);
   if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
   out->snapshot_bytes = shown;
   out->staged_bytes = shown - n * sizeof(uint64_t);
@@ -210,13 +161,14 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   return SIM_OK;
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 static void destroy(void **self) {
   nbody_run *run = *self;
   if (run == NULL) return;
   if (run->step != NULL) run->backend->queue->graph_destroy(&run->step);
   run->ops->destroy(&run->work);
+  if (run->forces.solver != NULL) run->forces.solver->destroy(&run->forces.work);
   nbody_laws_free(&run->laws);
   sim_buffer *const buffers[] = {&run->id, &run->mass, &run->position, &run->velocity, &run->acceleration, &run->jerk};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) sim_buffer_destroy(buffers[i]);
@@ -224,7 +176,7 @@ static void destroy(void **self) {
   *self = NULL;
 }
 
-/* Array `which` as it is now; false where the scheme has none. */
+/* View of array `which`; false where the scheme has none. */
 static bool view_array(nbody_run *run, int which, sim_array *out) {
   const sim_buffer *const buffers[] = {&run->id,       &run->mass,         &run->position,
                                        &run->velocity, &run->acceleration, &run->jerk};
@@ -274,16 +226,23 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   if (setup->saved != NULL) {
     SIM_TRY(restore(run, setup));
   } else {
-    nbody_parts parts;
-    SIM_TRY(nbody_parts_list(p, setup, &parts));
-    sim_status status = nbody_begin(run, p, setup, &parts);
-    nbody_parts_free(&parts);
+    nbody_sections sections;
+    SIM_TRY(nbody_sections_list(p, setup, &sections));
+    sim_status status = nbody_begin(run, p, setup, &sections);
+    nbody_sections_free(&sections);
     if (status != SIM_OK) return status;
   }
   const nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
-  const nbody_state state = {
-      run->n, run->mass.data, run->position.data, run->velocity.data, run->acceleration.data, run->jerk.data};
-  SIM_TRY(run->ops->create(&options, &state, &run->work));
+  const nbody_state state = {.n = run->n,
+                             .dtype = run->ops->dtype,
+                             .mass = run->mass.data,
+                             .position = run->position.data,
+                             .velocity = run->velocity.data,
+                             .acceleration = run->acceleration.data,
+                             .jerk = run->jerk.data};
+  SIM_TRY(nbody_solver_choose(&options, setup->backend->kind, &run->forces.solver));
+  SIM_TRY(run->forces.solver->create(&options, &state, &run->forces.work));
+  SIM_TRY(run->ops->create(&options, &state, run->forces, &run->work));
   if (setup->saved != NULL) return SIM_OK;
   sim_startup("computing the first force", 0, 0);
   run->ops->force(run->work, 0);
@@ -292,7 +251,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
   SIM_TRY(nbody_check_energy(run, sums));
-  run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential ? sums->kinetic + sums->potential : 0;
+  run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential_known ? sums->kinetic + sums->potential : 0;
   return nbody_plan_first_step(run);
 }
 
@@ -324,11 +283,11 @@ static void describe(const void *self, char *out, size_t capacity) {
   snprintf(out, capacity, "%" PRId64 " %s, %s%s", run->n, run->n == 1 ? "body" : "bodies",
            schemes[run->integrate.scheme], isnan(run->integrate.dt) ? " with adaptive step" : "");
   const size_t used = strlen(out);
-  if (run->laws.alone)
+  if (run->laws.no_pairs)
     snprintf(out + used, capacity - used, ", no forces between bodies");
   else
-    snprintf(out + used, capacity - used, ", direct sum%s by %s", run->laws.pair != NULL ? " of a law of its own" : "",
-             run->ops->name(run->work));
+    snprintf(out + used, capacity - used, ", %s%s by %s", run->forces.solver->name,
+             run->laws.pair != NULL ? " of a custom law" : "", run->forces.solver->describe(run->forces.work));
 }
 
 static const char *const references[] = {
@@ -362,8 +321,8 @@ const sim_model nbody_model = {
     .example = example,
     .references = references,
     .parameters = &nbody_schema,
-    .tables = tables,
-    .described = described,
+    .tables = nbody_tables,
+    .described = nbody_described_tables,
     .state = state_fields,
     .work_unit = "interactions",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},

@@ -1,5 +1,5 @@
-/* The formulas of the steps, for the C compiler and for nvcc. Everything is in the scenario's units and in fp64,
- * whatever the state is stored in.
+/* Formulas of the time steps, for the C compiler and for nvcc. All quantities are in the scenario's units and in fp64,
+ * whatever the precision of the state.
  *
  * Hermite scheme: J. Makino and S. J. Aarseth, PASJ 44 (1992) 141. Time step: S. J. Aarseth in "Multiple Time
  * Scales", eds. Brackbill and Cohen (1985) 377. Fourth-order composition: H. Yoshida, Phys. Lett. A 150 (1990) 262. */
@@ -47,13 +47,13 @@ SIM_HD static inline double nbody_corrected_position(double x0, double v0, doubl
   return x0 + 0.5 * dt * (v0 + v1) + dt * dt * (1.0 / 12.0) * (a0 - a1);
 }
 
-/* Square of Aarseth's step over eta: (|a| |s| + |j|^2) / (|j| |c| + |s|^2); infinite for a force that is constant. */
+/* Square of Aarseth's step over eta: (|a| |s| + |j|^2) / (|j| |c| + |s|^2); infinite for a constant force. */
 SIM_HD static inline double nbody_aarseth(double a2, double j2, double s2, double c2) {
   const double low = sqrt(j2 * c2) + s2;
   return low > 0 ? (sqrt(a2 * s2) + j2) / low : INFINITY;
 }
 
-/* Square of the time in which two bodies fall together, but for a factor near 1: s^3 / (G (m1 + m2)). */
+/* Square of the free-fall time of two bodies, up to a factor near 1: s^3 / (G (m1 + m2)), gm = G (m1 + m2). */
 SIM_HD static inline double nbody_fall_time2(double dx, double dy, double dz, double eps2, double gm) {
   const double s2 = dx * dx + dy * dy + dz * dz + eps2;
   return gm > 0 ? s2 * sqrt(s2) / gm : INFINITY;

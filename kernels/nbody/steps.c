@@ -1,18 +1,18 @@
-/* One step of each scheme, in terms of operations; and how long it is. */
+/* One step of each scheme, in terms of operations, and its length. */
 #include "kernels/nbody/run.h"
 
 #include "kernels/nbody/physics.h"
 
 #include <math.h>
 
-/* Kick, drift, kick: the force at the end serves the next step too. */
+/* Kick, drift, kick: the force at the end is the first of the next step. */
 static void leapfrog(const nbody_ops *ops, nbody_work *work, double t, double dt) {
   ops->kick_drift(work, 0.5 * dt, dt);
   ops->force(work, t + dt);
   ops->kick(work, 0.5 * dt);
 }
 
-/* Three leapfrog steps; kicks that meet are one. */
+/* Three leapfrog steps; adjacent kicks are merged. */
 static void yoshida4(const nbody_ops *ops, nbody_work *work, double t, double dt) {
   const double w1 = NBODY_YOSHIDA_W1 * dt, w0 = NBODY_YOSHIDA_W0 * dt;
   ops->kick_drift(work, 0.5 * w1, w1);
@@ -24,8 +24,8 @@ static void yoshida4(const nbody_ops *ops, nbody_work *work, double t, double dt
   ops->kick(work, 0.5 * w1);
 }
 
-/* Predict, evaluate, correct; the next step begins with the force at the corrected state. Keeping the prediction's
- * would save half of the work, for an error in a Kepler orbit that is twelve times larger at 128 steps. */
+/* Predict, evaluate, correct, and evaluate at the corrected state. Without the second evaluation a step takes half of
+ * the work, and the error in a Kepler orbit is twelve times larger at 128 steps. */
 static void hermite4(const nbody_ops *ops, nbody_work *work, double t, double dt) {
   ops->hermite_predict(work, dt);
   ops->force(work, t + dt);
@@ -42,11 +42,11 @@ static void queue_step(nbody_run *run, double t, double dt) {
   }
 }
 
-/* A device with a queue captures the step once, and replays it while its length stays. What is captured knows no time:
- * a force that depends on it is queued anew. */
-static sim_status make_step(nbody_run *run, double t, double dt) {
+/* A device with a queue captures the step once, and replays it while its length is the same. A captured step does not
+ * know the time: a force that depends on it is queued anew. */
+static sim_status run_step(nbody_run *run, double t, double dt) {
   const sim_backend *backend = run->backend;
-  if (backend->queue == NULL || dt != run->integrate.dt || run->laws.timed) {
+  if (backend->queue == NULL || dt != run->integrate.dt || run->laws.time_dependent) {
     queue_step(run, t, dt);
     return SIM_OK;
   }
@@ -54,14 +54,14 @@ static sim_status make_step(nbody_run *run, double t, double dt) {
     SIM_TRY(backend->queue->graph_begin());
     queue_step(run, t, dt);
     SIM_TRY(backend->queue->graph_end(&run->step));
-    if (run->step == NULL) return SIM_OK; /* it ran instead: somebody takes its time */
+    if (run->step == NULL) return SIM_OK; /* it ran instead, for a profile */
   }
   return backend->queue->graph_launch(run->step);
 }
 
 static bool adaptive(const nbody_run *run) { return isnan(run->integrate.dt); }
 
-/* Never longer than twice the last step; t_end stands in where nothing limits it, so that the number stays finite. */
+/* At most twice the last step, dt_max and t_end, so that the length is finite where nothing else limits it. */
 static double limited(const nbody_run *run, double dt, double last) {
   double most = run->integrate.t_end;
   if (!isnan(run->integrate.dt_max)) most = fmin(most, run->integrate.dt_max);
@@ -75,7 +75,7 @@ sim_status nbody_plan_first_step(nbody_run *run) {
   if (run->integrate.scheme == NBODY_HERMITE4) {
     double external = INFINITY;
     if (run->laws.external != NULL) SIM_TRY(nbody_external_start(run, &external));
-    dt = eta * fmin(run->ops->step_start(run->work), external);
+    dt = eta * fmin(run->forces.solver->start_time(run->forces.work), external);
   } else
     dt = run->ops->step_softened(run->work, eta);
   run->controller[NBODY_NEXT_STEP] = limited(run, dt, INFINITY);
@@ -109,11 +109,12 @@ sim_status nbody_step(void *self, sim_clock *clock) {
   double after;
   const double dt = choose(run, clock, &after);
   if (!(after > clock->t))
-    return sim_fail(SIM_ERR_DIVERGED,
-                    "the adaptive step has shrunk to %.3g at t = %.17g, too short for the clock: bodies came too close "
-                    "to each other; give gravity.softening",
-                    dt, clock->t);
-  SIM_TRY(make_step(run, clock->t, dt));
+    return sim_fail(
+        SIM_ERR_DIVERGED,
+        "the adaptive step has shrunk to %.3g at t = %.17g, too short for the clock: two bodies are too close to "
+        "each other; set gravity.softening",
+        dt, clock->t);
+  SIM_TRY(run_step(run, clock->t, dt));
   if (adaptive(run)) plan_next_step(run, dt);
   clock->step++;
   clock->t = after;

@@ -1,4 +1,4 @@
-/* The run: batches of logical blocks of paths, in order; the state is what they have added up to. */
+/* The run: batches of logical blocks of paths, in order; the state holds their sums. */
 #include "engine/log.h"
 #include "engine/wall_clock.h"
 #include "engine/run/startup.h"
@@ -14,13 +14,15 @@
 
 enum { MEAN, SQUARES, WHOLE_MEAN, WHOLE_SQUARES, BIAS_MEAN, BIAS_SQUARES, BIAS_CHUNKS, ARRAYS };
 static const sim_field state_fields[] = {
-    [MEAN] = {.name = "mean", .type = SIM_REAL, .doc = "of each quantity's samples so far"},
+    [MEAN] = {.name = "mean", .type = SIM_REAL, .doc = "means of each quantity's samples"},
     [SQUARES] = {.name = "squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
-    [WHOLE_MEAN] = {.name = "whole_mean", .type = SIM_REAL, .doc = "of the whole logical blocks so far"},
+    [WHOLE_MEAN] = {.name = "whole_mean", .type = SIM_REAL, .doc = "means over the whole logical blocks"},
     [WHOLE_SQUARES] = {.name = "whole_squares", .type = SIM_REAL, .doc = "sums of their squared deviations"},
-    [BIAS_MEAN] = {.name = "bias_mean", .type = SIM_REAL, .doc = "what the steps shift each price by"},
-    [BIAS_SQUARES] = {.name = "bias_squares", .type = SIM_REAL, .doc = "sums of squared deviations of chunks' shifts"},
-    [BIAS_CHUNKS] = {.name = "bias_chunks", .type = SIM_REAL, .doc = "how many chunks"},
+    [BIAS_MEAN] = {.name = "bias_mean", .type = SIM_REAL, .doc = "bias of each price by the time steps"},
+    [BIAS_SQUARES] = {.name = "bias_squares",
+                      .type = SIM_REAL,
+                      .doc = "sums of squared deviations of the chunks' biases"},
+    [BIAS_CHUNKS] = {.name = "bias_chunks", .type = SIM_REAL, .doc = "number of chunks"},
     [ARRAYS] = {.name = NULL}};
 enum { ARRAYS_EXACT = BIAS_MEAN /* of a run whose steps are exact */ };
 
@@ -28,11 +30,11 @@ static double paths_of(const option_parameters *p, double blocks) {
   return fmin(blocks * OPTION_BLOCK * (p->sampling.antithetic ? 2 : 1), p->sampling.paths);
 }
 
-/* ---- when to look at the errors, and when to end: functions of the state alone, so that neither the device, the size
+/* ---- when to check the errors, and when to end: functions of the state alone, so that neither the device, the size
  * of its batches nor a restart changes a result ---- */
 
-/* Samples after which an accuracy is looked at first: chunks with matched moments need some of them for an error. */
-static double first_look(const option_run *run) { return run->unit > 1 ? 32.0 * OPTION_CHUNK : 4.0 * OPTION_CHUNK; }
+/* Samples after which a standard error is checked first: chunks with matched moments need some of them for an error. */
+static double first_check(const option_run *run) { return run->unit > 1 ? 32.0 * OPTION_CHUNK : 4.0 * OPTION_CHUNK; }
 
 /* The samples that the accuracy is likely to take, in all, by the errors after n of them; n where it is reached. Not
  * finite where no error is known yet. */
@@ -64,8 +66,8 @@ static double next_count(const option_run *run, double n, double base) {
     const double batch = (double)run->batch * OPTION_BLOCK;
     return fmin(left, batch - fmod(base, batch));
   }
-  if (n == 0) return run->groups > 1 ? fmin(run->round, left) : fmin(first_look(run), left);
-  if (n > base && n > first_look(run)) return fmin(run->round, left);
+  if (n == 0) return run->groups > 1 ? fmin(run->round, left) : fmin(first_check(run), left);
+  if (n > base && n > first_check(run)) return fmin(run->round, left);
   const double more = samples_needed(run, n) - base;
   if (!(more < most)) return most;
   if (more >= run->round || run->groups > 1) return fmin(most, fmax(floor(more / run->round), 1) * run->round);
@@ -98,7 +100,7 @@ static sim_status check_finite(const option_run *run, const double *mean, const 
   return SIM_OK;
 }
 
-/* Said once, when many paths are done, of a run that may go on for long. */
+/* Warns once, after many paths, where a payoff of a run without end has not been paid. */
 static void warn_unpaid(const option_run *run, double before, double t) {
   const double many = 0x1p20;
   char name[48];
@@ -114,7 +116,7 @@ static void warn_unpaid(const option_run *run, double before, double t) {
   }
 }
 
-/* Goes on with the estimate of what the steps shift prices by, until n samples of the run. */
+/* Continues the estimate of the bias of the time steps, up to n samples of the run. */
 static sim_status estimate_bias(option_run *run, double n) {
   const int first = (int)run->bias_chunks, last = option_bias_chunks(n);
   if (run->bias == NULL || last <= first) return SIM_OK;
@@ -290,8 +292,8 @@ static void extend(option_run *run, sim_clock *clock) {
   clock->step = (int64_t)floor(base / ((double)run->batch * OPTION_BLOCK));
 }
 
-/* Whether nothing is random, and what digitals are worth. */
-static sim_status look_at_market(option_run *run) {
+/* Sets whether nothing is random, and the discounted cash of digitals. */
+static sim_status check_market(option_run *run) {
   const option_parameters *p = run->parameters;
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
   option_market market;
@@ -345,7 +347,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
             : p->sampling.sequence == OPTION_SOBOL ? "each scramble has as many points, 16 or a power of two above"
             : p->sampling.antithetic               ? "antithetic paths come in pairs"
                                                    : "to a whole number");
-  SIM_TRY(look_at_market(run));
+  SIM_TRY(check_market(run));
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
   if (option_is_stepped(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
   run->begin = sim_wall_clock();

@@ -1,4 +1,4 @@
-/* Inside of a run: what its samples have added up to, and what that says. */
+/* State of a run: sums over its samples, and the estimates that follow from them. */
 #ifndef OPTION_RUN_H
 #define OPTION_RUN_H
 
@@ -29,22 +29,22 @@ typedef struct option_run {
 static inline double option_samples(const option_run *run, double t) { return t / run->pair; }
 
 double option_mean(const option_run *run, int quantity);
-/* Standard error of a mean of n samples, by their spread; NaN while there is none, and where no path has paid: that
- * says nothing of those that would. Of scrambles, which are independent, from their means, and no less than what one
- * point of all is worth: where a payoff jumps, all scrambles may count the same number of points. */
+/* Standard error of a mean of n samples, by their spread; NaN while there is none, and where no path has paid: the
+ * spread of zeros says nothing of rare payments. Of scrambles, which are independent, from their means, and no less
+ * than what one point of all is worth: where a payoff jumps, all scrambles may count the same number of points. */
 double option_spread(const option_run *run, double n, int quantity);
-/* As it is told: no less than what rounding leaves. */
+/* The standard error that is reported: no less than what rounding leaves. */
 double option_error(const option_run *run, double n, int quantity);
-/* What the steps shift a price by, about: 0 where only rounding is left of it. And the standard error of that, no less
- * than rounding. NaN: not known (yet), or no path has shown a difference. */
+/* Bias of a price by the time steps, 0 where only rounding is left of it; and its standard error, no less than
+ * rounding. NaN: not known (yet), or no path has shown a difference. */
 double option_shift(const option_run *run, int payoff);
 double option_shift_error(const option_run *run, int payoff);
-/* Whether samples have shown nothing but 0, of what is not 0 for sure. */
+/* Whether all samples of a quantity were 0, although it may not be 0. */
 bool option_unpaid(const option_run *run, double n, int quantity);
 
-/* Lines for the end: the price, or a table of all prices and Greeks. */
+/* sim_model.report: the price, or a table of all prices and Greeks. */
 void option_report(const void *self, const sim_clock *clock, sim_bytes *out);
-/* What was asked for and is not there: nothing, or a line. */
+/* sim_model.remark: nothing, or one line on what was asked for and not reached. */
 void option_remark(const void *self, const sim_clock *clock, sim_bytes *out);
 
 #endif

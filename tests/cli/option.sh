@@ -190,7 +190,7 @@ more 'sequence = "sobol"'
 
 # The bias of steps that are not exact: of Euler's two steps of a local volatility, and where steps are exact none.
 price 'assets = { { spot = 100, local_vol = function(S) return math.min(20 / S + 0.1, 1) end } }, steps = 2, payoffs = { sim.european { strike = 100 } }' 'paths = 2^18'
-grep -Eq '^  bias -?[0-9.]+ \+- [0-9.]+ of the time steps, in no error' output || fail "no bias"
+grep -Eq '^  bias -?[0-9.]+ \+- [0-9.]+ of the time steps, not in the standard error' output || fail "no bias"
 in_tables bias_error
 price "$call" 'paths = 2^12'
 has_not bias
@@ -201,9 +201,9 @@ price 'assets = { { spot = 100, local_vol = function(S) return 0.2 end } }, step
   'output = { tables = "every 1 steps" }, stop_when = function(o) return sim.all(sim.eq(o.biases.payoff_1, 0), sim.gt(o.bias_errors.payoff_1, 0),
   sim.lt(o.bias_errors.payoff_1, 1e-10)) end'
 has 'stop_when holds at step 1'
-has 'bias 0 but for rounding of the time steps, in no error: 1 european call 100'
-has 'bias 0 +- ? of the time steps, in no error: 2 digital'
-has 'bias 0 +- ? of the time steps, in no error: 3 european call 1000'
+has 'bias 0 but for rounding of the time steps, not in the standard error: 1 european call 100'
+has 'bias 0 +- ? of the time steps, not in the standard error: 2 digital'
+has 'bias 0 +- ? of the time steps, not in the standard error: 3 european call 1000'
 
 # A local volatility that jumps inside a step is told, once an asset; one that jumps at a step's end or does not depend on time
 # is not, nor one that jumps by less than a hundredth.

@@ -154,11 +154,11 @@ check_device() {
     if ((code == 65)) && [ -n "$kind" ]; then continue; fi
     ((code == 0)) || fail "$1: exit $code from sim check --device cuda"
     run cpu ${kind:+--precision $kind}
-    rm -rf cuda
-    expect 0 "" "$SIM" run ../scenarios/short.lua -o cuda --device cuda ${kind:+--precision $kind}
+    rm -rf gpu
+    expect 0 "" "$SIM" run ../scenarios/short.lua -o gpu --device cuda ${kind:+--precision $kind}
     first=$(last_snapshot cpu)
-    [ -z "$first" ] || "$COMPARE" --near 4096 "$first" "$(last_snapshot cuda)" >output 2>&1 || fail "$1: CPU and GPU: states"
-    [ -z "$kind" ] || "$COMPARE" --near 4096 cpu/tables.h5 cuda/tables.h5 >output 2>&1 || fail "$1: CPU and GPU: tables"
+    [ -z "$first" ] || "$COMPARE" --near 4096 "$first" "$(last_snapshot gpu)" >output 2>&1 || fail "$1: CPU and GPU: states"
+    [ -z "$kind" ] || "$COMPARE" --near 4096 cpu/tables.h5 gpu/tables.h5 >output 2>&1 || fail "$1: CPU and GPU: tables"
   done
 }
 

@@ -16,6 +16,22 @@ sees tables restart "restart at step 7 of 16: tables differ"
 sees threads threads "2 threads: digest"
 sees precision precision "precision double has the bits of single"
 sees reseal reseal "a resealed checkpoint, mutation"
+
+# A second device that is the CPU with a fault: the check of devices is seen to fail where there is no GPU too.
+cat >device <<'SH'
+#!/usr/bin/env bash
+words=() fault=
+for word; do
+  if [ "$word" = cuda ]; then word=cpu fault=$PLANTED; fi
+  words+=("$word")
+done
+FAULT=$fault "$REAL" "${words[@]}" | sed 's/\[cpu\]$/[cuda, cpu]/'
+exit "${PIPESTATUS[0]}"
+SH
+chmod +x device
+PLANTED='' REAL=$SIM SIM=$scratch/device expect 0 "" bash "$suite/conformance.sh" template device
+PLANTED=state REAL=$SIM SIM=$scratch/device expect 1 "CPU and GPU: states" bash "$suite/conformance.sh" template device
+PLANTED=tables REAL=$SIM SIM=$scratch/device expect 1 "CPU and GPU: tables" bash "$suite/conformance.sh" template device
 for fault in encode memory; do
   FAULT=$fault expect 1 "FAILED: $fault: " "$DESCRIPTOR" template
 done

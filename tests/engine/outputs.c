@@ -646,7 +646,7 @@ static void a_state_may_grow(void **state) {
   for (int64_t n = 40; n <= 100; n += 60) { /* within its room; then with more room */
     array.shape[0] = n;
     if (n > 50) array.room = sizeof data;
-    assert_int_equal(sim_stage_take(&stage, &view, true), SIM_OK);
+    assert_int_equal(sim_stage_copy(&stage, &view, true), SIM_OK);
     assert_int_equal(stage.frame.arrays[0].shape[0], n);
     assert_memory_equal(stage.frame.arrays[0].data, data, (size_t)n * sizeof *data);
     if (n <= 50) assert_ptr_equal(stage.host, first);

@@ -177,7 +177,7 @@ static void test_limits(void **state) {
     bool limit; /* sanitizers leave it out */
   } cases[] = {{{do_nothing, send_nothing, take_nothing}, SIM_OK, "", false},
                {{do_crash, send_nothing, take_nothing}, SIM_ERR_SCENARIO, "was ended by signal 11", false},
-               {{do_loop, send_nothing, take_nothing}, SIM_ERR_SCENARIO, "takes more than 0.05 s to read", false},
+               {{do_loop, send_nothing, take_nothing}, SIM_ERR_SCENARIO, "reading takes more than 0.05 s", false},
                {{do_end, send_nothing, take_nothing}, SIM_ERR_SCENARIO, "gave no answer (exit status 3)", false},
                {{do_nothing, send_half, take_eight}, SIM_ERR_SCENARIO, "gave no answer", false},
                {{do_fill, send_nothing, take_nothing}, SIM_ERR_NO_MEMORY, "out of memory", true},

@@ -1,6 +1,5 @@
 /* A snapshot is read back with HDF5 alone, name by name as openPMD 1.1.0 asks for. */
 #include "fixture.h"
-#include "io/seal.h"
 
 #include <hdf5.h>
 #include <math.h>

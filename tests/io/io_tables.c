@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 static const sim_field energy_columns[] = {{.name = "kinetic", .doc = "kinetic energy", .dimension = {2, 1, -2}},
-                                           {.name = "error", .doc = "relative"},
+                                           {.name = "error", .display = SIM_DISPLAY_ERROR, .doc = "relative"},
                                            {.name = NULL}};
 static const sim_field other_columns[] = {{.name = "radius", .dimension = {1, 0, 0}}, {.name = NULL}};
 static const sim_table energy = {"energy", "", energy_columns}, other = {"other", "", other_columns};
@@ -119,6 +119,11 @@ static void test_texts(void **state) {
   assert_string_equal(units[1], "4 s");
   assert_string_equal(units[2], "125000 m^2 kg s^-2"); /* 1000^2 2 / 4^2 */
   assert_string_equal(units[3], "1");
+  H5Aclose(attribute);
+  attribute = H5Aopen_by_name(file, "energy", "display", H5P_DEFAULT, H5P_DEFAULT);
+  assert_true(H5Aread(attribute, type, units) >= 0);
+  assert_string_equal(units[1], "number");
+  assert_string_equal(units[3], "error");
   H5Tclose(type);
   H5Aclose(attribute);
   H5Fclose(file);

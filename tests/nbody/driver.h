@@ -2,7 +2,7 @@
 #ifndef TESTS_PHYSICS_DRIVER_H
 #define TESTS_PHYSICS_DRIVER_H
 
-#include "kernels/nbody/nbody.h"
+#include "kernels/nbody/ops.h"
 
 #define DRIVER_MEMBERS                                                                                                 \
   nbody_parameters parameters;                                                                                         \

@@ -2,6 +2,8 @@
  * within 4 of its standard errors: by chance one in 16000 is not, and seeds are fixed. */
 #include "tests/option/option_driver.h"
 
+#include "kernels/option/scenario/market.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 #include "tests/option/option_driver.h"
 
+#include "kernels/option/payoff/names.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,8 @@
  * accepted within 4 of its standard errors; seeds are fixed. */
 #include "tests/option/option_driver.h"
 
+#include "kernels/option/scenario/market.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 /* Functions of a scenario in the GPU's kernels: pairs against sums in double precision by the CPU's evaluator, an
  * external law and the steps around it against the CPU's operations bit by bit, and observables. */
 #include "engine/device/cuda.h"
-#include "kernels/nbody/cuda/work.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +15,7 @@
 
 #include "tests/gpu/gpu.h"
 #include "tests/gpu/text/law_graphs.h"
+#include "tests/parity/nbody_side.h"
 
 enum { MOST = 700 };
 
@@ -60,12 +60,14 @@ static pair_of_states make(int64_t n, bool single, bool jerk) {
   const size_t real = single ? sizeof(float) : sizeof(double), vector = 3 * (size_t)n;
   pair_of_states s = {.real = real, .single = single};
   s.host = (nbody_state){.n = n,
+                         .dtype = single ? SIM_F32 : SIM_F64,
                          .mass = numbers(n, single, 0.5, 1.5, &word),
                          .position = numbers(3 * n, single, -1, 1, &word),
                          .velocity = numbers(3 * n, single, -1, 1, &word),
                          .acceleration = calloc(vector, sizeof(double)),
                          .jerk = jerk ? calloc(vector, sizeof(double)) : NULL};
   s.device = (nbody_state){.n = n,
+                           .dtype = s.host.dtype,
                            .mass = on_device(s.host.mass, (size_t)n * real),
                            .position = on_device(s.host.position, vector * real),
                            .velocity = on_device(s.host.velocity, vector * real),
@@ -83,9 +85,6 @@ static void drop(pair_of_states *s) {
     sim_backend_cuda.free(device[k]);
   }
 }
-
-static const nbody_ops *gpu_ops(bool single) { return single ? &nbody_ops_cuda_f32 : &nbody_ops_cuda_f64; }
-static const nbody_ops *cpu_ops(bool single) { return single ? &nbody_ops_cpu_f32 : &nbody_ops_cpu_f64; }
 
 static nbody_options options_of(int64_t n, bool single_pairs, bool jerk) {
   return (nbody_options){
@@ -164,21 +163,20 @@ static void expect_near(const double *got, const double *wanted, const double *t
  * and the other operations of these laws fewer), and a sum of at most 1024 terms within as many u. Positions in double
  * that become single differ by u of the extent of the system, here 2, over distances of which few are below 0.02: 200
  * u. A jerk has also the slope of the slope, at most 12 of it for the powers here. */
-static void check_pairs(const pair_of_states *s, int law, bool single_pairs, bool jerk, nbody_cuda_plan plan) {
+static void check_pairs(const pair_of_states *s, int law, bool single_pairs, bool jerk, nbody_direct_plan plan) {
   static double got[3 * MOST];
   const int64_t n = s->host.n;
   const double u = single_pairs ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
   const double bound = (64 + 200 + (n < 1024 ? (double)n : 1024)) * u;
   nbody_options options = options_of(n, single_pairs, jerk);
-  nbody_work *work;
   char what[160];
   snprintf(what, sizeof what, "%s, %s pairs, %s state, n = %d, %d bodies, %d splits%s", law_names[law],
            single_pairs ? "single" : "double", s->single ? "single" : "double", (int)n, plan.bodies, plan.splits,
            jerk ? ", jerk" : "");
   options.laws.pair = law_pair(law, jerk);
-  must(nbody_cuda_create(&options, &s->device, s->single, &plan, &work));
-  gpu_ops(s->single)->force(work, 0);
-  gpu_ops(s->single)->finish(work);
+  side gpu = side_gpu(&options, &s->device, &plan);
+  gpu.ops->force(gpu.work, 0);
+  gpu.ops->finish(gpu.work);
   must(sim_backend_cuda.copy(got, s->device.acceleration, 3 * (size_t)n * sizeof *got));
   expect_near(got, sums.a, sums.terms, n, bound, what);
   if (jerk) {
@@ -186,17 +184,18 @@ static void check_pairs(const pair_of_states *s, int law, bool single_pairs, boo
     expect_near(got, sums.j, sums.turns, n, 12 * bound, what);
   }
   nbody_sums all;
-  gpu_ops(s->single)->sums(work, 0, &all);
+  gpu.ops->sums(gpu.work, 0, &all);
   const double slack = (64 + (double)n) * DBL_EPSILON * sums.energy;
   if (!(fabs(all.potential - sums.u) <= slack)) fail_msg("%s: U = %.17g, not %.17g", what, all.potential, sums.u);
-  nbody_cuda_destroy(&work);
+  side_destroy(&gpu);
   sim_expr_free(&options.laws.pair);
 }
 
 static void test_pairs(void **state) {
   (void)state;
   static const int64_t sizes[] = {2, 33, 700};
-  static const nbody_cuda_plan plans[] = {{NBODY_TILE, 1, 0, 1}, {NBODY_TILE, 2, 0, 3}, {NBODY_TILE, 4, 0, 8}};
+  static const nbody_direct_plan plans[] = {
+      {NBODY_DIRECT_TILE, 1, 0, 1}, {NBODY_DIRECT_TILE, 2, 0, 3}, {NBODY_DIRECT_TILE, 4, 0, 8}};
   for (int law = 0; law < LAWS; law++)
     for (int k = 0; k < 3; k++)
       for (int form = 0; form < 3; form++) {
@@ -212,27 +211,26 @@ static void test_pairs(void **state) {
 static void test_gravity(void **state) {
   (void)state;
   static double built_in[3 * MOST], law[3 * MOST];
-  const nbody_cuda_plan plan = {NBODY_TILE, 2, 0, 1};
+  const nbody_direct_plan plan = {NBODY_DIRECT_TILE, 2, 0, 1};
   for (int single = 0; single < 2; single++) {
     pair_of_states s = make(MOST, single, false);
     nbody_options options = options_of(MOST, single, false);
     const size_t bytes = sizeof built_in;
-    nbody_work *work;
     sum_directly(&s, 0);
     options.G = LAW_G;
     options.softening = sqrt(LAW_SOFTENING2);
-    must(nbody_cuda_create(&options, &s.device, single, &plan, &work));
-    gpu_ops(single)->force(work, 0);
-    gpu_ops(single)->finish(work);
+    side gpu = side_gpu(&options, &s.device, &plan);
+    gpu.ops->force(gpu.work, 0);
+    gpu.ops->finish(gpu.work);
     must(sim_backend_cuda.copy(built_in, s.device.acceleration, bytes));
-    nbody_cuda_destroy(&work);
+    side_destroy(&gpu);
     options.laws.pair = law_pair(0, false);
-    assert_int_equal(nbody_cuda_choose(&options).method, NBODY_TILE);
-    must(nbody_cuda_create(&options, &s.device, single, &plan, &work));
-    gpu_ops(single)->force(work, 0);
-    gpu_ops(single)->finish(work);
+    assert_int_equal(nbody_direct_choose(&options).method, NBODY_DIRECT_TILE);
+    gpu = side_gpu(&options, &s.device, &plan);
+    gpu.ops->force(gpu.work, 0);
+    gpu.ops->finish(gpu.work);
     must(sim_backend_cuda.copy(law, s.device.acceleration, bytes));
-    nbody_cuda_destroy(&work);
+    side_destroy(&gpu);
     /* both within 40 u of a term and n u of the sum, as above */
     expect_near(law, built_in, sums.terms, MOST, 2 * (40 + MOST) * (single ? FLT_EPSILON : DBL_EPSILON) / 2,
                 "gravity as a law");
@@ -266,12 +264,12 @@ static void expect_same_force(const pair_of_states *s, const char *what) {
 static void trap(int64_t n, bool single, bool jerk) {
   pair_of_states s = make(n, single, jerk);
   nbody_options options = options_of(n, single, jerk);
-  const nbody_ops *cpu = cpu_ops(single), *gpu = gpu_ops(single);
-  nbody_work *here, *there;
   nbody_sums a, b;
-  options.laws = (nbody_laws){.external = law_external(jerk), .alone = true, .timed = true, .potential = true};
-  must(cpu->create(&options, &s.host, &here));
-  must(gpu->create(&options, &s.device, &there));
+  options.laws =
+      (nbody_laws){.external = law_external(jerk), .no_pairs = true, .time_dependent = true, .potential_known = true};
+  side host = side_cpu(&options, &s.host), device = side_gpu(&options, &s.device, NULL);
+  const nbody_ops *cpu = host.ops, *gpu = device.ops;
+  nbody_work *here = host.work, *there = device.work;
   cpu->force(here, 0.3), gpu->force(there, 0.3);
   cpu->finish(here), gpu->finish(there);
   expect_same_force(&s, "finish");
@@ -294,12 +292,12 @@ static void trap(int64_t n, bool single, bool jerk) {
     cpu->force(here, 0.55), gpu->force(there, 0.55);
     cpu->finish(here), gpu->finish(there);
     expect_same_force(&s, "hermite");
-    assert_true(cpu->step_start(here) == gpu->step_start(there));
+    assert_true(side_start_time(&host) == side_start_time(&device));
   }
   cpu->sums(here, 0.55, &a), gpu->sums(there, 0.55, &b);
   /* n terms of one sign in two orders */
   assert_true(fabs(a.potential - b.potential) <= (double)n * DBL_EPSILON * fabs(a.potential));
-  cpu->destroy(&here), gpu->destroy(&there);
+  side_destroy(&host), side_destroy(&device);
   sim_expr_free(&options.laws.external);
   drop(&s);
 }
@@ -321,20 +319,18 @@ static void test_observables(void **state) {
     for (int single = 0; single < 2; single++) {
       pair_of_states s = make(sizes[k], single, false);
       nbody_options options = options_of(sizes[k], single, false);
-      nbody_work *here, *there;
       double a[OBSERVABLES], b[OBSERVABLES];
-      options.laws = (nbody_laws){.external = law_external(false), .alone = true};
+      options.laws = (nbody_laws){.external = law_external(false), .no_pairs = true};
       options.observe = &map;
-      must(cpu_ops(single)->create(&options, &s.host, &here));
-      must(gpu_ops(single)->create(&options, &s.device, &there));
-      cpu_ops(single)->force(here, 0.2), gpu_ops(single)->force(there, 0.2);
-      must(cpu_ops(single)->observe(here, 0.2, a));
-      must(gpu_ops(single)->observe(there, 0.2, b));
+      side host = side_cpu(&options, &s.host), device = side_gpu(&options, &s.device, NULL);
+      host.ops->force(host.work, 0.2), device.ops->force(device.work, 0.2);
+      must(host.ops->observe(host.work, 0.2, a));
+      must(device.ops->observe(device.work, 0.2, b));
       for (int q = 0; q < 2; q++) /* sums of n terms below 5 */
         assert_true(fabs(a[q] - b[q]) <= (double)(sizes[k] * sizes[k]) * 5 * DBL_EPSILON);
       for (int q = 2; q < OBSERVABLES; q++) /* square roots and extremes are exact */
         assert_true(a[q] == b[q] || (isnan(a[q]) && isnan(b[q])));
-      cpu_ops(single)->destroy(&here), gpu_ops(single)->destroy(&there);
+      side_destroy(&host), side_destroy(&device);
       sim_expr_free(&options.laws.external);
       drop(&s);
     }

@@ -1,7 +1,6 @@
 /* The GPU's operations against references and against the CPU's: the direct sums in every form, and the rest bit by
  * bit, since both sides compute the same formulas without contraction. */
 #include "engine/device/cuda.h"
-#include "kernels/nbody/cuda/work.h"
 #include "tests/gpu/gpu.h"
 #include "tests/nbody/pair_system.h"
 
@@ -19,6 +18,8 @@ enum { GPU_RUN = 1024 }; /* terms of an fp32 sum */
 static void must(sim_status status) {
   if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
 }
+
+#include "tests/parity/nbody_side.h"
 
 /* ---- a state on the device and on the host ---- */
 
@@ -39,12 +40,14 @@ static pair_state upload(const pair_system *s, bool jerk) {
   pair_state out = {.real = s->of.dtype == SIM_F32 ? sizeof(float) : sizeof(double)};
   char *data = s->of.dtype == SIM_F32 ? (char *)s->f32 : (char *)s->f64;
   out.host = (nbody_state){.n = s->n,
+                           .dtype = s->of.dtype,
                            .mass = data,
                            .position = data + n * out.real,
                            .velocity = data + 4 * n * out.real,
                            .acceleration = pair_need(3 * n),
                            .jerk = jerk ? pair_need(3 * n) : NULL};
   out.device = (nbody_state){.n = s->n,
+                             .dtype = s->of.dtype,
                              .mass = on_device(out.host.mass, n * out.real),
                              .position = on_device(out.host.position, 3 * n * out.real),
                              .velocity = on_device(out.host.velocity, 3 * n * out.real),
@@ -72,13 +75,6 @@ static nbody_options options_of(const pair_system *s, bool single_pairs, bool je
                          .spread = s->of.length};
 }
 
-static const nbody_ops *gpu_ops(const pair_system *s) {
-  return s->of.dtype == SIM_F32 ? &nbody_ops_cuda_f32 : &nbody_ops_cuda_f64;
-}
-static const nbody_ops *cpu_ops(const pair_system *s) {
-  return s->of.dtype == SIM_F32 ? &nbody_ops_cpu_f32 : &nbody_ops_cpu_f64;
-}
-
 static void expect_equal(const void *host, const void *device, size_t bytes, const char *what) {
   void *copy = malloc(bytes);
   assert_non_null(copy);
@@ -89,18 +85,17 @@ static void expect_equal(const void *host, const void *device, size_t bytes, con
 
 /* ---- direct sums ---- */
 
-static void compute(const pair_system *s, const nbody_options *options, const nbody_cuda_plan *plan, double *a,
+static void compute(const pair_system *s, const nbody_options *options, const nbody_direct_plan *plan, double *a,
                     double *j) {
   const size_t bytes = 3 * (size_t)s->n * sizeof(double);
   pair_state state = upload(s, options->jerk);
-  nbody_work *work;
-  must(nbody_cuda_create(options, &state.device, s->of.dtype == SIM_F32, plan, &work));
-  gpu_ops(s)->force(work, 0);
-  gpu_ops(s)->finish(work);
+  side gpu = side_gpu(options, &state.device, plan);
+  gpu.ops->force(gpu.work, 0);
+  gpu.ops->finish(gpu.work);
   must(sim_backend_cuda.copy(a, state.device.acceleration, bytes));
   if (options->jerk) must(sim_backend_cuda.copy(j, state.device.jerk, bytes));
   must(sim_queue_cuda.finish());
-  nbody_cuda_destroy(&work);
+  side_destroy(&gpu);
   drop(&state);
 }
 
@@ -113,7 +108,7 @@ static double fixed_slack(const pair_system *s) {
   return (s->n / 16 + 2) * 0.5 * most * 0x1p-61;
 }
 
-static void check(const pair_system *s, bool single, bool jerk, nbody_cuda_plan plan) {
+static void check(const pair_system *s, bool single, bool jerk, nbody_direct_plan plan) {
   const nbody_options options = options_of(s, single, jerk);
   const size_t n = (size_t)s->n;
   char what[160];
@@ -122,7 +117,7 @@ static void check(const pair_system *s, bool single, bool jerk, nbody_cuda_plan 
   double *a = pair_need(3 * n), *j = pair_need(3 * n), *again = pair_need(3 * n), *slack = pair_need(n),
          *jerk_slack = pair_need(n);
   pair_slack(s, single, slack, jerk_slack);
-  if (plan.method == NBODY_SYMMETRIC)
+  if (plan.method == NBODY_DIRECT_SYMMETRIC)
     for (size_t i = 0; i < n; i++) slack[i] += fixed_slack(s);
   compute(s, &options, &plan, a, j);
   pair_expect_close(a, s->a, s->terms, slack, s->n, pair_term_bound(s->n, GPU_RUN, single, false), what);
@@ -136,15 +131,17 @@ static void check_all_plans(const pair_system *s) {
   static const int lanes[] = {4, 8, 12}, chunks[] = {32, 96, 256, 1024}, bodies[] = {1, 2, 4}, splits[] = {1, 3, 8};
   for (int single = s->of.dtype == SIM_F32; single < 2; single++) {
     for (int jerk = 0; jerk < 2; jerk++) {
-      check(s, single, jerk, (nbody_cuda_plan){.method = NBODY_TWIN});
+      check(s, single, jerk, (nbody_direct_plan){.method = NBODY_DIRECT_REFERENCE});
       for (int k = 0; k < 3; k++)
         for (int p = 0; p < 3; p++)
-          check(s, single, jerk, (nbody_cuda_plan){.method = NBODY_TILE, .bodies = bodies[k], .splits = splits[p]});
+          check(s, single, jerk,
+                (nbody_direct_plan){.method = NBODY_DIRECT_TILE, .bodies = bodies[k], .splits = splits[p]});
     }
     if (!single || s->softening == 0) continue;
     for (int k = 0; k < 3; k++)
       for (int c = 0; c < 4; c++)
-        check(s, true, false, (nbody_cuda_plan){.method = NBODY_SYMMETRIC, .bodies = lanes[k], .chunk = chunks[c]});
+        check(s, true, false,
+              (nbody_direct_plan){.method = NBODY_DIRECT_SYMMETRIC, .bodies = lanes[k], .chunk = chunks[c]});
   }
 }
 
@@ -169,10 +166,11 @@ static void test_many_bodies(void **state) {
       pair_system s = pair_system_make(sizes[k], pair_settings[q]);
       for (int single = s.of.dtype == SIM_F32; single < 2; single++) {
         const nbody_options options = options_of(&s, single, false);
-        check(&s, single, false, nbody_cuda_choose(&options));
+        check(&s, single, false, nbody_direct_choose(&options));
         if (single && s.softening > 0)
           for (int lanes = 4; lanes <= 12; lanes += 4)
-            check(&s, true, false, (nbody_cuda_plan){.method = NBODY_SYMMETRIC, .bodies = lanes, .chunk = 512});
+            check(&s, true, false,
+                  (nbody_direct_plan){.method = NBODY_DIRECT_SYMMETRIC, .bodies = lanes, .chunk = 512});
       }
       pair_system_free(&s);
     }
@@ -183,9 +181,9 @@ static void test_momentum(void **state) {
   (void)state;
   pair_system s = pair_system_make(9000, pair_settings[1]);
   const nbody_options options = options_of(&s, true, false);
-  const nbody_cuda_plan plan = nbody_cuda_choose(&options);
+  const nbody_direct_plan plan = nbody_direct_choose(&options);
   double *a = pair_need(3 * (size_t)s.n);
-  assert_int_equal(plan.method, NBODY_SYMMETRIC);
+  assert_int_equal(plan.method, NBODY_DIRECT_SYMMETRIC);
   compute(&s, &options, &plan, a, NULL);
   for (int c = 0; c < 3; c++) {
     double sum = 0, size = 0;
@@ -200,7 +198,7 @@ static void test_momentum(void **state) {
 }
 
 /* One body far away takes no digits from the others: in mixed precision they keep what fp32 has of their own extent.
- * The reference is the plain twin in fp64, whose error is far below. */
+ * Compared with the reference form in fp64, whose error is far below. */
 static void test_escaper(void **state) {
   (void)state;
   pair_setting of = pair_settings[0];
@@ -208,10 +206,10 @@ static void test_escaper(void **state) {
   pair_system s = pair_system_make(9000, of);
   s.f64[s.n] = 1e6; /* x of body 0, which is among the bodies that the centre is taken from */
   const nbody_options exact = options_of(&s, false, false), mixed = options_of(&s, true, false);
-  const nbody_cuda_plan twin = {.method = NBODY_TWIN}, plan = nbody_cuda_choose(&mixed);
+  const nbody_direct_plan slow = {.method = NBODY_DIRECT_REFERENCE}, plan = nbody_direct_choose(&mixed);
   double *a = pair_need(3 * (size_t)s.n), *b = pair_need(3 * (size_t)s.n);
-  assert_int_equal(plan.method, NBODY_SYMMETRIC);
-  compute(&s, &exact, &twin, a, NULL);
+  assert_int_equal(plan.method, NBODY_DIRECT_SYMMETRIC);
+  compute(&s, &exact, &slow, a, NULL);
   compute(&s, &mixed, &plan, b, NULL);
   double *slack = pair_need((size_t)s.n), *unused = pair_need((size_t)s.n);
   pair_slack(&s, true, slack, unused);
@@ -226,15 +224,15 @@ static void test_escaper(void **state) {
 }
 
 /* A kick takes the sums as the direct sum leaves them: the same bits as after they were made numbers. */
-static void raw_form(const pair_system *s, bool jerk, nbody_cuda_plan plan) {
+static void raw_form(const pair_system *s, bool jerk, nbody_direct_plan plan) {
   const nbody_options options = options_of(s, true, jerk);
-  const nbody_ops *ops = gpu_ops(s);
   for (int what = 0; what < 3; what++) { /* kick, kick_drift, a hermite step */
     pair_state state[2];
     for (int finished = 0; finished < 2; finished++) {
-      nbody_work *work;
       state[finished] = upload(s, jerk);
-      must(nbody_cuda_create(&options, &state[finished].device, s->of.dtype == SIM_F32, &plan, &work));
+      side gpu = side_gpu(&options, &state[finished].device, &plan);
+      const nbody_ops *ops = gpu.ops;
+      nbody_work *work = gpu.work;
       ops->force(work, 0);
       if (finished) ops->finish(work);
       if (what == 0) ops->kick(work, 0.01);
@@ -246,7 +244,7 @@ static void raw_form(const pair_system *s, bool jerk, nbody_cuda_plan plan) {
         ops->hermite_correct(work, 0.01);
       }
       must(sim_queue_cuda.finish());
-      nbody_cuda_destroy(&work);
+      side_destroy(&gpu);
     }
     const size_t bytes = 3 * (size_t)s->n * state[0].real;
     void *here = malloc(bytes);
@@ -266,10 +264,10 @@ static void test_raw_forms(void **state) {
     pair_setting of = pair_settings[q];
     of.softening = 0.05;
     pair_system s = pair_system_make(1025, of);
-    raw_form(&s, false, (nbody_cuda_plan){.method = NBODY_SYMMETRIC, .bodies = 8, .chunk = 64});
+    raw_form(&s, false, (nbody_direct_plan){.method = NBODY_DIRECT_SYMMETRIC, .bodies = 8, .chunk = 64});
     for (int jerk = 0; jerk < 2; jerk++)
       for (int splits = 1; splits < 8; splits += 3)
-        raw_form(&s, jerk, (nbody_cuda_plan){.method = NBODY_TILE, .bodies = 2, .splits = splits});
+        raw_form(&s, jerk, (nbody_direct_plan){.method = NBODY_DIRECT_TILE, .bodies = 2, .splits = splits});
     pair_system_free(&s);
   }
 }
@@ -286,7 +284,7 @@ static void test_coincident(void **state) {
       }
       if (softened && !single) continue; /* fp32 input */
       const nbody_options options = options_of(&s, single, false);
-      const nbody_cuda_plan plan = nbody_cuda_choose(&options);
+      const nbody_direct_plan plan = nbody_direct_choose(&options);
       double *a = pair_need(600);
       compute(&s, &options, &plan, a, NULL);
       for (int i = 0; i < 200; i++) assert_true(!isfinite(a[i]) == (!softened && (i == 0 || i == 199)));
@@ -299,12 +297,12 @@ static void test_coincident(void **state) {
 static void test_choice(void **state) {
   (void)state;
   nbody_options options = {.n = 100000, .single_pairs = true, .G = 1, .softening = 0.01, .spread = 1};
-  assert_int_equal(nbody_cuda_choose(&options).method, NBODY_SYMMETRIC);
+  assert_int_equal(nbody_direct_choose(&options).method, NBODY_DIRECT_SYMMETRIC);
   options.spread = 100;
-  assert_int_equal(nbody_cuda_choose(&options).method, NBODY_TILE);
+  assert_int_equal(nbody_direct_choose(&options).method, NBODY_DIRECT_TILE);
   options.spread = 1;
   options.softening = 0;
-  assert_int_equal(nbody_cuda_choose(&options).method, NBODY_TILE);
+  assert_int_equal(nbody_direct_choose(&options).method, NBODY_DIRECT_TILE);
 }
 
 /* ---- the other operations ---- */
@@ -331,11 +329,10 @@ static void steps(int n, sim_dtype dtype) {
   of.softening = 0.05;
   pair_system s = pair_system_make(n, of);
   const nbody_options options = options_of(&s, dtype == SIM_F32, true);
-  const nbody_ops *cpu = cpu_ops(&s), *gpu = gpu_ops(&s);
   pair_state state = upload(&s, true);
-  nbody_work *here, *there;
-  must(cpu->create(&options, &state.host, &here));
-  must(gpu->create(&options, &state.device, &there));
+  side host = side_cpu(&options, &state.host), device = side_gpu(&options, &state.device, NULL);
+  const nbody_ops *cpu = host.ops, *gpu = device.ops;
+  nbody_work *here = host.work, *there = device.work;
   fill(&state, 1);
   cpu->kick(here, 0.1), gpu->kick(there, 0.1);
   expect_same_motion(&state, "kick");
@@ -345,14 +342,14 @@ static void steps(int n, sim_dtype dtype) {
   expect_same_motion(&state, "kick_drift");
   fill(&state, 2);
   assert_true(cpu->step_softened(here, 0.02) == gpu->step_softened(there, 0.02));
-  assert_true(cpu->step_start(here) == gpu->step_start(there));
+  assert_true(side_start_time(&host) == side_start_time(&device));
   cpu->hermite_predict(here, 0.1), gpu->hermite_predict(there, 0.1);
   expect_same_motion(&state, "hermite_predict");
   fill(&state, 3);
   cpu->hermite_correct(here, 0.1), gpu->hermite_correct(there, 0.1);
   expect_same_motion(&state, "hermite_correct");
   assert_true(cpu->step_aarseth(here, 0.02, 0.1) == gpu->step_aarseth(there, 0.02, 0.1));
-  cpu->destroy(&here), gpu->destroy(&there);
+  side_destroy(&host), side_destroy(&device);
   drop(&state);
   pair_system_free(&s);
 }
@@ -422,18 +419,16 @@ static void test_observables(void **state) {
       pair_system s = pair_system_make(sizes[k], pair_settings[q]);
       const nbody_options options = options_of(&s, s.of.dtype == SIM_F32, false);
       pair_state both = upload(&s, false);
-      nbody_work *here, *there;
+      side host = side_cpu(&options, &both.host), device = side_gpu(&options, &both.device, NULL);
       nbody_sums a, b;
-      must(cpu_ops(&s)->create(&options, &both.host, &here));
-      must(gpu_ops(&s)->create(&options, &both.device, &there));
-      cpu_ops(&s)->sums(here, 0, &a);
-      gpu_ops(&s)->sums(there, 0, &b);
+      host.ops->sums(host.work, 0, &a);
+      device.ops->sums(device.work, 0, &b);
       check_sums(&s, &a, &b);
       double radii[NBODY_RADII];
       const double centre[3] = {b.moment[0] / b.mass, b.moment[1] / b.mass, b.moment[2] / b.mass};
-      gpu_ops(&s)->radii(there, centre, radii);
+      device.ops->radii(device.work, centre, radii);
       check_radii(&s, radii, centre);
-      cpu_ops(&s)->destroy(&here), gpu_ops(&s)->destroy(&there);
+      side_destroy(&host), side_destroy(&device);
       drop(&both);
       pair_system_free(&s);
     }

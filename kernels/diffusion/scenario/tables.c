@@ -7,9 +7,8 @@ static void name_columns(diffusion_parameters *p) {
   static const char *const kinds[DIFFUSION_STATISTICS] = {"mean", "variance", "min", "max", "mass"};
   static const char *const docs[DIFFUSION_STATISTICS] = {"mean over the grid", "variance over the grid", "least value",
                                                          "greatest value", "integral over the box"};
-  static const sim_display displays[DIFFUSION_STATISTICS] = {[0] = SIM_DISPLAY_BAND,
-                                                             [2] = SIM_DISPLAY_BAND,
-                                                             [3] = SIM_DISPLAY_BAND};
+  static const sim_display displays[DIFFUSION_STATISTICS] = {
+      [0] = SIM_DISPLAY_BAND, [2] = SIM_DISPLAY_BAND, [3] = SIM_DISPLAY_BAND};
   sim_field *column = p->columns;
   for (int f = 0; f < (int)p->fields.count; f++) {
     const char *name = diffusion_field_of(p, f)->name;

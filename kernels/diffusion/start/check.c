@@ -118,8 +118,8 @@ static sim_status trace_graph(const diffusion_parameters *p, sim_expr **out) {
   return status;
 }
 
-/* The mean of the uniform mode alone is looked at, where nothing else damps it: what is refused grows for sure, since
- * some eigenvalue is at or below the mean of all. */
+/* Checks the mean eigenvalue of the uniform mode, where nothing else damps that. Steps that are refused are unstable
+ * for sure: some eigenvalue is at or below the mean. */
 sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, int threads,
                                 const void *const *real_fields) {
   static const double limits[DIFFUSION_SCHEMES] = {[DIFFUSION_LIE] = 2,

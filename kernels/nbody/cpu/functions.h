@@ -1,22 +1,22 @@
-/* The scenario's functions of single bodies, as the CPU's operations use them. */
+/* The external force and the observables of a scenario, for the operations on the CPU. */
 #ifndef NBODY_FUNCTIONS_H
 #define NBODY_FUNCTIONS_H
 
-#include "kernels/nbody/nbody.h"
+#include "kernels/nbody/solver.h"
 
 typedef struct nbody_functions nbody_functions;
 
-/* Of options->laws.external and options->observe; keeps pointers to both, and to `state`. `terms` has room for n
- * numbers, `partial` for sim_reduce_blocks(n). */
-sim_status nbody_functions_create(const nbody_options *options, const nbody_state *state, sim_dtype dtype,
-                                  double *terms, double *partial, nbody_functions **out) SIM_MUST_CHECK;
+/* From options->laws.external and options->observe, which it borrows with the arrays of `state`, terms[n] and
+ * partial[sim_reduce_blocks(n)]. SIM_ERR_NO_MEMORY. */
+sim_status nbody_functions_create(const nbody_options *options, const nbody_state *state, double *terms,
+                                  double *partial, nbody_functions **out) SIM_MUST_CHECK;
 void nbody_functions_destroy(nbody_functions **functions);
-/* What create will take. */
+/* Bytes that create will take. */
 double nbody_functions_bytes(const nbody_options *options);
 
-/* Adds the external force, and its part of the jerk, to the state's. Nothing where there is none. */
+/* Adds the external force of time t, and its part of the jerk, to the state's. */
 void nbody_functions_force(nbody_functions *functions, double t);
-/* Sum of m phi over all bodies. */
+/* Energy in the external potential: sum of m phi over all bodies. */
 double nbody_functions_potential(nbody_functions *functions, double t);
 /* nbody_ops.observe */
 void nbody_functions_observe(nbody_functions *functions, double t, double *values);

@@ -1,69 +1,55 @@
-/* The operations on the CPU. Compiled once with REAL float and once with REAL double, the type of mass, position and
- * velocity; NBODY_OPS and NBODY_DTYPE name the table and the type. */
-#include "kernels/nbody/nbody.h"
+/* The operations on the CPU. Compiled once for each type `real` of mass, position and velocity (NBODY_SINGLE, and
+ * NBODY_OPS: the name of the table). */
+#include "kernels/nbody/ops.h"
 
 #include "engine/reduce.h"
 #include "kernels/nbody/cpu/functions.h"
-#include "kernels/nbody/direct/cpu/direct.h"
+#include "kernels/nbody/cpu/real.h"
 #include "kernels/nbody/physics.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Loops over bodies are cut into ranges of a fixed length, and run by one thread below the second number. */
+/* Loops over components are cut into ranges of RANGE; one thread runs all of them below PARALLEL_FROM. */
 enum { RANGE = SIM_REDUCE_BLOCK, PARALLEL_FROM = 32768 };
 
 struct nbody_work {
   nbody_options options;
   nbody_state state;
-  nbody_pair *pair; /* NULL: bodies do not feel each other */
+  nbody_forces forces;
   nbody_functions *functions;
-  void *memory; /* all arrays below */
-  REAL *x0, *v0;
+  void *memory;  /* one piece for all arrays below */
+  real *x0, *v0; /* Hermite scheme: before the step, [3][n] */
   double *a0, *j0;
   double *terms, *partial; /* [2 n], [ranges] */
 };
 
 static double scratch_bytes(const nbody_options *options, double n) {
-  return (options->jerk ? 6 * n * (sizeof(REAL) + sizeof(double)) : 0) + (2 * n + n / RANGE + 1) * sizeof(double);
-}
-
-static nbody_pair_options pair_options(const nbody_options *options) {
-  return (nbody_pair_options){.n = options->n,
-                              .single = options->single_pairs,
-                              .jerk = options->jerk,
-                              .isa = options->isa,
-                              .threads = options->threads,
-                              .G = options->G,
-                              .softening = options->softening,
-                              .law = options->laws.pair};
+  return (options->jerk ? 6 * n * (sizeof(real) + sizeof(double)) : 0) + (2 * n + n / RANGE + 1) * sizeof(double);
 }
 
 static double bytes(const nbody_options *options) {
-  const nbody_pair_options pair = pair_options(options);
-  return scratch_bytes(options, (double)options->n) + nbody_functions_bytes(options) +
-         (options->laws.alone ? 0 : nbody_pair_bytes(&pair));
+  return scratch_bytes(options, (double)options->n) + nbody_functions_bytes(options);
 }
 
 static void destroy(nbody_work **work) {
   if (*work == NULL) return;
-  if ((*work)->pair != NULL) nbody_pair_destroy(&(*work)->pair);
   nbody_functions_destroy(&(*work)->functions);
   sim_backend_cpu.free((*work)->memory);
   free(*work);
   *work = NULL;
 }
 
-static sim_status create(const nbody_options *options, const nbody_state *state, nbody_work **out) {
+static sim_status create(const nbody_options *options, const nbody_state *state, nbody_forces forces,
+                         nbody_work **out) {
   nbody_work *w = *out = calloc(1, sizeof *w);
   if (w == NULL) return sim_no_memory("the integrator");
   w->options = *options;
   w->state = *state;
-  const nbody_pair_options pair = pair_options(options);
+  w->forces = forces;
   const size_t n = (size_t)options->n;
   sim_status status = sim_backend_cpu.alloc((size_t)scratch_bytes(options, (double)n), &w->memory);
-  if (status == SIM_OK && !options->laws.alone) status = nbody_pair_create(&pair, &w->pair);
   if (status != SIM_OK) {
     destroy(out);
     return status;
@@ -78,15 +64,13 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
   }
   w->partial = next;
   if (options->jerk) {
-    w->x0 = (REAL *)(void *)(w->partial + sim_reduce_blocks(n)); /* after the doubles, so that all are aligned */
+    w->x0 = (real *)(void *)(w->partial + sim_reduce_blocks(n)); /* after the doubles, so that all are aligned */
     w->v0 = w->x0 + 3 * n;
   }
-  status = nbody_functions_create(options, state, NBODY_DTYPE, w->terms, w->partial, &w->functions);
+  status = nbody_functions_create(options, state, w->terms, w->partial, &w->functions);
   if (status != SIM_OK) destroy(out);
   return status;
 }
-
-static const char *name(const nbody_work *w) { return w->pair != NULL ? nbody_pair_name(w->pair) : "none"; }
 
 /* ---- loops over bodies ---- */
 
@@ -103,7 +87,7 @@ static void over_ranges(nbody_work *w, range_loop *loop, double a, double b, int
     loop(w, a, b, first, first + RANGE < count ? first + RANGE : count);
 }
 
-/* Least over all bodies of what `loop` leaves in partial[range]. */
+/* Least over all ranges of the numbers that `loop` stores in partial[range]. */
 static double least_over_ranges(nbody_work *w, range_loop *loop, double a, double b) {
   over_ranges(w, loop, a, b, w->state.n);
   double least = INFINITY;
@@ -112,31 +96,25 @@ static double least_over_ranges(nbody_work *w, range_loop *loop, double a, doubl
 }
 
 static void force(nbody_work *w, double t) {
-  const nbody_state *s = &w->state;
-  if (w->pair == NULL) {
-    memset(s->acceleration, 0, (size_t)(3 * s->n) * sizeof(double));
-    if (w->options.jerk) memset(s->jerk, 0, (size_t)(3 * s->n) * sizeof(double));
-  } else if (w->options.jerk)
-    nbody_pair_jerk(w->pair, NBODY_DTYPE, s->mass, s->position, s->velocity, s->acceleration, s->jerk);
-  else
-    nbody_pair_acceleration(w->pair, NBODY_DTYPE, s->mass, s->position, s->acceleration);
+  nbody_raw_force final; /* as on the CPU always */
+  w->forces.solver->accelerate(w->forces.work, false, &final);
   nbody_functions_force(w->functions, t);
 }
 
-static void finish(nbody_work *w) { (void)w; } /* the force leaves nothing to do */
+static void finish(nbody_work *w) { (void)w; } /* force has put all into the state */
 
 static void kick_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
   (void)unused;
-  REAL *restrict v = w->state.velocity;
+  real *restrict v = w->state.velocity;
   const double *restrict a = w->state.acceleration;
-  for (int64_t k = first; k < last; k++) v[k] = (REAL)nbody_kicked(v[k], a[k], dt);
+  for (int64_t k = first; k < last; k++) v[k] = (real)nbody_kicked(v[k], a[k], dt);
 }
 
 static void drift_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
   (void)unused;
-  REAL *restrict x = w->state.position;
-  const REAL *restrict v = w->state.velocity;
-  for (int64_t k = first; k < last; k++) x[k] = (REAL)nbody_drifted(x[k], v[k], dt);
+  real *restrict x = w->state.position;
+  const real *restrict v = w->state.velocity;
+  for (int64_t k = first; k < last; k++) x[k] = (real)nbody_drifted(x[k], v[k], dt);
 }
 
 static void kick_drift_range(nbody_work *w, double kick, double drift, int64_t first, int64_t last) {
@@ -153,26 +131,26 @@ static void kick_drift(nbody_work *w, double kicked, double drifted) {
 
 static void predict_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
   (void)unused;
-  REAL *restrict x = w->state.position, *restrict v = w->state.velocity;
+  real *restrict x = w->state.position, *restrict v = w->state.velocity;
   const double *restrict a = w->state.acceleration, *restrict j = w->state.jerk;
   for (int64_t k = first; k < last; k++) {
     w->x0[k] = x[k];
     w->v0[k] = v[k];
     w->a0[k] = a[k];
     w->j0[k] = j[k];
-    x[k] = (REAL)nbody_predicted_position(w->x0[k], w->v0[k], a[k], j[k], dt);
-    v[k] = (REAL)nbody_predicted_velocity(w->v0[k], a[k], j[k], dt);
+    x[k] = (real)nbody_predicted_position(w->x0[k], w->v0[k], a[k], j[k], dt);
+    v[k] = (real)nbody_predicted_velocity(w->v0[k], a[k], j[k], dt);
   }
 }
 
 static void correct_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
   (void)unused;
-  REAL *restrict x = w->state.position, *restrict v = w->state.velocity;
+  real *restrict x = w->state.position, *restrict v = w->state.velocity;
   const double *restrict a = w->state.acceleration, *restrict j = w->state.jerk;
   for (int64_t k = first; k < last; k++) {
     const double v1 = nbody_corrected_velocity(w->v0[k], w->a0[k], w->j0[k], a[k], j[k], dt);
-    x[k] = (REAL)nbody_corrected_position(w->x0[k], w->v0[k], v1, w->a0[k], a[k], dt);
-    v[k] = (REAL)v1;
+    x[k] = (real)nbody_corrected_position(w->x0[k], w->v0[k], v1, w->a0[k], a[k], dt);
+    v[k] = (real)v1;
   }
 }
 
@@ -218,37 +196,16 @@ static double step_aarseth(nbody_work *w, double eta, double dt) {
   return sqrt(eta * least_over_ranges(w, aarseth_range, dt, 0));
 }
 
-static void start_range(nbody_work *w, double eps2, double G, int64_t first, int64_t last) {
-  const int64_t n = w->state.n;
-  const REAL *x = w->state.position, *m = w->state.mass;
-  double least = INFINITY;
-  for (int64_t i = first; i < last; i++) {
-    for (int64_t k = 0; k < i && w->options.laws.pair == NULL; k++)
-      least = fmin(least, nbody_fall_time2((double)x[i] - x[k], (double)x[n + i] - x[n + k],
-                                           (double)x[2 * n + i] - x[2 * n + k], eps2, G * ((double)m[i] + m[k])));
-    const double j2 = square3(w->state.jerk, n, i);
-    if (j2 > 0) least = fmin(least, square3(w->state.acceleration, n, i) / j2);
-  }
-  w->partial[first / RANGE] = least;
-}
-
-static double step_start(nbody_work *w) {
-  const double eps = w->options.softening;
-  const double least = sqrt(least_over_ranges(w, start_range, eps * eps, w->options.G));
-  if (w->pair == NULL || w->options.laws.pair == NULL) return least;
-  return fmin(least, nbody_pair_start(w->pair, NBODY_DTYPE, w->state.mass, w->state.position));
-}
-
 /* ---- observables ---- */
 
-/* Sum over bodies of the terms that were put into `terms`. */
+/* Sum of `terms` over all bodies. */
 static double total(nbody_work *w) {
   return sim_reduce_sum(w->terms, (size_t)w->state.n, w->partial, w->options.threads);
 }
 
 static void sums(nbody_work *w, double t, nbody_sums *out) {
   const int64_t n = w->state.n;
-  const REAL *m = w->state.mass, *x = w->state.position, *v = w->state.velocity;
+  const real *m = w->state.mass, *x = w->state.position, *v = w->state.velocity;
   double *term = w->terms;
   for (int64_t i = 0; i < n; i++) term[i] = m[i];
   out->mass = total(w);
@@ -266,8 +223,7 @@ static void sums(nbody_work *w, double t, nbody_sums *out) {
     for (int64_t i = 0; i < n; i++) term[i] = m[i] * ((double)x[p + i] * v[q + i] - (double)x[q + i] * v[p + i]);
     out->angular_momentum[c] = total(w);
   }
-  out->potential = w->pair != NULL ? nbody_pair_potential(w->pair, NBODY_DTYPE, m, x) : 0;
-  out->potential += nbody_functions_potential(w->functions, t);
+  out->potential = w->forces.solver->potential(w->forces.work) + nbody_functions_potential(w->functions, t);
 }
 
 static sim_status observe(nbody_work *w, double t, double *values) {
@@ -279,7 +235,7 @@ typedef struct shell {
   double distance2, mass;
 } shell;
 
-/* By distance, then mass: the order is then the same whatever the sorting algorithm. */
+/* By distance, then mass, so that the order does not depend on the sorting algorithm. */
 static bool inside(shell a, shell b) {
   return a.distance2 < b.distance2 || (a.distance2 == b.distance2 && a.mass < b.mass);
 }
@@ -306,7 +262,7 @@ static void sort_shells(shell *shells, int64_t n) {
 
 static void radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
   const int64_t n = w->state.n;
-  const REAL *m = w->state.mass, *x = w->state.position;
+  const real *m = w->state.mass, *x = w->state.position;
   shell *shells = (shell *)(void *)w->terms;
   double mass = 0, within = 0;
   for (int64_t i = 0; i < n; i++) {
@@ -324,11 +280,10 @@ static void radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]
 }
 
 const nbody_ops NBODY_OPS = {
-    .dtype = NBODY_DTYPE,
+    .dtype = NBODY_SINGLE ? SIM_F32 : SIM_F64,
     .bytes = bytes,
     .create = create,
     .destroy = destroy,
-    .name = name,
     .force = force,
     .finish = finish,
     .kick = kick,
@@ -338,7 +293,6 @@ const nbody_ops NBODY_OPS = {
     .hermite_correct = hermite_correct,
     .step_softened = step_softened,
     .step_aarseth = step_aarseth,
-    .step_start = step_start,
     .sums = sums,
     .observe = observe,
     .radii = radii,

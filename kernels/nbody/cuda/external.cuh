@@ -1,91 +1,91 @@
-/* The parts of a step that make a raw result numbers, with an external law of the scenario added: as in steps.cu, but
- * loops over bodies. Law::of(x, v, t, a, j) gives acceleration and jerk, Law::potential(x, v, t) the potential. Device
- * code for NVRTC. */
+/* The operations of steps.cu that use a raw force, with an external force added: loops over bodies instead of
+ * components. Law::of(x, v, t, a, j) gives acceleration and jerk, Law::potential(x, v, t) the potential. Device code
+ * for NVRTC. */
 #ifndef NBODY_CUDA_EXTERNAL_CUH
 #define NBODY_CUDA_EXTERNAL_CUH
 
 #include "kernels/common/device.cuh"
-#include "kernels/nbody/cuda/raw.h"
+#include "kernels/nbody/raw_force.h"
 #include "kernels/nbody/cuda/reduce.cuh"
 #include "kernels/nbody/physics.h"
 
 enum { EXTERNAL_THREADS = 128 };
 
-struct outer_force {
+struct external_force {
   double a[3], j[3];
 };
 
-/* At the state's x and v, which are those that the direct sum was of. */
-template <typename Law, typename Real>
-__device__ inline outer_force outer_of(const Real *x, const Real *v, size_t n, size_t i, double t) {
+/* At the position and the velocity of body i, of which the solver has computed the raw force. */
+template <typename Law, typename real>
+__device__ inline external_force external_at(const real *x, const real *v, size_t n, size_t i, double t) {
   const double here[3] = {(double)x[i], (double)x[n + i], (double)x[2 * n + i]};
   double speed[3] = {0, 0, 0};
   if constexpr (Law::JERK)
     for (int c = 0; c < 3; c++) speed[c] = v[c * n + i];
-  outer_force out = {};
+  external_force out = {};
   Law::of(here, speed, t, out.a, out.j);
   return out;
 }
 
-template <typename Law, typename Real>
-__device__ __forceinline__ void external_finish(const nbody_raw &raw, double *acceleration, double *jerk, const Real *x,
-                                                const Real *v, int bodies, double t) {
+template <typename Law, typename real>
+__device__ __forceinline__ void external_finish(const nbody_raw_force &raw, double *acceleration, double *jerk,
+                                                const real *x, const real *v, int bodies, double t) {
   after_previous();
   const size_t n = (size_t)bodies;
   for (size_t i = (size_t)blockIdx.x * EXTERNAL_THREADS + threadIdx.x; i < n;
        i += (size_t)gridDim.x * EXTERNAL_THREADS) {
-    const outer_force outer = outer_of<Law>(x, v, n, i, t);
+    const external_force external = external_at<Law>(x, v, n, i, t);
     for (int c = 0; c < 3; c++) {
       const size_t k = c * n + i;
-      acceleration[k] = number(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + outer.a[c];
-      if constexpr (Law::JERK) jerk[k] = number(raw, jerk, raw.jerk, raw.unit_jerk, k, 3 * n) + outer.j[c];
+      acceleration[k] = raw_component(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + external.a[c];
+      if constexpr (Law::JERK) jerk[k] = raw_component(raw, jerk, raw.jerk, raw.unit_jerk, k, 3 * n) + external.j[c];
     }
   }
 }
 
-/* DRIFT: and x += v drift; the acceleration is used up and left as zeros, which sums can be added to. */
-template <typename Law, bool DRIFT, typename Real>
-__device__ __forceinline__ void external_kick(const nbody_raw &raw, Real *x, Real *v, double *acceleration, int bodies,
-                                              double dt, double drift, double t) {
+/* DRIFT: also x += v drift; the acceleration is left as zeros, to which a solver can add. */
+template <typename Law, bool DRIFT, typename real>
+__device__ __forceinline__ void external_kick(const nbody_raw_force &raw, real *x, real *v, double *acceleration,
+                                              int bodies, double dt, double drift, double t) {
   after_previous();
   const size_t n = (size_t)bodies;
   for (size_t i = (size_t)blockIdx.x * EXTERNAL_THREADS + threadIdx.x; i < n;
        i += (size_t)gridDim.x * EXTERNAL_THREADS) {
-    const outer_force outer = outer_of<Law>(x, v, n, i, t);
+    const external_force external = external_at<Law>(x, v, n, i, t);
     for (int c = 0; c < 3; c++) {
       const size_t k = c * n + i;
-      const double a = number(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + outer.a[c];
-      const Real after = (Real)nbody_kicked(v[k], a, dt);
+      const double a = raw_component(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + external.a[c];
+      const real after = (real)nbody_kicked(v[k], a, dt);
       v[k] = after;
-      if (DRIFT) x[k] = (Real)nbody_drifted(x[k], after, drift);
+      if (DRIFT) x[k] = (real)nbody_drifted(x[k], after, drift);
       acceleration[k] = DRIFT ? 0 : a;
     }
   }
 }
 
-template <typename Law, typename Real>
-__device__ __forceinline__ void external_correct(const nbody_raw &raw, Real *x, Real *v, const double *acceleration,
-                                                 const double *jerk, const Real *x0, const Real *v0, const double *a0,
-                                                 const double *j0, int bodies, double dt, double t) {
+template <typename Law, typename real>
+__device__ __forceinline__ void
+external_correct(const nbody_raw_force &raw, real *x, real *v, const double *acceleration, const double *jerk,
+                 const real *x0, const real *v0, const double *a0, const double *j0, int bodies, double dt, double t) {
   after_previous();
   const size_t n = (size_t)bodies;
   for (size_t i = (size_t)blockIdx.x * EXTERNAL_THREADS + threadIdx.x; i < n;
        i += (size_t)gridDim.x * EXTERNAL_THREADS) {
-    const outer_force outer = outer_of<Law>(x, v, n, i, t);
+    const external_force external = external_at<Law>(x, v, n, i, t);
     for (int c = 0; c < 3; c++) {
       const size_t k = c * n + i;
-      const double a1 = number(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + outer.a[c];
-      const double j1 = number(raw, jerk, raw.jerk, raw.unit_jerk, k, 3 * n) + outer.j[c];
+      const double a1 = raw_component(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + external.a[c];
+      const double j1 = raw_component(raw, jerk, raw.jerk, raw.unit_jerk, k, 3 * n) + external.j[c];
       const double v1 = nbody_corrected_velocity(v0[k], a0[k], j0[k], a1, j1, dt);
-      x[k] = (Real)nbody_corrected_position(x0[k], v0[k], v1, a0[k], a1, dt);
-      v[k] = (Real)v1;
+      x[k] = (real)nbody_corrected_position(x0[k], v0[k], v1, a0[k], a1, dt);
+      v[k] = (real)v1;
     }
   }
 }
 
-/* partial[block] = sum of m times the potential. The kernel has __launch_bounds__(NBODY_PARTIAL_BODIES). */
-template <typename Law, typename Real>
-__device__ __forceinline__ void external_potential(const Real *mass, const Real *x, const Real *v, int bodies, double t,
+/* partial[block] = sum over bodies of m times the potential. The kernel has __launch_bounds__(NBODY_PARTIAL_BODIES). */
+template <typename Law, typename real>
+__device__ __forceinline__ void external_potential(const real *mass, const real *x, const real *v, int bodies, double t,
                                                    double *partial) {
   __shared__ double shared[32];
   const size_t n = (size_t)bodies, i = (size_t)blockIdx.x * NBODY_PARTIAL_BODIES + threadIdx.x;

@@ -1,5 +1,5 @@
-/* Launches of a step's kernels: where the device can, each begins while the one before it ends (programmatic dependent
- * launch), which hides most of the microsecond between two. Such a kernel begins with after_previous(). */
+/* Launches of a step's kernels. Where the device can, each kernel begins while the one before it ends (programmatic
+ * dependent launch), which hides most of the microsecond between two. Such a kernel begins with after_previous(). */
 #ifndef NBODY_CUDA_LAUNCH_CUH
 #define NBODY_CUDA_LAUNCH_CUH
 
@@ -9,7 +9,7 @@
 
 #include <cuda_runtime.h>
 
-/* Whether kernels may begin early: the device lets them, and their code waits for those before (steps.cu). */
+/* Whether kernels may begin early: the device allows it, and their code waits for those before (partials.cu). */
 bool nbody_cuda_overlaps();
 
 template <typename... Parameters, typename... Arguments>

@@ -1,29 +1,31 @@
-/* Sums over bodies, shares of the mass, and the shortest time step. */
+/* Sums over bodies, radii that hold shares of the mass, and the length of an adaptive step. */
 #include "kernels/nbody/cuda/observe.cuh"
 
-#include "kernels/nbody/cuda/laws.cuh"
+#include "engine/device/cuda.h"
+#include "kernels/nbody/cuda/functions.cuh"
 #include "kernels/nbody/cuda/partials.cuh"
-#include "kernels/nbody/cuda/start.cuh"
 #include "kernels/nbody/cuda/steps.cuh"
 #include "kernels/nbody/physics.h"
 
-enum { THREADS = NBODY_PARTIAL_BODIES };
+#include <string.h>
+
+enum { THREADS = NBODY_PARTIAL_BODIES, BODY_SUMS = NBODY_LEAST };
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 
-/* Failures are kept by the backend, and end the run. */
+/* A failure is kept by the backend, and ends the run. */
 static void read_back(void *out, const void *from, size_t bytes) {
   if (sim_backend_cuda.copy(out, from, bytes) != SIM_OK) memset(out, 0, bytes);
 }
 
 /* ---- sums ---- */
 
-template <typename Real>
+template <typename real>
 static __global__ void __launch_bounds__(THREADS)
-    sum_bodies(int n, const Real *mass, const Real *position, const Real *velocity, double *partial) {
+    sum_bodies(int n, const real *mass, const real *position, const real *velocity, double *partial) {
   __shared__ double shared[32];
   const int i = blockIdx.x * THREADS + threadIdx.x;
-  double terms[NBODY_POTENTIAL] = {0};
+  double terms[BODY_SUMS] = {0};
   if (i < n) {
     double x[3], v[3];
     const double m = mass[i];
@@ -37,34 +39,28 @@ static __global__ void __launch_bounds__(THREADS)
       terms[NBODY_ANGULAR_MOMENTUM + c] = m * (x[p] * v[q] - x[q] * v[p]);
     }
   }
-  for (int k = 0; k < NBODY_POTENTIAL; k++) {
+  for (int k = 0; k < BODY_SUMS; k++) {
     const double sum = over_block<add>(terms[k], shared);
     if (threadIdx.x == 0) partial[(size_t)k * gridDim.x + blockIdx.x] = sum;
   }
 }
 
-template <typename Real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out) {
-  (void)t;
+template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out) {
   static const sim_kernel kernel = {"nbody_sum_bodies", "observe", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
-  const bool alone = w->plan.method == NBODY_ALONE, law = w->options.laws.pair != nullptr;
-  if (!alone && !law) nbody_cuda_potential<Real>(w);
-  if (w->laws.potential != nullptr) nbody_cuda_law_potential<Real>(w);
-  if (w->laws.outer != nullptr) nbody_cuda_law_outer(w, t);
+  const bool external = w->functions.energy != nullptr;
+  if (external) nbody_cuda_external_energy(w, t);
   sim_cuda_begin(&kernel);
-  sum_bodies<Real><<<(unsigned)nbody_partials(s->n), THREADS, 0, stream()>>>(
-      (int)s->n, (const Real *)s->mass, (const Real *)s->position, (const Real *)s->velocity, w->partial);
-  sim_cuda_end(&kernel, 7.0 * sizeof(Real) * (double)s->n);
-  nbody_reduce_partials<add>(w, NBODY_MASS, NBODY_POTENTIAL, nbody_partials(s->n));
+  sum_bodies<real><<<(unsigned)nbody_partials(s->n), THREADS, 0, stream()>>>(
+      (int)s->n, (const real *)s->mass, (const real *)s->position, (const real *)s->velocity, w->partial);
+  sim_cuda_end(&kernel, 7.0 * sizeof(real) * (double)s->n);
+  nbody_reduce_partials<add>(w->partial, BODY_SUMS, nbody_partials(s->n), w->result);
   double r[NBODY_QUANTITIES];
   read_back(r, w->result, sizeof r);
   out->mass = r[NBODY_MASS];
   out->kinetic = r[NBODY_KINETIC];
-  out->potential = alone                          ? 0
-                   : !law                         ? -w->options.G * r[NBODY_POTENTIAL]
-                   : w->laws.potential != nullptr ? r[NBODY_POTENTIAL]
-                                                  : NAN;
-  if (w->laws.outer != nullptr) out->potential += r[NBODY_OUTER];
+  out->potential = w->forces.solver->potential(w->forces.work);
+  if (external) out->potential += r[NBODY_EXTERNAL_ENERGY];
   for (int c = 0; c < 3; c++) {
     out->moment[c] = r[NBODY_MOMENT + c];
     out->momentum[c] = r[NBODY_MOMENTUM + c];
@@ -74,10 +70,10 @@ template <typename Real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sum
 
 /* ---- shares of the mass ---- */
 
-/* Squares of distances are searched by their bits, a byte a pass, the highest first: numbers that are not negative have
- * the order of their bits. Masses are summed as integers, so that no order matters. */
-template <typename Real>
-static __global__ void __launch_bounds__(THREADS) weigh(int n, const Real *mass, const Real *position, double3 centre,
+/* Squared distances are searched by their bits, one byte a pass, the highest first: non-negative numbers have the order
+ * of their bits. Masses are summed as integers, so that the order of additions does not matter. */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS) weigh(int n, const real *mass, const real *position, double3 centre,
                                                         double to_integer, int pass, nbody_search *search) {
   __shared__ unsigned long long bins[NBODY_RADII][256];
   for (int k = threadIdx.x; k < NBODY_RADII * 256; k += THREADS) (&bins[0][0])[k] = 0;
@@ -100,13 +96,13 @@ struct fractions {
   double of[NBODY_RADII];
 };
 
-/* The byte at which the wanted mass is reached; a warp a radius, eight bytes a lane. */
+/* Finds the byte at which the wanted mass is reached; one warp a radius, eight bytes a lane. */
 static __global__ void narrow(int pass, fractions wanted, nbody_search *search) {
   typedef unsigned long long u64;
   const int q = blockIdx.x, lane = threadIdx.x;
   u64 *bins = search->mass[q] + 8 * lane, here[8], within = 0;
   for (int b = 0; b < 8; b++) within += here[b] = bins[b], bins[b] = 0;
-  u64 below = within; /* then: in the lanes before this one */
+  u64 below = within; /* then: mass in the lanes before this one */
   for (int step = 1; step < 32; step *= 2) {
     const u64 other = __shfl_up_sync(~0u, below, step);
     if (lane >= step) below += other;
@@ -114,17 +110,17 @@ static __global__ void narrow(int pass, fractions wanted, nbody_search *search) 
   const u64 all = __shfl_sync(~0u, below, 31);
   below -= within;
   u64 target = pass == 0 ? (u64)ceil(wanted.of[q] * (double)all) : search->wanted[q];
-  if (target > all) target = all; /* rounding left less than was wanted */
+  if (target > all) target = all; /* rounding of the masses */
   if (target < 1) target = 1;
   __syncwarp();
-  if (below >= target || below + within < target) return; /* one lane goes on, none where there is no mass */
+  if (below >= target || below + within < target) return; /* one lane continues, none where there is no mass */
   int byte = 0;
   while (below + here[byte] < target) below += here[byte++];
   search->prefix[q] = (pass == 0 ? 0 : search->prefix[q]) << 8 | (unsigned)(8 * lane + byte);
   search->wanted[q] = target - below;
 }
 
-template <typename Real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
+template <typename real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
   static const sim_kernel weighing = {"nbody_weigh", "observe", SIM_LIMIT_BYTES};
   static const sim_kernel narrowing = {"nbody_narrow", "observe", SIM_LIMIT_BYTES};
   const int64_t n = w->state.n;
@@ -133,10 +129,10 @@ template <typename Real> void nbody_cuda_radii(nbody_work *w, const double centr
   for (int q = 0; q < NBODY_RADII; q++) wanted.of[q] = nbody_radius_fractions[q];
   for (int pass = 0; pass < 8; pass++) {
     sim_cuda_begin(&weighing);
-    weigh<Real><<<(unsigned)(blocks < most ? blocks : most), THREADS, 0, stream()>>>(
-        (int)n, (const Real *)w->state.mass, (const Real *)w->state.position,
+    weigh<real><<<(unsigned)(blocks < most ? blocks : most), THREADS, 0, stream()>>>(
+        (int)n, (const real *)w->state.mass, (const real *)w->state.position,
         make_double3(centre[0], centre[1], centre[2]), w->mass_unit, pass, w->search);
-    sim_cuda_end(&weighing, 4.0 * sizeof(Real) * (double)n);
+    sim_cuda_end(&weighing, 4.0 * sizeof(real) * (double)n);
     sim_cuda_begin(&narrowing);
     narrow<<<NBODY_RADII, 32, 0, stream()>>>(pass, wanted, w->search);
     sim_cuda_end(&narrowing, sizeof(nbody_search));
@@ -179,23 +175,9 @@ static __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x == 0) partial[blockIdx.x] = value;
 }
 
-/* Two bodies that fall towards each other. */
-struct falling {
-  double softening2, G;
-  __device__ double square(double dx, double dy, double dz, double masses) const {
-    return nbody_fall_time2(dx, dy, dz, softening2, G * masses);
-  }
-};
-
-template <typename Real>
-static __global__ void __launch_bounds__(THREADS)
-    fall(int n, const Real *m, const Real *x, const double *a, const double *j, falling law, double *partial) {
-  least_time(n, m, x, a, j, law, partial);
-}
-
 static double least_of_partials(nbody_work *w) {
   double value;
-  nbody_reduce_partials<least>(w, NBODY_LEAST, 1, nbody_partials(w->state.n));
+  nbody_reduce_partials<least>(w->partial, 1, nbody_partials(w->state.n), w->result + NBODY_LEAST);
   read_back(&value, w->result + NBODY_LEAST, sizeof value);
   return value;
 }
@@ -220,25 +202,7 @@ double nbody_cuda_step_aarseth(nbody_work *w, double eta, double dt) {
   return sqrt(eta * least_of_partials(w));
 }
 
-template <typename Real> double nbody_cuda_step_start(nbody_work *w) {
-  static const sim_kernel kernel = {"nbody_start_step", "time step", SIM_LIMIT_FP64};
-  const double n = (double)w->state.n, eps = w->options.softening;
-  nbody_cuda_finish(w);
-  if (w->laws.start != nullptr) {
-    nbody_cuda_law_start(w);
-    return sqrt(least_of_partials(w));
-  }
-  sim_cuda_begin(&kernel);
-  fall<Real><<<(unsigned)nbody_partials(w->state.n), THREADS, 0, stream()>>>(
-      (int)w->state.n, (const Real *)w->state.mass, (const Real *)w->state.position, w->state.acceleration,
-      w->state.jerk, falling{eps * eps, w->plan.method == NBODY_ALONE ? 0 : w->options.G}, w->partial);
-  sim_cuda_end(&kernel, 30 * n * n);
-  return sqrt(least_of_partials(w));
-}
-
 template void nbody_cuda_sums<float>(nbody_work *w, double t, nbody_sums *out);
 template void nbody_cuda_sums<double>(nbody_work *w, double t, nbody_sums *out);
 template void nbody_cuda_radii<float>(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
 template void nbody_cuda_radii<double>(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
-template double nbody_cuda_step_start<float>(nbody_work *w);
-template double nbody_cuda_step_start<double>(nbody_work *w);

@@ -1,14 +1,13 @@
-/* Observables and time steps: what the host waits for. */
+/* Observables and lengths of adaptive steps; the host waits for the results. */
 #ifndef NBODY_CUDA_OBSERVE_CUH
 #define NBODY_CUDA_OBSERVE_CUH
 
 #include "kernels/nbody/cuda/work.h"
 
 /* As in nbody_ops. */
-template <typename Real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out);
-template <typename Real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
+template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out);
+template <typename real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
 double nbody_cuda_step_softened(nbody_work *w, double eta);
 double nbody_cuda_step_aarseth(nbody_work *w, double eta, double dt);
-template <typename Real> double nbody_cuda_step_start(nbody_work *w);
 
 #endif

@@ -1,5 +1,5 @@
-/* Laws of the scenario's own: from the functions as they are given to forces, their time derivatives and potentials. */
-#include "kernels/nbody/nbody.h"
+/* From the functions of a scenario to forces, their time derivatives and potentials. */
+#include "kernels/nbody/scenario/laws.h"
 
 #include <math.h>
 
@@ -52,16 +52,26 @@ sim_status nbody_laws_pick(const sim_expr *expr, int first, int count, sim_expr 
   return with_builder(make_choice, &(choice){expr, first, count}, out);
 }
 
+sim_status nbody_laws_work(const sim_expr *expr, int count, double *out) {
+  sim_expr *part;
+  *out = 0;
+  if (expr == NULL) return SIM_OK;
+  SIM_TRY(nbody_laws_pick(expr, 0, count, &part));
+  *out = sim_expr_work(part);
+  sim_expr_free(&part);
+  return SIM_OK;
+}
+
 /* ---- external ---- */
 
-enum { X, T = 3, PLACE = 4 }; /* x y z t */
-static const char *const place_names[] = {"x", "y", "z", "t"};
+enum { T = 3, PLACE = 4 }; /* x y z t */
+static const char *const position_names[] = {"x", "y", "z", "t"};
 
 /* Minus the gradient of a potential; x y z t -> ax ay az. */
 static sim_status make_acceleration(sim_expr_builder *builder, const void *context, sim_expr **out) {
   sim_expr *gradient;
   sim_expr_ref in[PLACE], by[PLACE], a[3];
-  SIM_TRY(declare(builder, place_names, PLACE, in));
+  SIM_TRY(declare(builder, position_names, PLACE, in));
   SIM_TRY(sim_expr_gradient(context, 0, &gradient));
   sim_status status = sim_expr_builder_insert(builder, gradient, in, by);
   for (int c = 0; c < 3 && status == SIM_OK; c++) status = sim_expr_builder_call(builder, SIM_EXPR_NEG, &by[c], &a[c]);
@@ -98,9 +108,9 @@ static sim_status make_external(sim_expr_builder *builder, const void *context, 
   const char *result[7];
   sim_expr_ref in[PLACE], v[3], given[3], results[7];
   int count = 3;
-  SIM_TRY(declare(builder, place_names, 3, in));
+  SIM_TRY(declare(builder, position_names, 3, in));
   if (e->jerk) SIM_TRY(declare(builder, speeds, 3, v));
-  SIM_TRY(sim_expr_builder_input(builder, place_names[T], &in[T]));
+  SIM_TRY(sim_expr_builder_input(builder, position_names[T], &in[T]));
   SIM_TRY(sim_expr_builder_insert(builder, e->acceleration, in, results));
   if (e->jerk) {
     for (int c = 0; c < 3; c++) SIM_TRY(sim_expr_builder_number(builder, 0, &results[3 + c]));
@@ -128,8 +138,8 @@ static sim_status create_external(const sim_expr *given, bool jerk, nbody_laws *
   if (status != SIM_OK) return status;
   const int time = sim_expr_input_find(out->external, "t");
   for (int i = 0; i < sim_expr_output_count(out->external); i++)
-    if (sim_expr_depends(out->external, i, time)) out->timed = true;
-  if (!potential) out->potential = false;
+    if (sim_expr_depends(out->external, i, time)) out->time_dependent = true;
+  if (!potential) out->potential_known = false;
   return SIM_OK;
 }
 
@@ -205,7 +215,7 @@ static sim_status create_pair(const sim_expr *potential, const sim_expr *force, 
   const pair p = {potential, force != NULL ? force : derived, jerk};
   sim_status status = with_builder(make_pair, &p, &out->pair);
   sim_expr_free(&derived);
-  if (potential == NULL) out->potential = false;
+  if (potential == NULL) out->potential_known = false;
   return status;
 }
 
@@ -214,8 +224,8 @@ static sim_status create_pair(const sim_expr *potential, const sim_expr *force, 
 sim_status nbody_laws_create(const nbody_parameters *p, nbody_laws *out) {
   const bool jerk = p->integrate.scheme == NBODY_HERMITE4;
   sim_status status = SIM_OK;
-  *out = (nbody_laws){.potential = true};
-  out->alone = p->pair != NULL && sim_expr_always_zero(p->pair, 0);
+  *out = (nbody_laws){.potential_known = true};
+  out->no_pairs = p->pair != NULL && sim_expr_always_zero(p->pair, 0);
   if (p->external != NULL) status = create_external(p->external, jerk, out);
   if (status == SIM_OK && (p->pair != NULL || p->pair_force != NULL))
     status = create_pair(p->pair, p->pair_force, jerk, out);

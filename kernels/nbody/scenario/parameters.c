@@ -1,5 +1,6 @@
 /* The model's parameters: field tables, and the rules between fields. */
-#include "kernels/nbody/nbody.h"
+#include "kernels/nbody/scenario/laws.h"
+#include "kernels/nbody/scenario/tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -366,43 +367,19 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
     return SIM_OK;
   }
   SIM_TRY(status);
-  if (p->pair != NULL && !laws.alone && !sim_expr_depends(p->pair, 0, 0))
+  if (p->pair != NULL && !laws.no_pairs && !sim_expr_depends(p->pair, 0, 0))
     sim_faults_add(faults, 0, "pair", "expected a potential that depends on r2, or 0: this one gives no force");
   const double limit = p->integrate.max_energy_error;
-  if (!isnan(limit) && !laws.potential)
+  if (!isnan(limit) && !laws.potential_known)
     sim_faults_add(faults, 0, "integrate.max_energy_error", "needs potentials: the energy of a force alone is unknown");
-  else if (!isnan(limit) && laws.timed)
+  else if (!isnan(limit) && laws.time_dependent)
     sim_faults_add(faults, 0, "integrate.max_energy_error",
                    "has no meaning where external depends on t: the energy changes");
   nbody_laws_free(&laws);
   return SIM_OK;
 }
 
-static void make_tables(nbody_parameters *p, sim_faults *faults) {
-  static const char *const docs[] = {"sum over all bodies", "mean over all bodies", "least of all bodies",
-                                     "greatest of all bodies"};
-  const sim_table **table = p->tables;
-  for (const sim_table *const *own = nbody_model.tables; *own != NULL; own++) *table++ = *own;
-  *table = NULL;
-  if (p->observe.count > SIM_COLUMNS_MAX)
-    sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);
-  if (p->observe.count == 0 || p->observe.count > SIM_COLUMNS_MAX) return;
-  for (size_t i = 0; i < p->observe.count; i++) {
-    const sim_named_function *item = &p->observe.items[i];
-    char path[SIM_EXPR_NAME_MAX + 16];
-    snprintf(path, sizeof path, "observe.%s", item->name);
-    if (strcmp(item->name, "step") == 0 || strcmp(item->name, "time") == 0)
-      sim_faults_add(faults, item->line, path, "this name is taken: every table has a column %s", item->name);
-    p->observe_columns[i] =
-        (sim_field){.name = item->name, .type = SIM_REAL, .doc = docs[item->reduce], .flags = SIM_REPORTED, .display = SIM_DISPLAY_ALONE};
-  }
-  p->observe_columns[p->observe.count] = (sim_field){0};
-  p->observe_table = (sim_table){"observe", "functions of the scenario", p->observe_columns};
-  *table++ = &p->observe_table;
-  *table = NULL;
-}
-
-double nbody_constant(const nbody_parameters *p) {
+double nbody_gravitational_constant(const nbody_parameters *p) {
   const sim_units *units = &p->common.units;
   if (!isnan(p->gravity.G)) return p->gravity.G;
   return units->given ? 6.67430e-11 / sim_units_si(units, (sim_dimension){3, -1, -2}) : 1;
@@ -412,8 +389,8 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   nbody_parameters *p = parameters;
   const bool law = p->pair != NULL || p->pair_force != NULL;
   SIM_TRY(check_laws(p, faults));
-  make_tables(p, faults);
-  if (!law) p->gravity.G = nbody_constant(p);
+  nbody_make_tables(p, faults);
+  if (!law) p->gravity.G = nbody_gravitational_constant(p);
   if (isnan(p->integrate.eta)) p->integrate.eta = p->integrate.scheme == NBODY_HERMITE4 ? 0.01 : 0.2;
   check_bodies(&p->bodies, faults);
   check_time(&p->integrate, p->gravity.softening, law, faults);

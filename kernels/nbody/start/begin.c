@@ -1,7 +1,7 @@
-/* How a run begins: its arrays, its bodies in their places, and a look at whether they stand apart. */
+/* Start of a run: its arrays and bodies, and checks of the first force and energy. */
 #include "kernels/nbody/run.h"
 
-#include "kernels/nbody/cpu/field.h"
+#include "kernels/nbody/cpu/evaluator.h"
 
 #include "engine/run/startup.h"
 
@@ -24,8 +24,8 @@ sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) {
   return SIM_OK;
 }
 
-/* Component c of all bodies from the order of ids to that of species, into `stage` as the state's type. */
-static sim_status arrange(const nbody_run *run, const double *values, int c, const char *what, void *stage) {
+/* Copies component c of all bodies from the order of ids to that of species, into `stage`, in the state's type. */
+static sim_status sort_component(const nbody_run *run, const double *values, int c, const char *what, void *stage) {
   const uint64_t *id = run->id.data;
   const int64_t n = run->n;
   if (run->ops->dtype == SIM_F64) {
@@ -44,36 +44,36 @@ static sim_status arrange(const nbody_run *run, const double *values, int c, con
   return SIM_OK;
 }
 
-/* One array of the state from its `count` components. */
-static sim_status put_array(nbody_run *run, const sim_setup *setup, double *const *values, int count, const char *what,
-                            void *stage, sim_buffer *out) {
-  for (int c = 0; c < count; c++) SIM_TRY(arrange(run, values[c], c, what, stage));
+/* Fills one array of the state from its `count` components. */
+static sim_status fill_array(nbody_run *run, const sim_setup *setup, double *const *values, int count, const char *what,
+                             void *stage, sim_buffer *out) {
+  for (int c = 0; c < count; c++) SIM_TRY(sort_component(run, values[c], c, what, stage));
   return setup->backend->copy(out->data, stage, sim_buffer_bytes(out));
 }
 
-static sim_status put_bodies(nbody_run *run, const nbody_bodies *bodies, const sim_setup *setup) {
+static sim_status fill_bodies(nbody_run *run, const nbody_bodies *bodies, const sim_setup *setup) {
   void *stage = malloc(sim_buffer_bytes(&run->position));
   if (stage == NULL) return sim_no_memory("%" PRId64 " bodies", run->n);
-  sim_status status = put_array(run, setup, &bodies->mass, 1, "mass", stage, &run->mass);
-  if (status == SIM_OK) status = put_array(run, setup, bodies->position, 3, "position", stage, &run->position);
-  if (status == SIM_OK) status = put_array(run, setup, bodies->velocity, 3, "velocity", stage, &run->velocity);
+  sim_status status = fill_array(run, setup, &bodies->mass, 1, "mass", stage, &run->mass);
+  if (status == SIM_OK) status = fill_array(run, setup, bodies->position, 3, "position", stage, &run->position);
+  if (status == SIM_OK) status = fill_array(run, setup, bodies->velocity, 3, "velocity", stage, &run->velocity);
   free(stage);
   return status;
 }
 
-/* Ids in the order of species, and in that of ids within one. */
-static void put_ids(nbody_run *run, const nbody_parts *parts) {
+/* Ids in the order of species, ascending within each. */
+static void fill_ids(nbody_run *run, const nbody_sections *sections) {
   int64_t next[SIM_SPECIES_MAX];
   uint64_t id = 0, *ids = run->id.data;
   for (size_t s = 0; s < run->species_count; s++) next[s] = run->species[s].first;
-  for (size_t i = 0; i < parts->count; i++) {
+  for (size_t i = 0; i < sections->count; i++) {
     size_t s = 0;
-    while (strcmp(run->species[s].name, parts->part[i].species) != 0) s++;
-    for (int64_t k = 0; k < parts->part[i].n; k++) ids[next[s]++] = id++;
+    while (strcmp(run->species[s].name, sections->section[i].species) != 0) s++;
+    for (int64_t k = 0; k < sections->section[i].n; k++) ids[next[s]++] = id++;
   }
 }
 
-/* Root mean square distance from the mean position; in units of the farthest, as squares may pass all numbers. */
+/* Root mean square distance from the mean position. In units of the farthest coordinate, as squares may overflow. */
 static double spread_of(const nbody_bodies *bodies, int64_t n) {
   double squares = 0, unit = 0;
   for (int c = 0; c < 3; c++)
@@ -87,24 +87,25 @@ static double spread_of(const nbody_bodies *bodies, int64_t n) {
   return fmin(unit * sqrt(squares / (double)n), DBL_MAX);
 }
 
-sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup, const nbody_parts *parts) {
+sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup,
+                       const nbody_sections *sections) {
   nbody_bodies bodies;
-  if (!(parts->n < 0x1p40)) return sim_no_memory("%.9g bodies", parts->n);
-  run->n = (int64_t)parts->n;
-  run->species_count = nbody_parts_species(parts, run->species);
+  if (!(sections->n < 0x1p40)) return sim_no_memory("%.9g bodies", sections->n);
+  run->n = (int64_t)sections->n;
+  run->species_count = nbody_sections_species(sections, run->species);
   SIM_TRY(nbody_create_arrays(run, setup));
-  put_ids(run, parts);
-  SIM_TRY(nbody_bodies_create(p, setup, parts, &bodies));
+  fill_ids(run, sections);
+  SIM_TRY(nbody_bodies_create(p, setup, sections, &bodies));
   sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
   sim_startup("comparing places", 0, 0);
-  if (status == SIM_OK) status = nbody_check_places(run, p, &bodies);
-  if (status == SIM_OK) status = put_bodies(run, &bodies, setup);
+  if (status == SIM_OK) status = nbody_check_positions(run, p, &bodies);
+  if (status == SIM_OK) status = fill_bodies(run, &bodies, setup);
   run->controller[NBODY_SPREAD] = spread_of(&bodies, run->n);
   nbody_bodies_free(&bodies);
   return status;
 }
 
-/* What a state array holds, for the host to read; `*copy` is to be freed. */
+/* The values of a state array on the host; the caller frees *copy. */
 static sim_status fetch(const nbody_run *run, const sim_buffer *buffer, const void **out, void **copy) {
   *out = buffer->data;
   *copy = NULL;
@@ -114,7 +115,7 @@ static sim_status fetch(const nbody_run *run, const sim_buffer *buffer, const vo
   return run->backend->copy(*copy, buffer->data, sim_buffer_bytes(buffer));
 }
 
-/* The body with the first number that is not finite in [3][n]; -1: none. */
+/* The body of the first value that is not finite in [3][n]; -1: none. */
 static sim_status find_infinite(const nbody_run *run, const sim_buffer *buffer, int64_t *body) {
   const void *values;
   void *copy;
@@ -138,10 +139,10 @@ static double distance(const nbody_run *run, const void *positions, int64_t i, i
   return fmax(d[0], fmax(d[1], d[2]));
 }
 
-/* Where two bodies are one in the precision of the pair terms, the first force says so, and only that tells it as the
- * terms are really rounded. They keep 24 bits (fp64: 53) of twice the extent, and inverse cubes of 2^-40 (2^-100) of
- * it; what is not finite among bodies farther apart than that comes from other numbers. */
-static sim_status refuse_near(const nbody_run *run, const nbody_options *options, const void *positions, int64_t bad) {
+/* Only the first force shows whether the pair terms, as they are rounded, separate two bodies. Pair terms keep 24 bits
+ * (fp64: 53) of twice the extent, and inverse cubes down to 2^-40 (2^-100) of it. A force that is not finite between
+ * bodies farther apart than that has another cause. */
+static sim_status refuse_close(const nbody_run *run, const nbody_options *options, const void *positions, int64_t bad) {
   int64_t nearest = -1;
   double least = INFINITY, extent = 0;
   for (int64_t i = 0; i < run->n; i++) {
@@ -165,16 +166,16 @@ static sim_status refuse_near(const nbody_run *run, const nbody_options *options
                   position_at(run, positions, 2, bad));
 }
 
-/* Whether fp32 can hold it, neither as 0 nor as infinity. */
+/* Whether a value is in the range of fp32. */
 static bool fits_single(double value) {
   return value == 0 || (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX) || !isfinite(value);
 }
 
-/* Squared distances of bodies that lie apart in the order of ids by all powers of two, r2[count]. */
-static int64_t some_distances(const nbody_run *run, const void *positions, double r2[NBODY_FIELD_BLOCK]) {
+/* Samples squared distances of bodies whose ids differ by powers of two: r2[], returns their number. */
+static int64_t sample_distances(const nbody_run *run, const void *positions, double r2[NBODY_EVALUATOR_BLOCK]) {
   int64_t count = 0;
   for (int64_t apart = 1; apart < run->n; apart *= 2)
-    for (int64_t k = 0; k < 8 && count < NBODY_FIELD_BLOCK; k++) {
+    for (int64_t k = 0; k < 8 && count < NBODY_EVALUATOR_BLOCK; k++) {
       const int64_t i = k * (run->n - apart) / 8;
       r2[count] = 0;
       for (int c = 0; c < 3; c++) {
@@ -186,18 +187,18 @@ static int64_t some_distances(const nbody_run *run, const void *positions, doubl
   return count;
 }
 
-/* fp32 terms of a law are in the scenario's own units: SI may be beyond them. */
+/* fp32 terms of a custom law are in the scenario's units; SI units may be out of their range. */
 static sim_status check_single_range(const nbody_run *run) {
   const void *positions;
   void *copy;
-  nbody_field *field = NULL;
-  double r2[NBODY_FIELD_BLOCK];
+  nbody_evaluator *field = NULL;
+  double r2[NBODY_EVALUATOR_BLOCK];
   sim_status status = fetch(run, &run->position, &positions, &copy);
-  const int64_t count = status == SIM_OK ? some_distances(run, positions, r2) : 0;
+  const int64_t count = status == SIM_OK ? sample_distances(run, positions, r2) : 0;
   free(copy);
-  if (status == SIM_OK) status = nbody_field_create(run->laws.pair, NULL, SIM_ISA_PLAIN, 1, &field);
+  if (status == SIM_OK) status = nbody_evaluator_create(run->laws.pair, NULL, SIM_ISA_PLAIN, 1, &field);
   if (status == SIM_OK) {
-    const double *force = nbody_field_run(field, &(nbody_column){r2, SIM_F64, false}, 0, count);
+    const double *force = nbody_evaluator_run(field, &(nbody_evaluator_input){r2, SIM_F64, false}, 0, count);
     for (int64_t k = 0; k < count && status == SIM_OK; k++)
       if (!fits_single(r2[k]) || !fits_single(force[k]))
         status = sim_fail(SIM_ERR_SCENARIO,
@@ -205,11 +206,11 @@ static sim_status check_single_range(const nbody_run *run) {
                           "both in fp32, from 1e-38 to 3e38: take other units, or precision = \"double\"",
                           r2[k], force[k]);
   }
-  nbody_field_destroy(&field);
+  nbody_evaluator_destroy(&field);
   return status;
 }
 
-/* The greatest of a state array's [n] or, of [3][n], its greatest component; the body in *at. */
+/* The greatest size of a component in a state array of [n] or [3][n], and its body *at. */
 static sim_status find_greatest(const nbody_run *run, const sim_buffer *buffer, int64_t *at, double *value) {
   const void *values;
   void *copy;
@@ -231,7 +232,7 @@ sim_status nbody_check_force(const nbody_run *run, const nbody_options *options)
   void *copy;
   double mass;
   const bool own = run->laws.pair != NULL || run->laws.external != NULL;
-  if (run->laws.pair != NULL && !run->laws.alone && options->single_pairs) SIM_TRY(check_single_range(run));
+  if (run->laws.pair != NULL && !run->laws.no_pairs && options->single_pairs) SIM_TRY(check_single_range(run));
   SIM_TRY(find_infinite(run, &run->acceleration, &bad));
   if (bad < 0) SIM_TRY(find_infinite(run, &run->jerk, &bad));
   if (bad < 0) return SIM_OK;
@@ -239,7 +240,7 @@ sim_status nbody_check_force(const nbody_run *run, const nbody_options *options)
   SIM_TRY(fetch(run, &run->position, &positions, &copy));
   const uint64_t *id = run->id.data;
   sim_status status = SIM_OK;
-  if (run->laws.pair == NULL && options->softening == 0) status = refuse_near(run, options, positions, bad);
+  if (run->laws.pair == NULL && options->softening == 0) status = refuse_close(run, options, positions, bad);
   if (status == SIM_OK && own)
     status = sim_fail(
         SIM_ERR_SCENARIO,
@@ -259,7 +260,7 @@ sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) {
   int64_t heaviest, fastest;
   double mass, speed;
   const bool kinetic = isfinite(sums->kinetic);
-  if (kinetic && (isfinite(sums->potential) || !run->laws.potential)) return SIM_OK;
+  if (kinetic && (isfinite(sums->potential) || !run->laws.potential_known)) return SIM_OK;
   SIM_TRY(find_greatest(run, &run->mass, &heaviest, &mass));
   SIM_TRY(find_greatest(run, &run->velocity, &fastest, &speed));
   const uint64_t *id = run->id.data;
@@ -276,7 +277,7 @@ sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) {
 
 /* ---- the first step in an external force ---- */
 
-/* What the field's function takes, [inputs]: x y z vx vy vz ax ay az t; jerks of the whole force beside it. */
+/* The state on the host, [3][n] each: inputs of nbody_laws_snap, and the jerk of the total force. */
 typedef struct motion {
   const void *position, *velocity, *acceleration, *jerk;
   void *copies[4];
@@ -294,23 +295,24 @@ static double length(const double *x, int64_t stride) {
   return sqrt(x[0] * x[0] + x[stride] * x[stride] + x[2 * stride] * x[2 * stride]);
 }
 
-static double least_time(const nbody_run *run, const nbody_field *field, const motion *m) {
+static double least_time(const nbody_run *run, const nbody_evaluator *field, const motion *m) {
   static const double begin = 0;
   const void *const vectors[] = {m->position, m->velocity, m->acceleration};
   const size_t real = sim_dtype_size(run->ops->dtype), n = (size_t)run->n;
-  nbody_column in[10];
+  nbody_evaluator_input in[10];
   double least = INFINITY;
   for (size_t k = 0; k < 9; k++) {
     const size_t size = k < 6 ? real : sizeof(double);
-    in[k] = (nbody_column){(const char *)vectors[k / 3] + k % 3 * n * size, k < 6 ? run->ops->dtype : SIM_F64, false};
+    in[k] = (nbody_evaluator_input){(const char *)vectors[k / 3] + k % 3 * n * size, k < 6 ? run->ops->dtype : SIM_F64,
+                                    false};
   }
-  in[9] = (nbody_column){&begin, SIM_F64, true};
-  for (int64_t first = 0; first < run->n; first += NBODY_FIELD_BLOCK) {
-    const int64_t count = run->n - first < NBODY_FIELD_BLOCK ? run->n - first : NBODY_FIELD_BLOCK;
-    const double *snap = nbody_field_run(field, in, first, count);
+  in[9] = (nbody_evaluator_input){&begin, SIM_F64, true};
+  for (int64_t first = 0; first < run->n; first += NBODY_EVALUATOR_BLOCK) {
+    const int64_t count = run->n - first < NBODY_EVALUATOR_BLOCK ? run->n - first : NBODY_EVALUATOR_BLOCK;
+    const double *snap = nbody_evaluator_run(field, in, first, count);
     for (int64_t k = 0; k < count; k++) {
       const double a = length((const double *)m->acceleration + first + k, run->n);
-      const double j = length((const double *)m->jerk + first + k, run->n), s = length(snap + k, NBODY_FIELD_BLOCK);
+      const double j = length((const double *)m->jerk + first + k, run->n), s = length(snap + k, NBODY_EVALUATOR_BLOCK);
       if (j > 0 && a > 0) least = fmin(least, a / j);
       if (s > 0 && a > 0) least = fmin(least, sqrt(a / s));
       if (s > 0 && j > 0) least = fmin(least, j / s);
@@ -321,14 +323,14 @@ static double least_time(const nbody_run *run, const nbody_field *field, const m
 
 sim_status nbody_external_start(const nbody_run *run, double *out) {
   sim_expr *snap;
-  nbody_field *field = NULL;
+  nbody_evaluator *field = NULL;
   motion m = {0};
   SIM_TRY(nbody_laws_snap(&run->laws, &snap));
-  sim_status status = nbody_field_create(snap, "t", SIM_ISA_PLAIN, 1, &field);
+  sim_status status = nbody_evaluator_create(snap, "t", SIM_ISA_PLAIN, 1, &field);
   if (status == SIM_OK) status = fetch_motion(run, &m);
   if (status == SIM_OK) *out = least_time(run, field, &m);
   for (int i = 0; i < 4; i++) free(m.copies[i]);
-  nbody_field_destroy(&field);
+  nbody_evaluator_destroy(&field);
   sim_expr_free(&snap);
   return status;
 }

@@ -2,14 +2,14 @@
 
 #include "engine/reduce.h"
 #include "engine/run/startup.h"
-#include "kernels/nbody/cpu/field.h"
+#include "kernels/nbody/cpu/evaluator.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- parts ---- */
+/* ---- sections ---- */
 
 static sim_status file_path(const nbody_from_file *file, const sim_setup *setup, char out[4096]) {
   const bool alone = file->path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
@@ -40,56 +40,56 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
   return SIM_OK;
 }
 
-sim_status nbody_parts_list(const nbody_parameters *p, const sim_setup *setup, nbody_parts *out) {
-  *out = (nbody_parts){0};
-  out->part = calloc(2 * p->bodies.count + 1, sizeof *out->part);
-  if (out->part == NULL) return sim_no_memory("the list of bodies");
+sim_status nbody_sections_list(const nbody_parameters *p, const sim_setup *setup, nbody_sections *out) {
+  *out = (nbody_sections){0};
+  out->section = calloc(2 * p->bodies.count + 1, sizeof *out->section);
+  if (out->section == NULL) return sim_no_memory("the list of bodies");
   for (size_t i = 0; i < p->bodies.count; i++) {
     const sim_item *item = &p->bodies.items[i];
-    nbody_part part = {.item = item, .species = ((const nbody_group *)item->data)->species};
+    nbody_section part = {.item = item, .species = ((const nbody_group *)item->data)->species};
     sim_status status = count_item(item, setup, &part.n);
     if (status != SIM_OK) {
-      nbody_parts_free(out);
+      nbody_sections_free(out);
       return status;
     }
-    out->part[out->count++] = part;
+    out->section[out->count++] = part;
     out->n += (double)part.n;
     if (item->schema == &nbody_exponential_disk_schema) {
       const nbody_halo *halo = &((const nbody_exponential_disk *)item->data)->halo;
-      out->part[out->count++] = (nbody_part){item, halo->species, halo->n, true};
+      out->section[out->count++] = (nbody_section){item, halo->species, halo->n, true};
       out->n += (double)halo->n;
     }
   }
   sim_species species[SIM_SPECIES_MAX];
-  if (nbody_parts_species(out, species) == SIZE_MAX) {
-    nbody_parts_free(out);
+  if (nbody_sections_species(out, species) == SIZE_MAX) {
+    nbody_sections_free(out);
     return sim_fail(SIM_ERR_SCENARIO, "bodies: expected at most %d species", SIM_SPECIES_MAX);
   }
   return SIM_OK;
 }
 
-void nbody_parts_free(nbody_parts *parts) {
-  free(parts->part);
-  *parts = (nbody_parts){0};
+void nbody_sections_free(nbody_sections *sections) {
+  free(sections->section);
+  *sections = (nbody_sections){0};
 }
 
-size_t nbody_parts_species(const nbody_parts *parts, sim_species species[SIM_SPECIES_MAX]) {
+size_t nbody_sections_species(const nbody_sections *sections, sim_species species[SIM_SPECIES_MAX]) {
   size_t count = 0;
-  for (size_t i = 0; i < parts->count; i++) {
+  for (size_t i = 0; i < sections->count; i++) {
     size_t s = 0;
-    while (s < count && strcmp(species[s].name, parts->part[i].species) != 0) s++;
+    while (s < count && strcmp(species[s].name, sections->section[i].species) != 0) s++;
     if (s == SIM_SPECIES_MAX) return SIZE_MAX;
     if (s == count) {
       species[count++] = (sim_species){0};
-      snprintf(species[s].name, sizeof species[s].name, "%s", parts->part[i].species);
+      snprintf(species[s].name, sizeof species[s].name, "%s", sections->section[i].species);
     }
-    if (parts->n < 0x1p62) species[s].count += parts->part[i].n;
+    if (sections->n < 0x1p62) species[s].count += sections->section[i].n;
   }
   for (size_t s = 1; s < count; s++) species[s].first = species[s - 1].first + species[s - 1].count;
   return count;
 }
 
-/* ---- placing a part ---- */
+/* ---- rotation, position and velocity of a group ---- */
 
 static double weighted_mean(const nbody_bodies *part, const double *x, double mass, double *scratch, int threads) {
   const size_t n = (size_t)part->n;
@@ -97,7 +97,7 @@ static double weighted_mean(const nbody_bodies *part, const double *x, double ma
   return sim_reduce_sum(scratch, n, scratch + n, threads) / mass;
 }
 
-/* Centre of mass and momentum to zero. The second pass takes away the rounding of the first. */
+/* Moves the centre of mass and the momentum to zero. The second pass removes the rounding errors of the first. */
 static void recentre(nbody_bodies *part, double *scratch, int threads) {
   const size_t n = (size_t)part->n;
   memcpy(scratch, part->mass, n * sizeof *scratch);
@@ -115,7 +115,7 @@ static void recentre(nbody_bodies *part, double *scratch, int threads) {
   }
 }
 
-/* Rodrigues' formula for |degrees| about `degrees`. */
+/* Rotation by |degrees| about the vector `degrees`: Rodrigues' formula. */
 static void rotation_matrix(const double degrees[3], double m[3][3]) {
   const double size = sqrt(degrees[0] * degrees[0] + degrees[1] * degrees[1] + degrees[2] * degrees[2]);
   const double angle = size * (3.14159265358979323846 / 180), c = cos(angle), s = sin(angle);
@@ -125,7 +125,7 @@ static void rotation_matrix(const double degrees[3], double m[3][3]) {
     for (int j = 0; j < 3; j++) m[i][j] = (i == j ? c : 0) + s * cross[i][j] + (1 - c) * u[i] * u[j];
 }
 
-static void place(const nbody_group *group, nbody_bodies *part) {
+static void apply_group(const nbody_group *group, nbody_bodies *part) {
   if (group->rotation[0] != 0 || group->rotation[1] != 0 || group->rotation[2] != 0) {
     double m[3][3];
     rotation_matrix(group->rotation, m);
@@ -145,19 +145,19 @@ static void place(const nbody_group *group, nbody_bodies *part) {
   }
 }
 
-static sim_status add_field(const sim_expr *expr, nbody_bodies *part) {
-  nbody_field *field;
-  nbody_column in[3];
+static sim_status add_velocity_field(const sim_expr *expr, nbody_bodies *part) {
+  nbody_evaluator *field;
+  nbody_evaluator_input in[3];
   if (expr == NULL) return SIM_OK;
-  for (int c = 0; c < 3; c++) in[c] = (nbody_column){part->position[c], SIM_F64, false};
-  SIM_TRY(nbody_field_create(expr, NULL, SIM_ISA_PLAIN, 1, &field));
-  for (int64_t first = 0; first < part->n; first += NBODY_FIELD_BLOCK) {
-    const int64_t count = part->n - first < NBODY_FIELD_BLOCK ? part->n - first : NBODY_FIELD_BLOCK;
-    const double *more = nbody_field_run(field, in, first, count);
+  for (int c = 0; c < 3; c++) in[c] = (nbody_evaluator_input){part->position[c], SIM_F64, false};
+  SIM_TRY(nbody_evaluator_create(expr, NULL, SIM_ISA_PLAIN, 1, &field));
+  for (int64_t first = 0; first < part->n; first += NBODY_EVALUATOR_BLOCK) {
+    const int64_t count = part->n - first < NBODY_EVALUATOR_BLOCK ? part->n - first : NBODY_EVALUATOR_BLOCK;
+    const double *more = nbody_evaluator_run(field, in, first, count);
     for (int c = 0; c < 3; c++)
-      for (int64_t i = 0; i < count; i++) part->velocity[c][first + i] += more[c * NBODY_FIELD_BLOCK + i];
+      for (int64_t i = 0; i < count; i++) part->velocity[c][first + i] += more[c * NBODY_EVALUATOR_BLOCK + i];
   }
-  nbody_field_destroy(&field);
+  nbody_evaluator_destroy(&field);
   for (int64_t i = 0; i < part->n; i++)
     for (int c = 0; c < 3; c++)
       if (!isfinite(part->velocity[c][i]))
@@ -168,7 +168,7 @@ static sim_status add_field(const sim_expr *expr, nbody_bodies *part) {
   return SIM_OK;
 }
 
-/* ---- bodies that are given ---- */
+/* ---- bodies from Lua functions and files ---- */
 
 static void copy_each(const nbody_each *each, nbody_bodies *part) {
   for (int64_t i = 0; i < part->n; i++) {
@@ -219,27 +219,27 @@ static sim_status read_file(const nbody_from_file *file, const nbody_parameters 
 
 /* ---- all ---- */
 
-double nbody_bodies_bytes(const nbody_parts *parts, double stage) {
-  double read = 0, scratch = 0; /* of the largest file, and of the largest group that is moved to the origin */
-  for (size_t i = 0; i < parts->count; i++) {
-    const nbody_part *part = &parts->part[i];
+double nbody_bodies_bytes(const nbody_sections *sections, double stage) {
+  double read = 0, scratch = 0; /* for the largest file, and for the largest group that is generated */
+  for (size_t i = 0; i < sections->count; i++) {
+    const nbody_section *part = &sections->section[i];
     const double bytes = (double)part->n * sizeof(double);
     if (part->item->schema == &nbody_from_file_schema)
       read = fmax(read, 7 * bytes);
     else if (part->item->schema != &nbody_body_schema && part->item->schema != &nbody_each_schema)
       scratch = fmax(scratch, (1 + 1.0 / SIM_REDUCE_BLOCK) * bytes);
   }
-  return 7 * parts->n * sizeof(double) + fmax(scratch + read, stage);
+  return 7 * sections->n * sizeof(double) + fmax(scratch + read, stage);
 }
 
-static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_part *which, double *scratch,
-                            nbody_bodies *part) {
-  const nbody_maker maker = {p->common.seed, nbody_constant(p), p->gravity.softening, setup->threads};
+static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_section *which,
+                            double *scratch, nbody_bodies *part) {
+  const nbody_maker maker = {p->common.seed, nbody_gravitational_constant(p), p->gravity.softening, setup->threads};
   const sim_schema *schema = which->item->schema;
   const void *data = which->item->data;
   if (schema == &nbody_each_schema) {
     copy_each(data, part);
-    return add_field(((const nbody_group *)data)->velocity_field, part);
+    return add_velocity_field(((const nbody_group *)data)->velocity_field, part);
   }
   bool made = true;
   if (schema == &nbody_body_schema) {
@@ -259,26 +259,26 @@ static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, c
   else
     SIM_TRY(nbody_make_disk(&maker, data, part));
   if (made) recentre(part, scratch, setup->threads);
-  place(data, part);
-  return add_field(((const nbody_group *)data)->velocity_field, part);
+  apply_group(data, part);
+  return add_velocity_field(((const nbody_group *)data)->velocity_field, part);
 }
 
-sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_parts *parts,
+sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_sections *sections,
                                nbody_bodies *out) {
   *out = (nbody_bodies){0};
-  const size_t n = (size_t)parts->n, room = n + sim_reduce_blocks(n);
+  const size_t n = (size_t)sections->n, room = n + sim_reduce_blocks(n);
   double *data = calloc(7 * n, sizeof *data), *scratch = calloc(room, sizeof *scratch);
   sim_status status = SIM_OK;
   if (data == NULL || scratch == NULL) status = sim_no_memory("%zu bodies", n);
   int64_t id = 0;
-  for (size_t i = 0; i < parts->count && status == SIM_OK; i++) {
-    nbody_bodies part = {.n = parts->part[i].n, .id = id, .mass = data + id};
+  for (size_t i = 0; i < sections->count && status == SIM_OK; i++) {
+    nbody_bodies part = {.n = sections->section[i].n, .id = id, .mass = data + id};
     for (int c = 0; c < 3; c++) {
       part.position[c] = data + (1 + (size_t)c) * n + id;
       part.velocity[c] = data + (4 + (size_t)c) * n + id;
     }
-    sim_startup("making bodies", (double)i, parts->count > 1 ? (double)parts->count : 0);
-    status = make_part(p, setup, &parts->part[i], scratch, &part);
+    sim_startup("making bodies", (double)i, sections->count > 1 ? (double)sections->count : 0);
+    status = make_part(p, setup, &sections->section[i], scratch, &part);
     id += part.n;
   }
   free(scratch);

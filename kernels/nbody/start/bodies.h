@@ -1,48 +1,59 @@
-/* The bodies that a run begins with. */
+/* Bodies at the start of a run: groups, generators, files. All on the host, in fp64. */
 #ifndef NBODY_BODIES_H
 #define NBODY_BODIES_H
 
 #include "kernels/nbody/nbody.h"
 
-/* In fp64, in the order of ids: body i has id `id` + i. A part is a view. */
+/* Bodies in the order of ids: body i has id `id` + i. mass[n], position[c][n], velocity[c][n]. */
 typedef struct nbody_bodies {
   int64_t n, id;
   double *mass, *position[3], *velocity[3];
 } nbody_bodies;
 
-/* Bodies of one species that stand together in the order of ids. */
-typedef struct nbody_part {
+/* A run of consecutive ids with one species: an item of `bodies`, or the halo of an exponential_disk. */
+typedef struct nbody_section {
   const sim_item *item;
   const char *species;
   int64_t n;
-  bool halo; /* of an exponential_disk */
-} nbody_part;
+  bool halo;
+} nbody_section;
 
-typedef struct nbody_parts {
-  nbody_part *part; /* owned */
+typedef struct nbody_sections {
+  nbody_section *section; /* [count], owned */
   size_t count;
   double n; /* all bodies; a double, as the sum may pass 2^63 */
-} nbody_parts;
+} nbody_sections;
 
-/* Looks into files only for how many bodies they hold. SIM_ERR_SCENARIO: too many species; what the reader says. */
-sim_status nbody_parts_list(const nbody_parameters *p, const sim_setup *setup, nbody_parts *out) SIM_MUST_CHECK;
-void nbody_parts_free(nbody_parts *parts);
+/* Lists the sections of a scenario; of files only the number of bodies is read. SIM_ERR_SCENARIO: too many species, or
+ * the reader's error. */
+sim_status nbody_sections_list(const nbody_parameters *p, const sim_setup *setup, nbody_sections *out) SIM_MUST_CHECK;
+void nbody_sections_free(nbody_sections *sections);
 
-/* Species in the order in which they first appear; returns how many. */
-size_t nbody_parts_species(const nbody_parts *parts, sim_species species[SIM_SPECIES_MAX]);
+/* Fills in the species in the order of their first appearance; returns their number, SIZE_MAX for too many. */
+size_t nbody_sections_species(const nbody_sections *sections, sim_species species[SIM_SPECIES_MAX]);
 
-/* The most that making them takes, with `stage` bytes that are there once all are made. */
-double nbody_bodies_bytes(const nbody_parts *parts, double stage);
-/* Makes all bodies. Random numbers are functions of the seed and a body's id. */
-sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_parts *parts,
+/* Peak memory of nbody_bodies_create and of what follows it: `stage` bytes that are taken once all bodies are made. */
+double nbody_bodies_bytes(const nbody_sections *sections, double stage);
+/* Makes all bodies. Random numbers are functions of the seed, the id of a body and nbody_draw. SIM_ERR_SCENARIO,
+ * SIM_ERR_NO_MEMORY, or the reader's error. */
+sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_sections *sections,
                                nbody_bodies *out) SIM_MUST_CHECK;
 void nbody_bodies_free(nbody_bodies *bodies);
-/* SIM_ERR_SCENARIO where no mass is left, rounded to fp32 if `single`. */
+/* SIM_ERR_SCENARIO where the sum of all masses is 0, rounded to fp32 if `single`. */
 sim_status nbody_bodies_check_mass(const nbody_bodies *bodies, bool single) SIM_MUST_CHECK;
 
-/* Generators: fill a part about the origin, at rest as a whole to sampling noise. Radii are stratified: body i of n is
- * drawn from the shell that holds the share [i/n, (i + 1)/n) of the mass, so that the mass within a radius is right to
- * one body. */
+/* Random draws of one body, of two numbers each (engine/rng.h): the `draw` of sim_rng_uniform and sim_rng_normal. */
+typedef enum nbody_draw {
+  NBODY_DRAW_RADIUS,     /* uniform: radius; first number of the direction of the position, or angle in the disk */
+  NBODY_DRAW_DIRECTION,  /* uniform: second number of that direction, or height; first of the velocity's direction */
+  NBODY_DRAW_VELOCITY,   /* uniform: second number of the velocity's direction; or normal: vx, vy */
+  NBODY_DRAW_VELOCITY_Z, /* normal: vz */
+  NBODY_DRAW_SPEED = 3   /* uniform: speed by rejection, this draw and all that follow */
+} nbody_draw;
+
+/* Generators: fill `part` about the origin, at rest as a whole but for sampling noise. Radii are stratified: body i of
+ * n is drawn from the shell that holds the share [i/n, (i + 1)/n) of the mass, so that the mass within a radius is
+ * right to one body. */
 typedef struct nbody_maker {
   uint64_t seed;
   double G, softening;
@@ -57,14 +68,14 @@ sim_status nbody_make_disk(const nbody_maker *maker, const nbody_exponential_dis
 sim_status nbody_make_halo(const nbody_maker *maker, const nbody_exponential_disk *disk,
                            nbody_bodies *part) SIM_MUST_CHECK;
 
-/* Radius, in scale lengths, within which the share (0, 1] of a Plummer sphere lies: 2^26 where no double tells the
- * share from 1. */
+/* Radius, in scale lengths, that holds the share (0, 1] of the mass of a Plummer sphere; 2^26 where the share rounds to
+ * 1. */
 double nbody_plummer_radius(double share);
-/* Square of the circular speed in the pull of an endless exponential disk alone, times Rd/(G M), at the radii
- * spacing (k + 1/2), k = 0 ... rings - 1. Lengths in Rd; thickness is that of sech^2(z/thickness). */
-void nbody_disk_pull(double spacing, double thickness, double softening, double *pull, int rings);
+/* Squared circular speed in the attraction of an infinite exponential disk alone, times Rd/(G M), at the radii
+ * spacing (k + 1/2): speed2[rings]. Lengths are in units of Rd; density goes as sech^2(z/thickness). */
+void nbody_disk_circular_speed2(double spacing, double thickness, double softening, double *speed2, int rings);
 
-/* Isotropic direction from two numbers in (0, 1). */
+/* Isotropic unit vector from two numbers in (0, 1). */
 void nbody_direction(double u, double v, double out[3]);
 
 #endif

@@ -20,10 +20,10 @@ enum { NODES = 2048, SPEEDS = 256, RINGS = 512, LAYERS = 32, LAST = 50, FARTHEST
 
 static const double pi = 3.14159265358979323846;
 
-/* Tables over radii spaced evenly in log r. `psi`, the potential at the cutoff minus that at r, falls with r. */
+/* Tables over radii spaced evenly in log r. `psi`, the potential at the cutoff minus that at r, decreases with r. */
 typedef struct sphere_model {
   double G, mass, radius, cutoff, density_scale;
-  double disk_mass, disk_radius, disk_within; /* disk_within: of an endless disk's mass, the part inside its cutoff */
+  double disk_mass, disk_radius, disk_within; /* disk_within: share of an infinite disk's mass inside its cutoff */
   double r[NODES], within[NODES], psi[NODES];
   double f[NODES];       /* distribution function at energy psi[i], in a unit of its own */
   double ceiling[NODES]; /* bound of q^2 f(psi (1 - q^2)) over q at r[i] */
@@ -127,14 +127,14 @@ static void draw_sphere(const nbody_maker *maker, const sphere_model *m, nbody_b
   for (int64_t i = 0; i < part->n; i++) {
     const uint64_t id = (uint64_t)(part->id + i);
     double u[3][2], x_unit[3], v_unit[3], q[2];
-    for (uint32_t d = 0; d < 3; d++) sim_rng_uniform(maker->seed, id, 0, d, u[d]);
+    for (uint32_t d = 0; d < 3; d++) sim_rng_uniform(maker->seed, id, 0, NBODY_DRAW_RADIUS + d, u[d]);
     const double inside = ((double)i + u[0][0]) / (double)part->n * m->mass;
     const int k = find(inside, m->within, true);
     const bool core = inside < m->within[0];
     const double r = core ? m->r[0] * sqrt(inside / m->within[0]) : between(inside, m->within, m->r, k);
     const double psi = core ? m->psi[0] : between(r, m->r, m->psi, k);
     const double ceiling = fmax(m->ceiling[k], m->ceiling[k + 1]);
-    uint32_t draw = 3;
+    uint32_t draw = NBODY_DRAW_SPEED;
     do {
       sim_rng_uniform(maker->seed, id, 0, draw++, q);
     } while (q[1] * ceiling > q[0] * q[0] * distribution(m, psi * (1 - q[0] * q[0])) && draw < 0xffff);
@@ -197,7 +197,7 @@ static void fill_layers(double thickness, double z[LAYERS]) {
 
 /* Far out: the first terms of the transform's powers of k^2 (odd powers give nothing), a series in 1/R^2; h2 and h4
  * are means of h^2 and h^4. */
-static double far_pull(double R, double h2, double h4) {
+static double far_speed2(double R, double h2, double h4) {
   const double c2 = (h2 - 3) / 2, c4 = (45 - 18 * h2 + h4) / 24, R2 = R * R;
   return (1 + (-3 * c2 + 45 * c4 / R2) / R2) / R;
 }
@@ -206,7 +206,7 @@ static double far_pull(double R, double h2, double h4) {
  * of two layers. Trapezium rule up to LAST; what is beyond is below 1e-3 for R > 0.1. J1 needs steps of 1/R or so,
  * after which the rule is off by R <h> step^4/240 of R^-2, 2e-5 and less; so the rule goes out only to `far`, from
  * where the next term of the series is below 1e-6 (h < far/10). */
-void nbody_disk_pull(double spacing, double thickness, double softening, double *pull, int rings) {
+void nbody_disk_circular_speed2(double spacing, double thickness, double softening, double *pull, int rings) {
   double z[LAYERS], h2 = 0, h4 = 0, most = 0;
   fill_layers(thickness, z);
   for (int a = 0; a < LAYERS; a++)
@@ -220,7 +220,7 @@ void nbody_disk_pull(double spacing, double thickness, double softening, double 
   int near = 0;
   while (near < rings && spacing * (near + 0.5) < far) near++;
   for (int r = 0; r < near; r++) pull[r] = 0;
-  for (int r = near; r < rings; r++) pull[r] = far_pull(spacing * (r + 0.5), h2, h4);
+  for (int r = near; r < rings; r++) pull[r] = far_speed2(spacing * (r + 0.5), h2, h4);
   const double step = fmin(0.05, 1 / reach);
   for (int w = 1; step * w <= LAST; w++) {
     const double k = step * w;
@@ -271,7 +271,7 @@ static void fill_disk(const nbody_maker *maker, const nbody_exponential_disk *di
       depth +=
           2 * scale / (LAYERS * LAYERS) * (z[a] - z[b]) * (z[a] - z[b]) / hypot(z[a] - z[b], maker->softening / scale);
   m->spacing = cutoff / RINGS;
-  nbody_disk_pull(m->spacing / scale, thickness / scale, maker->softening / scale, m->circular2, RINGS);
+  nbody_disk_circular_speed2(m->spacing / scale, thickness / scale, maker->softening / scale, m->circular2, RINGS);
   fill_rotation(halo, G * whole / scale, m);
   /* Toomre: radial dispersion 3.36 Q G Sigma / kappa, at this radius. */
   const double at = 2.5 * scale;
@@ -289,7 +289,7 @@ static void fill_disk(const nbody_maker *maker, const nbody_exponential_disk *di
   }
 }
 
-/* Radius over scale length within which the share u of an endless disk lies, by bisection. */
+/* Radius over scale length within which the share u of the mass of an infinite disk lies, by bisection. */
 static double disk_radius(double u, double most) {
   double low = 0, high = most;
   for (int i = 0; i < 54; i++) {
@@ -319,8 +319,8 @@ sim_status nbody_make_disk(const nbody_maker *maker, const nbody_exponential_dis
     const uint64_t id = (uint64_t)(part->id + i);
     double u[2][2], v[2][2];
     for (uint32_t d = 0; d < 2; d++) {
-      sim_rng_uniform(maker->seed, id, 0, d, u[d]);
-      sim_rng_normal(maker->seed, id, 0, 2 + d, v[d]);
+      sim_rng_uniform(maker->seed, id, 0, NBODY_DRAW_RADIUS + d, u[d]);
+      sim_rng_normal(maker->seed, id, 0, NBODY_DRAW_VELOCITY + d, v[d]);
     }
     const double share = ((double)i + u[0][0]) / (double)part->n, angle = 2 * pi * u[0][1];
     const double R = disk->radius * disk_radius(share * disk_fraction(most), most);

@@ -27,11 +27,11 @@ void nbody_make_plummer(const nbody_maker *maker, const nbody_sphere *sphere, nb
   for (int64_t i = 0; i < part->n; i++) {
     const uint64_t id = (uint64_t)(part->id + i);
     double u[3][2], x_unit[3], v_unit[3], q[2];
-    for (uint32_t d = 0; d < 3; d++) sim_rng_uniform(maker->seed, id, 0, d, u[d]);
+    for (uint32_t d = 0; d < 3; d++) sim_rng_uniform(maker->seed, id, 0, NBODY_DRAW_RADIUS + d, u[d]);
     const double share = ((double)i + u[0][0]) / (double)part->n;
     const double r = a * nbody_plummer_radius(share * within);
     const double escape = sqrt(2 * maker->G * whole / sqrt(r * r + a * a));
-    uint32_t draw = 3;
+    uint32_t draw = NBODY_DRAW_SPEED;
     do { sim_rng_uniform(maker->seed, id, 0, draw++, q); } while (0.1 * q[1] > q[0] * q[0] * pow(1 - q[0] * q[0], 3.5));
     nbody_direction(u[0][1], u[1][0], x_unit);
     nbody_direction(u[1][1], u[2][0], v_unit);
@@ -51,8 +51,8 @@ void nbody_make_uniform(const nbody_maker *maker, const nbody_uniform_sphere *sp
     const uint64_t id = (uint64_t)(part->id + i);
     double u[2][2], unit[3], v[2][2];
     for (uint32_t d = 0; d < 2; d++) {
-      sim_rng_uniform(maker->seed, id, 0, d, u[d]);
-      sim_rng_normal(maker->seed, id, 0, 2 + d, v[d]);
+      sim_rng_uniform(maker->seed, id, 0, NBODY_DRAW_RADIUS + d, u[d]);
+      sim_rng_normal(maker->seed, id, 0, NBODY_DRAW_VELOCITY + d, v[d]);
     }
     const double r = sphere->radius * cbrt(((double)i + u[0][0]) / (double)part->n);
     nbody_direction(u[0][1], u[1][0], unit);

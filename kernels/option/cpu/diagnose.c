@@ -1,12 +1,12 @@
-/* Why a block of samples has no finite sums: on which path, and what that met. The paths are walked once more, on the
- * CPU, wherever they were walked before. */
+/* Finds why a block of samples has no finite sums: on which path, and at which price and time. The paths are simulated
+ * once more, on the CPU, also those of a GPU. */
 #include "kernels/option/cpu/sampler.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WINDOW = 32 /* steps looked at together */ };
+enum { WINDOW = 32 /* steps checked together */ };
 
 /* A chunk of one of the paths' samples. */
 typedef struct place {
@@ -26,7 +26,7 @@ static double path_number(const place *at, int i) { return ((double)at->sample +
 /* ---- local volatilities ---- */
 
 /* Prices of an asset after the steps first .. first + count - 1, counted from 1: out[variants][WINDOW]. */
-static void walk_steps(const place *at, int asset, int first, int count, void **out) {
+static void simulate_steps(const place *at, int asset, int first, int count, void **out) {
   option_feature feature[WINDOW];
   option_paths paths = at->s->paths;
   for (int k = 0; k < WINDOW; k++) /* all of them: the steps of the last ones may be none */
@@ -37,8 +37,8 @@ static void walk_steps(const place *at, int asset, int first, int count, void **
 }
 
 /* SIM_ERR_DIVERGED where the volatility of a path is none before a step, of all variants: prices[variants]. */
-static sim_status look(const place *at, int asset, int step, const sim_expr_program *program, void *scratch,
-                       void *const *prices, int stride) {
+static sim_status check_volatility(const place *at, int asset, int step, const sim_expr_program *program, void *scratch,
+                                   void *const *prices, int stride) {
   double price[OPTION_CHUNK], sigma[OPTION_CHUNK];
   const double t = step * at->s->estimate.market[0].dynamics[asset].dt;
   for (int v = 0; v < at->s->paths.variants; v++) {
@@ -58,18 +58,19 @@ static sim_status look(const place *at, int asset, int step, const sim_expr_prog
   return SIM_OK;
 }
 
-static sim_status look_at_steps(const place *at, int asset, const sim_expr_program *program, void *scratch,
-                                void **prices) {
-  SIM_TRY(look(at, asset, 0, program, scratch, NULL, 0));
+static sim_status check_steps(const place *at, int asset, const sim_expr_program *program, void *scratch,
+                              void **prices) {
+  SIM_TRY(check_volatility(at, asset, 0, program, scratch, NULL, 0));
   for (int step = 1; step < at->s->paths.steps; step += WINDOW) {
     const int left = at->s->paths.steps - step, count = left < WINDOW ? left : WINDOW;
-    walk_steps(at, asset, step, count, prices);
-    for (int k = 0; k < count; k++) SIM_TRY(look(at, asset, step + k, program, scratch, prices + k, WINDOW));
+    simulate_steps(at, asset, step, count, prices);
+    for (int k = 0; k < count; k++)
+      SIM_TRY(check_volatility(at, asset, step + k, program, scratch, prices + k, WINDOW));
   }
   return SIM_OK;
 }
 
-static sim_status explain_asset(const place *at, int asset) {
+static sim_status diagnose_asset(const place *at, int asset) {
   const size_t variants = (size_t)at->s->paths.variants, row = OPTION_CHUNK * sizeof(double);
   const bool uniform[] = {false, true};
   sim_expr_program *program;
@@ -81,7 +82,7 @@ static sim_status explain_asset(const place *at, int asset) {
   sim_status status = sim_no_memory("the search for a path");
   if (scratch != NULL && prices != NULL && room != NULL) {
     for (size_t i = 0; i < variants * WINDOW; i++) prices[i] = room + i * row;
-    status = look_at_steps(at, asset, program, scratch, prices);
+    status = check_steps(at, asset, program, scratch, prices);
   }
   free(room);
   free(prices);
@@ -90,9 +91,9 @@ static sim_status explain_asset(const place *at, int asset) {
   return status;
 }
 
-static sim_status explain_local(const place *at) {
+static sim_status diagnose_local(const place *at) {
   for (int a = 0; a < at->s->paths.assets; a++)
-    if (option_asset_at(at->p, a)->local_vol != NULL) SIM_TRY(explain_asset(at, a));
+    if (option_asset_at(at->p, a)->local_vol != NULL) SIM_TRY(diagnose_asset(at, a));
   return SIM_OK;
 }
 
@@ -113,7 +114,7 @@ static void seen(const place *at, int variant, int i, char *out, size_t capacity
   }
 }
 
-static sim_status explain_payoffs(const place *at) {
+static sim_status diagnose_payoffs(const place *at) {
   const option_graph *g = &at->s->estimate.graph;
   char name[48], where[160];
   for (int o = 0; o < g->outputs; o++)
@@ -140,10 +141,10 @@ static sim_status search(const option_parameters *p, const option_sampler *s, in
     const place at = {p, s, first + done, option_path_of(s, first + done), (int)(left < s->chunk ? left : s->chunk)};
     const bool sound = option_simulate(s, &s->workspaces[0], at.first, at.count);
     if (sound) {
-      SIM_TRY(explain_payoffs(&at));
+      SIM_TRY(diagnose_payoffs(&at));
       continue;
     }
-    SIM_TRY(explain_local(&at));
+    SIM_TRY(diagnose_local(&at));
     return sim_fail(SIM_ERR_DIVERGED,
                     "a local volatility is below 0, or not finite, on a path from %.0f on: expected a "
                     "number >= 0",

@@ -1,6 +1,7 @@
 /* The regression of exercise rules on the CPU; its twin on a GPU is cuda/exercise.c. */
 #include "engine/reduce.h"
 #include "kernels/option/cpu/path.h"
+#include "kernels/option/payoff/exercise.h"
 #include "kernels/option/random/mrg.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What becomes of one asset on a path, and what payoffs see of it; for path.c alone. */
+/* State of one asset on a path, and the features that payoffs see; twin: cuda/paths/features.cuh. */
 #ifndef OPTION_TRACK_H
 #define OPTION_TRACK_H
 
@@ -29,7 +29,7 @@ LANES_INLINE vreal extreme(vreal x, vreal y, vreal vol, vbits w, real side) {
   return (x + y + side * v_root(v_max(spread, v_set((real)1e-30)))) * (real)0.5;
 }
 
-/* Of one asset and variant. */
+/* State of one asset in one variant. */
 typedef struct track {
   vreal x, sum, logs, most, least, high, low;
   vreal v; /* Heston's variance */
@@ -103,7 +103,7 @@ LANES_INLINE vreal slope_value(const option_paths *p, const track *t, const slop
   }
 }
 
-/* What an exercise pays: `place` is -1 while there was none. At the last date it is the payoff, if that is positive. */
+/* Payment of an early exercise: `place` is -1 before there is one. At the last date it is the payoff, if positive. */
 static inline void exercise(const option_rule *rule, int step, vreal price, vreal *place) {
   const int date = (step + 1) / rule->every - 1;
   const real *beta = rule->single ? (const void *)rule->beta_single : (const void *)rule->beta;

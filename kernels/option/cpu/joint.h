@@ -1,4 +1,4 @@
-/* The lowest point of a Brownian bridge whose highest is known, for payoffs that see both; for path.c alone.
+/* The lowest point of a Brownian bridge whose highest is known, for payoffs that see both. Twin: cuda/paths/joint.cuh.
  *
  * In units of the bridge's deviation let the highest point be a above the beginning and b above the end, and the lowest
  * one D below the highest. The images of the bridge between two walls give (by the derivative, with respect to the

@@ -1,6 +1,5 @@
 /* Vectors of the path kernels, for one instruction set and one precision: OPTION_ISA 0 plain, 1 AVX2 with FMA,
  * 2 AVX-512; OPTION_SINGLE 0 or 1. One path a lane: no result depends on how many lanes there are.
- *
  * In fp64 products and sums round one by one, by IEEE 754: the same bits on every instruction set. In fp32 they are
  * fused where the processor can, and with AVX2 roots are refined estimates. */
 #ifndef OPTION_LANES_H
@@ -10,12 +9,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#if OPTION_ISA > 0
+#ifndef OPTION_ISA
+#define OPTION_ISA 0
+#define OPTION_SINGLE 0
+#elif OPTION_ISA > 0
 #include <immintrin.h>
 #endif
-
 #define LANES_INLINE static inline __attribute__((always_inline))
-
 enum { LANES_BYTES = 16 << OPTION_ISA };
 #define LANES_VECTOR __attribute__((vector_size(16 << OPTION_ISA)))
 

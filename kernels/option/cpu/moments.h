@@ -1,4 +1,4 @@
-/* Matched moments: the normals of a step and asset have mean 0 and variance 1 on every chunk; for path.c alone.
+/* Matched moments: normals of a step and asset have mean 0, variance 1 on every chunk. Twin: cuda/paths/moments.cuh.
  *
  * Of m normals x = (z - their mean)/(their deviation) is a coordinate on a sphere and not normal: its fourth moment is
  * 3 (m - 1)/(m + 1), so that prices would be wrong by a term of 1/m however many chunks there are. r (x + (x^3 - 3 x)/

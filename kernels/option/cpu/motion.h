@@ -1,4 +1,4 @@
-/* Steps of assets that are no geometric Brownian motions; for path.c alone. See option_dynamics. */
+/* Steps of assets that are not geometric Brownian motions: option_dynamics. Twin: cuda/paths/motion.cuh. */
 #ifndef OPTION_MOTION_H
 #define OPTION_MOTION_H
 
@@ -68,7 +68,7 @@ static inline vreal jump_sum(const option_dynamics *m, const bits4 *w, bool mirr
   return v_zero_unless_positive(count, v_fma(spread, z[0], count * (real)m->jump_mean));
 }
 
-/* x after the step, and the step's deviation for what happens within it; words: of the variance and of the jumps. */
+/* x after the step, and the step's deviation for what happens within it; bits: of the variance and of the jumps. */
 static inline vreal moved(const option_dynamics *m, const option_variant *v, double spot, bool far, int step, track *t,
                           vreal drift, vreal normal, vbits variance, const bits4 *jump, void *scratch, vreal *vol,
                           vwhole *unsound) {

@@ -1,4 +1,4 @@
-/* From paths to samples of every quantity, and from these to the means of blocks. */
+/* The operations on the CPU: samples of all quantities from paths, and sums over blocks. The twin of cuda/ops.c. */
 #include "engine/reduce.h"
 #include "kernels/option/cpu/sampler.h"
 
@@ -34,7 +34,7 @@ static sim_status make_workspace(const option_sampler *s, option_workspace *r) {
 }
 
 /* A double in the kernel's precision at place `i`. */
-static void put(const option_sampler *s, void *at, size_t i, double value) {
+static void store(const option_sampler *s, void *at, size_t i, double value) {
   if (s->single)
     ((float *)at)[i] = (float)value;
   else
@@ -67,8 +67,8 @@ static sim_status make_variants(option_sampler *s, const option_parameters *p) {
                                      .dynamics = market->dynamics,
                                      .mirrored = sign < 0};
     for (size_t i = 0; i < numbers; i++) {
-      put(s, at, i, market->drift[i]);
-      put(s, at, numbers + i, sign * market->vol[i]);
+      store(s, at, i, market->drift[i]);
+      store(s, at, numbers + i, sign * market->vol[i]);
     }
     for (size_t a = 0; a < assets; a++) {
       double reach = 0;
@@ -78,7 +78,7 @@ static sim_status make_variants(option_sampler *s, const option_parameters *p) {
     }
     at += 2 * numbers * size;
   }
-  for (size_t i = 0; i < assets * assets; i++) put(s, at, i, cholesky[i]);
+  for (size_t i = 0; i < assets * assets; i++) store(s, at, i, cholesky[i]);
   s->paths.cholesky = at;
   s->paths.far = s->variant[0].dynamics != NULL || farthest > (s->single ? 120 : 1000);
   free(cholesky);
@@ -89,7 +89,7 @@ static sim_status make_tangents(option_sampler *s) {
   const size_t steps = (size_t)s->paths.steps, count = (size_t)s->estimate.graph.tangents, size = real_size(s);
   s->slopes = malloc(2 * count * steps * size + 1);
   if (s->slopes == NULL) return sim_no_memory("the greeks");
-  for (size_t i = 0; i < 2 * count * steps; i++) put(s, s->slopes, i, s->estimate.tangent[i]);
+  for (size_t i = 0; i < 2 * count * steps; i++) store(s, s->slopes, i, s->estimate.tangent[i]);
   for (size_t t = 0; t < count; t++)
     s->tangent[t] = (option_tangent){.asset = s->estimate.graph.tangent[t].asset,
                                      .flat = s->estimate.graph.tangent[t].greek == OPTION_RHO,
@@ -152,7 +152,7 @@ bool option_simulate(const option_sampler *s, const option_workspace *r, uint64_
 }
 
 /* Samples of a quantity without its control, and of the control. */
-static void take(const option_sampler *s, const option_workspace *r, const option_combination *c, int count) {
+static void sum_terms(const option_sampler *s, const option_workspace *r, const option_combination *c, int count) {
   memset(r->sample, 0, (size_t)count * sizeof *r->sample);
   for (int t = 0; t < c->terms; t++)
     add_output(s, r, c->term[t].market, c->term[t].output, c->term[t].factor, count, r->sample);
@@ -198,7 +198,7 @@ static void pilot(option_sampler *s) {
     for (int q = 0; q < s->estimate.quantities; q++) {
       const option_combination *c = &s->estimate.combination[q];
       option_moments *m = &moments[q];
-      take(s, r, c, OPTION_CHUNK);
+      sum_terms(s, r, c, OPTION_CHUNK);
       for (int i = 0; i < OPTION_CHUNK; i++) {
         m->y += r->sample[i];
         if (c->control < 0) continue;

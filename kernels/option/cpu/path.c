@@ -1,4 +1,4 @@
-/* The kernel of path.h, compiled once for each instruction set and precision. */
+/* The kernel of path.h, once for each instruction set and precision. Twins: cuda/paths/path.cuh, step.cuh. */
 #include "kernels/option/cpu/joint.h"
 #include "kernels/option/cpu/moments.h"
 #include "kernels/option/cpu/quasi.h"
@@ -12,7 +12,7 @@ typedef struct workspace {
   vbits high[OPTION_ASSETS_MAX][4], low[OPTION_ASSETS_MAX][4], variance[OPTION_ASSETS_MAX][4];
   bits4 jump[2];
   vwhole unsound; /* lanes with a local volatility that is none */
-  int turn;       /* number of the path's words where paths share them */
+  int turn;       /* which of the shared bits are the path's */
   track track[];  /* [variants][assets] */
 } workspace;
 _Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE && sizeof(track) <= OPTION_SCRATCH_ASSET,
@@ -49,7 +49,7 @@ static void quasi_group(const option_paths *p, int scramble, uint32_t index, int
   }
 }
 
-/* The word whose normal by inversion is the sum of two words' over sqrt(2). */
+/* The bits whose normal by inversion is the sum of two others' over sqrt(2). */
 static vbits joined_bits(vbits a, vbits b) {
   const vreal sum = inverse_normal(a) + inverse_normal(b);
   vbits word;
@@ -238,7 +238,7 @@ LANES_INLINE void lean_end(const option_paths *p, int at, int variants, const tr
     }
 }
 
-/* Of 1 or 2 steps: `first` is a multiple of the paths that share words. */
+/* Of 1 or 2 steps: `first` is a multiple of the paths that share bits. */
 LANES_INLINE void lean_sharing(const option_paths *p, uint64_t first, int count, unsigned need, int variants,
                                int curved, int flat, void *const *out) {
   const int all = option_share(p->steps) * OPTION_SHARE_STRIDE;

@@ -2,8 +2,9 @@
 #ifndef OPTION_CPU_PATH_H
 #define OPTION_CPU_PATH_H
 
-#include "kernels/option/payoff/exercise.h"
+#include "engine/device/backend.h"
 #include "kernels/option/payoff/feature.h"
+#include "kernels/option/payoff/rule.h"
 #include "kernels/option/random/draws.h"
 #include "kernels/option/random/quasi.h"
 #include "kernels/option/scenario/motion.h"

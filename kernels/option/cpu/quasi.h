@@ -1,4 +1,4 @@
-/* Scrambled Sobol points and Brownian bridges, one point a lane; for path.c alone. */
+/* Scrambled Sobol points and Brownian bridges, one point a lane; twin: cuda/paths/quasi.cuh. */
 #ifndef OPTION_QUASI_H
 #define OPTION_QUASI_H
 
@@ -7,7 +7,7 @@
 enum { LANE_BITS = LANES == 2 ? 1 : LANES == 4 ? 2 : LANES == 8 ? 3 : 4 };
 _Static_assert(1 << LANE_BITS == LANES, "the lanes are counted right");
 
-/* Words of one dimension of the points index, index + 1, ...; index is a multiple of the lanes. */
+/* Bits of one dimension of the points index, index + 1, ...; index is a multiple of the lanes. */
 LANES_INLINE vbits sobol_bits(const option_quasi *q, int scramble, uint32_t index, int dimension) {
   const size_t at = (size_t)scramble * (size_t)q->dimensions + (size_t)dimension;
   const uint32_t *v = q->direction + at * OPTION_SOBOL_BITS;

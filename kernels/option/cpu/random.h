@@ -1,4 +1,4 @@
-/* Random words and normals of one path a lane; for path.c alone. */
+/* Random bits and normals of one path a lane; twins: cuda/paths/random.cuh, philox.cuh. */
 #ifndef OPTION_STREAM_H
 #define OPTION_STREAM_H
 
@@ -6,7 +6,7 @@
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/cpu/path.h"
 
-enum { HALVES = OPTION_SINGLE ? 2 : 1 }; /* wide vectors that hold the words of all lanes */
+enum { HALVES = OPTION_SINGLE ? 2 : 1 }; /* wide vectors that hold the bits of all lanes */
 
 /* ---- Philox4x32-10, on 64-bit lanes ---- */
 
@@ -18,7 +18,7 @@ typedef struct bits4 {
 typedef struct stream {
   vwide high[HALVES], low[HALVES]; /* of the product of the path's low word in the first round */
   uint32_t path_high, key[2];
-  const option_mrg *mrg; /* NULL: Philox's words */
+  const option_mrg *mrg; /* NULL: Philox's bits */
   uint64_t path;         /* of the first lane, where there is mrg */
 } stream;
 
@@ -38,7 +38,7 @@ static inline stream begin_stream(uint64_t seed, uint64_t first) {
   return s;
 }
 
-/* Where paths share words. */
+/* Where paths share random bits. */
 static inline uint64_t shared_path(uint64_t first) {
   return (first & ~UINT64_C(0xffffffff)) | (first & (OPTION_SHARE_STRIDE - 1));
 }

@@ -1,10 +1,11 @@
-/* Inside of the sampler on the CPU. */
+/* The sampler on the CPU. */
 #ifndef OPTION_SAMPLER_H
 #define OPTION_SAMPLER_H
 
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/cpu/sums.h"
 #include "kernels/option/ops.h"
+#include "kernels/option/payoff/exercise.h"
 
 /* One thread's memory. */
 typedef struct option_workspace {
@@ -26,7 +27,7 @@ struct option_sampler {
   option_rule *rules; /* [markets][payoffs], where there is a policy */
   double *growth;     /* [markets][payoffs][steps] */
   option_quasi quasi;
-  option_mrg *mrg; /* NULL: words of Philox */
+  option_mrg *mrg; /* NULL: Philox's bits */
   option_tangent tangent[OPTION_TANGENTS_MAX];
   char *slopes;             /* their numbers, in the kernel's precision */
   int groups, block, chunk; /* samples of a block and of a chunk */
@@ -41,7 +42,7 @@ struct option_sampler {
   double *sums;                 /* [chunks][quantities][2], of a batch */
 };
 
-/* Features and payoffs of a chunk of paths, to the room; false: see option_path_kernel. */
+/* Computes features and payoffs of a chunk of paths into the workspace; false: as of option_path_kernel. */
 bool option_simulate(const option_sampler *sampler, const option_workspace *room, uint64_t first, int count);
 /* Two samplers of the prices alone, in fp64, whose paths have the same random numbers: one with the run's steps, which
  * are halved in the other: see option_paths.skip. The second holds rules of the first. */

@@ -1,5 +1,5 @@
-/* Rules of early exercise, fitted on the device: paths stay in its memory, the normal equations are solved on the host.
- */
+/* The regression of exercise rules on a GPU: paths stay in its memory, the host solves the normal equations. The twin
+ * of cpu/exercise.c. */
 #include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/payoff/exercise.h"

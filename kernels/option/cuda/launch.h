@@ -16,7 +16,7 @@ typedef struct option_keys {
  * are whole logical blocks of `block` samples: see option_block_samples. */
 typedef struct option_range {
   unsigned long long first, count;
-  unsigned block, scrambles; /* 0 scrambles: words of Philox */
+  unsigned block, scrambles; /* 0 scrambles: random bits */
   unsigned matched;          /* whether the normals' moments are */
 } option_range;
 

@@ -1,4 +1,5 @@
-/* Sampling on an NVIDIA GPU: a kernel compiled for the run, launched for some blocks at a time. */
+/* The operations on an NVIDIA GPU: a kernel compiled for the run, launched for some blocks at a time. The twin of
+ * cpu/ops.c. */
 #include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/random/mrg.h"
@@ -121,7 +122,7 @@ static double get(const option_sampler *s, int i) {
   return s->plan.single ? (double)((const float *)s->constants)[i] : ((const double *)s->constants)[i];
 }
 
-static void tune(option_sampler *s, int q, double shift, double slope) {
+static void set_shift(option_sampler *s, int q, double shift, double slope) {
   const int at = s->plan.at_tune + 2 * q;
   if (s->plan.kinked) { /* what is subtracted from the price is a number of fp32 */
     const option_plain *plain = &s->estimate.graph.plain[0];
@@ -146,7 +147,7 @@ static sim_status pilot(option_sampler *s) {
   if (first == NULL) return sim_no_memory("the pilot");
   sim_status status = SIM_OK;
   for (int k = 0; k < 3 && status == SIM_OK; k++) {
-    for (int q = 0; q < quantities; q++) tune(s, q, 0, slopes[k]);
+    for (int q = 0; q < quantities; q++) set_shift(s, q, 0, slopes[k]);
     status = run(s, (int64_t)OPTION_PILOT_FIRST, OPTION_PILOT, true);
     for (int q = 0; q < quantities && status == SIM_OK; q++) {
       first[3 * q + k] = s->host[2 * q] / OPTION_PILOT;
@@ -159,7 +160,7 @@ static sim_status pilot(option_sampler *s) {
     const double spread = xx - x * x;
     double slope = s->estimate.combination[q].control >= 0 && spread > 0 ? (xy - x * y) / spread : 0;
     if (!isfinite(slope)) slope = 0;
-    tune(s, q, isfinite(y) ? y - slope * x : 0, slope);
+    set_shift(s, q, isfinite(y) ? y - slope * x : 0, slope);
   }
   free(first);
   return status;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert((int)OPTION_CUDA_THREADS == (int)OPTION_SHARE_STRIDE, "a thread's paths share words");
+_Static_assert((int)OPTION_CUDA_THREADS == (int)OPTION_SHARE_STRIDE, "a thread's paths share random bits");
 
 /* ---- tracks and lines ---- */
 
@@ -74,7 +74,7 @@ static void list_lines(option_cuda_plan *plan) {
 
 /* ---- what payoffs see ---- */
 
-static void see(option_cuda_plan *plan, int market, int output) {
+static void add_features(option_cuda_plan *plan, int market, int output) {
   const option_graph *g = &plan->estimate->graph;
   for (int f = 0; f < g->features; f++) {
     if (!sim_expr_depends(g->expr, output, f)) continue;
@@ -94,8 +94,8 @@ static void list_views(option_cuda_plan *plan) {
   for (int i = 0; i < e->markets * plan->signs * e->graph.features; i++) plan->view_of[i] = -1;
   for (int q = 0; q < e->quantities; q++) {
     const option_combination *c = &e->combination[q];
-    for (int t = 0; t < c->terms; t++) see(plan, c->term[t].market, c->term[t].output);
-    if (c->control >= 0) see(plan, 0, c->control);
+    for (int t = 0; t < c->terms; t++) add_features(plan, c->term[t].market, c->term[t].output);
+    if (c->control >= 0) add_features(plan, 0, c->control);
   }
   for (int a = 0; a < plan->assets; a++)
     if (e->graph.joint >> a & 1) plan->need[a] |= OPTION_CUDA_JOINT;

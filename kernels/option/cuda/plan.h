@@ -1,4 +1,4 @@
-/* How a run's estimate is walked on a GPU: what is followed along a path, and where each number lies. */
+/* The plan of a run's paths on a GPU: which states a path keeps, and where each number lies. */
 #ifndef OPTION_CUDA_PLAN_H
 #define OPTION_CUDA_PLAN_H
 
@@ -8,6 +8,7 @@
 #include "kernels/option/cuda/sums.h"
 #include "kernels/option/cpu/path.h"
 #include "kernels/option/ops.h"
+#include "kernels/option/payoff/exercise.h"
 
 typedef struct option_cuda_view {
   int market, sign, feature, line, slot;
@@ -50,10 +51,10 @@ typedef struct option_cuda_plan {
   double *scale; /* [quantities]: a sample is scale v, and of what has a control + slope control_mean */
 } option_cuda_plan;
 
-/* NEED_JOINT of walk.cuh: high and low of the asset are drawn together. */
+/* NEED_JOINT of features.cuh: high and low of the asset are drawn together. */
 enum { OPTION_CUDA_JOINT = 1 << OPTION_KINDS };
 
-/* M_NUMBERS of motion.cuh, E_NUMBERS of walk.cuh. */
+/* M_NUMBERS of motion.cuh, E_NUMBERS of features.cuh. */
 enum { OPTION_CUDA_DYNAMICS_NUMBERS = 15, OPTION_CUDA_EARLY_NUMBERS = 5 };
 
 static inline const option_dynamics *option_cuda_dynamics(const option_cuda_plan *plan, int track) {
@@ -66,13 +67,13 @@ sim_status option_cuda_plan_record(const option_parameters *p, const option_esti
                                    option_cuda_plan *out) SIM_MUST_CHECK;
 void option_cuda_plan_free(option_cuda_plan *plan);
 
-/* fill.c: in the paths' precision: table[groups of steps][rows][4], behind it grids of volatilities and rules of
+/* plan_values.c: in the paths' precision: table[groups of steps][rows][4], behind it grids of volatilities and rules of
  * exercise; constants but for the quantities' own. */
 void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *policy, void *table, void *constants);
 
 /* device.c: launches a kernel of the run's text or of sums.h; `amount` of the kernel's unit of work is counted. */
 void option_cuda_launch(const sim_kernel *kernel, double amount, void *function, int blocks, int threads, void **args);
-/* device.c: what a run's random words are made of. Its `mrg` is to be freed: memory of the device, or NULL. */
+/* device.c: what a run's random bits are made of. Its `mrg` is to be freed: memory of the device, or NULL. */
 sim_status option_cuda_keys(const option_parameters *p, option_keys *out) SIM_MUST_CHECK;
 
 /* text.c */
@@ -81,7 +82,7 @@ sim_status option_cuda_write_exercise(const option_cuda_plan *record, sim_bytes 
 sim_source option_cuda_source(const option_cuda_plan *plan, const sim_bytes *text);
 extern const sim_source_file option_cuda_files[];
 
-/* fit.c: rules of early exercise, fitted on the device. */
+/* exercise.c: rules of early exercise, regressed on the device. */
 double option_cuda_policy_bytes(const option_parameters *p);
 sim_status option_cuda_policy(const option_parameters *p, const option_estimate *estimate,
                               option_policy *out) SIM_MUST_CHECK;

@@ -1,4 +1,5 @@
-/* Kernels that are the same for every run: sums of parts, and the normal equations of rules of early exercise. */
+/* Kernels that are the same for every run: sums of parts (the twin of cpu/sums.c), and the normal equations of exercise
+ * rules (the twin of `sums` in cpu/exercise.c). */
 #include "kernels/option/cuda/sums.h"
 
 #include "kernels/option/cuda/paths/random.cuh"
@@ -23,7 +24,7 @@ static __global__ void gather(const double *partial, int parts, int per_block, i
 
 /* ---- early exercise ---- */
 
-/* Sums of OPTION_FIT_CHUNK paths: partial[blocks][OPTION_REGRESSION_SUMS]. */
+/* Sums of OPTION_CHUNK paths: partial[blocks][OPTION_REGRESSION_SUMS]. */
 static __global__ void __launch_bounds__(OPTION_CUDA_THREADS)
     fit(const option_regression_step f, const double *now, const double *next, double *cash, double *partial) {
   enum { WARPS = OPTION_CUDA_THREADS / 32, MOMENTS = OPTION_REGRESSION_MOMENTS, SUMS = OPTION_REGRESSION_SUMS };

@@ -35,10 +35,11 @@ static void add_views(sim_bytes *text, const char *name, const option_cuda_plan 
 
 /* All that payoffs see of a path, one by one: a loop over lists of what each is takes several times as long to compile.
  */
-static void add_look(const option_cuda_plan *plan, sim_bytes *text) {
-  sim_bytes_text(text,
-                 "  template <class W, class C> static __device__ __forceinline__ void look(const W &p, const C &c,\n"
-                 "                                                                         real *o) {\n");
+static void add_features(const option_cuda_plan *plan, sim_bytes *text) {
+  sim_bytes_text(
+      text,
+      "  template <class W, class C> static __device__ __forceinline__ void read_features(const W &p, const C &c,\n"
+      "                                                                                  real *o) {\n");
   for (int v = 0; v < plan->views; v++) {
     const option_cuda_view *view = &plan->view[v];
     const int tangent = tangent_of(plan, view->feature);
@@ -164,7 +165,7 @@ static int step_work(const option_cuda_plan *plan) {
          paying;
 }
 
-/* Whether a step takes so many instructions that four of them, or the paths that share words, are a loop: unrolled they
+/* Whether a step takes so many instructions that four of them, or the paths that share bits, are a loop: unrolled they
  * take several times as long to compile, and no less to run. */
 static bool is_rolled(const option_cuda_plan *plan) {
   if (plan->large || is_lean(plan)) return false;
@@ -208,7 +209,7 @@ static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
   add_list(text, "track_asset", plan->track_asset, plan->tracks);
   add_list(text, "line_begin", plan->line_begin, plan->tracks + 1);
   add_list(text, "line_track", plan->line_track, plan->lines);
-  add_look(plan, text);
+  add_features(plan, text);
   add_views(text, "stay_line", plan, plan->stay, plan->stays, BY_LINE);
   add_views(text, "stay_sign", plan, plan->stay, plan->stays, BY_SIGN);
   add_views(text, "stay_side", plan, plan->stay, plan->stays, BY_SIDE);

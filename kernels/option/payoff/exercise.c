@@ -1,5 +1,5 @@
-/* When to exercise early: least squares of what waiting brings, date by date from the last one backwards, on paths
- * where an exercise pays (Longstaff and Schwartz 2001). */
+/* Regression of exercise rules (F. Longstaff and E. Schwartz 2001): least squares of the value of waiting, from the
+ * last date but one backwards, on paths whose exercise pays. */
 #include "kernels/option/payoff/exercise.h"
 
 #include <math.h>

@@ -60,7 +60,7 @@ bool option_feature_parse(const char *name, const option_parameters *p, option_f
 }
 
 /* "fixing_1_300", an input, as it stands in the function: path.fixing[1][300]. */
-static void name_in_words(const char *name, char *out, size_t capacity) {
+static void scenario_spelling(const char *name, char *out, size_t capacity) {
   size_t used = (size_t)snprintf(out, capacity, "path.");
   for (bool number = false; *name != '\0' && used + 3 < capacity; name++) {
     const bool begins = *name == '_' && name[1] >= '0' && name[1] <= '9';
@@ -77,7 +77,7 @@ static void refuse_input(const option_parameters *p, const char *name, sim_fault
   char word[SIM_EXPR_NAME_MAX + 1], shown[2 * SIM_EXPR_NAME_MAX];
   const size_t length = strcspn(name, "_");
   snprintf(word, sizeof word, "%.*s", (int)length, name);
-  name_in_words(name, shown, sizeof shown);
+  scenario_spelling(name, shown, sizeof shown);
   const char *nearest = sim_nearest(word, kind_names, OPTION_FIXING + 1);
   int kind = OPTION_LAST, asset = 0, step = 0;
   while (kind <= OPTION_FIXING && strcmp(word, kind_names[kind]) != 0) kind++;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sim_expr_ref see(option_builder *m, option_kind kind, int asset) {
+static sim_expr_ref feature_of(option_builder *m, option_kind kind, int asset) {
   return option_builder_feature(m, (option_feature){.kind = kind, .asset = asset});
 }
 
@@ -39,35 +39,36 @@ static sim_expr_ref barrier(option_builder *m, const option_payoff *o, int asset
   if (o->monitoring == OPTION_CONTINUOUS)
     alive = option_builder_feature(m, (option_feature){up ? OPTION_NOT_ABOVE : OPTION_NOT_BELOW, asset, 0, o->level});
   else if (up)
-    alive = below(m, see(m, OPTION_MAX, asset), level);
+    alive = below(m, feature_of(m, OPTION_MAX, asset), level);
   else
-    alive = below(m, level, see(m, OPTION_MIN, asset));
+    alive = below(m, level, feature_of(m, OPTION_MIN, asset));
   if (o->knock == OPTION_IN) alive = sub(m, option_builder_number(m, 1), alive);
-  return mul(m, plain(m, see(m, OPTION_LAST, asset), o->strike, o->type), alive);
+  return mul(m, plain(m, feature_of(m, OPTION_LAST, asset), o->strike, o->type), alive);
 }
 
 static sim_expr_ref lookback(option_builder *m, const option_payoff *o, int asset) {
   const bool continuous = o->monitoring == OPTION_CONTINUOUS, call = o->type == OPTION_CALL;
   const option_kind high = continuous ? OPTION_HIGH : OPTION_MAX, low = continuous ? OPTION_LOW : OPTION_MIN;
-  if (!isnan(o->strike)) return plain(m, see(m, call ? high : low, asset), o->strike, o->type);
-  sim_expr_ref last = see(m, OPTION_LAST, asset);
-  return call ? positive(m, sub(m, last, see(m, low, asset))) : positive(m, sub(m, see(m, high, asset), last));
+  if (!isnan(o->strike)) return plain(m, feature_of(m, call ? high : low, asset), o->strike, o->type);
+  sim_expr_ref last = feature_of(m, OPTION_LAST, asset);
+  return call ? positive(m, sub(m, last, feature_of(m, low, asset)))
+              : positive(m, sub(m, feature_of(m, high, asset), last));
 }
 
 static sim_expr_ref basket(option_builder *m, const option_payoff *o) {
   sim_expr_ref sum = 0;
   for (int a = 0; a < m->market->assets; a++) {
     const double weight = o->weights.rows > 0 ? o->weights.data[a] : 1.0 / m->market->assets;
-    sim_expr_ref part = mul(m, option_builder_number(m, weight), see(m, OPTION_LAST, a));
+    sim_expr_ref part = mul(m, option_builder_number(m, weight), feature_of(m, OPTION_LAST, a));
     sum = a == 0 ? part : option_builder_call(m, SIM_EXPR_ADD, sum, part, 0);
   }
   return plain(m, sum, o->strike, o->type);
 }
 
 static sim_expr_ref best(option_builder *m, const option_payoff *o) {
-  sim_expr_ref most = see(m, OPTION_LAST, 0);
+  sim_expr_ref most = feature_of(m, OPTION_LAST, 0);
   for (int a = 1; a < m->market->assets; a++)
-    most = option_builder_call(m, SIM_EXPR_MAX, most, see(m, OPTION_LAST, a), 0);
+    most = option_builder_call(m, SIM_EXPR_MAX, most, feature_of(m, OPTION_LAST, a), 0);
   return plain(m, most, o->strike, o->type);
 }
 
@@ -75,7 +76,7 @@ static sim_expr_ref best(option_builder *m, const option_payoff *o) {
 static sim_expr_ref autocallable(option_builder *m, const option_payoff *o, int asset) {
   const option_market *market = m->market;
   const int dates = (int)(market->steps / o->every);
-  sim_expr_ref level = option_builder_number(m, o->level), last = see(m, OPTION_LAST, asset);
+  sim_expr_ref level = option_builder_number(m, o->level), last = feature_of(m, OPTION_LAST, asset);
   sim_expr_ref share = mul(m, last, option_builder_number(m, o->cash / market->spot[asset]));
   sim_expr_ref safe = option_builder_call(m, SIM_EXPR_LE, option_builder_number(m, o->protection), last, 0);
   sim_expr_ref out = option_builder_call(m, SIM_EXPR_WHERE, safe, option_builder_number(m, o->cash), share);
@@ -92,7 +93,7 @@ static sim_expr_ref autocallable(option_builder *m, const option_payoff *o, int 
 }
 
 static sim_expr_ref european(option_builder *m, const option_payoff *o, int asset, int payoff) {
-  sim_expr_ref last = see(m, OPTION_LAST, asset);
+  sim_expr_ref last = feature_of(m, OPTION_LAST, asset);
   option_plain *as = &m->graph->plain[payoff];
   while (as->feature < m->graph->features && m->feature[as->feature] != last) as->feature++;
   as->sign = o->type == OPTION_CALL ? 1 : -1;
@@ -109,18 +110,19 @@ static sim_expr_ref named(option_builder *m, const sim_item *item, int number, i
   if (item->schema == &option_autocallable_schema) return autocallable(m, o, asset);
   if (item->schema == &option_european_schema) return european(m, o, asset, payoff);
   if (item->schema == &option_digital_schema) {
-    sim_expr_ref last = see(m, OPTION_LAST, asset), strike = option_builder_number(m, o->strike);
+    sim_expr_ref last = feature_of(m, OPTION_LAST, asset), strike = option_builder_number(m, o->strike);
     sim_expr_ref pays = o->type == OPTION_CALL ? below(m, strike, last) : below(m, last, strike);
     return mul(m, option_builder_number(m, o->cash), pays);
   }
   if (item->schema == &option_asian_schema)
-    return plain(m, see(m, o->average == OPTION_ARITHMETIC ? OPTION_MEAN : OPTION_GEOMETRIC, asset), o->strike,
+    return plain(m, feature_of(m, o->average == OPTION_ARITHMETIC ? OPTION_MEAN : OPTION_GEOMETRIC, asset), o->strike,
                  o->type);
   if (item->schema == &option_barrier_schema) return barrier(m, o, asset);
   if (item->schema == &option_lookback_schema) return lookback(m, o, asset);
   if (item->schema == &option_basket_schema) return basket(m, o);
   if (item->schema == &option_best_of_schema) return best(m, o);
-  return plain(m, sub(m, see(m, OPTION_LAST, asset), see(m, OPTION_LAST, (int)o->second - 1)), o->strike, o->type);
+  return plain(m, sub(m, feature_of(m, OPTION_LAST, asset), feature_of(m, OPTION_LAST, (int)o->second - 1)), o->strike,
+               o->type);
 }
 
 static void insert_function(option_builder *m, const option_parameters *p, sim_expr_ref *out) {
@@ -154,7 +156,7 @@ static void logarithm(const option_market *market, int asset, bool geometric, do
 static sim_expr_ref sum_control(option_builder *m, bool geometric) {
   sim_expr_ref sum = 0;
   for (int a = 0; a < m->market->assets; a++) {
-    sim_expr_ref one = see(m, geometric ? OPTION_GEOMETRIC : OPTION_LAST, a);
+    sim_expr_ref one = feature_of(m, geometric ? OPTION_GEOMETRIC : OPTION_LAST, a);
     sum = a == 0 ? one : option_builder_call(m, SIM_EXPR_ADD, sum, one, 0);
   }
   return sum;
@@ -172,7 +174,7 @@ static sim_expr_ref control(option_builder *m, const option_parameters *p, int p
   const bool geometric = p->sampling.control == OPTION_CONTROL_GEOMETRIC;
   const option_payoff *o = control_payoff(p, payoff);
   if (o == NULL) return sum_control(m, geometric);
-  return plain(m, see(m, geometric ? OPTION_GEOMETRIC : OPTION_LAST, (int)o->asset - 1), o->strike, o->type);
+  return plain(m, feature_of(m, geometric ? OPTION_GEOMETRIC : OPTION_LAST, (int)o->asset - 1), o->strike, o->type);
 }
 
 double option_control_mean(const option_parameters *p, const option_market *market, int payoff) {

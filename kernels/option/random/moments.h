@@ -1,4 +1,4 @@
-/* Numbers of matched moments; see match.h. */
+/* Numbers of matched moments; see cpu/moments.h. */
 #ifndef OPTION_MATCHED_H
 #define OPTION_MATCHED_H
 

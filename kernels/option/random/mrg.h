@@ -1,9 +1,9 @@
-/* Random words of MRG32k3a (P. L'Ecuyer, Operations Research 47 (1999) 159), the same as cuRAND's device generator
- * curandStateMRG32k3a gives: the four words of a path, a group and a draw are those of curand() after
+/* Random bits of MRG32k3a (P. L'Ecuyer, Operations Research 47 (1999) 159), the same as cuRAND's device generator
+ * curandStateMRG32k3a gives: the four numbers of a path, a group and a draw are those of curand() after
  *   curand_init(seed, subsequence, draw << 40 | 4 * group, &state)
- * Path p < 2^48 has the subsequence p, which begins 2^76 p numbers behind the seed's. cuRAND has 2^51 of them: the
- * upper three bits of a path's number, which pilots and fits have, become bits 48 to 50. A skip ahead by n numbers is a
- * product with the n-th power of two 3x3 matrices, one for each byte of n that is not 0. */
+ * Path p < 2^48 has the subsequence p, which begins 2^76 p numbers after the seed's. cuRAND has 2^51 of them: the
+ * upper three bits of a path's number, which pilots and regressions have, become bits 48 to 50. A skip ahead by n is a
+ * product with the n-th power of two 3x3 matrices, one for each byte of n that is not 0. Twin: cuda/paths/mrg.cuh. */
 #ifndef OPTION_MRG_H
 #define OPTION_MRG_H
 

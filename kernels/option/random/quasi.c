@@ -1,8 +1,10 @@
-/* Tables of scrambled Sobol points, and the order in which a Brownian bridge uses them. */
+/* Tables of scrambled Sobol points (S. Joe and F. Kuo, SIAM Journal on Scientific Computing 30 (2008) 2635), and the
+ * order in which a Brownian bridge uses them. */
 #include "engine/device/compile.h"
 #include "engine/rng.h"
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/random/quasi.h"
+#include "kernels/option/scenario/parameters.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +37,7 @@ static sim_status read_directions(int dimensions, uint32_t *out) {
   return SIM_OK;
 }
 
-/* Four words of a scramble's dimension. */
+/* 128 random bits of a scramble's dimension. */
 static void random_four(const option_mrg *mrg, uint64_t seed, int scramble, int dimension, int draw, uint32_t w[4]) {
   uint32_t each[4][OPTION_MRG_LANES];
   if (mrg == NULL) {

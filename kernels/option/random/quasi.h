@@ -2,7 +2,12 @@
 #ifndef OPTION_RANDOM_QUASI_H
 #define OPTION_RANDOM_QUASI_H
 
-#include "kernels/option/scenario/parameters.h"
+#include "engine/status.h"
+#include "kernels/option/limits.h"
+
+#include <stdint.h>
+
+struct option_parameters;
 
 /* The points take the place of the random bits of normals and of Heston's variance. Path number: scramble <<
  * OPTION_SCRAMBLE_SHIFT | index of the point. Each scramble is a random linear one: a lower triangular matrix of random
@@ -26,10 +31,10 @@ typedef struct option_quasi {
 } option_quasi;
 
 /* Makes the tables on the host; freed by option_quasi_free. SIM_ERR_NO_MEMORY. */
-sim_status option_quasi_create(const option_parameters *p, option_quasi *out) SIM_MUST_CHECK;
+sim_status option_quasi_create(const struct option_parameters *p, option_quasi *out) SIM_MUST_CHECK;
 void option_quasi_free(option_quasi *quasi);
 /* Dimensions of a point, at most OPTION_SOBOL_DIMENSIONS + 1. */
-int option_quasi_dimensions(const option_parameters *p);
-double option_quasi_bytes(const option_parameters *p);
+int option_quasi_dimensions(const struct option_parameters *p);
+double option_quasi_bytes(const struct option_parameters *p);
 
 #endif

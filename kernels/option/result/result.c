@@ -1,4 +1,4 @@
-/* What a run has found, and how sure that is. */
+/* Means and standard errors of a run, its report and its remark. */
 #include "kernels/option/run.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static double point_worth(const option_run *run, double n, int q) {
   return fmax(share * deviation, cash) / n;
 }
 
-/* By the spread of samples or of scrambles alone. */
+/* Standard error by the spread of samples or of scrambles alone. */
 static double bare_spread(const option_run *run, double n, int q) {
   n /= run->unit;
   if (run->groups == 1) return n > 1 ? sqrt(run->squares[q] / (n - 1) / n) : NAN;
@@ -134,12 +134,12 @@ static void column_name(const option_parameters *p, const option_quantity *of, c
     snprintf(out, capacity, "%s", option_greek_names[of->greek]);
 }
 
-/* Place of a payoff's price (column 0) or of its Greek. */
+/* Number of the quantity: a payoff's price (column 0) or its Greek. */
 static int place_of(int payoffs, int columns, int payoff, int column) {
   return column == 0 ? payoff : payoffs + payoff * (columns - 1) + column - 1;
 }
 
-/* What the steps shift the prices by. */
+/* Reports the bias of each price by the time steps. */
 static void report_bias(const option_run *run, sim_bytes *out) {
   const int payoffs = option_payoff_count(run->parameters);
   char name[128] = "", cell[64];
@@ -148,7 +148,8 @@ static void report_bias(const option_run *run, sim_bytes *out) {
     const double shift = option_shift(run, k), error = option_shift_error(run, k);
     cell_text(shift, error, cell, sizeof cell);
     if (shift == 0 && error <= shift_rounding(run, k)) snprintf(cell, sizeof cell, "0 but for rounding");
-    sim_bytes_format(out, "bias %s of the time steps, in no error%s%s\n", cell, payoffs > 1 ? ": " : "", name);
+    sim_bytes_format(out, "bias %s of the time steps, not in the standard error%s%s\n", cell, payoffs > 1 ? ": " : "",
+                     name);
   }
 }
 
@@ -190,7 +191,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   report_bias(run, out);
 }
 
-/* ---- what is missing ---- */
+/* ---- what was asked for and not reached ---- */
 
 static void remark_unpaid(const option_run *run, double n, sim_bytes *out) {
   int first = -1, count = 0;
@@ -233,14 +234,14 @@ void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   const option_run *run = self;
   const option_sampling *s = &run->parameters->sampling;
   const double n = option_samples(run, clock->t);
-  double by_paths = 0, told = 0;
+  double by_paths = 0, reported = 0;
   remark_unpaid(run, n, out);
   const bool unpaid = out->size > 0;
   remark_bias(run, n, out);
   if (isnan(s->standard_error)) return;
   for (int k = 0; k < option_payoff_count(run->parameters); k++) {
     by_paths = fmax(by_paths, option_spread(run, n, k));
-    told = fmax(told, option_error(run, n, k));
+    reported = fmax(reported, option_error(run, n, k));
   }
   if (unpaid || by_paths > s->standard_error) {
     sim_bytes_format(out, "%sstandard_error = %.3g is not reached", out->size > 0 ? "; " : "", s->standard_error);
@@ -249,9 +250,9 @@ void option_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
                      clock->t >= s->paths ? "sampling.paths"
                      : s->time > 0        ? "sampling.time"
                                           : "stop_when");
-  } else if (told > s->standard_error) {
+  } else if (reported > s->standard_error) {
     sim_bytes_format(out, "%sstandard_error = %.3g is below what rounding leaves: %.3g%s", out->size > 0 ? "; " : "",
-                     s->standard_error, told,
+                     s->standard_error, reported,
                      run->parameters->common.precision != SIM_DOUBLE ? "; precision = \"double\" leaves less" : "");
   }
 }

@@ -6,10 +6,17 @@
 #include <string.h>
 
 static const sim_field price_columns[] = {
-    {.name = "paths", .type = SIM_REAL, .display = SIM_DISPLAY_NUMBER, .doc = "paths so far; an antithetic pair counts as two"},
-    {.name = "price", .type = SIM_REAL, .doc = "of the first payoff"},
-    {.name = "standard_error", .type = SIM_REAL, .doc = "of it", .display = SIM_DISPLAY_LOG},
-    {.name = "relative_error", .type = SIM_REAL, .doc = "standard error / price", .flags = SIM_HEALTH, .display = SIM_DISPLAY_ERROR},
+    {.name = "paths",
+     .type = SIM_REAL,
+     .display = SIM_DISPLAY_NUMBER,
+     .doc = "paths so far; an antithetic pair counts as two"},
+    {.name = "price", .type = SIM_REAL, .doc = "price of the first payoff"},
+    {.name = "standard_error", .type = SIM_REAL, .display = SIM_DISPLAY_LOG, .doc = "standard error of this price"},
+    {.name = "relative_error",
+     .type = SIM_REAL,
+     .flags = SIM_HEALTH,
+     .display = SIM_DISPLAY_ERROR,
+     .doc = "standard error / price"},
     {0}};
 const sim_table option_price_table = {.name = "price", .doc = "price and Greeks", .columns = price_columns};
 
@@ -18,14 +25,14 @@ static const sim_field greek_columns[] = {
     {.name = "GREEK_error", .type = SIM_REAL, .doc = "its standard error"},
     {0}};
 static const sim_field bias_columns[] = {
-    {.name = "bias", .type = SIM_REAL, .doc = "what the steps shift the first price by, about; it is in no error"},
+    {.name = "bias", .type = SIM_REAL, .doc = "bias of the first price by the time steps, not part of standard_error"},
     {.name = "bias_error", .type = SIM_REAL, .doc = "its standard error"},
     {0}};
 static const sim_field payoff_columns[] = {{.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "functions first"}, {0}};
 static const sim_field greeks_columns[] = {
     {.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "payoff_NUMBER_ASSET where there are several assets"}, {0}};
 static const sim_table described[] = {
-    {"price", "more columns of it; with greeks", greek_columns},
+    {"price", "more columns, with greeks", greek_columns},
     {"prices", "of all payoffs; with several of them", payoff_columns},
     {"errors", "their standard errors", payoff_columns},
     {"price", "with heston, local_vol or vol_grid, whose steps are not exact", bias_columns},
@@ -36,8 +43,8 @@ static const sim_table described[] = {
 const sim_table *const option_described[] = {&described[0], &described[1], &described[2], &described[3], &described[4],
                                              &described[5], &described[6], &described[7], NULL};
 
-/* A table of each Greek and one of its errors, from p->tables[tables] on, as far as there are no more columns of a
- * table or of all together than there may be. `used`: columns so far; names from number `names` on. */
+/* Adds a table of each Greek and one of its errors, from p->tables[tables] on, where one table and all tables together
+ * have room. `used`: columns so far; `names`: the first free name. */
 static void add_greek_tables(option_parameters *p, const option_quantity *quantity, int quantities, size_t used,
                              int tables, size_t names) {
   static const char *const titles[OPTION_GREEKS][2] = {{"deltas", "delta_errors"},
@@ -59,12 +66,12 @@ static void add_greek_tables(option_parameters *p, const option_quantity *quanti
                  (short)(quantity[q].asset + 1));
       else
         snprintf(name, sizeof p->names[0], "payoff_%hd", (short)(quantity[q].payoff + 1));
-      *column++ = (sim_field){.name = name, .type = SIM_REAL, .doc = "of this payoff, and of this asset"};
+      *column++ = (sim_field){.name = name, .type = SIM_REAL, .doc = "Greek of this payoff, by this asset"};
     }
     *column = (sim_field){0};
     for (int k = 0; k < 2; k++) {
       p->greek_tables[g][k] =
-          (sim_table){titles[g][k], k == 0 ? "of all payoffs" : "standard errors of them", p->greek_columns[g]};
+          (sim_table){titles[g][k], k == 0 ? "of all payoffs" : "standard errors of these Greeks", p->greek_columns[g]};
       p->tables[tables++] = &p->greek_tables[g][k];
     }
   }
@@ -116,15 +123,15 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
     p->errors_columns[k] = (sim_field){.name = name, .type = SIM_REAL, .doc = "standard error of its price"};
   }
   p->prices_columns[payoffs] = p->errors_columns[payoffs] = (sim_field){0};
-  p->prices_table = (sim_table){"prices", "of all payoffs: functions first", p->prices_columns};
+  p->prices_table = (sim_table){"prices", "prices of all payoffs: functions first", p->prices_columns};
   p->errors_table = (sim_table){"errors", "standard errors of all prices", p->errors_columns};
   p->tables[1] = &p->prices_table;
   p->tables[2] = &p->errors_table;
   p->tables[3] = NULL;
   int tables = 3;
   if (option_is_stepped(p)) {
-    p->bias_tables[0] = (sim_table){"biases", "what the steps shift each price by, about", p->prices_columns};
-    p->bias_tables[1] = (sim_table){"bias_errors", "standard errors of these", p->errors_columns};
+    p->bias_tables[0] = (sim_table){"biases", "bias of each price by the time steps", p->prices_columns};
+    p->bias_tables[1] = (sim_table){"bias_errors", "standard errors of the biases", p->errors_columns};
     for (int k = 0; k < 2; k++) p->tables[tables++] = &p->bias_tables[k];
     p->tables[tables] = NULL;
     columns += 2 * (size_t)payoffs;

@@ -1,5 +1,6 @@
 /* What payoffs are on: field tables of the assets, and the rules between their fields. */
 #include "kernels/option/scenario/motion.h"
+#include "kernels/option/scenario/parameters.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 enum {
   INTERVALS = 1 << 15,
   TOGETHER = 16,
-  LOOKS_MOST = 64,
+  SECTIONS_MOST = 64,
   INPUTS_MOST = 2,
   PARTS = 32,
   DEPTH = 2,
@@ -74,13 +74,13 @@ static void refine(search *s, int which, double low, double high, double inside,
 
 /* [low, high] has a least magnitude inside and one sign at both ends: golden sections towards it, until it is found or
  * the sign differs. */
-static void look_inside(search *s, int which, double low, double high, int depth) {
+static void search_minimum(search *s, int which, double low, double high, int depth) {
   static const double golden = 0.38196601125010515;
   const double from = low, to = high;
   const bool below = value_at(s, which, low) < 0;
   double left = low + golden * (high - low), right = high - golden * (high - low);
   double at_left = value_at(s, which, left), at_right = value_at(s, which, right);
-  for (int i = 0; i < LOOKS_MOST && left < right; i++) {
+  for (int i = 0; i < SECTIONS_MOST && left < right; i++) {
     const bool crossed_left = (at_left < 0) != below, crossed_right = (at_right < 0) != below;
     if (crossed_left || crossed_right) {
       refine(s, which, from, to, crossed_left ? left : right, depth);
@@ -110,7 +110,7 @@ static void search_grid(search *s, int which, const double *t, const double *v, 
     } else if (i + stride <= last && (v[i] < 0) == (v[i + stride] < 0)) {
       const double before = fabs(v[i - stride]), here = fabs(v[i]), after = fabs(v[i + stride]);
       if ((here < before && here <= after) || (here <= before && here < after))
-        look_inside(s, which, t[i - stride], t[i + stride], depth);
+        search_minimum(s, which, t[i - stride], t[i + stride], depth);
     }
   }
 }

@@ -1,4 +1,4 @@
-/* Integrals of functions of time over the steps, and what they say of correlations. */
+/* Integrals of functions of time over the steps, and the correlation that is lost within steps. */
 #include "engine/log.h"
 #include "kernels/option/scenario/integral.h"
 #include "kernels/option/scenario/market.h"
@@ -31,7 +31,7 @@ typedef struct integral {
   int64_t panels;
 } integral;
 
-static void look(integral *f, const double *t, size_t count, double *value) {
+static void evaluate(integral *f, const double *t, size_t count, double *value) {
   sim_expr_program_run(f->program, count, (const void *const[]){t}, (void *const[]){value}, f->scratch);
   for (size_t i = 0; i < count && !f->found_bad; i++) {
     if (isfinite(value[i]) && value[i] >= f->least) continue;
@@ -41,8 +41,8 @@ static void look(integral *f, const double *t, size_t count, double *value) {
   }
 }
 
-/* Up to TOGETHER panels, in one piece and in two; those that differ, by more than 1e-13 of the integral over all time,
- * come back as halves: returns how many panels. */
+/* Integrates up to TOGETHER panels in one piece and in two. Panels whose results differ by more than 1e-13 of the whole
+ * integral are halved into out; returns their number. */
 static int refine(integral *f, const panel *in, int count, panel *out) {
   double t[TOGETHER * POINTS] = {0}, value[TOGETHER * POINTS];
   int rest = 0;
@@ -55,7 +55,7 @@ static int refine(integral *f, const panel *in, int count, panel *out) {
       at[2 * NODES] = in[p].from + width / 2 * (1 + node[k]);
     }
   }
-  look(f, t, (size_t)(count * POINTS), value);
+  evaluate(f, t, (size_t)(count * POINTS), value);
   for (int p = 0; p < count; p++) {
     const double *v = value + p * POINTS, width = in[p].to - in[p].from, middle = in[p].from + width / 2;
     double whole[2] = {0, 0}, halves[2] = {0, 0};
@@ -85,7 +85,7 @@ static int refine(integral *f, const panel *in, int count, panel *out) {
   return rest;
 }
 
-/* All that is left of up to TOGETHER panels: those of the end first, so that the list stays short. */
+/* Refines a list of panels until none is left, the last ones first, so that the list stays short; false: failed. */
 static bool finish(integral *f, panel *list, int count) {
   while (count > 0 && !f->found_bad && !f->failed) {
     const int now = count < TOGETHER ? count : TOGETHER;
@@ -97,7 +97,7 @@ static bool finish(integral *f, panel *list, int count) {
   return !f->failed;
 }
 
-/* Panels end at steps and where the function may jump. */
+/* Integrates over all steps: panels end at steps and where the function may jump; false: failed. */
 static bool sweep(integral *f, int steps, double dt, const double *breaks, int count) {
   panel list[TOGETHER * (2 * DEPTH + 4)];
   const double most = steps * dt / PANELS;
@@ -122,11 +122,11 @@ static bool sweep(integral *f, int steps, double dt, const double *breaks, int c
   return finish(f, list, waiting);
 }
 
-/* How large the integrals are, about. */
-static void look_around(integral *f, double maturity) {
+/* Estimates the sizes of the integrals. */
+static void estimate_sizes(integral *f, double maturity) {
   double t[PANELS], value[PANELS];
   for (int i = 0; i < PANELS; i++) t[i] = (i + 0.5) / PANELS * maturity;
-  look(f, t, PANELS, value);
+  evaluate(f, t, PANELS, value);
   for (int i = 0; i < PANELS; i++) {
     f->size[0] += fabs(value[i]) * maturity / PANELS;
     f->size[1] += value[i] * value[i] * maturity / PANELS;
@@ -143,7 +143,7 @@ static sim_status integrate(integral *f, const sim_expr *expr, int steps, double
   if (status == SIM_OK) status = option_breaks(expr, 0, 0, steps * dt, &breaks, &count, &f->missed);
   if (status == SIM_OK) {
     f->program = program;
-    look_around(f, steps * dt);
+    estimate_sizes(f, steps * dt);
     *done = sweep(f, steps, dt, breaks, count);
   }
   free(breaks);
@@ -216,9 +216,9 @@ static sim_status lost_share(const option_parameters *p, int i, int j, double *r
   return status;
 }
 
-/* The paths see a local volatility at the beginnings of steps, and the bias's paths at half steps too: a jump in
- * between is told. */
-static sim_status tell_jumps(const option_parameters *p, int asset) {
+/* Warns of jumps of a local volatility within a step: paths see it at the beginnings of steps alone, and paths of the
+ * bias at half steps too. */
+static sim_status warn_jumps(const option_parameters *p, int asset) {
   const sim_expr *expr = option_asset_at(p, asset)->local_vol;
   const double dt = p->maturity / p->steps, spot = option_asset_at(p, asset)->spot;
   const int input = expr != NULL ? sim_expr_input_find(expr, "t") : -1;
@@ -238,7 +238,7 @@ static sim_status tell_jumps(const option_parameters *p, int asset) {
     if (status != SIM_OK || fabs(after - before) <= 0.01 * fmax(fabs(before), fabs(after))) continue;
     sim_log(SIM_LOG_WARN,
             "assets[%d].local_vol jumps at t = %.9g, inside a step of %.9g: paths see it at the next step's beginning, "
-            "and the bias does not tell; expected steps that end there",
+            "and the bias does not show it; expected steps that end there",
             asset + 1, t, dt);
     break;
   }
@@ -264,6 +264,6 @@ sim_status option_check_vols(const option_parameters *p) {
                           j + 1, i + 1, 100 * lost);
     }
   free(room);
-  for (int i = 0; i < (int)n && status == SIM_OK; i++) status = tell_jumps(p, i);
+  for (int i = 0; i < (int)n && status == SIM_OK; i++) status = warn_jumps(p, i);
   return status;
 }

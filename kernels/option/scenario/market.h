@@ -3,6 +3,7 @@
 #define OPTION_SCENARIO_MARKET_H
 
 #include "kernels/option/scenario/motion.h"
+#include "kernels/option/scenario/parameters.h"
 
 /* What a bumped market differs by: one asset's spot (0.01 is +1 %) and volatility, the rate, the maturity. */
 typedef struct option_bump {

@@ -1,5 +1,6 @@
 /* Constants of the steps of assets that are no geometric Brownian motions: see option_dynamics in path.h. */
 #include "kernels/option/scenario/motion.h"
+#include "kernels/option/scenario/parameters.h"
 
 #include <math.h>
 #include <stdlib.h>

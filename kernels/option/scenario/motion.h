@@ -4,9 +4,11 @@
 
 #include "engine/status.h"
 #include "kernels/option/limits.h"
-#include "kernels/option/scenario/parameters.h"
 
 #include <stdbool.h>
+
+struct option_asset;
+struct sim_expr;
 
 #define OPTION_LOCAL_MAX 1e18 /* a local volatility is from 0 to this */
 
@@ -36,14 +38,14 @@ typedef struct option_dynamics {
 
 /* Fills the constants of `steps` steps of length dt; `shift` is added to the volatility: to Heston's square roots of v
  * and theta, or to sigma. SIM_ERR_NO_MEMORY. */
-sim_status option_dynamics_set(const option_asset *asset, int steps, double dt, double shift,
+sim_status option_dynamics_set(const struct option_asset *asset, int steps, double dt, double shift,
                                option_dynamics *out) SIM_MUST_CHECK;
 void option_dynamics_free(option_dynamics *dynamics);
 /* Evaluates sigma(S, t), or any function of at most these two numbers. SIM_ERR_NO_MEMORY. */
-sim_status option_local_vol(const sim_expr *expr, double price, double t, double *out) SIM_MUST_CHECK;
+sim_status option_local_vol(const struct sim_expr *expr, double price, double t, double *out) SIM_MUST_CHECK;
 /* Rate by which jumps raise the mean of an asset's price; the drift is lowered by it. */
-double option_jump_drift(const option_asset *asset);
+double option_jump_drift(const struct option_asset *asset);
 /* Whether the asset is a geometric Brownian motion: `vol` without jumps. */
-bool option_asset_is_gbm(const option_asset *asset);
+bool option_asset_is_gbm(const struct option_asset *asset);
 
 #endif

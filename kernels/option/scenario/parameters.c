@@ -8,13 +8,14 @@ static const char *const controls[] = {"none", "geometric", "black_scholes", "un
 static const char *const methods[] = {"auto", "pathwise", "likelihood", "bump", NULL};
 
 static const sim_field sampling_fields[] = {
-    {SIM_FIELD(option_sampling, sequence), .type = SIM_CHOICE, .doc = "of random numbers", .choices = sequences,
-     .initial = "philox"},
+    {SIM_FIELD(option_sampling, sequence), .type = SIM_CHOICE, .doc = "sequence of random numbers",
+     .choices = sequences, .initial = "philox"},
     {SIM_FIELD(option_sampling, generator), .type = SIM_CHOICE, .choices = generators, .initial = "philox",
-     .doc = "of random numbers: philox (Philox4x32-10), or mrg32k3a (as cuRAND's), a second opinion that takes longer"},
+     .doc = "generator: philox (Philox4x32-10), or mrg32k3a (the numbers of cuRAND), slower, to compare with"},
     {SIM_FIELD(option_sampling, scrambles), .type = SIM_REAL, .flags = SIM_RANGE, .min = 16, .max = 64,
      .initial = "auto", .keyword = "auto",
-     .doc = "of Sobol's sequence: 16, 32 (auto) or 64, each with as many paths; their spread is the standard error"},
+     .doc = "scrambles of Sobol's sequence: 16, 32 (auto) or 64, of equally many paths; their spread is the standard "
+            "error"},
     {SIM_FIELD(option_sampling, construction), .type = SIM_CHOICE, .choices = constructions, .initial = "auto",
      .doc = "of paths from Sobol's points: a Brownian bridge (auto), or principal components (work as steps^2)"},
     {SIM_FIELD(option_sampling, antithetic), .type = SIM_BOOL, .doc = "each path also with its normals' signs changed",
@@ -26,7 +27,7 @@ static const sim_field sampling_fields[] = {
          "control variate of prices: on the geometric mean, on the last price with the same strike, or the last price"},
     {SIM_FIELD(option_sampling, paths), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MAY_CHANGE, .min = 2, .max = 0x1p52,
      .initial = "auto", .keyword = "auto",
-     .doc = "at most so many; auto: 2^20, or as many as standard_error or time takes, up to 2^40"},
+     .doc = "number of paths at most; auto: 2^20, or as many as standard_error or time takes, up to 2^40"},
     {SIM_FIELD(option_sampling, standard_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE,
      .max = INFINITY, .initial = "none", .keyword = "none",
      .doc = "the run ends when no price's standard error is larger"},
@@ -62,8 +63,8 @@ static const sim_signature payoff_signature = {.record = true,
                                                           "max, min, high, low [i], fixing[i][step]"};
 
 static const sim_field fields[] = {
-    {SIM_FIELD(option_parameters, assets), .type = SIM_LIST, .doc = "what is paid on", .flags = SIM_REQUIRED,
-     .variants = (const sim_schema *const[]){&option_asset_schema, NULL}},
+    {SIM_FIELD(option_parameters, assets), .type = SIM_LIST, .doc = "the assets that payoffs depend on",
+     .flags = SIM_REQUIRED, .variants = (const sim_schema *const[]){&option_asset_schema, NULL}},
     {SIM_FIELD(option_parameters, correlation), .type = SIM_NUMBERS, .components = SIM_SQUARE,
      .doc = "of the assets' logarithms; none: independent", .flags = SIM_RANGE, .min = -1, .max = 1},
     {SIM_FIELD(option_parameters, rate), .type = SIM_FUNCTION,
@@ -72,7 +73,7 @@ static const sim_field fields[] = {
     {SIM_FIELD(option_parameters, maturity), .type = SIM_REAL, .doc = "time until it pays",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
     {SIM_FIELD(option_parameters, steps), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = OPTION_STEPS_MAX,
-     .doc = "equal steps, at whose ends prices are looked at; required where a price depends on them, else 1"},
+     .doc = "equal steps, at whose ends payoffs see the prices; required where a price depends on them, else 1"},
     {SIM_FIELD(option_parameters, payoff), .type = SIM_FUNCTION, .doc = "a payoff of your own, or several",
      .signature = &payoff_signature},
     {SIM_FIELD(option_parameters, payoffs), .type = SIM_LIST, .doc = "named payoffs, all on the same paths",

@@ -1,9 +1,10 @@
-/* Rules between the keys of `sampling`, and how many paths they make. */
+/* Rules between the keys of `sampling`, and the number of paths that follows from them. */
 #include "kernels/option/random/quasi.h"
+#include "kernels/option/scenario/parameters.h"
 
 #include <math.h>
 
-/* Whole vectors of points for each scramble; from OPTION_BLOCK samples on whole blocks of them. */
+/* Rounds the paths to whole vectors of points in each scramble, and from OPTION_BLOCK samples on to whole blocks. */
 static void check_sobol(option_parameters *p, sim_faults *faults) {
   option_sampling *s = &p->sampling;
   const double pair = s->antithetic ? 2 : 1, scrambles = option_scrambles(p);
@@ -19,14 +20,14 @@ static void check_sobol(option_parameters *p, sim_faults *faults) {
   s->paths = pair * (samples <= OPTION_BLOCK ? each * scrambles : OPTION_BLOCK * ceil(samples / OPTION_BLOCK));
 }
 
-/* Whole chunks, and enough of them for an error bar from their means. */
+/* Rounds the paths to whole chunks, enough of them for a standard error from their means. */
 static void check_matching(option_parameters *p, sim_faults *faults) {
   enum { LEAST = 32 };
   option_sampling *s = &p->sampling;
   const double chunk = OPTION_CHUNK * (s->antithetic ? 2.0 : 1.0);
   if (s->sequence == OPTION_SOBOL)
     sim_faults_add(faults, 0, "sampling.moment_matching",
-                   "expected sequence = \"philox\": Sobol's points are even without it");
+                   "expected sequence = \"philox\": Sobol's points need no matching");
   s->paths = chunk * fmax(ceil(s->paths / chunk), LEAST);
 }
 
@@ -41,9 +42,9 @@ void option_check_sampling(option_parameters *p, sim_faults *faults) {
     check_sobol(p, faults);
   } else {
     if (s->scrambles >= 16)
-      sim_faults_add(faults, 0, "sampling.scrambles", "is of Sobol's points alone: expected sequence = \"sobol\"");
+      sim_faults_add(faults, 0, "sampling.scrambles", "is for Sobol's points alone: expected sequence = \"sobol\"");
     if (s->construction != OPTION_ANY_CONSTRUCTION)
-      sim_faults_add(faults, 0, "sampling.construction", "is of Sobol's points alone: expected sequence = \"sobol\"");
+      sim_faults_add(faults, 0, "sampling.construction", "is for Sobol's points alone: expected sequence = \"sobol\"");
   }
   if (s->moment_matching) check_matching(p, faults);
   if (s->generator == OPTION_MRG32K3A && s->paths > 0x1p48)

@@ -1,4 +1,4 @@
-/* What depends on the number of steps: it must be given then. And what is not known between them. */
+/* Which payoffs and assets need a number of steps, and which need prices between the steps that have no known law. */
 #include "kernels/option/payoff/names.h"
 
 #include <stdio.h>
@@ -6,18 +6,19 @@
 
 static bool varies(const sim_expr *function) { return function != NULL && sim_expr_depends(function, 0, 0); }
 
-/* Whether a bridge between two steps is one of constant drift and volatility, so that it is exact. */
+/* Whether drift and volatility are constant, so that a Brownian bridge between two steps is exact. */
 static bool is_even(const option_parameters *p, int asset) {
   const option_asset *a = option_asset_at(p, asset);
   return !varies(p->rate) && !varies(a->vol) && !varies(a->dividend);
 }
 
-static const char with_steps[] = "whose error falls with the number of steps",
-                  at_steps[] = "looks at the prices at the steps",
-                  within[] =
-                      "looks between the steps, where bridges are exact for a constant rate, dividend and vol alone";
+static const char
+    with_steps[] = "whose error falls with the number of steps",
+    at_steps[] = "depends on the prices at the steps",
+    within[] =
+        "depends on prices between the steps, where bridges are exact for a constant rate, dividend and vol alone";
 
-/* Why the motion of an asset needs a number of steps, or NULL. */
+/* Why the motion of an asset needs a number of steps, or NULL; *what: the key. */
 static const char *asset_needs(const option_asset *a, const char **what) {
   *what = a->heston.given ? ".heston" : a->local_vol != NULL ? ".local_vol" : a->vol_grid.given ? ".vol_grid" : "";
   return **what != '\0' ? with_steps : NULL;
@@ -33,7 +34,8 @@ static const char *payoff_needs(const option_parameters *p, const sim_item *item
   return o->asset >= 1 && o->asset <= (int64_t)p->assets.count && !is_even(p, (int)o->asset - 1) ? within : NULL;
 }
 
-/* Inputs of a function are not bound yet: "mean_1", "fixing_1_3". */
+/* Why the scenario's function needs a number of steps, or NULL. Its inputs are not bound yet: "mean_1", "fixing_1_3".
+ */
 static const char *function_needs(const option_parameters *p) {
   static const char *const steps[] = {"mean_", "geometric_", "max_", "min_", "fixing_", NULL};
   for (int i = 0; p->payoff != NULL && i < sim_expr_input_count(p->payoff); i++) {
@@ -47,7 +49,7 @@ static const char *function_needs(const option_parameters *p) {
   return NULL;
 }
 
-/* The first reason, and of what. */
+/* Returns the first reason for a number of steps, or NULL; `what` names the asset or payoff. */
 static const char *needs(const option_parameters *p, char *what, size_t capacity) {
   const char *reason, *key;
   for (int a = 0; a < (int)p->assets.count; a++)
@@ -74,7 +76,7 @@ void option_check_steps(option_parameters *p, sim_faults *faults) {
   p->steps = 1;
 }
 
-/* Assets whose high or low a result of the function depends on, one bit each. */
+/* Returns the assets whose high or low a result of the function depends on, one bit each. */
 static uint64_t seen_between(const option_parameters *p, int result) {
   uint64_t seen = 0;
   option_feature feature;

@@ -2,7 +2,7 @@
 #ifndef TESTS_GPU_LAW_GRAPHS_H
 #define TESTS_GPU_LAW_GRAPHS_H
 
-#include "kernels/nbody/nbody.h"
+#include "kernels/nbody/scenario/laws.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Kernels with functions of a scenario, as far as they go without a GPU: every form compiles, for a set of functions;
  * what they cost; and NVRTC is given the files of this tree. */
-#include "kernels/nbody/cuda/laws.h"
+#include "kernels/nbody/direct/cuda/custom_law.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,9 +26,9 @@ static void test_files(void **state) {
 
 static void compile_pairs(const nbody_options *options, bool single, int bodies, const char *what) {
   sim_bytes text = {0}, code = {0};
-  nbody_cuda_pair_text form;
-  must(nbody_cuda_write_pairs(options, single, bodies, &text, &form));
-  const sim_source source = nbody_cuda_pairs_source(&text);
+  nbody_custom_law_text form;
+  must(nbody_custom_law_write(options, single, bodies, &text, &form));
+  const sim_source source = nbody_custom_law_source(&text);
   if (sim_compile(&source, 90, &code) != SIM_OK) fail_msg("%s: %s", what, sim_error_last()->message);
   assert_true(code.size > 1000);
   sim_bytes_free(&text);
@@ -67,8 +67,8 @@ static void test_bodies(void **state) {
         sim_bytes text = {0}, code = {0};
         if (what & 1) options.laws.external = law_external(jerk);
         if (what & 2) options.observe = &map;
-        must(nbody_cuda_write_bodies(&options, single, &text));
-        const sim_source source = nbody_cuda_bodies_source(&text);
+        must(nbody_cuda_functions_write(&options, single, &text));
+        const sim_source source = nbody_cuda_functions_source(&text);
         must(sim_compile(&source, 90, &code));
         sim_bytes_free(&text);
         sim_bytes_free(&code);
@@ -88,9 +88,9 @@ static void test_cost(void **state) {
   for (int jerk = 0; jerk < 2; jerk++) {
     nbody_options options = {.n = 1000, .single_pairs = true, .jerk = jerk};
     sim_bytes text = {0};
-    nbody_cuda_pair_text form;
+    nbody_custom_law_text form;
     options.laws.pair = law_pair(0, jerk);
-    must(nbody_cuda_write_pairs(&options, true, 4, &text, &form));
+    must(nbody_custom_law_write(&options, true, 4, &text, &form));
     assert_true(fabs(form.factor - LAW_G) <= 1e-15 * LAW_G); /* a few products of constants */
     assert_true(form.potential);
     expect_text(text.data, jerk ? "nbody_power<-3, 1>" : "nbody_power<-3, 0>", true);

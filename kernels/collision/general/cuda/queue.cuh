@@ -24,8 +24,8 @@ static const sim_kernel observe_launch = {"collision_general_observe", "observe"
 
 /* Launches a kernel whose thread blocks wait for each other. */
 template <typename real, typename... Parameters, typename... Arguments>
-static void launch_cooperative(const general_work<real> *w, const sim_kernel *kernel,
-                               void (*function)(Parameters...), Arguments... arguments) {
+static void launch_cooperative(const general_work<real> *w, const sim_kernel *kernel, void (*function)(Parameters...),
+                               Arguments... arguments) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeCooperative;
   attribute.val.cooperative = 1;

@@ -1,26 +1,29 @@
-/* Direct sums: packing, the order in which blocks of bodies meet, threads.
+/* Direct sums: packing of bodies, the order of pairs of blocks, threads.
  *
  *   mass, position (f32 | f64) --pack--> x y z m (fp32 | fp64, scaled) --tiles--> sums (fp64) --x factor--> a, jerk, U
  *
- * Tiles (pair_tile.c) use Newton's third law, so a tile writes to the sums of two blocks. The blocks meet in the rounds
- * of a round-robin tournament: in a round every block is in one tile at most, so its tiles may run on any threads in
- * any order, and every block adds its tiles in the order of the rounds:
+ * Tiles (tile.c) use Newton's third law, so a tile writes to the sums of two blocks. Pairs of blocks are taken in the
+ * rounds of a round-robin tournament: in a round every block is in one tile at most, so that the tiles of a round may
+ * run on any threads in any order, and every block adds its tiles in the order of the rounds:
  *
  *   round 0: (0,0) (1,1) (2,2) (3,3)    each with itself
- *   round 1: (3,0) (1,2)                block 3 stands still, the others go round (circle method)
+ *   round 1: (3,0) (1,2)                block 3 stays, the others rotate (circle method)
  *   round 2: (3,1) (2,0)
  *   round 3: (3,2) (0,1)
  *
  * So the bits do not depend on the number of threads, and nothing is summed by atomics or kept once a thread. The block
- * size depends on n alone. Few bodies take the plain twin (pair_plain.c).
+ * size depends on n alone. Few bodies take the reference form (reference.c).
  *
- * Positions lose a common centre, a multiple of the power of two above their extent, which is exact for fp32 input, and
- * are scaled by a power of two so that they span about 1, or 2^40 for fp64 terms, whose start value is a float. Exact
- * then are distances down to 2^-40 of the extent or the softening length (fp32 terms) and 2^-100 (fp64); masses are
- * scaled by the greatest. So SI units are as good as any. */
+ * A common centre is subtracted from positions: a multiple of the power of two above their extent, which is exact for
+ * fp32 input. They are then scaled by a power of two to span about 1, or 2^40 for fp64 terms, whose start value is a
+ * float. Distances are then exact down to 2^-40 of the extent or the softening length (fp32 terms) and 2^-100 (fp64).
+ * Masses are scaled by the greatest. The units of a scenario therefore do not matter. */
 #include "kernels/nbody/direct/cpu/direct.h"
+
 #include "engine/reduce.h"
-#include "kernels/nbody/direct/cpu/law.h"
+#include "kernels/nbody/direct/cpu/custom_law.h"
+#include "kernels/nbody/direct/direct.h"
+#include "kernels/nbody/physics.h"
 
 #include <math.h>
 #include <sched.h>
@@ -29,60 +32,58 @@
 #include <string.h>
 
 enum {
-  PLAIN_BELOW = 32,     /* bodies; measured: the tiles win from about here on */
+  REFERENCE_BELOW = 32, /* bodies; measured: tiles are faster from about here on */
   THREADS_FROM = 512,   /* bodies; below, starting the threads costs more than they save */
   SPAN_DOUBLE = 40,     /* log2 of the packed extent for fp64 terms */
-  SPINS = 2000,         /* looks at a block before the processor is offered to others */
+  SPINS = 2000,         /* polls of a block before the thread yields its processor */
   EXPONENT_LIMIT = 1000 /* keeps powers of two finite whatever the input */
 };
 
-struct nbody_pair {
-  nbody_pair_options options;
+struct nbody_solver_work {
+  nbody_options options;
+  nbody_state state;
   const nbody_tiles *tiles[2]; /* [single] */
-  const nbody_plain *twins[2];
-  bool plain;
-  nbody_packed packed; /* body columns hold fp64 where `single` is not set, or for the potential */
-  double *partial;     /* of the reduction of the potential */
-  nbody_law law;       /* with options.law */
-  atomic_int *played;  /* [blocks]: rounds that are in a block's sums */
-  void *memory;        /* all of the above, one piece */
+  const nbody_reference *references[2];
+  bool reference;       /* the reference form is used */
+  nbody_packed packed;  /* body columns hold fp64 without options.single_pairs, and for the potential */
+  double *partial;      /* of reductions, [padded / SIM_REDUCE_BLOCK + 1] */
+  nbody_custom_law law; /* with options.laws.pair */
+  atomic_int *played;   /* [blocks]: rounds that are in a block's sums */
+  void *memory;         /* one piece for all arrays above */
 };
 
 static int block_size(int64_t n) { return n < 1024 ? 64 : n < 8192 ? 128 : n < 65536 ? 256 : NBODY_BLOCK_MAX; }
 
-static bool takes_plain(const nbody_pair_options *options) {
-  return options->law == NULL && (options->plain || options->n < PLAIN_BELOW);
+static bool uses_reference(const nbody_options *options, bool asked) {
+  return options->laws.pair == NULL && (asked || options->n < REFERENCE_BELOW);
 }
 
-static double padded_size(const nbody_pair_options *options) {
-  double block = takes_plain(options) ? 8 : block_size(options->n);
+static double padded_size(const nbody_options *options, bool reference) {
+  double block = reference ? 8 : block_size(options->n);
   return ceil((double)options->n / block) * block;
 }
 
-/* Columns are taken at fp64 size, since the potential is fp64 always. */
-static int column_count(const nbody_pair_options *options) { return options->jerk ? NBODY_COLUMNS + 6 : 4 + 3; }
+/* Columns have the size of fp64, since the potential is always fp64. */
+static int column_count(const nbody_options *options) { return options->jerk ? NBODY_COLUMNS + 6 : 4 + 3; }
 
 static double partial_size(double padded) { return ceil((padded / SIM_REDUCE_BLOCK + 1) / 8) * 8; }
 static double played_size(double padded) { return ceil((padded / NBODY_BLOCK_MIN + 1) / 8) * 8; }
 
-/* Of the arrays, without the law's. */
-static double arrays_size(const nbody_pair_options *options) {
-  double padded = padded_size(options);
+/* Bytes of all arrays but those of a custom law. */
+static double arrays_size(const nbody_options *options, bool reference) {
+  double padded = padded_size(options, reference);
   return (padded * column_count(options) + partial_size(padded) + played_size(padded)) * (double)sizeof(double);
 }
 
-static sim_status create_law(const nbody_pair_options *options, nbody_law *out) {
-  return nbody_law_create(options->law, options->single, options->jerk, options->isa, options->threads, out);
-}
-
-double nbody_pair_bytes(const nbody_pair_options *options) {
-  nbody_law law;
-  double bytes = arrays_size(options) + (double)sizeof(nbody_pair);
-  if (options->law != NULL && create_law(options, &law) == SIM_OK) {
-    bytes += nbody_law_bytes(&law);
-    nbody_law_destroy(&law);
+static void bytes(const nbody_options *options, double *host, double *device) {
+  nbody_custom_law law;
+  *host = *device = 0;
+  if (options->laws.no_pairs) return;
+  *host = arrays_size(options, uses_reference(options, false)) + (double)sizeof(nbody_solver_work);
+  if (options->laws.pair != NULL && nbody_custom_law_create(options, &law) == SIM_OK) {
+    *host += nbody_custom_law_bytes(&law);
+    nbody_custom_law_destroy(&law);
   }
-  return bytes;
 }
 
 static const nbody_tiles *const all_tiles[SIM_ISA_COUNT][2] = {
@@ -93,64 +94,73 @@ static const nbody_tiles *const all_tiles[SIM_ISA_COUNT][2] = {
 #endif
 };
 
-static const nbody_tiles *const all_law_tiles[SIM_ISA_COUNT][2] = {
-    [SIM_ISA_PLAIN] = {&nbody_law_tiles_double_plain, &nbody_law_tiles_single_plain},
+static const nbody_tiles *const all_custom_tiles[SIM_ISA_COUNT][2] = {
+    [SIM_ISA_PLAIN] = {&nbody_custom_tiles_double_plain, &nbody_custom_tiles_single_plain},
 #if NBODY_X86
-    [SIM_ISA_AVX2] = {&nbody_law_tiles_double_avx2, &nbody_law_tiles_single_avx2},
-    [SIM_ISA_AVX512] = {&nbody_law_tiles_double_avx512, &nbody_law_tiles_single_avx512},
+    [SIM_ISA_AVX2] = {&nbody_custom_tiles_double_avx2, &nbody_custom_tiles_single_avx2},
+    [SIM_ISA_AVX512] = {&nbody_custom_tiles_double_avx512, &nbody_custom_tiles_single_avx512},
 #endif
 };
 
-sim_status nbody_pair_create(const nbody_pair_options *options, nbody_pair **out) {
+static void destroy(nbody_solver_work **work) {
+  if (*work == NULL) return;
+  nbody_custom_law_destroy(&(*work)->law);
+  free((*work)->memory);
+  free(*work);
+  *work = NULL;
+}
+
+static sim_status take_arrays(nbody_solver_work *w) {
+  const nbody_options *options = &w->options;
+  const double size = arrays_size(options, w->reference);
+  if (size < (double)(SIZE_MAX / 2)) w->memory = aligned_alloc(64, ((size_t)size + 63) / 64 * 64);
+  if (w->memory == NULL)
+    return sim_no_memory("the direct sum of %lld bodies: %.0f MB", (long long)options->n, size / 1e6);
+  nbody_packed *packed = &w->packed;
+  packed->n = options->n;
+  packed->block = block_size(options->n);
+  packed->padded = (int64_t)padded_size(options, w->reference);
+  double *next = w->memory;
+  for (int c = 0; c < (options->jerk ? NBODY_COLUMNS : 4); c++, next += packed->padded) packed->body[c] = next;
+  for (int c = 0; c < (options->jerk ? 6 : 3); c++, next += packed->padded) packed->sum[c] = next;
+  w->partial = next;
+  w->played = (atomic_int *)(next + (size_t)partial_size((double)packed->padded));
+  if (w->reference) packed->padded = packed->n;
+  if (options->laws.pair == NULL) return SIM_OK;
+  packed->law = &w->law;
+  return nbody_custom_law_create(options, &w->law);
+}
+
+sim_status nbody_direct_cpu_create(const nbody_options *options, const nbody_state *state, bool reference,
+                                   nbody_solver_work **out) {
   *out = NULL;
   if (options->n < 1 || options->threads < 1)
     return sim_fail(SIM_ERR_INTERNAL, "direct sum: %lld bodies, %d threads", (long long)options->n, options->threads);
-  double bytes = arrays_size(options);
-  nbody_pair *pair = calloc(1, sizeof *pair);
-  if (pair && bytes < (double)(SIZE_MAX / 2)) pair->memory = aligned_alloc(64, ((size_t)bytes + 63) / 64 * 64);
-  if (!pair || !pair->memory) {
-    free(pair);
-    return sim_no_memory("the direct sum of %lld bodies: %.0f MB", (long long)options->n, bytes / 1e6);
-  }
-  pair->options = *options;
-  pair->plain = takes_plain(options);
+  nbody_solver_work *w = calloc(1, sizeof *w);
+  if (w == NULL) return sim_no_memory("the direct sum");
+  const bool custom = options->laws.pair != NULL;
+  w->options = *options;
+  w->state = *state;
+  w->reference = uses_reference(options, reference);
   int isa = options->isa < sim_isa_best() ? options->isa : sim_isa_best();
   while (!all_tiles[isa][0]) isa--;
   for (int single = 0; single < 2; single++)
-    pair->tiles[single] = options->law != NULL ? all_law_tiles[isa][single] : all_tiles[isa][single];
-  pair->twins[0] = &nbody_plain_double_plain;
-  pair->twins[1] = &nbody_plain_single_plain;
-
-  nbody_packed *packed = &pair->packed;
-  packed->n = options->n;
-  packed->block = block_size(options->n);
-  packed->padded = (int64_t)padded_size(options);
-  double *next = pair->memory;
-  for (int c = 0; c < (options->jerk ? NBODY_COLUMNS : 4); c++, next += packed->padded) packed->body[c] = next;
-  for (int c = 0; c < (options->jerk ? 6 : 3); c++, next += packed->padded) packed->sum[c] = next;
-  pair->partial = next;
-  pair->played = (atomic_int *)(next + (size_t)partial_size(padded_size(options)));
-  if (pair->plain) packed->padded = packed->n;
-  *out = pair;
-  if (options->law == NULL) return SIM_OK;
-  packed->law = &pair->law;
-  sim_status status = create_law(options, &pair->law);
-  pair->options.law = NULL;
-  if (status != SIM_OK) nbody_pair_destroy(out);
+    w->tiles[single] = custom ? all_custom_tiles[isa][single] : all_tiles[isa][single];
+  w->references[0] = &nbody_reference_double_plain;
+  w->references[1] = &nbody_reference_single_plain;
+  *out = w;
+  sim_status status = options->laws.no_pairs ? SIM_OK : take_arrays(w);
+  if (status != SIM_OK) destroy(out);
   return status;
 }
 
-void nbody_pair_destroy(nbody_pair **pair) {
-  if (!*pair) return;
-  nbody_law_destroy(&(*pair)->law);
-  free((*pair)->memory);
-  free(*pair);
-  *pair = NULL;
+static sim_status create(const nbody_options *options, const nbody_state *state, nbody_solver_work **out) {
+  return nbody_direct_cpu_create(options, state, false, out);
 }
 
-const char *nbody_pair_name(const nbody_pair *pair) {
-  if (pair->plain) return "plain loop";
-  switch (pair->packed.block) {
+static const char *describe(const nbody_solver_work *w) {
+  if (w->reference) return "plain loop";
+  switch (w->packed.block) {
   case 64: return "Newton's third law, blocks of 64";
   case 128: return "Newton's third law, blocks of 128";
   case 256: return "Newton's third law, blocks of 256";
@@ -175,14 +185,15 @@ static int exponent_above(double a) {
   return exponent < -EXPONENT_LIMIT ? -EXPONENT_LIMIT : exponent > EXPONENT_LIMIT ? EXPONENT_LIMIT : exponent;
 }
 
-/* Where packed vectors come from: packed = (value - centre) 2^-exponent. */
+/* Frame of packed vectors: packed = (value - centre) 2^-exponent. */
 typedef struct frame {
   double centre[3];
   int exponent;
 } frame;
 
-static frame frame_of(const nbody_pair *pair, sim_dtype dtype, const void *vectors, double least) {
-  const int64_t n = pair->packed.n;
+static frame frame_of(const nbody_state *state, const void *vectors, double least) {
+  const int64_t n = state->n;
+  const sim_dtype dtype = state->dtype;
   double middle[3], extent = least;
   for (int c = 0; c < 3; c++) {
     const void *x = column(dtype, vectors, n, c);
@@ -218,38 +229,39 @@ typedef struct scales {
   int position, velocity, mass; /* input = packed x 2^these */
 } scales;
 
-/* velocity NULL: none. */
-static scales pack(nbody_pair *pair, bool single, sim_dtype dtype, const void *mass, const void *position,
-                   const void *velocity) {
-  nbody_packed *packed = &pair->packed;
+/* `velocities`: packs them too. */
+static scales pack(nbody_solver_work *w, bool single, bool velocities) {
+  nbody_packed *packed = &w->packed;
+  const nbody_state *state = &w->state;
+  const sim_dtype dtype = state->dtype;
   const int64_t n = packed->n;
   scales out = {0};
-  const double softening = pair->options.softening;
-  frame x = frame_of(pair, dtype, position, softening);
+  const double softening = w->options.softening;
+  frame x = frame_of(state, state->position, softening);
   const bool scaled = packed->law == NULL;
   if (scaled) out.position = x.exponent - (single ? 0 : SPAN_DOUBLE);
   double scale = ldexp(1, -out.position);
   for (int c = 0; c < 3; c++)
-    pack_column(packed, NBODY_X + c, single, dtype, column(dtype, position, n, c), x.centre[c], scale);
+    pack_column(packed, NBODY_X + c, single, dtype, column(dtype, state->position, n, c), x.centre[c], scale);
   packed->softening2 = (softening * scale) * (softening * scale);
 
   double greatest = 0;
   for (int64_t i = 0; i < n; i++) {
-    double m = element(dtype, mass, i);
+    double m = element(dtype, state->mass, i);
     greatest = m > greatest ? m : greatest;
   }
   if (scaled) out.mass = exponent_above(greatest);
-  pack_column(packed, NBODY_MASS, single, dtype, mass, 0, ldexp(1, -out.mass));
+  pack_column(packed, NBODY_MASS, single, dtype, state->mass, 0, ldexp(1, -out.mass));
 
-  if (velocity) {
-    frame v = frame_of(pair, dtype, velocity, 0);
+  if (velocities) {
+    frame v = frame_of(state, state->velocity, 0);
     if (scaled) out.velocity = v.exponent;
     for (int c = 0; c < 3; c++)
-      pack_column(packed, NBODY_V + c, single, dtype, column(dtype, velocity, n, c), v.centre[c],
+      pack_column(packed, NBODY_V + c, single, dtype, column(dtype, state->velocity, n, c), v.centre[c],
                   ldexp(1, -out.velocity));
   }
 
-  /* Bodies that fill the last block: on a line, twice the extent and more away from all others. */
+  /* Padding of the last block: on a line, at least twice the extent away from all bodies. */
   for (int64_t i = n; i < packed->padded; i++) {
     double far = ldexp((double)(4 + i - n), single ? 0 : SPAN_DOUBLE);
     if (single)
@@ -262,7 +274,7 @@ static scales pack(nbody_pair *pair, bool single, sim_dtype dtype, const void *m
 
 /* ---- all pairs ---- */
 
-/* Until `block` has played `rounds` rounds. The thread that it waits for may have been put aside by the system. */
+/* Waits until `block` has played `rounds` rounds. The thread that plays them may have been preempted. */
 static void await(const atomic_int *block, int rounds) {
   for (int tries = 0; atomic_load_explicit(block, memory_order_acquire) != rounds; tries++)
     if (tries > SPINS) sched_yield();
@@ -270,8 +282,8 @@ static void await(const atomic_int *block, int rounds) {
 
 static void finish(atomic_int *block, int rounds) { atomic_store_explicit(block, rounds, memory_order_release); }
 
-/* Threads take games in order and wait for the two blocks alone: no barriers, so that a thread that the system has put
- * aside holds up no more than the game it is in. What a game waits for was taken before it: no deadlock. */
+/* Threads take games in order and wait for the two blocks of a game only: without barriers, a preempted thread delays
+ * no more than its own game. All games that a game waits for were taken before it, so that there is no deadlock. */
 static void tournament(const nbody_packed *packed, nbody_tile *tile, atomic_int *played, int threads) {
   const int64_t block = packed->block, blocks = packed->padded / block;
   const int64_t seats = blocks + blocks % 2, circle = seats - 1; /* with an odd number one block rests a round */
@@ -297,13 +309,13 @@ static void tournament(const nbody_packed *packed, nbody_tile *tile, atomic_int 
   }
 }
 
-static void add_all(nbody_pair *pair, int sums, void (*twin)(const nbody_packed *), nbody_tile *tile) {
-  const nbody_packed *packed = &pair->packed;
+static void add_all(nbody_solver_work *w, int sums, void (*reference)(const nbody_packed *), nbody_tile *tile) {
+  const nbody_packed *packed = &w->packed;
   for (int c = 0; c < sums; c++) memset(packed->sum[c], 0, sizeof(double) * (size_t)packed->padded);
-  if (pair->plain)
-    twin(packed);
+  if (w->reference)
+    reference(packed);
   else
-    tournament(packed, tile, pair->played, packed->n < THREADS_FROM ? 1 : pair->options.threads);
+    tournament(packed, tile, w->played, packed->n < THREADS_FROM ? 1 : w->options.threads);
 }
 
 static void unpack(const nbody_packed *packed, int first, double factor, double *out) {
@@ -311,36 +323,100 @@ static void unpack(const nbody_packed *packed, int first, double factor, double 
     for (int64_t i = 0; i < packed->n; i++) out[c * packed->n + i] = factor * packed->sum[first + c][i];
 }
 
-static double constant(const nbody_pair *pair) { return pair->packed.law != NULL ? 1 : pair->options.G; }
-
-void nbody_pair_acceleration(nbody_pair *pair, sim_dtype dtype, const void *mass, const void *position,
-                             double *acceleration) {
-  const bool single = pair->options.single;
-  scales s = pack(pair, single, dtype, mass, position, NULL);
-  add_all(pair, 3, pair->twins[single]->acceleration, pair->tiles[single]->acceleration);
-  double cube = pair->plain ? 1 : pair->tiles[single]->cube;
-  unpack(&pair->packed, 0, ldexp(constant(pair) * cube, s.mass - 2 * s.position), acceleration);
+static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
+  const nbody_state *state = &w->state;
+  const bool single = w->options.single_pairs, jerk = w->options.jerk;
+  *out = (nbody_raw_force){.kind = NBODY_FORCE_FINAL};
+  if (w->options.laws.no_pairs) {
+    if (!zeroed) memset(state->acceleration, 0, (size_t)(3 * state->n) * sizeof(double));
+    if (jerk) memset(state->jerk, 0, (size_t)(3 * state->n) * sizeof(double));
+    return;
+  }
+  scales s = pack(w, single, jerk);
+  if (jerk)
+    add_all(w, 6, w->references[single]->jerk, w->tiles[single]->jerk);
+  else
+    add_all(w, 3, w->references[single]->acceleration, w->tiles[single]->acceleration);
+  const double G = w->packed.law != NULL ? 1 : w->options.G, cube = w->reference ? 1 : w->tiles[single]->cube;
+  unpack(&w->packed, 0, ldexp(G * cube, s.mass - 2 * s.position), state->acceleration);
+  if (jerk) unpack(&w->packed, 3, ldexp(G * cube, s.mass - 3 * s.position + s.velocity), state->jerk);
 }
 
-void nbody_pair_jerk(nbody_pair *pair, sim_dtype dtype, const void *mass, const void *position, const void *velocity,
-                     double *acceleration, double *jerk) {
-  const bool single = pair->options.single;
-  scales s = pack(pair, single, dtype, mass, position, velocity);
-  add_all(pair, 6, pair->twins[single]->jerk, pair->tiles[single]->jerk);
-  double cube = pair->plain ? 1 : pair->tiles[single]->cube;
-  unpack(&pair->packed, 0, ldexp(constant(pair) * cube, s.mass - 2 * s.position), acceleration);
-  unpack(&pair->packed, 3, ldexp(constant(pair) * cube, s.mass - 3 * s.position + s.velocity), jerk);
+static double potential(nbody_solver_work *w) {
+  if (w->options.laws.no_pairs) return 0;
+  scales s = pack(w, false, false);
+  add_all(w, 1, w->references[0]->potential, w->tiles[0]->potential);
+  double inverse = w->reference ? 1 : w->tiles[0]->inverse;
+  double sum = sim_reduce_sum(w->packed.sum[0], (size_t)w->packed.padded, w->partial, 1);
+  if (w->packed.law != NULL) return sum;
+  return -ldexp(w->options.G * inverse * sum, 2 * s.mass - s.position);
 }
 
-double nbody_pair_potential(nbody_pair *pair, sim_dtype dtype, const void *mass, const void *position) {
-  scales s = pack(pair, false, dtype, mass, position, NULL);
-  add_all(pair, 1, pair->twins[0]->potential, pair->tiles[0]->potential);
-  double inverse = pair->plain ? 1 : pair->tiles[0]->inverse;
-  double sum = sim_reduce_sum(pair->packed.sum[0], (size_t)pair->packed.padded, pair->partial, 1);
-  if (pair->packed.law != NULL) return sum;
-  return -ldexp(pair->options.G * inverse * sum, 2 * s.mass - s.position);
+/* ---- the first adaptive step ---- */
+
+static double square3(const double *x, int64_t n, int64_t i) {
+  return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
 }
 
-double nbody_pair_start(const nbody_pair *pair, sim_dtype dtype, const void *mass, const void *position) {
-  return nbody_law_start(&pair->law, pair->packed.n, dtype, mass, position);
+/* Least squared time in which two bodies fall together. */
+static double least_fall_time2(nbody_solver_work *w) {
+  const nbody_state *state = &w->state;
+  const int64_t n = state->n, range = SIM_REDUCE_BLOCK;
+  const double eps = w->options.softening, G = w->options.G;
+  for (int c = 0; c < 3; c++)
+    pack_column(&w->packed, NBODY_X + c, false, state->dtype, column(state->dtype, state->position, n, c), 0, 1);
+  pack_column(&w->packed, NBODY_MASS, false, state->dtype, state->mass, 0, 1);
+  const double *x = w->packed.body[NBODY_X], *y = w->packed.body[NBODY_X + 1], *z = w->packed.body[NBODY_X + 2];
+  const double *m = w->packed.body[NBODY_MASS];
+#pragma omp parallel for schedule(dynamic) num_threads(w->options.threads) if (n >= THREADS_FROM)
+  for (int64_t first = 0; first < n; first += range) {
+    double least = INFINITY;
+    for (int64_t i = first; i < n && i < first + range; i++)
+      for (int64_t k = 0; k < i; k++)
+        least = fmin(least, nbody_fall_time2(x[i] - x[k], y[i] - y[k], z[i] - z[k], eps * eps, G * (m[i] + m[k])));
+    w->partial[first / range] = least;
+  }
+  double least = INFINITY;
+  for (int64_t r = 0; r * range < n; r++) least = fmin(least, w->partial[r]);
+  return least;
 }
+
+static double start_time(nbody_solver_work *w) {
+  const nbody_state *state = &w->state;
+  const int64_t n = state->n;
+  double least = INFINITY;
+  for (int64_t i = 0; i < n; i++) {
+    const double j2 = square3(state->jerk, n, i);
+    if (j2 > 0) least = fmin(least, square3(state->acceleration, n, i) / j2);
+  }
+  if (w->options.laws.pair == NULL && !w->options.laws.no_pairs) least = fmin(least, least_fall_time2(w));
+  least = sqrt(least);
+  return w->packed.law == NULL ? least : fmin(least, nbody_custom_law_start_time(&w->law, state));
+}
+
+/* ---- the table ---- */
+
+static sim_status supports(const nbody_options *options) {
+  (void)options;
+  return SIM_OK;
+}
+
+static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
+  static const double wide[SIM_ISA_COUNT] = {0.3e9, 1e9, 2e9}, narrow[SIM_ISA_COUNT] = {0.5e9, 3e9, 6e9};
+  const double full = (options->single_pairs ? narrow : wide)[options->isa], clipped = (double)options->n;
+  out->rate = full * (options->jerk ? 0.5 : 1) * (clipped > 1024 ? options->threads : 1) * clipped / (clipped + 256);
+  return nbody_direct_count(options, n, out);
+}
+
+const nbody_solver nbody_direct_cpu = {
+    .name = "direct sum",
+    .supports = supports,
+    .bytes = bytes,
+    .estimate = estimate,
+    .create = create,
+    .destroy = destroy,
+    .describe = describe,
+    .accelerate = accelerate,
+    .potential = potential,
+    .start_time = start_time,
+};

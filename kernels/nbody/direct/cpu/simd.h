@@ -1,10 +1,12 @@
-/* The vector operations of the pair kernels, for one instruction set and one precision:
+/* Vector operations of the direct sums, for one instruction set and one precision:
  * NBODY_ISA 0 plain C, 1 AVX2 with FMA, 2 AVX-512; NBODY_SINGLE 0 or 1.
  *
- * SIMD_WIDTH is how many numbers a vreal holds; SIMD_LANES, the same for all instruction sets, is how many partial
- * sums the kernels keep. In fp64 every operation rounds once by IEEE 754, so results are the same bits everywhere. */
+ * SIMD_WIDTH is the number of values in a vreal; SIMD_LANES, the same for all instruction sets, is the number of
+ * partial sums. In fp64 every operation rounds once by IEEE 754, so that results have the same bits everywhere. */
 #ifndef NBODY_SIMD_H
 #define NBODY_SIMD_H
+
+#include "kernels/nbody/cpu/real.h"
 
 #include <math.h>
 
@@ -15,16 +17,14 @@
 #define SIMD_INLINE static inline __attribute__((always_inline))
 
 #if NBODY_SINGLE
-typedef float real;
 enum { SIMD_LANES = 16 };
 #else
-typedef double real;
 enum { SIMD_LANES = 8 };
 #endif
 
-/* v_fma = a b + c, v_fnma = c - a b; v_root: about 1/sqrt(a), ROOT_ORDER terms of the series are due after it;
+/* v_fma = a b + c, v_fnma = c - a b; v_root: about 1/sqrt(a), to be followed by ROOT_ORDER terms of the series;
  * v_except: a, but 0 where x == y;
- * v_sums: of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on. */
+ * v_sums: sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on. */
 #if NBODY_ISA == 2 && NBODY_SINGLE
 
 typedef __m512 vreal;

@@ -1,16 +1,16 @@
-/* The bodies of a state, for kernels. */
+/* The bodies of a run as arguments of the kernels of direct sums. */
 #ifndef NBODY_CUDA_BODIES_CUH
 #define NBODY_CUDA_BODIES_CUH
 
 #include "kernels/nbody/direct/cuda/pair.cuh"
-#include "kernels/nbody/cuda/work.h"
+#include "kernels/nbody/direct/cuda/direct.h"
 
-template <typename Real> bodies<Real> bodies_of(const nbody_work *w) {
-  bodies<Real> b;
+template <typename real> bodies<real> bodies_of(const nbody_solver_work *w) {
+  bodies<real> b;
   b.n = (int)w->state.n;
-  b.mass = (const Real *)w->state.mass;
-  b.position = (const Real *)w->state.position;
-  b.velocity = (const Real *)w->state.velocity;
+  b.mass = (const real *)w->state.mass;
+  b.position = (const real *)w->state.position;
+  b.velocity = (const real *)w->state.velocity;
   b.scale = w->scaling.position;
   b.scale_velocity = w->scaling.velocity;
   b.scale_mass = w->scaling.mass;

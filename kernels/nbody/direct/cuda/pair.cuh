@@ -1,5 +1,5 @@
-/* One pair of bodies, and how bodies come to the direct sums; device code. Fused multiply-adds are written out: the
- * compiler makes none of its own. */
+/* Arithmetic of one pair of bodies, and loading of bodies into packed units. Device code. Fused multiply-adds are
+ * written out: contraction is off. */
 #ifndef NBODY_CUDA_PAIR_CUH
 #define NBODY_CUDA_PAIR_CUH
 
@@ -14,7 +14,7 @@ __device__ inline float inverse_root_start(float a) {
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
   return y;
 }
-/* Of the upper half of `a` alone: relative error about 2^-20. */
+/* From the upper 32 bits of `a`: relative error about 2^-20. */
 __device__ inline double inverse_root_start(double a) {
   double y;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
@@ -39,67 +39,69 @@ __device__ inline double inverse_root(double a) {
   return fused(y, e * fused(e, 0.375, 0.5), y);
 }
 
-struct alignas(16) wide {
+struct alignas(16) double_quad {
   double x, y, z, w;
 };
-template <typename Pair> struct quad;
+template <typename pair_real> struct quad;
 template <> struct quad<float> { typedef float4 type; };
-template <> struct quad<double> { typedef wide type; };
+template <> struct quad<double> { typedef double_quad type; };
 
-/* What bodies of the state are read with. */
-template <typename Real> struct bodies {
+/* Bodies of the state in device memory: mass[n], position[3][n], velocity[3][n]. */
+template <typename real> struct bodies {
   int n;
-  const Real *mass, *position, *velocity;
+  const real *mass, *position, *velocity;
   double scale, scale_velocity, scale_mass; /* powers of two */
 };
 
-/* The median of 32 of vectors[3][n], in each component: what is fp64 loses it before it becomes fp32, so that most
- * bodies keep their digits, wherever the system is and however far single bodies have gone. The same in every warp; all
- * of its lanes must come here. */
+/* Median of 32 of vectors[3][n], in each component. It is subtracted from fp64 positions before they become fp32, so
+ * that most bodies keep their digits wherever the system is and however far single bodies have gone. All lanes of a
+ * warp must call this; every warp gets the same result. */
 __device__ inline double3 centre_of(const double *vectors, int n, float) {
   const int lane = threadIdx.x % 32;
   double centre[3];
   for (int c = 0; c < 3; c++) {
     const double mine = vectors[(size_t)c * n + (long long)lane * n / 32];
-    int below = 0; /* equal ones have the order of lanes */
+    int below = 0; /* equal values are ordered by lane */
     for (int other = 0; other < 32; other++) {
       const double theirs = __shfl_sync(~0u, mine, other);
       below += theirs < mine || (theirs == mine && other < lane);
     }
     const unsigned middle = __ballot_sync(~0u, below == 16);
-    centre[c] = __shfl_sync(~0u, mine, middle != 0 ? __ffs((int)middle) - 1 : 0); /* none: a NaN is among them */
+    centre[c] = __shfl_sync(~0u, mine, middle != 0 ? __ffs((int)middle) - 1 : 0); /* none where a value is NaN */
   }
   return make_double3(centre[0], centre[1], centre[2]);
 }
 __device__ inline double3 centre_of(const double *, int, double) { return make_double3(0, 0, 0); }
 __device__ inline double3 centre_of(const float *, int, float) { return make_double3(0, 0, 0); }
 
-template <typename Pair> __device__ inline Pair packed(float x, double, double scale) { return x * (float)scale; }
-template <typename Pair> __device__ inline Pair packed(double x, double centre, double scale) {
-  return (Pair)((x - centre) * scale);
+template <typename pair_real> __device__ inline pair_real packed(float x, double, double scale) {
+  return x * (float)scale;
+}
+template <typename pair_real> __device__ inline pair_real packed(double x, double centre, double scale) {
+  return (pair_real)((x - centre) * scale);
 }
 
 /* x, y, z and mass of body j in packed units; j >= n: a body without mass at the centre. */
-template <typename Pair, typename Real>
-__device__ inline typename quad<Pair>::type load_body(const bodies<Real> &b, const double3 &centre, int j) {
-  typename quad<Pair>::type out = {};
+template <typename pair_real, typename real>
+__device__ inline typename quad<pair_real>::type load_body(const bodies<real> &b, const double3 &centre, int j) {
+  typename quad<pair_real>::type out = {};
   if (j >= b.n) return out;
   const size_t n = (size_t)b.n;
-  out.x = packed<Pair>(b.position[j], centre.x, b.scale);
-  out.y = packed<Pair>(b.position[n + j], centre.y, b.scale);
-  out.z = packed<Pair>(b.position[2 * n + j], centre.z, b.scale);
-  out.w = packed<Pair>(b.mass[j], 0, b.scale_mass);
+  out.x = packed<pair_real>(b.position[j], centre.x, b.scale);
+  out.y = packed<pair_real>(b.position[n + j], centre.y, b.scale);
+  out.z = packed<pair_real>(b.position[2 * n + j], centre.z, b.scale);
+  out.w = packed<pair_real>(b.mass[j], 0, b.scale_mass);
   return out;
 }
 
-template <typename Pair, typename Real>
-__device__ inline typename quad<Pair>::type load_velocity(const bodies<Real> &b, const double3 &centre, int j) {
-  typename quad<Pair>::type out = {};
+template <typename pair_real, typename real>
+__device__ inline typename quad<pair_real>::type load_velocity(const bodies<real> &b, const double3 &centre, int j) {
+  typename quad<pair_real>::type out = {};
   if (j >= b.n) return out;
   const size_t n = (size_t)b.n;
-  out.x = packed<Pair>(b.velocity[j], centre.x, b.scale_velocity);
-  out.y = packed<Pair>(b.velocity[n + j], centre.y, b.scale_velocity);
-  out.z = packed<Pair>(b.velocity[2 * n + j], centre.z, b.scale_velocity);
+  out.x = packed<pair_real>(b.velocity[j], centre.x, b.scale_velocity);
+  out.y = packed<pair_real>(b.velocity[n + j], centre.y, b.scale_velocity);
+  out.z = packed<pair_real>(b.velocity[2 * n + j], centre.z, b.scale_velocity);
   return out;
 }
 

@@ -1,25 +1,26 @@
-/* The potential energy of gravity. */
+/* Potential energy of gravity. */
+#include "engine/device/cuda.h"
 #include "kernels/nbody/direct/cuda/bodies.cuh"
 #include "kernels/nbody/cuda/partials.cuh"
 #include "kernels/nbody/direct/cuda/potential.cuh"
 
-template <typename Real>
+template <typename real>
 static __global__ void __launch_bounds__(POTENTIAL_THREADS)
-    potential(const bodies<Real> b, const newton law, int blocks, double *partial) {
-  potential_sum<Real>(b, law, blocks, partial);
+    potential(const bodies<real> b, const gravity_potential law, int blocks, double *partial) {
+  potential_sum<real>(b, law, blocks, partial);
 }
 
-template <typename Real> void nbody_cuda_potential(nbody_work *w) {
+template <typename real> void nbody_cuda_potential(nbody_solver_work *w) {
   static const sim_kernel kernel = {"nbody_potential", "observe", SIM_LIMIT_FP64};
   const int blocks = nbody_partials(w->options.n), parts = nbody_potential_parts(blocks);
   const double n = (double)w->options.n;
-  bodies<Real> b = bodies_of<Real>(w);
+  bodies<real> b = bodies_of<real>(w);
   b.scale = b.scale_mass = 1;
   sim_cuda_begin(&kernel);
-  potential<Real><<<dim3((unsigned)blocks, (unsigned)parts), POTENTIAL_THREADS, 0, (cudaStream_t)sim_cuda_stream()>>>(
-      b, newton{w->options.softening * w->options.softening}, blocks, w->partial);
+  potential<real><<<dim3((unsigned)blocks, (unsigned)parts), POTENTIAL_THREADS, 0, (cudaStream_t)sim_cuda_stream()>>>(
+      b, gravity_potential{w->options.softening * w->options.softening}, blocks, w->partial);
   sim_cuda_end(&kernel, 6 * n * n); /* 12 instructions a pair */
-  nbody_reduce_partials<add>(w, NBODY_POTENTIAL, 1, parts * blocks);
+  nbody_reduce_partials<add>(w->partial, 1, parts * blocks, w->result);
 }
-template void nbody_cuda_potential<float>(nbody_work *w);
-template void nbody_cuda_potential<double>(nbody_work *w);
+template void nbody_cuda_potential<float>(nbody_solver_work *w);
+template void nbody_cuda_potential<double>(nbody_solver_work *w);

@@ -1,5 +1,5 @@
-/* s^(k/2) for s > 0, as functions of a scenario have it in pairs of bodies: engine/expr/expr.h,
- * sim_expr_emission.powers. Device code.
+/* s^(k/2) for s > 0, in custom laws: the function that sim_expr_emission.powers (engine/expr/expr.h) names. Device
+ * code.
  *
  * Relative error, u = 2^-24 or 2^-53: below (2.2 |k| + 2) u in fp32, where a reciprocal root is within 2^-22.9 and a
  * reciprocal within 2^-23, and each product adds half a unit; below (2 |k| + 2) u in fp64, where both come with cubic
@@ -23,7 +23,7 @@ __device__ inline double reciprocal(double a) {
 }
 
 /* y^P. FORM 1: by steps of y^2, which other powers share; else by squares. */
-template <int P, int FORM, typename Real> __device__ inline Real chain(Real y) {
+template <int P, int FORM, typename real> __device__ inline real chain(real y) {
   if constexpr (P == 0) {
     return 1;
   } else if constexpr (P == 1) {
@@ -33,7 +33,7 @@ template <int P, int FORM, typename Real> __device__ inline Real chain(Real y) {
   } else if constexpr (P % 2 == 1) {
     return chain<P - 1, FORM>(y) * y;
   } else {
-    const Real half = chain<P / 2, FORM>(y);
+    const real half = chain<P / 2, FORM>(y);
     return half * half;
   }
 }
@@ -52,7 +52,7 @@ template <int P> __device__ inline double inverse_power(double s) {
 }
 
 /* s^(K/2). FORM 0: no other power of s, K odd; 1: others too; 2: even ones alone. */
-template <int K, int FORM, typename Real> __device__ inline Real nbody_power(Real s) {
+template <int K, int FORM, typename real> __device__ inline real nbody_power(real s) {
   constexpr int size = K < 0 ? -K : K;
   if constexpr (K < 0 && FORM == 0) {
     return inverse_power<size>(s);
@@ -63,7 +63,7 @@ template <int K, int FORM, typename Real> __device__ inline Real nbody_power(Rea
   } else if constexpr (K % 2 == 0) {
     return chain<K / 2, FORM>(s);
   } else {
-    const Real root = s > 0 ? s * inverse_root(s) : s;
+    const real root = s > 0 ? s * inverse_root(s) : s;
     return chain<K / 2, FORM>(s) * root;
   }
 }

@@ -1,45 +1,45 @@
-/* The direct sum over every ordered pair: serves where fixed point does not: fp64, jerk, no softening, few bodies. */
+/* Direct sum over every ordered pair, where fixed point cannot be used: fp64, jerk, no softening, few bodies. */
 #include "kernels/nbody/direct/cuda/bodies.cuh"
 #include "kernels/nbody/cuda/launch.cuh"
 #include "kernels/nbody/direct/cuda/tile.cuh"
 
-template <typename Real, typename Pair, int K, int SUMS>
+template <typename real, typename pair_real, int K, int SUMS>
 static __global__ void __launch_bounds__(TILE_THREADS)
-    tile(const bodies<Real> b, const gravity<Pair> law, int per_split, double *acceleration, double *jerk) {
-  tile_sum<Real, Pair, K, SUMS>(b, law, per_split, acceleration, jerk);
+    tile(const bodies<real> b, const gravity<pair_real> law, int per_split, double *acceleration, double *jerk) {
+  tile_sum<real, pair_real, K, SUMS>(b, law, per_split, acceleration, jerk);
 }
 
-nbody_cuda_tiles nbody_cuda_cut(const nbody_work *w) {
+nbody_cuda_tiles nbody_cuda_cut(const nbody_solver_work *w) {
   const int64_t n = w->options.n, own = TILE_THREADS * w->plan.bodies;
   const int per = (int)((n + w->plan.splits - 1) / w->plan.splits);
   return {(unsigned)((n + own - 1) / own), (unsigned)w->plan.splits, (per + 31) / 32 * 32};
 }
 
-template <typename Real, typename Pair, int K, int SUMS> static void launch(nbody_work *w) {
-  static const bool narrow = sizeof(Pair) == sizeof(float);
+template <typename real, typename pair_real, int K, int SUMS> static void launch(nbody_solver_work *w) {
+  static const bool narrow = sizeof(pair_real) == sizeof(float);
   static const sim_kernel kernel = {SUMS == 6 ? "nbody_tile_jerk" : "nbody_tile", "force",
                                     narrow ? SIM_LIMIT_FP32 : SIM_LIMIT_FP64};
   const double n = (double)w->options.n, eps = w->options.softening * w->scaling.position;
   const nbody_cuda_tiles cut = nbody_cuda_cut(w);
   const double counted = SUMS == 6 ? (narrow ? 28 : 31) : narrow ? 13 : 16;
-  nbody_launch(&kernel, counted * n * n, dim3(cut.blocks, cut.splits), TILE_THREADS, tile<Real, Pair, K, SUMS>,
-               bodies_of<Real>(w), gravity<Pair>{(Pair)(eps * eps)}, cut.per_split, w->parts, w->parts_jerk);
+  nbody_launch(&kernel, counted * n * n, dim3(cut.blocks, cut.splits), TILE_THREADS, tile<real, pair_real, K, SUMS>,
+               bodies_of<real>(w), gravity<pair_real>{(pair_real)(eps * eps)}, cut.per_split, w->parts, w->parts_jerk);
 }
 
-template <typename Real, typename Pair, int K> static void launch(nbody_work *w) {
+template <typename real, typename pair_real, int K> static void launch(nbody_solver_work *w) {
   if (w->options.jerk)
-    launch<Real, Pair, K, 6>(w);
+    launch<real, pair_real, K, 6>(w);
   else
-    launch<Real, Pair, K, 3>(w);
+    launch<real, pair_real, K, 3>(w);
 }
 
-template <typename Real, typename Pair> void nbody_cuda_tile(nbody_work *w) {
+template <typename real, typename pair_real> void nbody_cuda_tile(nbody_solver_work *w) {
   switch (w->plan.bodies) {
-  case 1: launch<Real, Pair, 1>(w); break;
-  case 2: launch<Real, Pair, 2>(w); break;
-  default: launch<Real, Pair, 4>(w); break;
+  case 1: launch<real, pair_real, 1>(w); break;
+  case 2: launch<real, pair_real, 2>(w); break;
+  default: launch<real, pair_real, 4>(w); break;
   }
 }
-template void nbody_cuda_tile<float, float>(nbody_work *w);
-template void nbody_cuda_tile<double, float>(nbody_work *w);
-template void nbody_cuda_tile<double, double>(nbody_work *w);
+template void nbody_cuda_tile<float, float>(nbody_solver_work *w);
+template void nbody_cuda_tile<double, float>(nbody_solver_work *w);
+template void nbody_cuda_tile<double, double>(nbody_solver_work *w);

@@ -1,25 +1,26 @@
-/* Paths that rules of early exercise are fitted on. Device code; a run's text gives the struct `scheme`, in fp64, with
- * S::RECORD. */
-#ifndef OPTION_CUDA_FIT_CUH
-#define OPTION_CUDA_FIT_CUH
+/* Paths of the regression of exercise rules; the twin of `run_paths` in cpu/exercise.c. Device code; a run's text gives
+ * the struct `scheme`, in fp64, with S::RECORD. */
+#ifndef OPTION_CUDA_EXERCISE_CUH
+#define OPTION_CUDA_EXERCISE_CUH
 
 #include "kernels/option/cuda/paths/step.cuh"
 
-/* Prices at the dates of one path a thread. */
+/* Records the prices at the dates of one path a thread. */
 template <class S>
 __device__ inline void record_path(const constants<S> &c, const option_keys &keys, const typename S::real *table,
                                    unsigned high, unsigned low, const option_recorder &to) {
   const unsigned thread = blockIdx.x * OPTION_CUDA_THREADS + threadIdx.x, number = low + thread;
-  const unsigned turn = S::SHARE > 1 ? number / 256 % S::SHARE : 0;
-  const stream own = begin_stream(high, number), s = S::SHARE > 1 ? begin_stream(high, number % 256) : own;
-  walk<S> p;
+  const unsigned turn = S::SHARE > 1 ? number / OPTION_SHARE_STRIDE % S::SHARE : 0;
+  const stream own = begin_stream(high, number),
+               s = S::SHARE > 1 ? begin_stream(high, number % OPTION_SHARE_STRIDE) : own;
+  path_state<S> p;
   draws<S> d;
-  begin_walk(p, c);
+  begin_path(p, c);
   p.record = to;
   p.record.out += thread;
 #pragma unroll 1
   for (int i = 0; i < S::STEPS; i++) {
-    const unsigned group = S::SHARE > 1 ? number / (256 * S::SHARE) : i / 4;
+    const unsigned group = S::SHARE > 1 ? number / (OPTION_SHARE_STRIDE * S::SHARE) : i / 4;
     const rows<S> row(table, i / 4);
     if (i % 4 == 0) draw(c, s, prepare(s, keys, 0), keys, common(high, keys, group), d);
     step(p, c, own, keys, d, row, i % 4, (S::STEPS * turn + i) % 4);

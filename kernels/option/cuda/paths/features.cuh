@@ -39,7 +39,7 @@ template <typename real> struct alignas(4 * sizeof(real)) four { real number[4];
 /* Numbers of a run that its text does not hold: a parameter of the kernels. */
 template <class S> struct constants { typename S::real c[S::CONSTANTS]; };
 
-template <class S> struct walk {
+template <class S> struct path_state {
   typedef typename S::real real;
   enum { OWN = S::MOVED ? S::SIGNS : 1 };
   real y[S::TRACKS][OWN], logs[S::TRACKS][OWN], variance[S::TRACKS][OWN], fixing[S::TRACKS][S::FIXINGS + 1][OWN];
@@ -92,11 +92,11 @@ template <typename real> __device__ inline real extreme(real x, real y, real vol
 /* Whether any asset moves so: known before the assets are. */
 template <class S> __device__ constexpr bool has_motion(int motion) { return S::MOVED && (S::MOTIONS >> motion & 1); }
 
-template <class S> __device__ inline void begin_walk(walk<S> &p, const constants<S> &c) {
+template <class S> __device__ inline void begin_path(path_state<S> &p, const constants<S> &c) {
   OPTION_EACH
   for (int t = 0; t < S::TRACKS; t++)
 #pragma unroll
-    for (int s = 0; s < walk<S>::OWN; s++) {
+    for (int s = 0; s < path_state<S>::OWN; s++) {
       p.y[t][s] = p.logs[t][s] = 0;
       if (S::MOVED) p.variance[t][s] = c.c[S::C_DYNAMICS + t * M_NUMBERS + M_START];
     }
@@ -138,8 +138,8 @@ template <class S> struct rows {
 
 /* What derivatives add up, before the line's own extremes follow x. `priced`: its weighted price in this step. */
 template <class S>
-__device__ inline void follow_slopes(walk<S> &p, const rows<S> &row, int i, int a, int t, int l, int s,
-                                     typename S::real x, typename S::real priced, const typename S::real *swing) {
+__device__ inline void add_slopes(path_state<S> &p, const rows<S> &row, int i, int a, int t, int l, int s,
+                                  typename S::real x, typename S::real priced, const typename S::real *swing) {
   typedef typename S::real real;
   const unsigned need = S::need(a);
   OPTION_EACH
@@ -188,9 +188,9 @@ template <class S> struct marks {
 
 /* x of the line after a step, and what is made of it. */
 template <class S>
-__device__ inline void follow_line(walk<S> &p, marks<S> &m, const constants<S> &c, const draws<S> &d,
-                                   const rows<S> &row, int i, int j, int a, int t, int l, const typename S::real *vols,
-                                   const typename S::real *power) {
+__device__ inline void add_line(path_state<S> &p, marks<S> &m, const constants<S> &c, const draws<S> &d,
+                                const rows<S> &row, int i, int j, int a, int t, int l, const typename S::real *vols,
+                                const typename S::real *power) {
   typedef typename S::real real;
   const unsigned need = S::need(a) & S::NEEDS;
 #pragma unroll
@@ -200,16 +200,16 @@ __device__ inline void follow_line(walk<S> &p, marks<S> &m, const constants<S> &
     if ((need & NEED_SUM) && !S::FAR) {
       priced = row.of(S::R_WEIGHT + l, i) * power[s];
       p.sum[l][s] += priced;
-      if (sloped && !(need & NEED_LEVEL)) follow_slopes(p, row, i, a, t, l, s, (real)0, priced, c.c + S::C_SWING);
+      if (sloped && !(need & NEED_LEVEL)) add_slopes(p, row, i, a, t, l, s, (real)0, priced, c.c + S::C_SWING);
     }
     if (sloped && !(need & (NEED_SUM | NEED_LEVEL))) /* last prices, fixings and logarithms alone */
-      follow_slopes(p, row, i, a, t, l, s, (real)0, (real)0, c.c + S::C_SWING);
+      add_slopes(p, row, i, a, t, l, s, (real)0, (real)0, c.c + S::C_SWING);
     if (!(need & (S::FAR ? NEED_LEVEL | NEED_SUM : NEED_LEVEL))) continue;
     const real vol = vols[S::MOVED ? s : 0], before = p.x[l][s];
     real x = signed_by<S>(s, p.y[t]);
     if (!S::MOVED) x += row.of(S::R_LEVEL + l, i);
     if ((need & NEED_SUM) && S::FAR) p.sum[l][s] += priced = price<S>(x);
-    if (sloped && (S::FAR || (need & NEED_LEVEL))) follow_slopes(p, row, i, a, t, l, s, x, priced, c.c + S::C_SWING);
+    if (sloped && (S::FAR || (need & NEED_LEVEL))) add_slopes(p, row, i, a, t, l, s, x, priced, c.c + S::C_SWING);
     if (need & NEED_ENDS) {
       p.most[l][s] = greatest(p.most[l][s], x);
       p.least[l][s] = least(p.least[l][s], x);

@@ -1,5 +1,5 @@
-/* The lowest point of a Brownian bridge whose highest is known: see kernels/option/cpu/joint.h, which this follows path
- * by path. Device code. */
+/* The lowest point of a Brownian bridge whose highest is known; the twin of cpu/joint.h, which has the formula. Device
+ * code. */
 #ifndef OPTION_CUDA_JOINT_CUH
 #define OPTION_CUDA_JOINT_CUH
 

@@ -1,12 +1,13 @@
-/* Matched moments, as match.h has them: of the 1024 paths of a part, which its threads draw once more. Device code. */
-#ifndef OPTION_CUDA_MATCH_CUH
-#define OPTION_CUDA_MATCH_CUH
+/* Matched moments of the 1024 paths of a part, whose normals its threads draw twice; the twin of cpu/moments.h. Device
+ * code. */
+#ifndef OPTION_CUDA_MOMENTS_CUH
+#define OPTION_CUDA_MOMENTS_CUH
 
 #include "kernels/option/cuda/paths/step.cuh"
 
 template <class S>
-__device__ inline void match_part(const constants<S> &c, const option_keys &keys, const common_bits *kept,
-                                  unsigned high, unsigned low, moments<S> &out) {
+__device__ inline void part_moments(const constants<S> &c, const option_keys &keys, const common_bits *kept,
+                                    unsigned high, unsigned low, moments<S> &out) {
   typedef typename S::real real;
   enum { WARPS = OPTION_CUDA_THREADS / 32, PATHS = (int)MATCH_M / OPTION_CUDA_THREADS };
   __shared__ double all[WARPS][8];

@@ -1,5 +1,5 @@
-/* Steps of assets that are no geometric Brownian motions: see option_dynamics in path.h, and motion.h, which these
- * follow path by path. Device code; a run's text gives `local_volatility`. */
+/* Steps of assets that are not geometric Brownian motions; the twin of cpu/motion.h. Formulas: option_dynamics in
+ * scenario/motion.h. Device code; a run's text gives `local_volatility`. */
 #ifndef OPTION_CUDA_MOTION_CUH
 #define OPTION_CUDA_MOTION_CUH
 
@@ -50,7 +50,7 @@ __device__ inline float log_1_plus(float x) {
 }
 __device__ inline double log_1_plus(double x) { return log1p(x); }
 
-/* As lower_quantile of stream.h. */
+/* As lower_quantile of cpu/random.h. */
 __device__ inline float quantile(float r) {
   const float above[] = {3.40119263f, 2.85147922f, 0.832824584f, 0.100011900f, 0.00411618367f};
   const float below[] = {1, 0.516901913f, 0.0836985535f, 0.00411369822f};

@@ -1,6 +1,5 @@
-/* Random words of MRG32k3a, in place of Philox's: see kernels/option/random/mrg.h. The recurrence and the skips ahead
- * are those of curand_kernel.h, which is not on every machine that compiles this text; tests compare the words. Device
- * code. */
+/* Random bits of MRG32k3a, in place of Philox's; the twin of random/mrg.c. The recurrence and the skips ahead are those
+ * of curand_kernel.h, which is not on every machine that compiles this text; tests compare the bits. Device code. */
 #ifndef OPTION_CUDA_MRG_CUH
 #define OPTION_CUDA_MRG_CUH
 

@@ -1,13 +1,13 @@
-/* Whole paths, and what payoffs see of them. Device code. */
-#ifndef OPTION_CUDA_FOLLOW_CUH
-#define OPTION_CUDA_FOLLOW_CUH
+/* Whole paths and their features; the twin of cpu/path.c. Device code. */
+#ifndef OPTION_CUDA_PATH_CUH
+#define OPTION_CUDA_PATH_CUH
 
 #include "kernels/option/cuda/paths/step.cuh"
 
-/* What payoffs see: view `v`, of a line l on track t with a sign s; SLOPED: the derivative g of the feature. */
+/* Feature `v` of line l on track t with sign s; SLOPED: its derivative by tangent g. */
 template <class S, int KIND, bool SLOPED>
-__device__ inline typename S::real view(const walk<S> &p, const constants<S> &c, int v, int l, int t, int s, int slot,
-                                        int g) {
+__device__ inline typename S::real view(const path_state<S> &p, const constants<S> &c, int v, int l, int t, int s,
+                                        int slot, int g) {
   typedef typename S::real real;
   const real scale = c.c[S::C_VIEW + 2 * v], at = S::FAR ? c.c[S::C_VIEW + 2 * v + 1] : (real)0;
   if constexpr (KIND == OPTION_LAST)
@@ -31,21 +31,21 @@ __device__ inline typename S::real view(const walk<S> &p, const constants<S> &c,
     return KIND == OPTION_EARLY ? p.early[slot] : p.stay[slot];
 }
 
-/* What is added to each sample of a path: 0, or NaN where it is not sound, for a payoff may not see that. */
-template <class S> __device__ inline typename S::real soundness(const walk<S> &p) {
+/* Number added to each sample of a path: 0, or NaN where a local volatility was invalid: payoffs may hide that. */
+template <class S> __device__ inline typename S::real soundness(const path_state<S> &p) {
   return p.unsound ? (typename S::real)__longlong_as_double(0x7ff8000000000000) : (typename S::real)0;
 }
 
-/* Gives the path's views to take(r, views). */
+/* Calls take(r, views) with the features of the path. */
 template <class S, class Take>
-__device__ inline void end_walk(const walk<S> &p, const constants<S> &c, int r, Take take) {
+__device__ inline void end_path(const path_state<S> &p, const constants<S> &c, int r, Take take) {
   typename S::real views[S::VIEWS + S::CHECKED];
-  S::look(p, c, views);
+  S::read_features(p, c, views);
   if constexpr (S::CHECKED) views[S::VIEWS] = soundness(p);
   take(r, views);
 }
 
-/* The draws of `steps` steps on come first. */
+/* Moves the draws forward by `steps` steps. */
 template <class S> __device__ inline void advance(draws<S> &d, int steps) {
   OPTION_EACH
   for (int a = 0; a < S::ASSETS; a++)
@@ -59,13 +59,13 @@ template <class S> __device__ inline void advance(draws<S> &d, int steps) {
     }
 }
 
-/* All views of the path with number (high, low + its thread's), or of the S::SHARE paths, each 256 on from the one
- * before, OPTION_SHARE_STRIDE, that have the words of a `turn`; `low` is a multiple of 256 then. `table`:
+/* Simulates the path with number (high, low + its thread's), or of the S::SHARE paths, each 256 on from the one
+ * before, OPTION_SHARE_STRIDE, that have the bits of a `turn`; `low` is a multiple of 256 then. `table`:
  * [groups][rows][4]. `shared`: what such paths of a thread have in common in all turns. */
 template <class S, class Take>
-__device__ inline void follow(const constants<S> &c, const option_keys &keys, const typename S::real *table,
-                              const common_bits *kept, const own_bits &shared, const option_points *points,
-                              const moments<S> *matched, unsigned high, unsigned low, unsigned turn, Take take) {
+__device__ inline void simulate_path(const constants<S> &c, const option_keys &keys, const typename S::real *table,
+                                     const common_bits *kept, const own_bits &shared, const option_points *points,
+                                     const moments<S> *matched, unsigned high, unsigned low, unsigned turn, Take take) {
   const stream s = begin_stream(high, S::SHARE > 1 ? threadIdx.x : low + threadIdx.x);
   const own_bits own = S::SHARE > 1 ? shared : prepare(s, keys, 0);
   draws<S> d;
@@ -81,30 +81,30 @@ __device__ inline void follow(const constants<S> &c, const option_keys &keys, co
 #pragma unroll S::LOOPED ? 1 : S::SHARE
     for (int r = 0; r < S::SHARE; r++) {
       const int place = S::ROLLED ? 0 : S::STEPS * r;
-      walk<S> p;
-      begin_walk(p, c);
+      path_state<S> p;
+      begin_path(p, c);
       if (S::SOBOL && points != nullptr) {
         make_motions(*points, m);
         draw_points(c, *points, m, 0, place, d);
         m.index += 256;
       }
-      if (S::MATCHED && matched != nullptr) match_draws(c, *matched, 0, place, d);
+      if (S::MATCHED && matched != nullptr) match_moments(c, *matched, 0, place, d);
       OPTION_EACH
       for (int i = 0; i < S::STEPS; i++)
         step(p, c, begin_stream(high, low + threadIdx.x + 256 * r), keys, d, row, i, place + i);
       if (S::ROLLED) advance(d, S::STEPS);
-      end_walk(p, c, r, take);
+      end_path(p, c, r, take);
     }
   } else {
     const int groups = S::ROLLED ? (S::STEPS + 3) / 4 : S::STEPS / 4;
-    walk<S> p;
-    begin_walk(p, c);
+    path_state<S> p;
+    begin_path(p, c);
 #pragma unroll S::UNROLL
     for (int group = 0; group < groups; group++) {
       const rows<S> row(table, group);
       draw(c, s, own, keys, common_of<S>(s, keys, kept, group), d);
       if (S::SOBOL && points != nullptr) draw_points(c, *points, m, 4 * group, 0, d);
-      if (S::MATCHED && matched != nullptr) match_draws(c, *matched, 4 * group, 0, d);
+      if (S::MATCHED && matched != nullptr) match_moments(c, *matched, 4 * group, 0, d);
       const int steps = S::ROLLED && 4 * group + 4 > S::STEPS ? S::STEPS % 4 : 4;
 #pragma unroll S::LOOPED ? 1 : 4
       for (int i = 0; i < steps; i++) {
@@ -116,11 +116,11 @@ __device__ inline void follow(const constants<S> &c, const option_keys &keys, co
       const rows<S> row(table, S::STEPS / 4);
       draw(c, s, own, keys, common_of<S>(s, keys, kept, S::STEPS / 4), d);
       if (S::SOBOL && points != nullptr) draw_points(c, *points, m, S::STEPS / 4 * 4, 0, d);
-      if (S::MATCHED && matched != nullptr) match_draws(c, *matched, S::STEPS / 4 * 4, 0, d);
+      if (S::MATCHED && matched != nullptr) match_moments(c, *matched, S::STEPS / 4 * 4, 0, d);
       OPTION_EACH
       for (int i = 0; i < S::STEPS % 4; i++) step(p, c, s, keys, d, row, i, i);
     }
-    end_walk(p, c, 0, take);
+    end_path(p, c, 0, take);
   }
 }
 

@@ -1,4 +1,4 @@
-/* Scrambled Sobol points and Brownian bridges, one path a thread: see option_quasi, and quasi.h, which this follows.
+/* Scrambled Sobol points and Brownian bridges, one path a thread; the twin of cpu/quasi.h. Tables: random/quasi.h.
  * Device code. */
 #ifndef OPTION_CUDA_QUASI_CUH
 #define OPTION_CUDA_QUASI_CUH

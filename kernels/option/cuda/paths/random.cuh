@@ -1,4 +1,4 @@
-/* Random words and normals of kernels/option/cpu/path.h, and the functions that paths are made of. Device code.
+/* Normals and elementary functions of paths; the twin of cpu/random.h and cpu/lanes.h. Device code.
  *
  * In fp32 these are the hardware's approximations: 2^x and log2 within 2^-22, sine and cosine within 2^-20.9; in fp64
  * those of CUDA's library, within 2 units in the last place. */

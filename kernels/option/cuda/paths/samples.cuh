@@ -1,10 +1,11 @@
-/* From paths to sums. Device code; a run's text gives the struct `payoffs`: groups of quantities as functions of views.
+/* Samples of all quantities and their sums; the twin of `sample` in cpu/ops.c. Device code; a run's text gives the
+ * struct `payoffs`: groups of quantities as functions of path features.
  *
- * A thread block takes a part of a logical block, S::PART samples: its threads walk S::OUTER x S::INNER paths each, add
- * INNER of them in the paths' precision, and from there on all is fp64, in an order that does not depend on the grid.
- * partial[parts][quantities][2]: sums of v - shift and of its square. */
-#ifndef OPTION_CUDA_SAMPLE_CUH
-#define OPTION_CUDA_SAMPLE_CUH
+ * A thread block takes a part of a logical block, S::PART samples: its threads simulate S::OUTER x S::INNER paths each,
+ * add INNER of them in the paths' precision, and from there on all is fp64, in an order that does not depend on the
+ * grid. partial[parts][quantities][2]: sums of v - shift and of its square. */
+#ifndef OPTION_CUDA_SAMPLES_CUH
+#define OPTION_CUDA_SAMPLES_CUH
 
 #include "kernels/option/cuda/paths/path.cuh"
 #include "kernels/option/cuda/paths/moments.cuh"
@@ -74,10 +75,10 @@ __device__ inline void sample_one(const constants<S> &c, const option_keys &keys
     for (int inner = 0; inner < S::INNER; inner += S::SHARE) {
       const unsigned before = (outer * S::INNER + inner) * OPTION_CUDA_THREADS, number = before + threadIdx.x;
       if (!FULL && number >= left) continue;
-      follow(c, keys, table, kept, own, points, matched, high, low + before, (outer * S::INNER + inner) / S::SHARE,
-             [&](int r, const real *views) {
-               if (FULL || number + r * OPTION_CUDA_THREADS < left) add_path<S, P>(c, 0, views, sums);
-             });
+      simulate_path(c, keys, table, kept, own, points, matched, high, low + before,
+                    (outer * S::INNER + inner) / S::SHARE, [&](int r, const real *views) {
+                      if (FULL || number + r * OPTION_CUDA_THREADS < left) add_path<S, P>(c, 0, views, sums);
+                    });
     }
 #pragma unroll
     for (int k = 0; k < P::COUNT; k++) {
@@ -102,10 +103,10 @@ __device__ inline void sample_many(const constants<S> &c, const option_keys &key
     const unsigned before = outer * S::INNER * OPTION_CUDA_THREADS, first = before + threadIdx.x;
 #pragma unroll 1
     for (int inner = 0; inner < S::INNER; inner += S::SHARE)
-      follow(c, keys, table, kept, own, points, matched, high, low + before + inner * OPTION_CUDA_THREADS,
-             (outer * S::INNER + inner) / S::SHARE, [&](int r, const real *seen) {
-               for (int v = 0; v < S::VIEWS + S::CHECKED; v++) views[inner + r][v] = seen[v];
-             });
+      simulate_path(c, keys, table, kept, own, points, matched, high, low + before + inner * OPTION_CUDA_THREADS,
+                    (outer * S::INNER + inner) / S::SHARE, [&](int r, const real *seen) {
+                      for (int v = 0; v < S::VIEWS + S::CHECKED; v++) views[inner + r][v] = seen[v];
+                    });
 #pragma unroll 1
     for (int group = 0; group < P::GROUPS; group++) {
       group_sums<P, real> sums;
@@ -145,7 +146,7 @@ __device__ inline void sample_part(const constants<S> &c, const option_keys &key
   if constexpr (S::MATCHED) {
     __shared__ moments<S> here;
     if (range.matched) {
-      match_part(c, keys, kept, high, low, here);
+      part_moments(c, keys, kept, high, low, here);
       matched = &here;
     }
   }

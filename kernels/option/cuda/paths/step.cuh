@@ -63,7 +63,7 @@ template <class S> struct moments {
 
 /* In place: of steps `first` on at the places `place` on. */
 template <class S>
-__device__ inline void match_draws(const constants<S> &c, const moments<S> &m, int first, int place, draws<S> &d) {
+__device__ inline void match_moments(const constants<S> &c, const moments<S> &m, int first, int place, draws<S> &d) {
   typedef typename S::real real;
   const real unit = S::ASSETS == 1 ? root(c.c[S::C_SPREAD] * (real)-0.72134752044448170368) : (real)1;
   OPTION_EACH
@@ -80,14 +80,14 @@ __device__ inline void match_draws(const constants<S> &c, const moments<S> &m, i
 
 /* A step of what is no geometric Brownian motion, or stands beside one. `vol`: the step's deviation, of each sign. */
 template <class S>
-__device__ inline void move(walk<S> &p, const constants<S> &c, const stream &random, const option_keys &keys,
+__device__ inline void move(path_state<S> &p, const constants<S> &c, const stream &random, const option_keys &keys,
                             const draws<S> &d, const rows<S> &row, int i, int j, int a, int t, typename S::real w,
                             typename S::real *vol) {
   typedef typename S::real real;
   const real *m = c.c + S::C_DYNAMICS + t * M_NUMBERS;
   const int motion = S::motion(a), step = row.first + i;
 #pragma unroll
-  for (int s = 0; s < walk<S>::OWN; s++) {
+  for (int s = 0; s < path_state<S>::OWN; s++) {
     const real normal = s ? -w : w;
     real &x = p.y[t][s];
     real grown = row.of(S::R_LEVEL + t, i);
@@ -116,8 +116,8 @@ __device__ inline void move(walk<S> &p, const constants<S> &c, const stream &ran
 
 /* The asset's normal of a step, and the slopes that go with it. */
 template <class S>
-__device__ inline typename S::real own_normal(walk<S> &p, const constants<S> &c, const draws<S> &d, const rows<S> &row,
-                                              int i, int j, int a) {
+__device__ inline typename S::real own_normal(path_state<S> &p, const constants<S> &c, const draws<S> &d,
+                                              const rows<S> &row, int i, int j, int a) {
   typename S::real w = d.z[a][j];
   if (S::CORRELATED) {
     w *= c.c[S::C_FACTOR + a * (a + 1) / 2 + a];
@@ -135,10 +135,10 @@ __device__ inline typename S::real own_normal(walk<S> &p, const constants<S> &c,
 
 /* Step i of the rows, with the draws' numbers j. */
 template <class S>
-__device__ inline void step(walk<S> &p, const constants<S> &c, const stream &random, const option_keys &keys,
+__device__ inline void step(path_state<S> &p, const constants<S> &c, const stream &random, const option_keys &keys,
                             const draws<S> &d, const rows<S> &row, int i, int j) {
   typedef typename S::real real;
-  real w = 0, vol[walk<S>::OWN], power[S::SIGNS]; /* of the asset, of the track */
+  real w = 0, vol[path_state<S>::OWN], power[S::SIGNS]; /* of the asset, of the track */
   marks<S> m;
   OPTION_EACH
   for (int l = 0; l < S::LINES; l++) { /* all trips are known before loops unroll, which else double time and again */
@@ -159,10 +159,10 @@ __device__ inline void step(walk<S> &p, const constants<S> &c, const stream &ran
 #pragma unroll
         for (int s = 0; s < S::SIGNS; s++) power[s] = power_of_two(signed_by<S>(s, p.y[t]));
 #pragma unroll
-      for (int s = 0; s < walk<S>::OWN; s++)
+      for (int s = 0; s < path_state<S>::OWN; s++)
         if (S::need(a) & S::NEEDS & NEED_LOGS) p.logs[t][s] += p.y[t][s];
     }
-    follow_line(p, m, c, d, row, i, j, a, t, l, vol, power);
+    add_line(p, m, c, d, row, i, j, a, t, l, vol, power);
   }
   OPTION_EACH
   for (int k = 0; k < S::STAYS; k++) {
@@ -176,7 +176,7 @@ __device__ inline void step(walk<S> &p, const constants<S> &c, const stream &ran
     OPTION_EACH
     for (int t = 0; t < S::TRACKS; t++)
 #pragma unroll
-      for (int s = 0; s < walk<S>::OWN; s++) p.fixing[t][p.fixings][s] = p.y[t][s];
+      for (int s = 0; s < path_state<S>::OWN; s++) p.fixing[t][p.fixings][s] = p.y[t][s];
     OPTION_EACH
     for (int g = 0; g < S::TANGENTS; g++)
 #pragma unroll

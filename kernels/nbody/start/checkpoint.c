@@ -1,4 +1,4 @@
-/* A checkpoint's state is looked at before it is used: somebody may have made it on purpose. */
+/* Checks of a checkpoint's state before it is used: the file may have been changed on purpose. */
 #include "kernels/nbody/run.h"
 
 #include <inttypes.h>

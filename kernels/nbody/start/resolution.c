@@ -1,4 +1,4 @@
-/* Whether the precision of a run tells its bodies apart. */
+/* Checks that the precision of a run resolves the distances of its bodies. */
 #include "kernels/nbody/run.h"
 
 #include "kernels/common/resolution.h"
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Positions as they are rounded: whole ones of a state in single precision; those against the middle of all bodies
- * where pair terms alone are. */
+/* Positions as they are rounded: from the origin where the state is in single precision, relative to the middle of all
+ * bodies where only the pair terms are. */
 typedef struct rounding {
   const nbody_bodies *bodies;
   double centre[3];
-  double far; /* the largest number that is rounded */
+  double far; /* the largest coordinate that is rounded */
 } rounding;
 
 static rounding rounding_of(const nbody_bodies *b, bool state) {
@@ -29,7 +29,7 @@ static rounding rounding_of(const nbody_bodies *b, bool state) {
     extent = fmax(extent, high[c] - low[c]);
   }
   if (extent > 0 && isfinite(extent)) (void)frexp(extent, &exponent);
-  unit = ldexp(1, exponent); /* the frame of pair.c */
+  unit = ldexp(1, exponent); /* the frame of direct/cpu/direct.c */
   for (int c = 0; c < 3; c++) {
     if (!state) out.centre[c] = unit * trunc((low[c] / 2 + high[c] / 2) / unit);
     out.far = fmax(out.far, fmax(fabs(low[c] - out.centre[c]), fabs(high[c] - out.centre[c])));
@@ -44,7 +44,7 @@ static double distance(const nbody_bodies *b, int64_t i, int64_t j) {
                b->position[2][i] - b->position[2][j]);
 }
 
-/* ---- bodies that become one ---- */
+/* ---- bodies that are rounded to one point ---- */
 
 static bool same(const rounding *r, int64_t i, int64_t j) {
   return rounded(r, 0, i) == rounded(r, 0, j) && rounded(r, 1, i) == rounded(r, 1, j) &&
@@ -73,8 +73,8 @@ static sim_status refuse(const rounding *r, bool state, int64_t i, int64_t j) {
                   state ? "put the bodies nearer to the origin, or " : "");
 }
 
-/* Bodies that stand on one point to the last bit were put there. `least`: distances up to it do not matter. A table of
- * 6 to 12 bytes a body: less than what the bodies take next. */
+/* Bodies at one point to the last bit were put there. Distances up to `least` do not matter. The hash table has 6 to 12
+ * bytes a body, less than the state that is taken next. */
 static sim_status refuse_merged(const rounding *r, bool state, double least) {
   const int64_t n = r->bodies->n;
   uint64_t size = 4;
@@ -95,14 +95,14 @@ static sim_status refuse_merged(const rounding *r, bool state, double least) {
   return status;
 }
 
-/* ---- how near they are ---- */
+/* ---- distances ---- */
 
-/* Least distance of some bodies from all others: of all bodies up to 8192. */
+/* Least distance of sampled bodies from all others; of all bodies up to n = 8192. */
 static double nearest(const nbody_bodies *b) {
-  const double looks = fmin((double)b->n, fmax(64, 0x1p26 / (double)b->n));
+  const double samples = fmin((double)b->n, fmax(64, 0x1p26 / (double)b->n));
   double least = INFINITY;
-  for (int64_t k = 0; k < (int64_t)looks; k++) {
-    const int64_t i = (int64_t)((double)k * (double)b->n / looks);
+  for (int64_t k = 0; k < (int64_t)samples; k++) {
+    const int64_t i = (int64_t)((double)k * (double)b->n / samples);
     for (int64_t j = 0; j < b->n; j++) {
       double square = 0;
       for (int c = 0; c < 3; c++) square += pow(b->position[c][i] - b->position[c][j], 2);
@@ -112,14 +112,14 @@ static double nearest(const nbody_bodies *b) {
   return sqrt(least);
 }
 
-sim_status nbody_check_places(const nbody_run *run, const nbody_parameters *p, const nbody_bodies *bodies) {
+sim_status nbody_check_positions(const nbody_run *run, const nbody_parameters *p, const nbody_bodies *bodies) {
   const bool state = run->ops->dtype == SIM_F32;
   if (p->common.precision == SIM_DOUBLE || bodies->n < 2 || bodies->n >= UINT32_MAX) return SIM_OK;
-  if (!state && run->laws.alone) return SIM_OK;
+  if (!state && run->laws.no_pairs) return SIM_OK;
   const rounding r = rounding_of(bodies, state);
   const double softening = run->laws.pair == NULL ? p->gravity.softening : 0;
   SIM_TRY(refuse_merged(&r, state, state ? 0 : 1e-3 * softening));
-  if (run->laws.alone || sim_single_spacing(r.far) <= 1e-3 * softening) return SIM_OK;
+  if (run->laws.no_pairs || sim_single_spacing(r.far) <= 1e-3 * softening) return SIM_OK;
   sim_resolution_warn(r.far, hypot(nearest(bodies), softening),
                       softening > 0 ? "the least distance of bodies, with softening," : "the least distance of bodies",
                       state ? "put the bodies nearer to the origin" : "leave out bodies that are far away");

@@ -1,10 +1,11 @@
-/* Inner loops of the direct sums for a law of the scenario's own: all pairs of one block of bodies with another, each
- * pair once. Compiled once for each instruction set and precision (NBODY_ISA, NBODY_SINGLE, NBODY_LAW_TILES).
+/* Inner loops of the direct sums for a custom law: all pairs of one block of bodies with another block, each pair once.
+ * Compiled once for each instruction set and precision (NBODY_ISA, NBODY_SINGLE, NBODY_CUSTOM_TILES).
  *
- *   rows of i --> r2 of up to NBODY_LAW_PAIRS pairs --evaluator--> force [rate] --> sums of i (lanes) and of j
+ *   rows of i --> r2 of up to NBODY_CUSTOM_PAIRS pairs --program--> force [rate] --> sums of i (lanes) and of j
  *
- * Only pairs of two different bodies are evaluated: not those that fill the last block, whose force may be anything.
- * The lane of a pair follows from its place in the row alone, so that the vector width does not show in the bits. */
+ * The law is evaluated for pairs of two different bodies only, never for the padding of the last block. The lane of a
+ * pair follows from its index in the row alone, so that the vector width does not show in the bits. */
+#include "kernels/nbody/cpu/real.h"
 #include "kernels/nbody/direct/cpu/tile.h"
 
 #ifdef _OPENMP
@@ -14,15 +15,9 @@ static int thread_number(void) { return omp_get_thread_num(); }
 static int thread_number(void) { return 0; }
 #endif
 
-#if NBODY_SINGLE
-typedef float real;
-#else
-typedef double real;
-#endif
-
 enum { LANES = 8 };
 
-/* Pairs of body i with j ... j + count - 1, at `at` in the columns. */
+/* Pairs of body i with bodies j ... j + count - 1; `at`: the first one in the columns. */
 typedef struct row {
   int64_t i, j;
   int count, at;
@@ -32,7 +27,7 @@ typedef struct batch {
   const nbody_packed *packed;
   real *r2, *force, *rate;
   void *scratch;
-  row rows[NBODY_LAW_PAIRS];
+  row rows[NBODY_CUSTOM_PAIRS];
   int row_count, pairs;
 } batch;
 
@@ -52,19 +47,19 @@ static void add_row(batch *b, int64_t i, int64_t j, int count) {
 }
 
 static void over_tile(const nbody_packed *p, int64_t i0, int64_t j0, finish_rows *finish) {
-  const nbody_law *law = p->law;
-  char *room = law->room + (size_t)thread_number() * law->stride;
-  real *columns = (real *)(void *)(room + law->columns);
+  const nbody_custom_law *law = p->law;
+  char *scratch = law->scratch + (size_t)thread_number() * law->stride;
+  real *columns = (real *)(void *)(scratch + law->columns);
   batch b = {.packed = p,
              .r2 = columns,
-             .force = columns + NBODY_LAW_PAIRS,
-             .rate = columns + 2 * NBODY_LAW_PAIRS,
-             .scratch = room};
+             .force = columns + NBODY_CUSTOM_PAIRS,
+             .rate = columns + 2 * NBODY_CUSTOM_PAIRS,
+             .scratch = scratch};
   const int64_t i1 = i0 + p->block < p->n ? i0 + p->block : p->n, j1 = j0 + p->block < p->n ? j0 + p->block : p->n;
   for (int64_t i = i0; i < i1; i++) {
     const int64_t j = i0 == j0 ? i + 1 : j0;
     if (j >= j1) continue;
-    if (b.pairs + (int)(j1 - j) > NBODY_LAW_PAIRS) {
+    if (b.pairs + (int)(j1 - j) > NBODY_CUSTOM_PAIRS) {
       finish(&b);
       b.row_count = b.pairs = 0;
     }
@@ -117,7 +112,7 @@ static void acceleration(const nbody_packed *p, int64_t i0, int64_t j0) { over_t
 
 /* ---- acceleration and jerk: d/dt (f d) = f w + 2 f' (d . w) d, with w the relative velocity ---- */
 
-/* Turns r2, which is used up, into d . w, and the rate into 2 f' (d . w). */
+/* Overwrites r2 by d . w, and the rate f' by 2 f' (d . w). */
 static void make_rates(batch *b, const row *w) {
   const nbody_packed *p = b->packed;
   real *restrict dot = b->r2 + w->at, *restrict rate = b->rate + w->at;
@@ -141,24 +136,24 @@ static void finish_jerk(batch *b) {
     for (int c = 0; c < 3; c++) {
       const real *x = p->body[NBODY_X + c], *v = p->body[NBODY_V + c], xi = x[w->i], vi = v[w->i];
       const real *restrict xj = x + w->j, *restrict vj = v + w->j;
-      double *restrict sum = p->sum[c] + w->j, *restrict change = p->sum[3 + c] + w->j;
-      double side[LANES] = {0}, turn[LANES] = {0};
+      double *restrict sum = p->sum[c] + w->j, *restrict sum_jerk = p->sum[3 + c] + w->j;
+      double side[LANES] = {0}, side_jerk[LANES] = {0};
       for (int k = 0; k < w->count; k++) {
         const real d = xj[k] - xi, term = f[k] * d, jerk = f[k] * (vj[k] - vi) + g[k] * d;
         side[k % LANES] += (double)(m[k] * term);
-        turn[k % LANES] += (double)(m[k] * jerk);
+        side_jerk[k % LANES] += (double)(m[k] * jerk);
         sum[k] -= (double)(mi * term);
-        change[k] -= (double)(mi * jerk);
+        sum_jerk[k] -= (double)(mi * jerk);
       }
       p->sum[c][w->i] += tree(side);
-      p->sum[3 + c][w->i] += tree(turn);
+      p->sum[3 + c][w->i] += tree(side_jerk);
     }
   }
 }
 
 static void jerk(const nbody_packed *p, int64_t i0, int64_t j0) { over_tile(p, i0, j0, finish_jerk); }
 
-/* ---- potential: to the sum of i ---- */
+/* ---- potential: added to the sum of i ---- */
 
 static void finish_potential(batch *b) {
   const nbody_packed *p = b->packed;
@@ -174,4 +169,4 @@ static void finish_potential(batch *b) {
 
 static void potential(const nbody_packed *p, int64_t i0, int64_t j0) { over_tile(p, i0, j0, finish_potential); }
 
-const nbody_tiles NBODY_LAW_TILES = {acceleration, jerk, potential, 1, 1};
+const nbody_tiles NBODY_CUSTOM_TILES = {acceleration, jerk, potential, 1, 1};

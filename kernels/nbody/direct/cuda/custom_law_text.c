@@ -1,23 +1,16 @@
-/* Kernels with a scenario's functions, as text: its functions, a struct of them for each template, and a wrapper for
- * each kernel. */
-#include "kernels/nbody/cuda/laws.h"
+/* Source of the kernels with a custom law: its functions, a struct of them for each template, and a wrapper for each
+ * kernel. */
+#include "kernels/nbody/direct/cuda/custom_law.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static const char qualifier[] = "static __device__ __forceinline__";
 static const char power[] = "nbody_power";
 
-static sim_status written(const sim_bytes *text) {
-  return text->failed ? sim_no_memory("the text of a function") : SIM_OK;
-}
-
-/* ---- pairs ---- */
-
-/* What the force is made of. */
+/* Form of the force. */
 typedef struct pair_form {
   double factor; /* of one power of r2 */
-  bool relative; /* 2 rate / force is a power too: cheaper than 2 rate */
+  bool relative; /* 2 rate / force is a power too, and cheaper than 2 rate */
 } pair_form;
 
 static sim_status divided(sim_expr_builder *builder, sim_expr_ref a, double by, sim_expr_ref *out) {
@@ -63,7 +56,7 @@ static sim_status find_form(const nbody_options *options, pair_form *out) {
   return SIM_OK;
 }
 
-/* The tile's law. */
+/* The law of the tiles. */
 static sim_status add_force(const nbody_options *options, pair_form form, sim_bytes *text) {
   const bool single = options->single_pairs, jerk = options->jerk;
   sim_expr *graph;
@@ -87,7 +80,7 @@ static sim_status add_force(const nbody_options *options, pair_form form, sim_by
                      "    u = same ? (pair_real)0 : f * mass;\n"
                      "    rate = same ? (pair_real)0 : dw * %s;\n"
                      "  }\n"
-                     "  __device__ static pair_real turned(pair_real u, pair_real rate, pair_real d, pair_real w,\n"
+                     "  __device__ static pair_real add_jerk(pair_real u, pair_real rate, pair_real d, pair_real w,\n"
                      "                                     pair_real sum) {\n"
                      "    return fused(u, %s);\n"
                      "  }\n",
@@ -103,7 +96,7 @@ static sim_status add_force(const nbody_options *options, pair_form form, sim_by
   return SIM_OK;
 }
 
-/* A NaN is folded to one. */
+/* Whether the potential is known: an unknown one is the constant NaN. */
 static sim_status is_known(const sim_expr *potential, bool *out) {
   sim_expr_builder *builder;
   sim_expr_ref one, value;
@@ -138,7 +131,7 @@ static sim_status add_potential(const nbody_options *options, const char *real, 
                    "  }\n"
                    "};\n"
                    "extern \"C\" __global__ void __launch_bounds__(POTENTIAL_THREADS)\n"
-                   "    nbody_law_potential(const bodies<%s> b, int blocks, double *partial) {\n"
+                   "    nbody_custom_potential(const bodies<%s> b, int blocks, double *partial) {\n"
                    "  after_previous();\n"
                    "  potential_sum<%s>(b, pair_energy(), blocks, partial);\n"
                    "}\n",
@@ -146,7 +139,7 @@ static sim_status add_potential(const nbody_options *options, const char *real, 
   return SIM_OK;
 }
 
-/* Of a pair: ((|force| + 2 r2 |rate|) (m_i + m_j))^(-1/2). */
+/* Time of a pair: ((|force| + 2 r2 |rate|) (m_i + m_j))^(-1/2). */
 static sim_status add_start(const nbody_options *options, const char *real, sim_bytes *text) {
   sim_expr *graph;
   SIM_TRY(nbody_laws_pick(options->laws.pair, 0, 2, &graph));
@@ -163,7 +156,7 @@ static sim_status add_start(const nbody_options *options, const char *real, sim_
                    "  }\n"
                    "};\n"
                    "extern \"C\" __global__ void __launch_bounds__(NBODY_PARTIAL_BODIES)\n"
-                   "    nbody_law_start(int n, const %s *m, const %s *x, const double *a, const double *j,\n"
+                   "    nbody_custom_start(int n, const %s *m, const %s *x, const double *a, const double *j,\n"
                    "                    double *partial) {\n"
                    "  after_previous();\n"
                    "  least_time(n, m, x, a, j, pair_time(), partial);\n"
@@ -172,133 +165,30 @@ static sim_status add_start(const nbody_options *options, const char *real, sim_
   return SIM_OK;
 }
 
-sim_status nbody_cuda_write_pairs(const nbody_options *options, bool single, int bodies, sim_bytes *text,
-                                  nbody_cuda_pair_text *out) {
+sim_status nbody_custom_law_write(const nbody_options *options, bool single, int bodies, sim_bytes *text,
+                                  nbody_custom_law_text *out) {
   const char *real = single ? "float" : "double";
   pair_form form;
   SIM_TRY(find_form(options, &form));
   out->factor = form.factor;
   sim_bytes_text(text, "#include \"kernels/nbody/direct/cuda/potential.cuh\"\n"
                        "#include \"kernels/nbody/direct/cuda/power.cuh\"\n"
-                       "#include \"kernels/nbody/cuda/start.cuh\"\n"
+                       "#include \"kernels/nbody/direct/cuda/time_scale.cuh\"\n"
                        "#include \"kernels/nbody/direct/cuda/tile.cuh\"\n");
   SIM_TRY(sim_expr_emit_prelude(text));
   SIM_TRY(add_force(options, form, text));
   sim_bytes_format(text,
                    "extern \"C\" __global__ void __launch_bounds__(TILE_THREADS)\n"
-                   "    nbody_law_tile(const bodies<%s> b, int per_split, double *acceleration, double *jerk) {\n"
+                   "    nbody_custom_tile(const bodies<%s> b, int per_split, double *acceleration, double *jerk) {\n"
                    "  tile_sum<%s, pair_real, %d, %d>(b, pair_law(), per_split, acceleration, jerk);\n"
                    "}\n",
                    real, real, bodies, options->jerk ? 6 : 3);
   SIM_TRY(add_potential(options, real, text, &out->potential));
   if (options->jerk) SIM_TRY(add_start(options, real, text));
-  return written(text);
+  return text->failed ? sim_no_memory("the text of a function") : SIM_OK;
 }
 
-/* ---- single bodies ---- */
-
-static sim_status add_part(const sim_expr *expr, int first, int count, const char *name, sim_bytes *text) {
-  sim_expr *part;
-  SIM_TRY(nbody_laws_pick(expr, first, count, &part));
-  sim_status status = sim_expr_emit(part, &(sim_expr_emission){.name = name, .qualifier = qualifier}, text);
-  sim_expr_free(&part);
-  return status;
-}
-
-static sim_status add_external(const nbody_options *options, const char *real, sim_bytes *text) {
-  const bool jerk = options->jerk;
-  const char *speed = jerk ? "v[0], v[1], v[2], " : "";
-  SIM_TRY(add_part(options->laws.external, 0, jerk ? 6 : 3, "outer_acceleration", text));
-  SIM_TRY(add_part(options->laws.external, jerk ? 6 : 3, 1, "outer_potential", text));
-  sim_bytes_format(text,
-                   "struct outer_law {\n"
-                   "  enum { JERK = %d };\n"
-                   "  __device__ static void of(const double *x, const double *v, double t, double *a, double *j) {\n"
-                   "    outer_acceleration(x[0], x[1], x[2], %st, a, a + 1, a + 2%s);\n"
-                   "  }\n"
-                   "  __device__ static double potential(const double *x, const double *v, double t) {\n"
-                   "    double out;\n"
-                   "    outer_potential(x[0], x[1], x[2], %st, &out);\n"
-                   "    return out;\n"
-                   "  }\n"
-                   "};\n",
-                   jerk, speed, jerk ? ", j, j + 1, j + 2" : "", speed);
-  sim_bytes_format(text, "typedef %s real;\n", real);
-  sim_bytes_text(text,
-                 "#define KERNEL(threads) extern \"C\" __global__ void __launch_bounds__(threads)\n"
-                 "KERNEL(EXTERNAL_THREADS) nbody_law_finish(nbody_raw raw, double *a, double *j, const real *x,\n"
-                 "                                          const real *v, int n, double t) {\n"
-                 "  external_finish<outer_law>(raw, a, j, x, v, n, t);\n"
-                 "}\n"
-                 "KERNEL(EXTERNAL_THREADS) nbody_law_kick(nbody_raw raw, real *x, real *v, double *a, int n,\n"
-                 "                                        double dt, double drift, double t) {\n"
-                 "  external_kick<outer_law, false>(raw, x, v, a, n, dt, drift, t);\n"
-                 "}\n"
-                 "KERNEL(EXTERNAL_THREADS) nbody_law_kick_drift(nbody_raw raw, real *x, real *v, double *a, int n,\n"
-                 "                                              double dt, double drift, double t) {\n"
-                 "  external_kick<outer_law, true>(raw, x, v, a, n, dt, drift, t);\n"
-                 "}\n"
-                 "KERNEL(NBODY_PARTIAL_BODIES) nbody_law_outer(const real *m, const real *x, const real *v, int n,\n"
-                 "                                             double t, double *partial) {\n"
-                 "  external_potential<outer_law>(m, x, v, n, t, partial);\n"
-                 "}\n");
-  if (jerk)
-    sim_bytes_text(text,
-                   "KERNEL(EXTERNAL_THREADS) nbody_law_correct(nbody_raw raw, real *x, real *v, const double *a,\n"
-                   "                                           const double *j, const real *x0, const real *v0,\n"
-                   "                                           const double *a0, const double *j0, int n, double dt,\n"
-                   "                                           double t) {\n"
-                   "  external_correct<outer_law>(raw, x, v, a, j, x0, v0, a0, j0, n, dt, t);\n"
-                   "}\n");
-  return SIM_OK;
-}
-
-static sim_status add_observe(const sim_function_map *map, const char *real, sim_bytes *text) {
-  static const char *const ways[] = {"WAY_ADD", "WAY_ADD", "WAY_LEAST", "WAY_GREATEST"}; /* sim_reduction */
-  char name[32];
-  for (size_t k = 0; k < map->count; k++) {
-    snprintf(name, sizeof name, "observed_%zu", k);
-    SIM_TRY(sim_expr_emit(map->items[k].expr, &(sim_expr_emission){.name = name, .qualifier = qualifier}, text));
-  }
-  sim_bytes_format(text, "struct observed {\n  enum { COUNT = %zu };\n  __device__ static int way(int k) {\n",
-                   map->count);
-  sim_bytes_text(text, "    const int ways[] = {");
-  for (size_t k = 0; k < map->count; k++) sim_bytes_format(text, "%s%s", k ? ", " : "", ways[map->items[k].reduce]);
-  sim_bytes_text(text,
-                 "};\n    return ways[k];\n  }\n"
-                 "  __device__ static void of(double m, double x, double y, double z, double vx, double vy,\n"
-                 "                            double vz, double ax, double ay, double az, double t, double *o) {\n");
-  for (size_t k = 0; k < map->count; k++)
-    sim_bytes_format(text, "    observed_%zu(m, x, y, z, vx, vy, vz, ax, ay, az, t, o + %zu);\n", k, k);
-  sim_bytes_format(text,
-                   "  }\n};\n"
-                   "extern \"C\" __global__ void __launch_bounds__(NBODY_PARTIAL_BODIES)\n"
-                   "    nbody_law_observe(int n, const %s *m, const %s *x, const %s *v, const double *a, double t,\n"
-                   "                      double *partial) {\n"
-                   "  map_bodies<observed>(n, m, x, v, a, t, partial);\n"
-                   "}\n"
-                   "extern \"C\" __global__ void __launch_bounds__(NBODY_PARTIAL_BODIES)\n"
-                   "    nbody_law_gather(const double *partial, int count, double *result) {\n"
-                   "  map_partials<observed>(partial, count, result);\n"
-                   "}\n",
-                   real, real, real);
-  return SIM_OK;
-}
-
-sim_status nbody_cuda_write_bodies(const nbody_options *options, bool single, sim_bytes *text) {
-  const char *real = single ? "float" : "double";
-  sim_bytes_text(text, "#include \"kernels/nbody/cuda/external.cuh\"\n"
-                       "#include \"kernels/nbody/cuda/mapped.cuh\"\n");
-  SIM_TRY(sim_expr_emit_prelude(text));
-  if (options->laws.external) SIM_TRY(add_external(options, real, text));
-  if (options->observe && options->observe->count > 0) SIM_TRY(add_observe(options->observe, real, text));
-  return written(text);
-}
-
-sim_source nbody_cuda_pairs_source(const sim_bytes *text) {
+sim_source nbody_custom_law_source(const sim_bytes *text) {
   return (sim_source){
-      .name = "nbody_pairs", .text = text->data, .files = nbody_cuda_files, .contract = true, .approximate = true};
-}
-sim_source nbody_cuda_bodies_source(const sim_bytes *text) {
-  return (sim_source){.name = "nbody_bodies", .text = text->data, .files = nbody_cuda_files};
+      .name = "nbody_custom_law", .text = text->data, .files = nbody_cuda_files, .contract = true, .approximate = true};
 }

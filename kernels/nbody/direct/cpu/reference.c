@@ -1,18 +1,18 @@
-/* The plain twin of the direct sums: one loop over the pairs, compiled once a precision (NBODY_SINGLE, NBODY_PLAIN) and
- * without options for an instruction set. It serves small systems, and the tests compare the tiles with it. */
+/* Reference form of the direct sums: one loop over the pairs, compiled once for each precision (NBODY_SINGLE,
+ * NBODY_REFERENCE) without options for an instruction set. Small systems use it, and tests compare the tiles with it.
+ */
+#include "kernels/nbody/cpu/real.h"
 #include "kernels/nbody/direct/cpu/tile.h"
 
 #include <math.h>
 
 #if NBODY_SINGLE
-typedef float real;
 static inline real root(real a) { return sqrtf(a); }
 #else
-typedef double real;
 static inline real root(real a) { return sqrt(a); }
 #endif
 
-/* d = x_j - x_i, the same for velocities, s^2 and 1/s of one pair. */
+/* d = x_j - x_i, softened distance squared s^2 and 1/s of one pair. */
 typedef struct pair_terms {
   real d[3], s2, inverse;
 } pair_terms;
@@ -68,4 +68,4 @@ static void potential(const nbody_packed *p) {
     for (int64_t j = i + 1; j < p->n; j++) p->sum[0][i] += (double)(mass[i] * mass[j] * terms(p, i, j).inverse);
 }
 
-const nbody_plain NBODY_PLAIN = {acceleration, jerk, potential};
+const nbody_reference NBODY_REFERENCE = {acceleration, jerk, potential};

@@ -1,23 +1,19 @@
-/* How long bodies take to move at the start of a run: the least over all pairs of a law's own time, and of |a| / |j|;
- * squares. Device code. */
-#ifndef NBODY_CUDA_START_CUH
-#define NBODY_CUDA_START_CUH
+/* Square of the shortest time in which a force changes at the start of a run: the least of |a| / |j| over bodies and of
+ * a law's time over pairs. Device code. */
+#ifndef NBODY_CUDA_TIME_SCALE_CUH
+#define NBODY_CUDA_TIME_SCALE_CUH
 
 #include "kernels/nbody/direct/cuda/pair.cuh"
 #include "kernels/nbody/cuda/reduce.cuh"
 
-__device__ inline double square3(const double *x, size_t n, size_t i) {
-  return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
-}
-
 /* law.square(dx, dy, dz, m_i + m_j). The kernel has __launch_bounds__(NBODY_PARTIAL_BODIES). */
-template <typename Real, typename Law>
-__device__ __forceinline__ void least_time(int n, const Real *m, const Real *x, const double *a, const double *j,
+template <typename real, typename Law>
+__device__ __forceinline__ void least_time(int n, const real *m, const real *x, const double *a, const double *j,
                                            const Law &law, double *partial) {
-  __shared__ wide staged[NBODY_PARTIAL_BODIES];
+  __shared__ double_quad staged[NBODY_PARTIAL_BODIES];
   __shared__ double shared[32];
   const int i = blockIdx.x * NBODY_PARTIAL_BODIES + threadIdx.x;
-  wide mine = {};
+  double_quad mine = {};
   double value = INFINITY;
   if (i < n) mine.x = x[i], mine.y = x[(size_t)n + i], mine.z = x[2 * (size_t)n + i], mine.w = m[i];
   for (int first = 0; first < n; first += NBODY_PARTIAL_BODIES) {

@@ -1,0 +1,18 @@
+/* A custom law between two bodies, ready for the direct sums on the CPU. */
+#ifndef NBODY_CUSTOM_LAW_H
+#define NBODY_CUSTOM_LAW_H
+
+#include "kernels/nbody/direct/cpu/tile.h"
+#include "kernels/nbody/solver.h"
+
+/* From options->laws.pair, of which nothing is kept. SIM_ERR_NO_MEMORY. */
+sim_status nbody_custom_law_create(const nbody_options *options, nbody_custom_law *out) SIM_MUST_CHECK;
+void nbody_custom_law_destroy(nbody_custom_law *law);
+/* Bytes that create has taken. */
+double nbody_custom_law_bytes(const nbody_custom_law *law);
+
+/* Shortest time in which a pair moves by its own force: ((|force| + 2 r2 |rate|) (m_i + m_j))^(-1/2). The law must have
+ * been created with jerk. */
+double nbody_custom_law_start_time(const nbody_custom_law *law, const nbody_state *state);
+
+#endif

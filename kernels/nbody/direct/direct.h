@@ -1,0 +1,18 @@
+/* What direct summation has in common on all devices. */
+#ifndef NBODY_DIRECT_H
+#define NBODY_DIRECT_H
+
+#include "kernels/nbody/solver.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Fills interactions and additions of one direct sum of n bodies; leaves out->rate. SIM_ERR_NO_MEMORY. */
+sim_status nbody_direct_count(const nbody_options *options, double n, nbody_cost *out) SIM_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,75 @@
+#include "kernels/nbody/scenario/tables.h"
+
+#include "kernels/nbody/ops.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ENERGY                                                                                                         \
+  { 2, 1, -2 }
+#define COLUMN(text, ...)                                                                                              \
+  { .name = #text, .type = SIM_REAL, __VA_ARGS__ }
+
+static const sim_field energy_columns[] = {
+    COLUMN(kinetic, .dimension = ENERGY, .doc = "kinetic energy"),
+    COLUMN(potential, .dimension = ENERGY,
+           .doc = "potential energy, softened as the force, and that in an external potential; NaN where unknown"),
+    COLUMN(total, .dimension = ENERGY, .doc = "sum of both"),
+    COLUMN(error, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ERROR,
+           .doc = "change of the total since the start, over its size then; NaN where external depends on t"),
+    COLUMN(virial_ratio, .display = SIM_DISPLAY_RATIO, .doc = "2 kinetic / |potential|: 1 in balance"),
+    COLUMN(momentum_x, .dimension = {1, 1, -1}, .doc = "total momentum, x"),
+    COLUMN(momentum_y, .dimension = {1, 1, -1}, .doc = "total momentum, y"),
+    COLUMN(momentum_z, .dimension = {1, 1, -1}, .doc = "total momentum, z"),
+    COLUMN(angular_momentum_x, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, x"),
+    COLUMN(angular_momentum_y, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, y"),
+    COLUMN(angular_momentum_z, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, z"),
+    COLUMN(centre_x, .dimension = {1, 0, 0}, .doc = "centre of mass, x"),
+    COLUMN(centre_y, .dimension = {1, 0, 0}, .doc = "centre of mass, y"),
+    COLUMN(centre_z, .dimension = {1, 0, 0}, .doc = "centre of mass, z"),
+    {0}};
+
+const double nbody_radius_fractions[NBODY_RADII] = {0.10, 0.25, 0.50, 0.75, 0.90};
+static const sim_field lagrangian_columns[] = {
+    COLUMN(r10, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0},
+           .doc = "radius about the centre of mass that holds 10 % of all mass"),
+    COLUMN(r25, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 25 %"),
+    COLUMN(r50, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 50 %"),
+    COLUMN(r75, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 75 %"),
+    COLUMN(r90, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 90 %"),
+    {0}};
+
+static const sim_table energy_table = {"energy", "conserved quantities and balance", energy_columns};
+static const sim_table lagrangian_table = {"lagrangian", "radii that hold shares of the mass", lagrangian_columns};
+const sim_table *const nbody_tables[] = {&energy_table, &lagrangian_table, NULL};
+static const sim_field observe_columns[] = {
+    COLUMN(NAME, .display = SIM_DISPLAY_ALONE, .doc = "of each function in observe, over the bodies"), {0}};
+static const sim_table observe_table = {"observe", "functions of the scenario; with observe", observe_columns};
+const sim_table *const nbody_described_tables[] = {&observe_table, NULL};
+
+void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
+  static const char *const docs[] = {"sum over all bodies", "mean over all bodies", "least of all bodies",
+                                     "greatest of all bodies"};
+  const sim_table **table = p->tables;
+  for (const sim_table *const *own = nbody_tables; *own != NULL; own++) *table++ = *own;
+  *table = NULL;
+  if (p->observe.count > SIM_COLUMNS_MAX)
+    sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);
+  if (p->observe.count == 0 || p->observe.count > SIM_COLUMNS_MAX) return;
+  for (size_t i = 0; i < p->observe.count; i++) {
+    const sim_named_function *item = &p->observe.items[i];
+    char path[SIM_EXPR_NAME_MAX + 16];
+    snprintf(path, sizeof path, "observe.%s", item->name);
+    if (strcmp(item->name, "step") == 0 || strcmp(item->name, "time") == 0)
+      sim_faults_add(faults, item->line, path, "this name is taken: every table has a column %s", item->name);
+    p->observe_columns[i] = (sim_field){.name = item->name,
+                                        .type = SIM_REAL,
+                                        .doc = docs[item->reduce],
+                                        .flags = SIM_REPORTED,
+                                        .display = SIM_DISPLAY_ALONE};
+  }
+  p->observe_columns[p->observe.count] = (sim_field){0};
+  p->observe_table = (sim_table){"observe", "functions of the scenario", p->observe_columns};
+  *table++ = &p->observe_table;
+  *table = NULL;
+}

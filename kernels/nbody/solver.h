@@ -1,0 +1,85 @@
+/* Solvers: methods that compute the forces between bodies. Integrators, observables, start-up checks and `sim check`
+ * use the table below and know no method. A new solver is a table for each kind of device, named in solver.c.
+ *
+ *   nbody_solver_choose -> bytes (sim check) -> create -> { accelerate | potential | start_time }... -> destroy */
+#ifndef NBODY_SOLVER_H
+#define NBODY_SOLVER_H
+
+#include "kernels/nbody/raw_force.h"
+#include "kernels/nbody/scenario/laws.h"
+
+/* The bodies on a device. Vectors by component: [3][n]. */
+typedef struct nbody_state {
+  int64_t n;
+  sim_dtype dtype; /* of mass, position, velocity: SIM_F32 or SIM_F64 */
+  void *mass, *position, *velocity;
+  double *acceleration;
+  double *jerk; /* Hermite scheme only, else NULL */
+} nbody_state;
+
+/* All that solvers and operations are created with. Pointers in it must outlive them. */
+typedef struct nbody_options {
+  int64_t n;
+  bool single_pairs; /* pair terms in fp32: precision single and mixed */
+  bool jerk;         /* Hermite scheme: solvers give the jerk too */
+  sim_isa isa;
+  int threads;
+  double G, softening;
+  double spread; /* root mean square distance from the mean position at the start of the run: the size of the system */
+  nbody_laws laws;
+  const sim_function_map *observe; /* functions of NBODY_BODY_INPUTS with one result each; NULL: none */
+} nbody_options;
+
+/* Work of one force computation. */
+typedef struct nbody_cost {
+  double interactions; /* what the run counts as work */
+  double rate;         /* interactions a second of the built-in forces, to an order of magnitude */
+  double additions;    /* in functions of the scenario, as sim_expr_work counts */
+} nbody_cost;
+
+/* A solver that was created for one run. Each solver completes this type for itself. */
+typedef struct nbody_solver_work nbody_solver_work;
+
+/* One method on one kind of device. */
+typedef struct nbody_solver {
+  const char *name; /* "direct sum" */
+  /* SIM_ERR_SCENARIO, with the reason, where the method cannot serve these options. */
+  sim_status (*supports)(const nbody_options *options);
+  /* Memory that create will take on the host and on the device (0 on the CPU); options->spread may be unknown (0). */
+  void (*bytes)(const nbody_options *options, double *host, double *device);
+  sim_status (*estimate)(const nbody_options *options, double n, nbody_cost *out);
+  /* Takes all its memory, and borrows the arrays of `state`. SIM_ERR_NO_MEMORY. */
+  sim_status (*create)(const nbody_options *options, const nbody_state *state, nbody_solver_work **out);
+  void (*destroy)(nbody_solver_work **work);
+  /* How the method works in this run, for its header: "Newton's third law, blocks of 256". Lives as long as `work`. */
+  const char *(*describe)(const nbody_solver_work *work);
+  /* Acceleration of all bodies by each other, and the jerk where the state has one; external forces are not in it. On
+   * the CPU the result is final values in the state's arrays; on the GPU it is queued, in the form *out. `zeroed`: the
+   * state's acceleration is all zeros, so that the solver may add to it at once. Bodies at one point without softening
+   * give infinities or NaN. */
+  void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
+  /* Potential energy of all pairs, in fp64 whatever the pair terms; NaN where it is unknown. Waits for the device. */
+  double (*potential)(nbody_solver_work *work);
+  /* Shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme: |a| / |j| of
+   * a body, and of a pair the time of its free fall, (s^3 / (G (m_i + m_j)))^(1/2), or with a custom law ((|force| +
+   * 2 r2 |rate|) (m_i + m_j))^(-1/2). Needs final values in the state's acceleration and jerk. Waits for the device. */
+  double (*start_time)(nbody_solver_work *work);
+} nbody_solver;
+
+/* The forces between the bodies of one run. */
+typedef struct nbody_forces {
+  const nbody_solver *solver;
+  nbody_solver_work *work;
+} nbody_forces;
+
+/* The first solver that serves on this kind of device. SIM_ERR_SCENARIO where none does. */
+sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind,
+                               const nbody_solver **out) SIM_MUST_CHECK;
+
+/* Direct summation over all pairs, with gravity or a custom law. */
+extern const nbody_solver nbody_direct_cpu;
+#ifdef SIM_HAS_CUDA
+extern const nbody_solver nbody_direct_cuda;
+#endif
+
+#endif

@@ -1,4 +1,4 @@
-/* The operations on an NVIDIA GPU: of a gas in whole numbers (gas.cu), and of grains of any kind (bed.cu). */
+/* Operations on an NVIDIA GPU: of the fixed-point solver and of the general one. */
 #ifndef COLLISION_CUDA_OPS_H
 #define COLLISION_CUDA_OPS_H
 

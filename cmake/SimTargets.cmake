@@ -4,7 +4,8 @@ add_library(sim_options INTERFACE)
 target_include_directories(sim_options INTERFACE ${PROJECT_SOURCE_DIR})
 # Contraction is chosen, not inherited: an FMA stands in the source where one is meant.
 set(sim_c_options -ffp-contract=off -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-missing-field-initializers
-  -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wcast-align -Werror=implicit-function-declaration
+  -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wcast-align
+  -Werror=implicit-function-declaration
   -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= $<$<BOOL:${SIM_WERROR}>:-Werror>)
 if(SIM_SANITIZE)
   list(APPEND sim_c_options -fsanitize=${SIM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

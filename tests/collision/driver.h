@@ -7,7 +7,7 @@
 #define DRIVER_MEMBERS                                                                                                 \
   collision_parameters parameters;                                                                                     \
   sim_item items[16], wall_items[8];
-#include "tests/driver.h"
+#include "tests/driver.inc"
 
 /* An open box of 100 about the origin, the linear law with what is given, dt NaN: automatic. Two threads, seed 1. */
 driver driver_make(sim_precision precision, double dt, double t_end);

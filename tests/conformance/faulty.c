@@ -1,4 +1,5 @@
 /* The template with one planted fault, which the environment variable FAULT names (faults.sh). */
+#define template_model faulty_template /* a library exports what begins with its name */
 #include "tests/template/model.c"
 
 #include <omp.h>

@@ -7,7 +7,7 @@
 #define DRIVER_MEMBERS                                                                                                 \
   nbody_parameters parameters;                                                                                         \
   sim_item items[16];
-#include "tests/driver.h"
+#include "tests/driver.inc"
 
 /* A backend and a precision that this build has. */
 typedef struct driver_place {

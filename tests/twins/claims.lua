@@ -129,7 +129,7 @@ end
 function checks.outputs()
   said("docs/outputs.md", "(the last three are kept)")
   said("README.md", "(the last three are kept)")
-  local bytes = said("docs/outputs.md", "A digest in the first (%d+) bytes covers the file")
+  local bytes = said("docs/outputs.md", "A digest in the last (%d+) bytes covers the file")
   local digits = said("docs/outputs.md", "(%d+) hex digits over the whole state")
   local r = T:ask([[return sim.nbody { bodies = { { mass = 1, position = {1, 0, 0} }, { mass = 1, position = {-1, 0, 0} } },
     integrate = { dt = 1/8, t_end = 2 }, output = { checkpoint = "every 1 steps", tables = "ends" } }]])
@@ -137,8 +137,9 @@ function checks.outputs()
   T:near("docs/outputs.md: checkpoints that are kept", #kept, 3, 0)
   T:near("docs/outputs.md: digits of a digest", #r.digest, digits, 0)
   local file = assert(io.open(r.dir .. "/ckpt/" .. kept[1], "rb"))
-  file:seek("set", bytes)
-  T:same("docs/outputs.md: where HDF5 begins in a checkpoint", file:read(4), "\137HDF")
+  T:same("docs/outputs.md: a checkpoint begins as HDF5", file:read(4), "\137HDF")
+  file:seek("end", -bytes)
+  T:same("docs/outputs.md: where the digest of a checkpoint begins", file:read(7), "SIMSEAL")
   file:close()
 end
 

@@ -8,7 +8,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 #if FIXED_POINT_ISA > 0
-#include "kernels/collision/fixed_point/cpu/simd.h"
+#include "kernels/collision/fixed_point/cpu/simd.inc"
 #endif
 
 /* ---- which pairs are near ---- */

@@ -52,10 +52,11 @@ sim_status sim_frame_restore(const sim_frame *saved, const sim_backend *backend,
   bool same = from && from->dtype == to->dtype && from->rank == to->rank;
   for (int i = 0; i < to->rank && same; i++) same = from->shape[i] == to->shape[i];
   if (!same)
-    return sim_fail(SIM_ERR_INCOMPATIBLE,
-                    "the checkpoint's %s is missing or of another type or shape: it is of another scenario, or of "
-                    "another version of sim, which goes on with it",
-                    to->field->name);
+    return sim_fail(
+        SIM_ERR_INCOMPATIBLE,
+        "the checkpoint's %s is missing or has another type or shape: the checkpoint is of another scenario, "
+        "or of another version of sim",
+        to->field->name);
   if (to->space == SIM_SPACE_DEVICE) return backend->copy(to->data, from->data, sim_array_bytes(from));
   memcpy(to->data, from->data, sim_array_bytes(from));
   return SIM_OK;

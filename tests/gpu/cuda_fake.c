@@ -1,6 +1,7 @@
 /* The CUDA backend on a stand-in for the runtime: which device and why not, the first failure, memory, graphs, and the
  * times of kernels. Each case has a process of its own, as a run has. */
 #include "engine/device/backend.h"
+#include "engine/device/cuda.h"
 #include "engine/run/profile.h"
 #include "tests/gpu/fake_runtime.h"
 

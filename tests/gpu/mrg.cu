@@ -9,9 +9,6 @@ extern "C" {
 #include <curand_kernel.h>
 
 /* The device's text as functions of the host. */
-struct bits4 {
-  unsigned bits[4];
-};
 #undef __device__
 #define __device__ static
 #define __ldg(pointer) (*(pointer))

@@ -156,7 +156,10 @@ static void test_unfit(void **state) {
   static const struct {
     const char *message;
     int fault;
-  } known[] = {{"no jerk", 0}, {"velocity has another type", 1}, {"mass is missing or has another", 2}, {"species", 3}};
+  } known[] = {{"checkpoint's jerk is missing", 0},
+               {"checkpoint's velocity is missing or has another type", 1},
+               {"checkpoint's mass is missing or has another", 2},
+               {"species", 3}};
   for (int k = 0; k < 4; k++) {
     driver d = make(&s);
     driver_frame kept;

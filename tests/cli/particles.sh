@@ -50,6 +50,6 @@ grep -q "stopped before the first step, while placing grains: nothing was saved"
 
 # The same over an earlier run, whose status.json is then as it was; in a job, the start ends before the job's limit does.
 cp -r grains.out earlier
-SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 6)) expect 75 "as the limit of the job is near: nothing was saved" \
+SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 6)) expect 75 "because the limit of the job is near: nothing was saved" \
   "$SIM" run hopper.lua --set filled=1500 --threads 1 -o earlier --force --wall auto
 cmp -s earlier/status.json grains.out/status.json || fail "a start that was stopped left its status in an earlier run"

@@ -27,7 +27,7 @@ static double real_at(const sim_array *a, int64_t i) {
 
 static sim_status missing(const char *name) {
   return sim_fail(SIM_ERR_INCOMPATIBLE,
-                  "the checkpoint's %s is missing or of another type or shape: another version, which goes on with it, "
+                  "the checkpoint's %s is missing or has another type or shape: the checkpoint is of another version of sim, "
                   "or another scenario made it",
                   name);
 }

@@ -43,10 +43,11 @@ def options(header: Path) -> list[str] | None:
         return None
     command = max(fits, key=lambda fit: fit[0])[1]
     kept, skip = [], False
-    for word in command[:-1] if command[-2] != "-c" else command[:-2]:
-        if not skip and word not in ("-o", "-c", "-MD", "-MF", "-MT") and not word.endswith("ccache"):
+    for word in command:
+        takes = word in ("-o", "-c", "-x", "-MF", "-MT")  # with the word behind it
+        if not skip and not takes and word != "-MD" and not word.endswith("ccache"):
             kept.append(word)
-        skip = word in ("-o", "-MF", "-MT")
+        skip = takes
     return [word for word in kept if not word.startswith(("-O", "--generate-code"))]
 
 

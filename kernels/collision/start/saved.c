@@ -26,10 +26,11 @@ static double real_at(const sim_array *a, int64_t i) {
 }
 
 static sim_status missing(const char *name) {
-  return sim_fail(SIM_ERR_INCOMPATIBLE,
-                  "the checkpoint's %s is missing or has another type or shape: the checkpoint is of another version of sim, "
-                  "or another scenario made it",
-                  name);
+  return sim_fail(
+      SIM_ERR_INCOMPATIBLE,
+      "the checkpoint's %s is missing or has another type or shape: the checkpoint is of another version of sim, "
+      "or another scenario made it",
+      name);
 }
 
 /* Positions stand in a periodic box, or at its rounded end; beyond other sides no run gets as far as 1e12 boxes. */

@@ -85,6 +85,19 @@ sim_status cli_status_read(const char *folder, cli_status *out) {
   return SIM_OK;
 }
 
+/* A value as JSON, its numbers with as few digits as give them back: 0.1, not 0.10000000000000001. NULL: out of memory.
+ */
+static char *shortest_json(const json_t *value) {
+  char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+  json_t *again = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+  if (!json_equal(value, again)) {
+    free(text);
+    text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+  }
+  json_decref(again);
+  return text;
+}
+
 /* Prints the value of one key: a string without quotes, anything else as JSON, an empty line where the key is absent.
  */
 static sim_status show_value(const char *folder, const char *key) {
@@ -92,7 +105,7 @@ static sim_status show_value(const char *folder, const char *key) {
   json_t *object;
   SIM_TRY(read_object(folder, &object));
   const json_t *value = json_object_get(object, key);
-  char *json = json_is_string(value) || !value ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+  char *json = json_is_string(value) || !value ? NULL : shortest_json(value);
   const char *text = json_is_string(value) ? json_string_value(value) : json ? json : "";
   sim_text_escape(line, sizeof line, text, strlen(text));
   puts(line);

@@ -207,7 +207,9 @@ sim_status io_foreign_hdf5(const io_foreign *file, io_vfd **vfd, hid_t *root) {
   *root = io_vfd_open(file->fd, file->path, vfd);
   if (*root < 0) return sim_fail(SIM_ERR_SCENARIO, "%s: an HDF5 file that is damaged or cut short", file->path);
   if (file->sealed) return SIM_OK;
-  if (H5Aexists(*root, "seal") > 0) return sim_fail(SIM_ERR_SCENARIO, "%s: damaged: its seal is gone", file->path);
+  if (H5Aexists(*root, "seal") > 0)
+    return sim_fail(SIM_ERR_SCENARIO, "%s: damaged: its seal is gone: cut short, or changed by another program",
+                    file->path);
   if (file->user_block != IO_SEAL_SIZE) return SIM_OK;
   /* The first block is a seal's, and nothing is in it. */
   if (H5Aexists(*root, "software") > 0 &&

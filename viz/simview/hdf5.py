@@ -44,19 +44,27 @@ def _seal_at(file: BinaryIO, path: Path) -> int | None:
 
 
 def _hdf5_end(path: Path) -> int:
-    """Where the HDF5 part ends, by its superblock; a program that writes to the file cuts off what is behind."""
+    """End of the HDF5 part, by its superblock; a program that writes to the file cuts off what is behind."""
     with builtins.open(path, "rb") as file:
         head = file.read(48)
     return int.from_bytes(head[40:48] if head[8] < 2 else head[28:36], "little")
 
 
+def _unsealed(path: Path) -> bool:
+    """False, if a file without a seal never had one; a file that had is cut short, or another program wrote to it."""
+    with reading(path) as file:
+        if "seal" in file.attrs:
+            raise DamagedError(f"{path}: its seal is gone: cut short, or changed by another program")
+    return False
+
+
 def verify(path: Path) -> bool:
-    """Holds all bytes of a file against the digest in its seal; False where it carries none.
+    """Holds all bytes of a file against the digest in its seal; False where it never had one.
 
     Raises
     ------
     DamagedError
-        They differ.
+        They differ, or the seal is gone.
     MissingToolError
         The package xxhash is not installed.
     """
@@ -68,7 +76,7 @@ def verify(path: Path) -> bool:
         with builtins.open(path, "rb") as file:
             place = _seal_at(file, path)
             if place is None:
-                return False
+                return _unsealed(path)
             file.seek(place + _SEAL_AT)
             stored = file.read(16)
             file.seek(0)

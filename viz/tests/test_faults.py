@@ -264,6 +264,17 @@ def test_verify(clusters, simview_command, tmp_path):
     assert code == 65 and f"! {victim}: damaged: its digest does not match its content" in said and "1 damaged" in said
     with pytest.raises(simview.DamagedError, match="digest"):
         verify(victim)
+    content[place] ^= 1
+    for cut in (content[:-512], content[: len(content) // 2], b""):  # the seal alone, and more
+        victim.write_bytes(cut)
+        with pytest.raises(simview.DamagedError):
+            verify(victim)
+    victim.write_bytes(content)
+    assert verify(victim)
+    with h5py.File(victim, "r+") as file:
+        file["data/8/particles/left/position/x"][100] = 7
+    with pytest.raises(simview.DamagedError, match="changed by another program"):
+        verify(victim)
     empty_hdf5(victim)
     assert "7 files are as they were written, 1 carry no digest" in simview_command("summary", "--verify", copy)[1]
 

@@ -37,7 +37,6 @@ def circles(edges):
 
 
 def calls(library):
-    text = subprocess.run(["nm", "-A", library], capture_output=True, text=True, check=True).stdout
     defined, wanted = {}, {}
     # Members of an archive have no folders: objects of one name are told apart by their order.
     name, number, seen = None, 0, {}
@@ -51,7 +50,6 @@ def calls(library):
             defined[fields[2]] = number
         elif len(fields) == 2 and fields[0] == "U":
             wanted.setdefault(number, set()).add(fields[1])
-    del text
     return {file: {defined[s] for s in symbols if s in defined and defined[s] != file} for file, symbols in wanted.items()}
 
 

@@ -1,5 +1,6 @@
-/* Launches of a step's kernels. Where the device can, each kernel begins while the one before it ends (programmatic
- * dependent launch), which hides most of the microsecond between two. Such a kernel begins with after_previous(). */
+/* Launches the kernels of a step. On devices of compute capability 9.0 and later a kernel starts while the previous
+ * kernel ends (programmatic dependent launch), which hides most of the launch latency of about 1 us. Each kernel that
+ * is launched so calls after_previous() first. */
 #ifndef NBODY_CUDA_LAUNCH_CUH
 #define NBODY_CUDA_LAUNCH_CUH
 

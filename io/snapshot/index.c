@@ -102,7 +102,7 @@ static bool has_letters(hid_t object, const char *name, const char *expected, si
 }
 
 /* Whether a mesh is of these cells: a slice of this name may have been another one in an earlier part of the run. */
-static bool same_cells(const io_h5_source *source, hid_t dataset, const io_h5_shape *shape, const io_vtk_grid *grid) {
+static bool same_cells(const io_h5_source *source, hid_t record, const io_h5_shape *shape, const io_vtk_grid *grid) {
   char planes[3];
   double at[3], position[3], spacing[3], found[3];
   int rank = 0, cut = 0;
@@ -115,14 +115,14 @@ static bool same_cells(const io_h5_source *source, hid_t dataset, const io_h5_sh
       spacing[rank++] = grid->mesh.spacing[a];
     }
   }
-  if (rank != shape->rank || io_h5_get(source, dataset, "gridSpacing", SIM_F64, rank, found) != SIM_OK) return false;
+  if (rank != shape->rank || io_h5_get(source, record, "gridSpacing", SIM_F64, rank, found) != SIM_OK) return false;
   for (int i = 0; i < rank; i++)
     if (found[i] != spacing[i]) return false;
-  if (cut == 0) return H5Aexists(dataset, "slicePosition") == 0;
-  if (io_h5_get(source, dataset, "slicePosition", SIM_F64, cut, at) != SIM_OK) return false;
+  if (cut == 0) return H5Aexists(record, "slicePosition") == 0;
+  if (io_h5_get(source, record, "slicePosition", SIM_F64, cut, at) != SIM_OK) return false;
   for (int i = 0; i < cut; i++)
     if (at[i] != position[i]) return false;
-  return has_letters(dataset, "sliceAxes", planes, (size_t)cut);
+  return has_letters(record, "sliceAxes", planes, (size_t)cut);
 }
 
 static bool has_field(const io_h5_source *source, hid_t group, const io_index *self, const char *name) {
@@ -130,8 +130,12 @@ static bool has_field(const io_h5_source *source, hid_t group, const io_index *s
   io_h5_shape shape;
   snprintf(object, sizeof object, "meshes/%s", name);
   hid_t dataset = H5Dopen2(group, object, H5P_DEFAULT);
-  bool good = dataset >= 0 && io_h5_check(source, dataset, object, true, &shape) == SIM_OK &&
-              same_cells(source, dataset, &shape, &self->grid);
+  char *slash = strchr(name, '/') ? strrchr(object, '/') : NULL; /* the attributes of a vector are its group's */
+  if (slash) *slash = '\0';
+  hid_t record = slash && dataset >= 0 ? H5Gopen2(group, object, H5P_DEFAULT) : dataset;
+  bool good = record >= 0 && io_h5_check(source, dataset, name, true, &shape) == SIM_OK &&
+              same_cells(source, record, &shape, &self->grid);
+  if (record != dataset) io_h5_drop(record);
   io_h5_drop(dataset);
   return good;
 }
@@ -250,7 +254,11 @@ static void read_fields(io_index *self, const sim_frame *frame) {
       if (self->place.slice) cut_grid(grid, self->place.slice);
     }
     if (array->rank != first->rank || memcmp(first->shape, array->shape, bytes) != 0) continue;
-    self->fields[self->field_count++] = (io_vtk_record){array->field->name, array->dtype, 1};
+    const char *letter = io_record_component(array);
+    if (letter && letter[0] != 'x' && self->field_count > 0)
+      self->fields[self->field_count - 1].components++;
+    else
+      self->fields[self->field_count++] = (io_vtk_record){array->field->name, array->dtype, 1};
   }
 }
 

@@ -1,6 +1,7 @@
 /* The records of one snapshot in openPMD 1.1.0. An array of the frame that has SIM_IN_SNAPSHOT and runs over all
  * particles becomes a record of every species, of none of whose particles may be there: rank 1 a scalar, {3, n} a
- * vector. One that stands on a grid becomes a mesh. */
+ * vector. One that stands on a grid becomes a mesh, and those of names velocity/x, velocity/y, ... the components of
+ * one. */
 #include "io/snapshot/openpmd.h"
 
 #include "io/hdf5/h5.h"
@@ -228,6 +229,11 @@ static sim_status write_species(io_openpmd *self, hid_t particles, const sim_fra
 
 /* ---- meshes ---- */
 
+const char *io_record_component(const sim_array *array) {
+  const char *slash = strchr(array->field->name, '/');
+  return slash ? slash + 1 : NULL;
+}
+
 bool io_record_is_mesh(const sim_array *array) { return (array->field->flags & SIM_IN_SNAPSHOT) && array->mesh; }
 
 static bool has_meshes(const sim_frame *frame) {
@@ -236,8 +242,8 @@ static bool has_meshes(const sim_frame *frame) {
   return false;
 }
 
-/* A scalar record of one component: it carries the attributes of both. */
-static sim_status write_mesh_attributes(hid_t mesh, const io_openpmd *self, const sim_array *array,
+/* Of the record alone; see io_record_component. */
+static sim_status write_grid_attributes(hid_t mesh, const io_openpmd *self, const sim_array *array,
                                         const char *const *labels) {
   const sim_mesh *grid = array->mesh;
   const sim_units *units = self->provenance->units;
@@ -250,9 +256,13 @@ static sim_status write_mesh_attributes(hid_t mesh, const io_openpmd *self, cons
   SIM_TRY(io_h5_attr_texts(mesh, "axisLabels", labels, (size_t)rank));
   SIM_TRY(io_h5_attr(mesh, "gridSpacing", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, grid->spacing));
   SIM_TRY(io_h5_attr(mesh, "gridGlobalOffset", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, offset));
-  SIM_TRY(io_h5_attr_f64(mesh, "gridUnitSI", sim_units_si(units, (sim_dimension){1, 0, 0})));
-  SIM_TRY(io_h5_attr(mesh, "position", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, grid->position));
-  return io_h5_attr_f64(mesh, "unitSI", sim_units_si(units, array->field->dimension));
+  return io_h5_attr_f64(mesh, "gridUnitSI", sim_units_si(units, (sim_dimension){1, 0, 0}));
+}
+
+static sim_status write_component_attributes(hid_t mesh, const io_openpmd *self, const sim_array *array) {
+  const hsize_t rank = (hsize_t)array->rank;
+  SIM_TRY(io_h5_attr(mesh, "position", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, array->mesh->position));
+  return io_h5_attr_f64(mesh, "unitSI", sim_units_si(self->provenance->units, array->field->dimension));
 }
 
 static const char *const labels_of_all[] = {"z", "y", "x"};
@@ -272,6 +282,14 @@ static sim_status write_planes(hid_t mesh, const sim_slice *slice, const sim_mes
   return io_h5_attr(mesh, "slicePosition", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, count, at);
 }
 
+/* The group of a vector, NAME of the component NAME/x; made with the first one. */
+static sim_status open_vector(hid_t meshes, const char *component, hid_t *out) {
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(component, "/"), component);
+  *out = H5Lexists(meshes, name, H5P_DEFAULT) > 0 ? H5Gopen2(meshes, name, H5P_DEFAULT) : -1;
+  return *out >= 0 ? SIM_OK : io_h5_group(meshes, name, out);
+}
+
 /* A field, or what a slice keeps of it. */
 static sim_status write_field(io_openpmd *self, hid_t meshes, const sim_frame *frame, size_t index) {
   const sim_array *array = &frame->arrays[index];
@@ -289,11 +307,23 @@ static sim_status write_field(io_openpmd *self, hid_t meshes, const sim_frame *f
   for (int a = 0; a < array->rank; a++)
     if (!slice || !slice->cut[a]) labels[rank++] = labels_of_all[3 - array->rank + a];
   for (int a = 0; a < part.rank; a++) shape[a] = (hsize_t)part.shape[a];
-  SIM_TRY(place(self, meshes, array->field->name, array->dtype, part.rank, shape, &(io_source){IO_FIELD, index, 0, 0},
-                &dataset));
-  sim_status status = write_mesh_attributes(dataset, self, &part, labels);
-  if (status == SIM_OK && slice) status = write_planes(dataset, slice, array->mesh);
-  H5Dclose(dataset);
+  const char *letter = io_record_component(array);
+  hid_t record = meshes;
+  sim_status status = SIM_OK;
+  if (letter) status = open_vector(meshes, array->field->name, &record);
+  if (status == SIM_OK)
+    status = place(self, record, letter ? letter : array->field->name, array->dtype, part.rank, shape,
+                   &(io_source){IO_FIELD, index, 0, 0}, &dataset);
+  if (status == SIM_OK) {
+    const hid_t owner = letter ? record : dataset;
+    if (H5Aexists(owner, "geometry") == 0) {
+      status = write_grid_attributes(owner, self, &part, labels);
+      if (status == SIM_OK && slice) status = write_planes(owner, slice, array->mesh);
+    }
+    if (status == SIM_OK) status = write_component_attributes(dataset, self, &part);
+    H5Dclose(dataset);
+  }
+  if (letter && record >= 0) H5Gclose(record);
   return status;
 }
 

@@ -10,6 +10,9 @@
 int io_record_components(const sim_frame *frame, const sim_array *array);
 /* Whether the array is a record of values on a grid. */
 bool io_record_is_mesh(const sim_array *array);
+/* The letter of a vector's component, which an array of a name as "velocity/x" is on a grid; NULL: a scalar. The
+ * components follow each other, x first. */
+const char *io_record_component(const sim_array *array);
 /* The scalar record that is stored as one value for the whole species where all values are equal. */
 #define IO_CONSTANT_RECORD "mass"
 bool io_record_is_constant(const sim_array *array, const sim_species *species);

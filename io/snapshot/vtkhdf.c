@@ -278,26 +278,46 @@ typedef struct image {
   size_t record_count;
 } image;
 
-/* The reader takes time as the first axis, and leaves axes of one value out. */
+typedef struct field_name {
+  char text[64];
+} field_name;
+/* Without the letter of a component. */
+static field_name name_of(const io_vtk_record *from) {
+  field_name out;
+  snprintf(out.text, sizeof out.text, "%.*s", (int)strcspn(from->name, "/"), from->name);
+  return out;
+}
+
+/* The reader takes time as the first axis, leaves axes of one value out, and has the components of a vector as the
+ * last axis. */
 static sim_status write_field(const image *self, hid_t parent, const io_vtk_record *from) {
   const io_vtk_grid *grid = self->grid;
-  hsize_t source[3], shape[4] = {self->series->count}, start[4] = {0};
+  hsize_t source[3], shape[5] = {self->series->count}, start[5] = {0};
   int rank = 1, axes_there = 0;
   char object[128];
+  const field_name name = name_of(from);
   for (int a = 0; a < grid->rank; a++) {
     if (!grid->cut[a]) source[axes_there++] = (hsize_t)grid->shape[a];
     if (grid->shape[a] > 1) shape[rank++] = (hsize_t)grid->shape[a];
   }
+  if (from->components > 1) shape[rank++] = (hsize_t)from->components;
   hid_t plist = begin_virtual(from->dtype), space = H5Screate_simple(rank, shape, NULL);
   bool good = plist >= 0 && space >= 0;
-  snprintf(object, sizeof object, "meshes/%s", from->name);
   shape[0] = 1;
-  for (size_t i = 0; good && i < self->series->count; i++) {
-    start[0] = i;
-    good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, shape, NULL) >= 0 &&
-           map_snapshot(plist, space, self->series->below, self->series->steps[i].step, object, axes_there, source);
+  if (from->components > 1) shape[rank - 1] = 1;
+  for (int row = 0; row < from->components; row++) {
+    if (from->components > 1)
+      snprintf(object, sizeof object, "meshes/%s/%s", name.text, axes[row]);
+    else
+      snprintf(object, sizeof object, "meshes/%s", from->name);
+    if (from->components > 1) start[rank - 1] = (hsize_t)row;
+    for (size_t i = 0; good && i < self->series->count; i++) {
+      start[0] = i;
+      good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, shape, NULL) >= 0 &&
+             map_snapshot(plist, space, self->series->below, self->series->steps[i].step, object, axes_there, source);
+    }
   }
-  return end_virtual(parent, from->name, from->dtype, plist, space, good);
+  return end_virtual(parent, name.text, from->dtype, plist, space, good);
 }
 
 static sim_status write_image_attributes(const io_vtk_grid *grid, hid_t root) {
@@ -323,7 +343,7 @@ static sim_status write_image_steps(const image *self, hid_t group) {
   SIM_TRY(io_h5_group(group, "PointDataOffsets", &offsets));
   sim_status status = SIM_OK;
   for (size_t i = 0; status == SIM_OK && i < self->record_count; i++)
-    status = write_sequence(offsets, self->records[i].name, self->series->count, 0, 1);
+    status = write_sequence(offsets, name_of(&self->records[i]).text, self->series->count, 0, 1);
   H5Gclose(offsets);
   return status;
 }

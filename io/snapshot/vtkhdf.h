@@ -13,9 +13,9 @@ typedef struct io_vtk_step {
 } io_vtk_step;
 
 typedef struct io_vtk_record {
-  const char *name;
+  const char *name; /* of a vector on a grid that of its first component: "velocity/x" */
   sim_dtype dtype;
-  int components; /* 1 or 3; of a mesh 1 */
+  int components; /* 1 or 3; on a grid also 2 */
 } io_vtk_record;
 
 typedef struct io_vtk_series {

@@ -1,0 +1,206 @@
+/* Steps of rows and of cells at walls: once for each instruction set and precision. Every operation rounds once, so that
+ * the bits are the same everywhere. */
+#include "kernels/fluid/cpu/kernels.h"
+
+#include <math.h>
+
+#if FLUID_SINGLE
+typedef float real;
+#else
+typedef double real;
+#endif
+
+#define FLUID_INLINE static inline __attribute__((always_inline))
+
+/* 1 - omega, omega, g and (2 - omega) g */
+typedef struct factors {
+  real keep, add, g[3], push[3];
+} factors;
+
+static factors factors_of(const fluid_collision *k) {
+  factors out = {.keep = (real)(1 - k->omega), .add = (real)k->omega};
+  for (int a = 0; a < 3; a++) {
+    out.g[a] = (real)k->g[a];
+    out.push[a] = (real)((2 - k->omega) * k->g[a]);
+  }
+  return out;
+}
+
+/* ---- rows ---- */
+
+#if FLUID_ISA == 2
+#define VECTOR_BYTES 64
+#elif FLUID_ISA == 1
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+typedef real vreal __attribute__((vector_size(VECTOR_BYTES)));
+typedef real vreal_anywhere __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+#if FLUID_SINGLE
+typedef int32_t vint __attribute__((vector_size(VECTOR_BYTES)));
+#else
+typedef int64_t vint __attribute__((vector_size(VECTOR_BYTES)));
+#endif
+
+static bool any(vint a) {
+  bool out = false;
+  for (size_t i = 0; i < sizeof a / sizeof a[0]; i++) out = out || a[i] != 0;
+  return out;
+}
+
+#define value vreal
+#define outside vint
+#define WIDTH ((int64_t)(VECTOR_BYTES / sizeof(real)))
+#define NAME(function) function##_vector
+#define LOAD(from) (*(const vreal_anywhere *)(from))
+#define STORE(to, from) (*(vreal_anywhere *)(to) = (from))
+#define OUTSIDE(a) ~((a < (real)0.5) & (a > (real)-0.5))
+#define ANY(a) any(a)
+#include "kernels/fluid/cpu/row.inc"
+#undef value
+#undef outside
+#undef WIDTH
+#undef NAME
+#undef LOAD
+#undef STORE
+#undef OUTSIDE
+#undef ANY
+#define value real
+#define outside int
+#define WIDTH 1
+#define NAME(function) function##_scalar
+#define LOAD(from) (*(from))
+#define STORE(to, from) (*(to) = (from))
+#define OUTSIDE(a) !(a < (real)0.5 && a > (real)-0.5)
+#define ANY(a) ((a) != 0)
+#include "kernels/fluid/cpu/row.inc"
+
+static bool row(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_row *r) {
+  const factors k = factors_of(collision);
+  bool wrong = false;
+  if (lattice->rank == 2)
+    (void)row2_scalar(&k, r, row2_vector(&k, r, 0, &wrong), &wrong);
+  else
+    (void)row3_scalar(&k, r, row3_vector(&k, r, 0, &wrong), &wrong);
+  return wrong;
+}
+
+/* ---- cells with links ---- */
+
+/* g of a direction, of the cell whose first moment is *m. */
+static real population(const fluid_lattice *l, const real *m, ptrdiff_t pitch, int direction) {
+  const int8_t *c = l->c[direction];
+  real g = m[0];
+  int pair = 0, sign = 1, axes = 0;
+  for (int a = 0; a < l->rank; a++) {
+    if (c[a] == 0) continue;
+    const real j = m[(1 + a) * pitch];
+    g += m[(1 + l->rank + a) * pitch] + (c[a] > 0 ? j : -j);
+    pair += a;
+    sign *= c[a];
+    axes++;
+  }
+  if (axes < 2) return g;
+  const real s = m[(1 + 2 * l->rank + pair - 1) * pitch];
+  return g + (sign > 0 ? s : -s);
+}
+
+/* The moments of the neighbour in a direction, of a state; x - 1 and x + 1 are in the row. */
+static const real *neighbour(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const real *from,
+                             int direction) {
+  const int8_t *c = l->c[direction];
+  const int64_t ny = rows->n[1], nz = rows->n[2];
+  const int64_t y = (cell->row % ny + c[1] + ny) % ny, z = (cell->row / ny + c[2] + nz) % nz;
+  return from + (z * ny + y) * l->moments * rows->pitch + cell->x + c[0];
+}
+
+static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
+                   const real *from, const real *here) {
+  const ptrdiff_t pitch = rows->pitch;
+  const int c = link->arriving, d = fluid_opposite(c);
+  const real weight = (real)link->weight, constant = (real)link->constant;
+  switch ((fluid_link_kind)link->kind) {
+  case FLUID_NEAR:
+    return weight * population(l, here, pitch, d) +
+           (1 - weight) * population(l, neighbour(l, rows, cell, from, c), pitch, d) + constant;
+  case FLUID_FAR:
+    return weight * population(l, here, pitch, d) + (1 - weight) * population(l, here, pitch, c) + constant;
+  case FLUID_MIRROR:
+    return population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->mirrored);
+  case FLUID_OPEN: {
+    const int rank = l->rank;
+    real rho = 1 + here[0], along = 0, square = 0;
+    for (int a = 0; a < rank; a++) rho += here[(1 + rank + a) * pitch] * (real)(1.0 / 3);
+    for (int a = 0; a < rank; a++) {
+      const real u = here[(1 + a) * pitch] / (3 * rho);
+      along += l->c[c][a] * u;
+      square += u * u;
+    }
+    return constant - population(l, here, pitch, d) +
+           (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
+  }
+  default: return population(l, here, pitch, d) + constant;
+  }
+}
+
+static bool cells(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
+                  const fluid_links *links, int64_t first, int64_t end, const void *from, void *to) {
+  const factors k = factors_of(collision);
+  const ptrdiff_t pitch = rows->pitch;
+  bool wrong = false;
+  for (int64_t i = first; i < end; i++) {
+    const fluid_cell *cell = &links->cell[i];
+    const fluid_link *link = links->link + cell->first, *last = link + cell->count;
+    const real *here = (const real *)from + cell->row * l->moments * pitch + cell->x;
+    real rho1 = 0, j[3] = {0}, p[6] = {0};
+    for (int c = 0; c < l->directions; c++) {
+      const bool linked = link < last && link->arriving == c;
+      const real g = linked ? arrive(l, rows, cell, link++, from, here)
+                            : population(l, neighbour(l, rows, cell, from, fluid_opposite(c)), pitch, c);
+      const real f = (real)fluid_weight(l, c) * g;
+      const int8_t *v = l->c[c];
+      rho1 += f;
+      for (int a = 0; a < l->rank; a++) {
+        j[a] += v[a] * f;
+        p[a] += v[a] * v[a] * f;
+        for (int b = a + 1; b < l->rank; b++) p[3 + a + b - 1] += v[a] * v[b] * f;
+      }
+    }
+    wrong = wrong || !(rho1 < (real)0.5) || !(rho1 > (real)-0.5);
+    real *out = (real *)to + cell->row * l->moments * pitch + cell->x;
+    if (l->rank == 2)
+      collide_scalar(2, &k, rho1, j, p, out, pitch);
+    else
+      collide_scalar(3, &k, rho1, j, p, out, pitch);
+    for (int m = 0; m < l->moments; m++) { /* the copies beyond the ends of the row */
+      if (cell->x == 0) out[m * pitch + rows->n[0]] = out[m * pitch];
+      if (cell->x == rows->n[0] - 1) out[m * pitch - rows->n[0]] = out[m * pitch];
+    }
+  }
+  return wrong;
+}
+
+static void force(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, int64_t number, int which,
+                  const void *from, const double centre[3], double momentum[3], double torque[3]) {
+  const fluid_cell *cell = &links->cell[number];
+  const fluid_link *link = links->link + cell->first + which;
+  const real *here = (const real *)from + cell->row * l->moments * rows->pitch + cell->x;
+  const int64_t at[3] = {cell->x, cell->row % rows->n[1], cell->row / rows->n[1]};
+  const int8_t *c = l->c[link->arriving];
+  const double sent = (double)population(l, here, rows->pitch, fluid_opposite(link->arriving));
+  const double got = (double)arrive(l, rows, cell, link, from, here);
+  const double q = link->kind == FLUID_NEAR ? link->weight / 2 : link->kind == FLUID_FAR ? 0.5 / link->weight : 0.5;
+  double arm[3];
+  for (int a = 0; a < 3; a++) {
+    momentum[a] = -c[a] * fluid_weight(l, link->arriving) * (sent + got);
+    arm[a] = a < l->rank ? (double)at[a] + 0.5 - q * c[a] - centre[a] : 0;
+  }
+  for (int a = 0; a < 3; a++) {
+    const int b = (a + 1) % 3, e = (a + 2) % 3;
+    torque[a] = arm[b] * momentum[e] - arm[e] * momentum[b];
+  }
+}
+
+extern const fluid_kernels FLUID_KERNELS;
+const fluid_kernels FLUID_KERNELS = {row, cells, force};

@@ -1,0 +1,89 @@
+/* One step of cells, built for each instruction set and precision (kernels.c).
+ *
+ * The state of a cell are moments of the populations f_c after collision, in units of the lattice (cell, step, density
+ * of the fluid at rest). With rho1 = sum f_c - 1, j = sum c f_c and S_ab = sum c_a c_b f_c - rho/3 delta_ab:
+ *
+ *   moment   3-D   2-D   value
+ *   A        0     0     rho1 - 3/2 tr S
+ *   J_a      1-3   1-2   3 j_a
+ *   S_aa     4-6   3-4   9/2 S_aa
+ *   S_ab     7-9   5     9 S_ab: xy, xz, yz
+ *
+ * A regularised population is f_c = w_c (1 + g_c), g_c = A + sum_a (c_a J_a + c_a^2 S_aa) + sum_a<b c_a c_b S_ab: sums
+ * alone (Latt and Chopard, Math. Comput. Simul. 72 (2006) 165). A row of cells along x has its moments behind each
+ * other, [moments][pitch]; the number before the first cell and the one behind the last cell belong to the row too. */
+#ifndef FLUID_KERNELS_H
+#define FLUID_KERNELS_H
+
+#include "kernels/fluid/lattice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Rows of the state begin at a multiple of this many numbers, after as many numbers. */
+enum { FLUID_PAD = 16 };
+
+/* Moments after collision: S -> (1 - omega) S + omega rho u u + (1 - omega/2) rho (g u + u g), j -> j + rho g, u = j/rho
+ * + g/2 (Guo, Zheng and Shi, Phys. Rev. E 65 (2002) 046308); g in cells per step^2. */
+typedef struct fluid_collision {
+  double omega, g[3];
+} fluid_collision;
+
+/* from[3 (dz + 1) + dy + 1]: moments of the row at y + dy, z + dz; 2-D: dz = 0 alone. */
+typedef struct fluid_row {
+  const void *from[9];
+  void *to;
+  int64_t n, pitch;
+} fluid_row;
+
+/* How a population arrives at a cell from a side of the box or a body, where d is the direction opposite to `arriving`
+ * c, and q the part of the link from the cell along d that is fluid:
+ *   BOUNCE  g_c = g_d + constant: half-way, q = 1/2
+ *   NEAR    g_c = weight g_d + (1 - weight) g_d(cell + c) + constant, weight = 2q, q < 1/2
+ *   FAR     g_c = weight g_d + (1 - weight) g_c + constant, weight = 1/(2q)
+ *           (Bouzidi, Firdaouss and Lallemand, Phys. Fluids 13 (2001) 3452)
+ *   MIRROR   g_c = g_mirrored(cell + towards)
+ *   OPEN    g_c = -g_d + constant + 2 rho_w (9/2 (c.u)^2 - 3/2 u^2), rho_w = 1 + constant/2, u of the cell: a side of
+ *           given pressure (Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427)
+ * The constant of a moving wall is 6 c.u_w, times the weight where FAR. */
+typedef enum fluid_link_kind { FLUID_BOUNCE, FLUID_NEAR, FLUID_FAR, FLUID_MIRROR, FLUID_OPEN } fluid_link_kind;
+typedef struct fluid_link {
+  int8_t kind, arriving, mirrored, towards; /* towards: a direction */
+  int16_t body;                             /* -1: a side of the box */
+  double weight, constant;
+} fluid_link;
+
+/* A cell with links, which lie in the order of their arriving directions. */
+typedef struct fluid_cell {
+  int64_t row; /* z ny + y */
+  int32_t x, first, count;
+} fluid_cell;
+
+/* A state: rows of cells along x, [nz][ny][moments][pitch]. */
+typedef struct fluid_rows {
+  int64_t n[3], pitch;
+} fluid_rows;
+
+typedef struct fluid_links {
+  const fluid_cell *cell;
+  const fluid_link *link;
+} fluid_links;
+
+typedef struct fluid_kernels {
+  /* Makes a step of a row. Returns whether a density has left (1/2, 3/2). */
+  bool (*row)(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_row *row);
+  /* The same of cells [first, end) with links: from and to are states, from their first row's first cell on. */
+  bool (*cells)(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_rows *rows,
+                const fluid_links *links, int64_t first, int64_t end, const void *from, void *to);
+  /* What the fluid gives to a body by link `link` of a cell in a step: momentum[3], and torque[3] about `centre` (in
+   * cells), in units of the lattice and without the pressure at rest (Ladd, J. Fluid Mech. 271 (1994) 285). */
+  void (*force)(const fluid_lattice *lattice, const fluid_rows *rows, const fluid_links *links, int64_t cell, int link,
+                const void *from, const double centre[3], double momentum[3], double torque[3]);
+} fluid_kernels;
+
+extern const fluid_kernels fluid_kernels_single_plain, fluid_kernels_double_plain;
+extern const fluid_kernels fluid_kernels_single_avx2, fluid_kernels_double_avx2;
+extern const fluid_kernels fluid_kernels_single_avx512, fluid_kernels_double_avx512;
+
+#endif

@@ -1,0 +1,124 @@
+/* Fields and sums of a state. */
+#include "kernels/fluid/fluid.h"
+
+#include "engine/reduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]) {
+  const int rank = m->lattice->rank;
+  const int64_t at = row * m->lattice->moments * m->rows.pitch + x;
+  const void *first = fluid_first(state);
+  double rho1 = grid_number(first, m->single, at);
+  for (int a = 0; a < rank; a++) rho1 += grid_number(first, m->single, at + (1 + rank + a) * m->rows.pitch) / 3;
+  for (int a = 0; a < 3; a++) /* half of the force is in j already */
+    u[a] = a < rank ? grid_number(first, m->single, at + (1 + a) * m->rows.pitch) / (3 * (1 + rho1)) -
+                          m->collision.g[a] / 2
+                    : 0;
+  return rho1;
+}
+
+static bool is_solid(const fluid_machine *m, int64_t cell) { return m->walls.solid && m->walls.solid[cell]; }
+
+void fluid_show(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                const sim_buffer *state, void *const *values) {
+  const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+  const double speed = numbers->dx / numbers->dt, pressure = p->density * speed * speed / 3;
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t row = 0; row < rows; row++)
+    for (int64_t x = 0; x < nx; x++) {
+      double u[3] = {0}, rho1 = 0;
+      if (!is_solid(m, row * nx + x)) rho1 = fluid_cell_velocity(m, state, row, x, u);
+      for (int a = 0; a < m->lattice->rank; a++) grid_set_number(values[a], m->single, row * nx + x, speed * u[a]);
+      grid_set_number(values[m->lattice->rank], m->single, row * nx + x, pressure * rho1);
+    }
+}
+
+/* ---- derivatives ---- */
+
+/* The value of u_a at the next point along an axis, and how far that is, in cells: the next cell; a wall at the half
+ * of it; the cell itself where nothing is known. */
+static double next(const fluid_machine *m, const fluid_parameters *p, const void *const *fields, const int64_t at[3],
+                   int a, int axis, int sign, double *far) {
+  int64_t to[3] = {at[0], at[1], at[2]};
+  const int64_t *n = m->grid.n;
+  to[axis] += sign;
+  *far = 1;
+  const bool beyond = to[axis] < 0 || to[axis] >= n[axis];
+  to[axis] = (to[axis] + n[axis]) % n[axis];
+  const int64_t here = (at[2] * n[1] + at[1]) * n[0] + at[0], there = (to[2] * n[1] + to[1]) * n[0] + to[0];
+  if (!beyond || grid_is_periodic(&m->grid, axis)) {
+    if (!is_solid(m, there)) return grid_number(fields[a], m->single, there);
+    *far = 0.5;
+    return 0;
+  }
+  const fluid_side *side = &p->sides[2 * axis + (sign > 0)];
+  *far = 0.5;
+  if (m->grid.boundary[axis] == GRID_FIXED && !side->given) return 0;
+  if (m->grid.boundary[axis] == GRID_FIXED && side->velocity.rows > 0) return side->velocity.data[a];
+  if (m->grid.boundary[axis] == GRID_NO_FLUX && a == axis) return 0;
+  *far = 0;
+  return grid_number(fields[a], m->single, here);
+}
+
+void fluid_gradient(const fluid_machine *m, const fluid_parameters *p, double dx, const void *const *fields,
+                    const int64_t at[3], double out[3][3]) {
+  for (int a = 0; a < m->lattice->rank; a++)
+    for (int b = 0; b < m->lattice->rank; b++) {
+      double low, high;
+      const double below = next(m, p, fields, at, a, b, -1, &low), above = next(m, p, fields, at, a, b, 1, &high);
+      out[a][b] = low + high > 0 ? (above - below) / ((low + high) * dx) : 0;
+    }
+}
+
+/* ---- the table flow ---- */
+
+enum { SUMS = FLUID_MOMENTUM + 3 };
+
+/* Sums of a row, and its greatest squared speed in place of FLUID_SPEED; NaN stays. */
+static void measure_row(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                        const sim_buffer *state, const void *const *fields, int64_t row, double sums[SUMS]) {
+  const int64_t nx = m->grid.n[0];
+  const double speed = k->dx / k->dt;
+  for (int i = 0; i < SUMS; i++) sums[i] = 0;
+  for (int64_t x = 0; x < nx; x++) {
+    double u[3], grad[3][3], square = 0;
+    if (is_solid(m, row * nx + x)) continue;
+    const double rho1 = fluid_cell_velocity(m, state, row, x, u);
+    for (int a = 0; a < 3; a++) {
+      u[a] *= speed;
+      square += u[a] * u[a];
+      sums[FLUID_MOMENTUM + a] += (1 + rho1) * u[a];
+    }
+    sums[FLUID_MASS] += rho1;
+    sums[FLUID_KINETIC] += (1 + rho1) * square / 2;
+    if (!(sums[FLUID_SPEED] >= square)) sums[FLUID_SPEED] = square;
+    fluid_gradient(m, p, k->dx, fields, (int64_t[]){x, row % m->grid.n[1], row / m->grid.n[1]}, grad);
+    for (int a = 0; a < m->lattice->rank; a++)
+      for (int b = 0; b < a; b++) sums[FLUID_ENSTROPHY] += (grad[a][b] - grad[b][a]) * (grad[a][b] - grad[b][a]) / 2;
+  }
+}
+
+void fluid_measure(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, const sim_buffer *state,
+                   const void *const *fields, double *partial, double *values) {
+  const int64_t rows = m->grid.n[1] * m->grid.n[2];
+  const double volume = pow(k->dx, m->lattice->rank), mass = p->density * volume;
+  double total[SUMS];
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t row = 0; row < rows; row++) {
+    double sums[SUMS];
+    measure_row(m, p, k, state, fields, row, sums);
+    for (int i = 0; i < SUMS; i++) partial[i * rows + row] = sums[i];
+  }
+  double most = 0;
+  for (int64_t row = 0; row < rows; row++)
+    if (!(partial[FLUID_SPEED * rows + row] <= most)) most = partial[FLUID_SPEED * rows + row];
+  for (int i = 0; i < SUMS; i++) total[i] = sim_reduce_tree(partial + i * rows, (size_t)rows);
+  values[FLUID_MASS] = mass * ((double)m->walls.fluid + total[FLUID_MASS]);
+  values[FLUID_KINETIC] = mass * total[FLUID_KINETIC];
+  values[FLUID_ENSTROPHY] = volume * total[FLUID_ENSTROPHY];
+  values[FLUID_SPEED] = sqrt(most);
+  values[FLUID_MACH] = sqrt(3 * most) * k->dt / k->dx;
+  for (int a = 0; a < m->lattice->rank; a++) values[FLUID_MOMENTUM + a] = mass * total[FLUID_MOMENTUM + a];
+}

@@ -1,0 +1,109 @@
+/* Steps of a whole grid, by threads. No result depends on how rows are dealt out. */
+#include "kernels/fluid/fluid.h"
+
+#include <string.h>
+
+const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa) {
+  switch (isa) {
+#if FLUID_X86
+  case SIM_ISA_AVX512: return single ? &fluid_kernels_single_avx512 : &fluid_kernels_double_avx512;
+  case SIM_ISA_AVX2: return single ? &fluid_kernels_single_avx2 : &fluid_kernels_double_avx2;
+#endif
+  default: return single ? &fluid_kernels_single_plain : &fluid_kernels_double_plain;
+  }
+}
+
+fluid_rows fluid_rows_of(const grid_shape *grid) {
+  fluid_rows rows = {.pitch = (grid->n[0] + 2 + FLUID_PAD - 1) / FLUID_PAD * FLUID_PAD};
+  memcpy(rows.n, grid->n, sizeof rows.n);
+  return rows;
+}
+
+double fluid_state_numbers(const grid_shape *grid) {
+  const fluid_rows rows = fluid_rows_of(grid);
+  return (double)grid->n[1] * (double)grid->n[2] * fluid_lattice_of(grid->rank)->moments * (double)rows.pitch +
+         2 * FLUID_PAD;
+}
+
+/* Copies the ends of a row's moments beyond them, along a periodic x. */
+static void copy_ends(const fluid_machine *m, char *row, size_t size) {
+  const size_t nx = (size_t)m->grid.n[0];
+  if (!grid_is_periodic(&m->grid, 0)) return;
+  for (int k = 0; k < m->lattice->moments; k++, row += (size_t)m->rows.pitch * size) {
+    memcpy(row - size, row + (nx - 1) * size, size);
+    memcpy(row + nx * size, row, size);
+  }
+}
+
+/* Rows y0 <= y < y1 of a plane. */
+static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, int64_t z, int64_t y0,
+                       int64_t y1) {
+  const int64_t ny = m->grid.n[1], nz = m->grid.n[2];
+  const size_t number = sim_dtype_size(from->dtype), bytes = (size_t)(m->lattice->moments * m->rows.pitch) * number;
+  const char *old = fluid_first(from);
+  char *new = fluid_first(to);
+  bool wrong = false;
+  for (int64_t y = y0; y < y1; y++) {
+    fluid_row row = {.n = m->rows.n[0], .pitch = m->rows.pitch, .to = new + (size_t)(z * ny + y) * bytes};
+    for (int64_t dz = -1; dz <= 1; dz++)
+      for (int64_t dy = -1; dy <= 1; dy++)
+        row.from[3 * (dz + 1) + dy + 1] = old + (size_t)((z + dz + nz) % nz * ny + (y + dy + ny) % ny) * bytes;
+    wrong |= m->kernels->row(m->lattice, &m->collision, &row);
+    copy_ends(m, row.to, number);
+  }
+  return wrong;
+}
+
+/* Planes z0 <= z < z1, or their rows y0 <= y < y1, by blocks of rows whose three planes stay in the second-level cache.
+ */
+static bool sweep_part(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, const int64_t z[2],
+                       const int64_t y[2]) {
+  enum { CACHE = 512 * 1024, LEAST = 4 };
+  const double row = (double)m->lattice->moments * (double)m->rows.pitch * (double)sim_dtype_size(from->dtype);
+  const int64_t fits = (int64_t)(CACHE / (3 * row)) - 2, block = fits > LEAST ? fits : LEAST;
+  bool wrong = false;
+  for (int64_t first = y[0]; first < y[1]; first += block)
+    for (int64_t plane = z[0]; plane < z[1]; plane++)
+      wrong |= sweep_rows(m, from, to, plane, first, first + block < y[1] ? first + block : y[1]);
+  return wrong;
+}
+
+/* Solid cells are at rest. */
+static void clear_solid(const fluid_machine *m, const sim_buffer *state) {
+  const size_t size = sim_dtype_size(state->dtype);
+  char *first = fluid_first(state);
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t i = 0; i < m->walls.spans; i++) {
+    const fluid_span *span = &m->walls.span[i];
+    for (int k = 0; k < m->lattice->moments; k++)
+      memset(first + (size_t)((span->row * m->lattice->moments + k) * m->rows.pitch + span->x) * size, 0,
+             (size_t)span->count * size);
+  }
+}
+
+void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state) {
+  const size_t size = sim_dtype_size(state->dtype), row = (size_t)(m->lattice->moments * m->rows.pitch) * size;
+  clear_solid(m, state);
+  for (int64_t i = 0; i < m->grid.n[1] * m->grid.n[2]; i++)
+    copy_ends(m, (char *)fluid_first(state) + (size_t)i * row, size);
+}
+
+bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to) {
+  const int64_t *n = m->grid.n;
+  const int threads = m->threads;
+  const bool planes = n[2] >= threads; /* threads share planes, or rows */
+  bool wrong = false;
+#pragma omp parallel for schedule(static, 1) num_threads(threads) reduction(| : wrong) if (threads > 1)
+  for (int t = 0; t < threads; t++) {
+    const int64_t part[2] = {n[planes ? 2 : 1] * t / threads, n[planes ? 2 : 1] * (t + 1) / threads};
+    const int64_t all[2] = {0, n[planes ? 1 : 2]};
+    wrong |= planes ? sweep_part(m, from, to, part, all) : sweep_part(m, from, to, all, part);
+  }
+  clear_solid(m, to);
+  const fluid_links links = {m->walls.cell, m->walls.link};
+#pragma omp parallel for schedule(static, 1) num_threads(threads) reduction(| : wrong) if (threads > 1)
+  for (int t = 0; t < threads; t++)
+    wrong |= m->kernels->cells(m->lattice, &m->collision, &m->rows, &links, m->walls.cells * t / threads,
+                               m->walls.cells * (t + 1) / threads, fluid_first(from), fluid_first(to));
+  return wrong;
+}

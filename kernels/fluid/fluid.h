@@ -1,0 +1,158 @@
+/* Fluids at low Mach numbers by a lattice Boltzmann method: parameters, units of the lattice, walls, and steps.
+ *
+ * Physical quantities are in the scenario's units; dx is the width of a cell, dt a step. In units of the lattice a cell
+ * is 1 wide, a step takes 1, and the fluid at rest has density 1; its speed of sound is 1/sqrt(3). */
+#ifndef FLUID_FLUID_H
+#define FLUID_FLUID_H
+
+#include "engine/model.h"
+#include "kernels/common/grid/grid.h"
+#include "kernels/fluid/cpu/kernels.h"
+
+extern const sim_model fluid_model;
+extern const sim_bench fluid_bench[]; /* bench.c */
+
+/* ---- scenario/: parameters and rules ---- */
+
+/* In `grid` GRID_NO_FLUX is "slip" and GRID_FIXED "wall". */
+
+/* What a side of the box has beside its boundary. */
+typedef struct fluid_side {
+  bool given;
+  sim_doubles velocity; /* [rank] or none: of the wall, or of the fluid that comes in */
+  sim_expr *profile;    /* x, y, z -> the same at a point of the side; NULL: none */
+  double pressure;      /* NaN: none */
+} fluid_side;
+
+enum { FLUID_SIDES = 6, FLUID_PROBES = 16 }; /* x_low, x_high, y_low, ... */
+
+/* A body at rest, whose surface may turn; which shape it is says the schema of its item. */
+typedef struct fluid_body {
+  char *name;
+  double point[3], axis[3], radius, low[3], high[3], spin;
+  bool inside; /* the fluid is in it */
+} fluid_body;
+extern const sim_schema fluid_ball_schema, fluid_cylinder_schema, fluid_block_schema;
+
+typedef struct fluid_integrate {
+  double dt, t_end; /* dt NaN: by mach and viscosity */
+} fluid_integrate;
+
+typedef struct fluid_parameters {
+  sim_common common;
+  grid_parameters grid;
+  double viscosity, density, speed, mach;
+  sim_doubles acceleration; /* [rank] or none */
+  sim_expr *initial;        /* x, y, z -> velocity, and pressure where there is one result more; NULL: at rest */
+  fluid_side sides[FLUID_SIDES];
+  sim_list bodies;    /* of fluid_body */
+  sim_doubles probes; /* [count][3] */
+  fluid_integrate integrate;
+  /* filled by validate: tables whose columns the scenario names */
+  char names[2][SIM_COLUMNS_MAX][96];
+  sim_field columns[2][SIM_COLUMNS_MAX + 1];
+  sim_table table[2];
+  const sim_table *tables[4];
+  int kinds[3]; /* of the tables: fluid_table_kind */
+} fluid_parameters;
+extern const sim_schema fluid_schema;
+
+typedef enum fluid_table_kind { FLUID_FLOW_TABLE, FLUID_BODIES_TABLE, FLUID_PROBES_TABLE } fluid_table_kind;
+/* Columns of the table `flow`; those of momentum that the grid has not are left out. */
+enum {
+  FLUID_MASS,
+  FLUID_KINETIC,
+  FLUID_ENSTROPHY,
+  FLUID_SPEED,
+  FLUID_MACH,
+  FLUID_MOMENTUM /* + axis */
+};
+
+sim_status fluid_validate(void *parameters, sim_faults *faults);   /* sim_model.validate */
+const sim_table *const *fluid_tables_of(const void *parameters);   /* sim_model.tables_of */
+extern const sim_table *const fluid_described[];                   /* sim_model.described */
+grid_shape fluid_grid_of(const fluid_parameters *p);
+static inline bool fluid_single(const fluid_parameters *p) { return p->common.precision == SIM_SINGLE; }
+static inline const fluid_body *fluid_body_of(const fluid_parameters *p, int body) { return p->bodies.items[body].data; }
+
+/* Numbers of the lattice that follow from the parameters and a step. */
+typedef struct fluid_numbers {
+  double dx, dt;
+  double tau;      /* relaxation time: 3 viscosity dt/dx^2 + 1/2 */
+  double mach;     /* of `speed` */
+  double reynolds; /* of `speed` and the longest side of the box, between walls where there are some */
+  double cell_reynolds;
+  bool viscous; /* the step is as long as viscosity, not as mach, allows */
+} fluid_numbers;
+/* The step of the scenario; dt > 0: of a run that has begun with this one. */
+fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt);
+
+/* ---- start/walls.c: which cells are solid, and the links of cells at walls ---- */
+
+typedef struct fluid_span {
+  int64_t row;
+  int32_t x, count;
+} fluid_span;
+
+typedef struct fluid_walls {
+  bool *solid; /* [cells]; NULL: none */
+  fluid_cell *cell;
+  fluid_link *link;
+  fluid_span *span; /* solid cells */
+  int64_t cells, links, spans, fluid; /* fluid: cells that are not solid */
+} fluid_walls;
+/* Releases with fluid_walls_destroy, also after a failure. SIM_ERR_SCENARIO: a profile is wrong, a body has no cell, or
+ * no cell is fluid. */
+sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
+                              fluid_walls *out) SIM_MUST_CHECK;
+void fluid_walls_destroy(fluid_walls *walls);
+/* Bytes: counted, where the grid is not large or has no bodies; else a bound. */
+double fluid_walls_bytes(const fluid_parameters *p);
+/* The body's point next to x in a periodic box: centre of a ball or a block, a point of the axis. */
+void fluid_body_centre(const fluid_parameters *p, int body, const double x[3], double out[3]);
+
+/* ---- cpu/sweep.c, cpu/measure.c ---- */
+
+/* Room for a state: two of them make a step. [nz][ny][moments][pitch] behind FLUID_PAD numbers. */
+fluid_rows fluid_rows_of(const grid_shape *grid);
+double fluid_state_numbers(const grid_shape *grid);
+static inline void *fluid_first(const sim_buffer *state) {
+  return (char *)state->data + FLUID_PAD * sim_dtype_size(state->dtype);
+}
+
+typedef struct fluid_machine {
+  grid_shape grid;
+  fluid_rows rows;
+  const fluid_lattice *lattice;
+  const fluid_kernels *kernels;
+  fluid_collision collision;
+  fluid_walls walls;
+  bool single;
+  int threads;
+} fluid_machine;
+const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa);
+/* Makes a step from one state to another. Returns whether some density has left (1/2, 3/2). */
+bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to);
+/* Copies the ends of rows beyond them along a periodic x, and clears solid cells. */
+void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state);
+
+/* Density - 1 and velocity of a cell in units of the lattice. */
+double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]);
+/* Fields in physical units: values[rank][cells] of the velocity, values[rank] of the pressure; 0 in solid cells. */
+void fluid_show(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                const sim_buffer *state, void *const *values);
+/* Derivatives [of u_a][along axis b] of fields[rank][cells], by differences of neighbours and walls. */
+void fluid_gradient(const fluid_machine *m, const fluid_parameters *p, double dx, const void *const *fields,
+                    const int64_t at[3], double out[3][3]);
+/* A row of `flow`; partial[rows]. */
+void fluid_measure(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                   const sim_buffer *state, const void *const *fields, double *partial, double *values);
+
+/* ---- start/start.c ---- */
+
+/* Makes the first state; values as of fluid_show, which it fills. SIM_ERR_SCENARIO where `initial` is not finite or
+ * faster than `speed`. */
+sim_status fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                       const sim_setup *setup, void *const *values, const sim_buffer *state) SIM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,175 @@
+/* The model's parameters: field tables, and what follows from them. The rules between fields: rules.c. */
+#include "kernels/fluid/fluid.h"
+
+#include <math.h>
+
+#define SPEED                                                                                                          \
+  { 1, 0, -1 }
+#define LENGTH                                                                                                         \
+  { 1, 0, 0 }
+
+/* ---- grid ---- */
+
+static const char *const boundaries[] = {"periodic", "slip", "wall", NULL};
+static const char *const own_boundaries[] = {"periodic", "slip", "wall", "as others", NULL};
+
+#define ALONG(axis, i)                                                                                                 \
+  {                                                                                                                    \
+    .name = axis, .type = SIM_CHOICE, .doc = "boundary along " axis, .choices = own_boundaries,                        \
+    .initial = "as others", .offset = offsetof(grid_parameters, along) + (i) * sizeof(int)                             \
+  }
+static const sim_field box_fields[] = {
+    {SIM_FIELD(grid_parameters, n), .type = SIM_NUMBERS, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1,
+     .max = GRID_AXIS_MAX, .doc = "cells along x, y, or x, y, z"},
+    {SIM_FIELD(grid_parameters, size), .type = SIM_NUMBERS, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY, .dimension = LENGTH, .doc = "lengths of the box; cells are cubes or squares"},
+    {SIM_FIELD(grid_parameters, boundary), .type = SIM_CHOICE, .initial = "periodic", .choices = boundaries,
+     .doc = "periodic; slip: walls without friction; wall: walls to which the fluid sticks, and sides with a velocity "
+            "or a pressure"},
+    ALONG("x", 0),
+    ALONG("y", 1),
+    ALONG("z", 2),
+    {0}};
+static const sim_schema box_schema = {
+    .doc = "cells; values stand at their centres", .fields = box_fields, .size = sizeof(grid_parameters)};
+
+/* ---- sides ---- */
+
+static const sim_signature profile_signature = {.inputs = (const char *const[]){"x", "y", "z", NULL},
+                                                .outputs = {2, 3},
+                                                .returns = "the velocity: a number for each axis of the grid"};
+static const sim_field side_fields[] = {
+    {SIM_FIELD(fluid_side, velocity), .type = SIM_NUMBERS, .dimension = SPEED,
+     .doc = "of the wall along itself, or of the fluid that comes in or goes out; a number for each axis"},
+    {SIM_FIELD(fluid_side, profile), .type = SIM_FUNCTION, .signature = &profile_signature, .dimension = SPEED,
+     .doc = "the velocity as a function of the point, in place of `velocity`"},
+    {SIM_FIELD(fluid_side, pressure), .type = SIM_REAL, .initial = "none", .keyword = "none", .dimension = {-1, 1, -2},
+     .doc = "of the fluid at an open side, above that at rest"},
+    {0}};
+static const sim_schema side_schema = {.doc = "a side of the box", .fields = side_fields, .size = sizeof(fluid_side)};
+
+typedef struct sides {
+  fluid_side side[FLUID_SIDES];
+} sides;
+#define SIDE(word, i)                                                                                                  \
+  {                                                                                                                    \
+    .name = word, .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &side_schema, .doc = "this side",                \
+    .offset = offsetof(sides, side) + (i) * sizeof(fluid_side)                                                         \
+  }
+static const sim_field sides_fields[] = {SIDE("x_low", 0),  SIDE("x_high", 1), SIDE("y_low", 2),
+                                         SIDE("y_high", 3), SIDE("z_low", 4),  SIDE("z_high", 5), {0}};
+static const sim_schema sides_schema = {
+    .doc = "velocities and pressures of sides whose boundary is wall", .fields = sides_fields, .size = sizeof(sides)};
+
+/* ---- bodies ---- */
+
+#define NAMED                                                                                                          \
+  {SIM_FIELD(fluid_body, name), .type = SIM_STRING, .doc = "in the columns of the table `bodies`; none: body1, ..."},  \
+      {SIM_FIELD(fluid_body, spin), .type = SIM_REAL, .initial = "0", .dimension = {0, 0, -1},                         \
+       .doc = "how fast its surface turns about `axis`; radians a time"}
+#define POINT(text)                                                                                                    \
+  { SIM_FIELD(fluid_body, point), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,       \
+                                  .doc = text }
+#define AXIS(text)                                                                                                     \
+  { SIM_FIELD(fluid_body, axis), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 1}", .doc = text }
+#define RADIUS                                                                                                         \
+  { SIM_FIELD(fluid_body, radius), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,                 \
+                                   .max = INFINITY, .dimension = LENGTH, .doc = "its radius" }
+#define INSIDE                                                                                                         \
+  { SIM_FIELD(fluid_body, inside), .type = SIM_BOOL, .initial = "false", .doc = "the fluid is in it, not around it" }
+
+static const sim_field ball_fields[] = {NAMED, POINT("its centre"), AXIS("about which it turns"), RADIUS, INSIDE, {0}};
+const sim_schema fluid_ball_schema = {
+    .name = "ball", .doc = "a sphere; a disc on a grid of two axes", .fields = ball_fields, .size = sizeof(fluid_body)};
+static const sim_field cylinder_fields[] = {NAMED, POINT("a point of its axis"), AXIS("direction of its axis"),
+                                            RADIUS, INSIDE, {0}};
+const sim_schema fluid_cylinder_schema = {
+    .name = "cylinder", .doc = "an endless cylinder", .fields = cylinder_fields, .size = sizeof(fluid_body)};
+static const sim_field block_fields[] = {
+    {SIM_FIELD(fluid_body, name), .type = SIM_STRING, .doc = "in the columns of the table `bodies`; none: body1, ..."},
+    {SIM_FIELD(fluid_body, low), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
+     .doc = "its lower corner"},
+    {SIM_FIELD(fluid_body, high), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
+     .doc = "its upper corner"},
+    {0}};
+const sim_schema fluid_block_schema = {
+    .name = "block", .doc = "a box", .fields = block_fields, .size = sizeof(fluid_body)};
+
+/* ---- the scenario ---- */
+
+static const sim_field integrate_fields[] = {
+    {SIM_FIELD(fluid_integrate, dt), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
+     .doc = "time step; auto: `speed` has the Mach number `mach`, and the relaxation time is at most 1"},
+    {SIM_FIELD(fluid_integrate, t_end), .type = SIM_REAL,
+     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE, .max = INFINITY, .dimension = {0, 0, 1},
+     .doc = "time at which the run is over, with the first whole step that reaches it"},
+    {0}};
+static const sim_schema integrate_schema = {
+    .doc = "time stepping", .fields = integrate_fields, .size = sizeof(fluid_integrate)};
+
+static const sim_signature initial_signature = {
+    .inputs = (const char *const[]){"x", "y", "z", NULL},
+    .outputs = {2, 3, 4},
+    .returns = "the velocity, a number for each axis of the grid, and the pressure or not"};
+
+static const sim_field parameter_fields[] = {
+    {SIM_FIELD(fluid_parameters, grid), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &box_schema,
+     .doc = "the box and its cells"},
+    {SIM_FIELD(fluid_parameters, viscosity), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY, .dimension = {2, 0, -1}, .doc = "kinematic viscosity"},
+    {SIM_FIELD(fluid_parameters, density), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "1", .dimension = {-3, 1, 0}, .doc = "density of the fluid at rest; 2-D: of a layer 1 thick"},
+    {SIM_FIELD(fluid_parameters, speed), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY, .dimension = SPEED, .doc = "greatest speed that the flow is expected to have"},
+    {SIM_FIELD(fluid_parameters, mach), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 0.3,
+     .initial = "0.1",
+     .doc = "Mach number that `speed` has in the run: errors of compression grow as its square, the work as its inverse"},
+    {SIM_FIELD(fluid_parameters, acceleration), .type = SIM_NUMBERS, .dimension = {1, 0, -2},
+     .doc = "driving force or gravity, by mass: a number for each axis"},
+    {SIM_FIELD(fluid_parameters, initial), .type = SIM_FUNCTION, .signature = &initial_signature,
+     .doc = "the fluid at the start; none: at rest"},
+    {SIM_FIELD(fluid_parameters, sides), .type = SIM_STRUCT, .table = &sides_schema,
+     .doc = "velocities and pressures of sides whose boundary is wall"},
+    {SIM_FIELD(fluid_parameters, bodies), .type = SIM_LIST,
+     .variants = (const sim_schema *const[]){&fluid_ball_schema, &fluid_cylinder_schema, &fluid_block_schema, NULL},
+     .doc = "bodies to which the fluid sticks; their forces are the table `bodies`"},
+    {SIM_FIELD(fluid_parameters, probes), .type = SIM_NUMBERS, .components = 3, .dimension = LENGTH,
+     .doc = "points {x, y, z}, z = 0 on a grid of two axes: the table `probes` has velocity and pressure in the cells "
+            "that hold them"},
+    {SIM_FIELD(fluid_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
+     .doc = "time stepping"},
+    {0}};
+const sim_schema fluid_schema = {.name = "fluid",
+                                 .doc = "fluids at low Mach numbers around walls and bodies",
+                                 .fields = parameter_fields,
+                                 .base = &sim_common_schema,
+                                 .size = sizeof(fluid_parameters)};
+
+/* ---- what follows from them ---- */
+
+grid_shape fluid_grid_of(const fluid_parameters *p) { return grid_shape_of(&p->grid, 1); }
+
+/* The largest number of two decimal digits that is not above x. */
+static double round_down(double x) {
+  const double unit = pow(10, floor(log10(x)) - 1);
+  return floor(x / unit * (1 + 1e-12)) * unit;
+}
+
+fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt) {
+  const grid_shape grid = fluid_grid_of(p);
+  fluid_numbers out = {.dx = grid.size[0] / (double)grid.n[0]};
+  const double dx = out.dx, sound = p->mach / sqrt(3) * dx / p->speed, viscous = dx * dx / (6 * p->viscosity);
+  double length = 0;
+  bool walls = false;
+  for (int axis = 0; axis < grid.rank; axis++) walls = walls || grid.boundary[axis] == GRID_FIXED;
+  for (int axis = 0; axis < grid.rank; axis++)
+    if (!walls || grid.boundary[axis] == GRID_FIXED) length = fmax(length, grid.size[axis]);
+  out.viscous = !(dt > 0) && isnan(p->integrate.dt) && viscous < sound;
+  out.dt = dt > 0 ? dt : isnan(p->integrate.dt) ? round_down(fmin(sound, viscous)) : p->integrate.dt;
+  out.tau = 3 * p->viscosity * out.dt / (dx * dx) + 0.5;
+  out.mach = sqrt(3) * p->speed * out.dt / dx;
+  out.reynolds = p->speed * length / p->viscosity;
+  out.cell_reynolds = p->speed * dx / p->viscosity;
+  return out;
+}

@@ -1,0 +1,275 @@
+/* Rules between parameters, and the tables that a scenario adds. */
+#include "kernels/fluid/fluid.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const side_names[FLUID_SIDES] = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"};
+
+enum { BODIES_MAX = 10 }; /* six columns each */
+
+/* Cells along the other axes that make cubes of the cells along x. */
+static void check_cubes(const grid_shape *grid, sim_faults *faults) {
+  const double dx = grid->size[0] / (double)grid->n[0];
+  char right[96] = "";
+  bool cubes = true;
+  for (int axis = 0; axis < grid->rank; axis++) {
+    const double n = grid->size[axis] / dx;
+    cubes = cubes && fabs(n - (double)grid->n[axis]) <= 1e-9 * n;
+    snprintf(right + strlen(right), sizeof right - strlen(right), "%s%.9g", axis ? ", " : "", fmax(1, round(n)));
+  }
+  if (cubes) return;
+  char size[128] = "";
+  for (int axis = 0; axis < grid->rank; axis++)
+    snprintf(size + strlen(size), sizeof size - strlen(size), "%s%.9g", axis ? ", " : "",
+             dx * fmax(1, round(grid->size[axis] / dx)));
+  sim_faults_add(faults, 0, "grid.n",
+                 "expected cells that are as wide along all axes: with %lld along x, n = {%s} and size = {%s}",
+                 (long long)grid->n[0], right, size);
+}
+
+static void check_vector(const sim_doubles *v, int rank, const char *path, sim_faults *faults) {
+  if (v->rows != 0 && v->rows != (size_t)rank)
+    sim_faults_add(faults, 0, path, "expected %d numbers, one for each axis of the grid, got %zu", rank, v->rows);
+}
+
+static double length_of(const sim_doubles *v) {
+  double square = 0;
+  for (size_t i = 0; i < v->rows; i++) square += v->data[i] * v->data[i];
+  return sqrt(square);
+}
+
+static void check_side(const fluid_parameters *p, const grid_shape *grid, int s, sim_faults *faults) {
+  const fluid_side *side = &p->sides[s];
+  char path[64], at[80];
+  snprintf(path, sizeof path, "sides.%s", side_names[s]);
+  if (!side->given) return;
+  if (s / 2 >= grid->rank) {
+    sim_faults_add(faults, 0, path, "the grid has no axis %c: grid.n has %d numbers", "xyz"[s / 2], grid->rank);
+    return;
+  }
+  if (grid->boundary[s / 2] != GRID_FIXED)
+    sim_faults_add(faults, 0, path, "expected grid.%c = \"wall\", got \"%s\"", "xyz"[s / 2],
+                   grid->boundary[s / 2] == GRID_PERIODIC ? "periodic" : "slip");
+  const int kinds = (side->velocity.rows > 0) + (side->profile != NULL) + !isnan(side->pressure);
+  if (kinds > 1) sim_faults_add(faults, 0, path, "expected one of velocity, profile and pressure");
+  snprintf(at, sizeof at, "%s.velocity", path);
+  check_vector(&side->velocity, grid->rank, at, faults);
+  if (length_of(&side->velocity) > 1.01 * p->speed)
+    sim_faults_add(faults, 0, at, "is faster, %.6g, than `speed`, %.6g, which sets the time step: expected a larger "
+                   "speed", length_of(&side->velocity), p->speed);
+  snprintf(at, sizeof at, "%s.profile", path);
+  if (side->profile && sim_expr_output_count(side->profile) != grid->rank)
+    sim_faults_add(faults, 0, at, "expected %d numbers, one for each axis of the grid, got %d", grid->rank,
+                   sim_expr_output_count(side->profile));
+}
+
+/* What comes in has to go out. */
+static void check_flow_through(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
+  bool open = false;
+  char path[64];
+  for (int s = 0; s < 2 * grid->rank; s++) open = open || (p->sides[s].given && !isnan(p->sides[s].pressure));
+  for (int s = 0; s < 2 * grid->rank && !open; s++) {
+    const fluid_side *side = &p->sides[s];
+    if (!side->given || side->velocity.rows != (size_t)grid->rank || side->velocity.data[s / 2] == 0) continue;
+    snprintf(path, sizeof path, "sides.%s.velocity", side_names[s]);
+    sim_faults_add(faults, 0, path,
+                   "the fluid passes this side, and no side has a pressure at which it can leave or enter: expected "
+                   "pressure = 0 at another side");
+  }
+}
+
+static bool is_name(const char *name) {
+  if (!(isalpha((unsigned char)name[0]) || name[0] == '_')) return false;
+  for (const char *c = name; *c; c++)
+    if (!isalnum((unsigned char)*c) && *c != '_') return false;
+  return strlen(name) <= 40;
+}
+
+static void check_body(const fluid_parameters *p, const grid_shape *grid, int b, sim_faults *faults) {
+  const fluid_body *body = fluid_body_of(p, b);
+  const sim_schema *shape = p->bodies.items[b].schema;
+  const int line = p->bodies.items[b].line;
+  char path[64];
+  snprintf(path, sizeof path, "bodies[%d].name", b + 1);
+  if (body->name && !is_name(body->name))
+    sim_faults_add(faults, line, path, "expected at most 40 letters, digits and _, no digit first, got \"%.60s\"",
+                   body->name);
+  for (int other = 0; other < b; other++)
+    if (body->name && fluid_body_of(p, other)->name && strcmp(body->name, fluid_body_of(p, other)->name) == 0)
+      sim_faults_add(faults, line, path, "expected a name of its own, got that of bodies[%d]", other + 1);
+  if (shape == &fluid_block_schema) {
+    snprintf(path, sizeof path, "bodies[%d].high", b + 1);
+    for (int a = 0; a < grid->rank; a++)
+      if (!(body->high[a] > body->low[a]))
+        sim_faults_add(faults, line, path, "expected more than `low` along %c, %g, got %g", "xyz"[a], body->low[a],
+                       body->high[a]);
+    return;
+  }
+  const double *axis = body->axis;
+  snprintf(path, sizeof path, "bodies[%d].axis", b + 1);
+  if (!(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2] > 0))
+    sim_faults_add(faults, line, path, "expected a direction, got {0, 0, 0}");
+  else if (grid->rank == 2 && (axis[0] != 0 || axis[1] != 0))
+    sim_faults_add(faults, line, path, "expected {0, 0, 1} on a grid of two axes");
+  snprintf(path, sizeof path, "bodies[%d].spin", b + 1);
+  if (fabs(body->spin) * body->radius > 1.01 * p->speed)
+    sim_faults_add(faults, line, path, "its surface is faster, %.6g, than `speed`, %.6g, which sets the time step",
+                   fabs(body->spin) * body->radius, p->speed);
+}
+
+static void check_probes(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
+  if (p->probes.rows > FLUID_PROBES)
+    sim_faults_add(faults, 0, "probes", "expected at most %d points, got %zu", FLUID_PROBES, p->probes.rows);
+  for (size_t i = 0; i < p->probes.rows; i++)
+    for (int a = 0; a < 3; a++) {
+      const double at = p->probes.data[3 * i + (size_t)a], most = a < grid->rank ? grid->size[a] : 0;
+      if (!(at >= 0 && at <= most))
+        sim_faults_add(faults, 0, "probes", "point %zu: expected %c from 0 to %g, got %g", i + 1, "xyz"[a], most, at);
+    }
+}
+
+/* The Mach number and the relaxation time: what cannot be right. */
+static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
+  enum { SHORTEST = 500 }; /* 1/(tau - 1/2) */
+  const fluid_numbers k = fluid_numbers_of(p, 0);
+  const grid_shape grid = fluid_grid_of(p);
+  if (!(k.dt > 0) || !isfinite(k.tau)) {
+    sim_faults_add(faults, 0, "integrate.dt", "is out of range: speed, viscosity and cells give %g", k.dt);
+    return;
+  }
+  if (k.mach > 0.3 * (1 + 1e-9))
+    sim_faults_add(faults, 0, "integrate.dt",
+                   "speed = %.6g has the Mach number %.3g with dt = %.6g: expected at most 0.3, so dt of at most %.3g",
+                   p->speed, k.mach, k.dt, k.dt * 0.3 / k.mach);
+  if (k.tau - 0.5 < 1.0 / SHORTEST) {
+    /* At a given Mach number tau - 1/2 = sqrt(3) mach / cell_reynolds. */
+    const double cells = (double)grid.n[0] / (SHORTEST * (k.tau - 0.5));
+    sim_faults_add(faults, 0, "viscosity",
+                   "the relaxation time %.6g is too near to 1/2 (cell Reynolds number %.3g), and the run would be "
+                   "unstable: expected at least %.0f cells along x, or a viscosity of at least %.3g",
+                   k.tau, k.cell_reynolds, ceil(cells), p->viscosity / (SHORTEST * (k.tau - 0.5)));
+  }
+  if (k.tau > 3)
+    sim_faults_add(faults, 0, "integrate.dt",
+                   "the relaxation time is %.4g with dt = %.6g, and walls are wrong above 3: expected dt = \"auto\", "
+                   "or at most %.3g",
+                   k.tau, k.dt, k.dt * 2.5 / (k.tau - 0.5));
+  if (p->integrate.t_end / k.dt > 1e15)
+    sim_faults_add(faults, 0, "integrate.t_end", "takes %.3g steps of %.6g", p->integrate.t_end / k.dt, k.dt);
+}
+
+/* ---- tables ---- */
+
+#define FLOW_COLUMNS                                                                                                   \
+  {.name = "mass", .type = SIM_REAL, .doc = "mass of the fluid", .dimension = {0, 1, 0}},                              \
+      {.name = "kinetic", .type = SIM_REAL, .doc = "kinetic energy", .dimension = {2, 1, -2}},                         \
+      {.name = "enstrophy", .type = SIM_REAL, .doc = "half the integral of the squared vorticity",                     \
+       .dimension = {3, 0, -2}},                                                                                       \
+      {.name = "speed", .type = SIM_REAL, .doc = "greatest speed", .dimension = {1, 0, -1}},      \
+      {.name = "mach", .type = SIM_REAL, .doc = "its Mach number", .display = SIM_DISPLAY_NUMBER},                     \
+      {.name = "momentum_x", .type = SIM_REAL, .doc = "momentum along x", .dimension = {1, 1, -1}},                    \
+      {.name = "momentum_y", .type = SIM_REAL, .doc = "momentum along y", .dimension = {1, 1, -1}}
+static const sim_field flow_columns_2d[] = {FLOW_COLUMNS, {0}};
+static const sim_field flow_columns_3d[] = {
+    FLOW_COLUMNS,
+    {.name = "momentum_z", .type = SIM_REAL, .doc = "momentum along z", .dimension = {1, 1, -1}},
+    {0}};
+#define FLOW_DOC "sums over the fluid, and its greatest speed"
+static const sim_table flow_2d = {.name = "flow", .doc = FLOW_DOC, .columns = flow_columns_2d};
+static const sim_table flow_3d = {.name = "flow", .doc = FLOW_DOC, .columns = flow_columns_3d};
+
+#define COLUMN(word, text) {.name = word, .type = SIM_REAL, .doc = text}
+static const sim_field described_bodies[] = {COLUMN("NAME_fx", "force of the fluid on a body; also fy, fz in 3-D"),
+                                             COLUMN("NAME_tz", "torque about its point; also tx, ty in 3-D"),
+                                             {0}};
+static const sim_field described_probes[] = {COLUMN("velocity_x_NUMBER", "velocity at a probe; also y, z"),
+                                             COLUMN("pressure_NUMBER", "pressure at a probe"),
+                                             {0}};
+static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns_3d},
+                                      {"bodies", "forces on bodies; with bodies", described_bodies},
+                                      {"probes", "the fluid at points; with probes", described_probes}};
+const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2], NULL};
+
+typedef struct column_list {
+  char (*names)[96];
+  sim_field *columns;
+  int count;
+} column_list;
+
+__attribute__((format(printf, 4, 5))) static void add_column(column_list *to, const char *doc, sim_dimension dimension,
+                                                             const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(to->names[to->count], sizeof to->names[0], format, arguments);
+  va_end(arguments);
+  to->columns[to->count] =
+      (sim_field){.name = to->names[to->count], .type = SIM_REAL, .doc = doc, .dimension = dimension};
+  to->count++;
+}
+
+static void name_tables(fluid_parameters *p, int rank) {
+  const sim_dimension force = {1, 1, -2}, torque = {2, 1, -2}, speed = {1, 0, -1}, pressure = {-1, 1, -2};
+  column_list bodies = {p->names[0], p->columns[0], 0}, probes = {p->names[1], p->columns[1], 0};
+  int count = 0;
+  p->kinds[count] = FLUID_FLOW_TABLE;
+  p->tables[count++] = rank == 2 ? &flow_2d : &flow_3d;
+  for (int b = 0; b < (int)p->bodies.count; b++) {
+    char name[64];
+    const char *own = fluid_body_of(p, b)->name;
+    if (own)
+      snprintf(name, sizeof name, "%s", own);
+    else
+      snprintf(name, sizeof name, "body%d", b + 1);
+    for (int a = 0; a < rank; a++) add_column(&bodies, "force of the fluid on it", force, "%s_f%c", name, "xyz"[a]);
+    for (int a = rank == 2 ? 2 : 0; a < 3; a++)
+      add_column(&bodies, "torque of the fluid on it", torque, "%s_t%c", name, "xyz"[a]);
+  }
+  for (int i = 0; i < (int)p->probes.rows; i++) {
+    for (int a = 0; a < rank; a++)
+      add_column(&probes, "velocity at a probe", speed, "velocity_%c_%d", "xyz"[a], i + 1);
+    add_column(&probes, "pressure at a probe", pressure, "pressure_%d", i + 1);
+  }
+  p->table[0] = (sim_table){.name = "bodies", .doc = "forces of the fluid on bodies", .columns = p->columns[0]};
+  p->table[1] = (sim_table){.name = "probes", .doc = "the fluid at points", .columns = p->columns[1]};
+  if (bodies.count > 0) {
+    p->kinds[count] = FLUID_BODIES_TABLE;
+    p->tables[count++] = &p->table[0];
+  }
+  if (probes.count > 0) {
+    p->kinds[count] = FLUID_PROBES_TABLE;
+    p->tables[count++] = &p->table[1];
+  }
+}
+
+const sim_table *const *fluid_tables_of(const void *parameters) { return ((const fluid_parameters *)parameters)->tables; }
+
+sim_status fluid_validate(void *parameters, sim_faults *faults) {
+  fluid_parameters *p = parameters;
+  if (!grid_check(&p->grid, faults)) return SIM_OK;
+  const grid_shape grid = fluid_grid_of(p);
+  if (grid.rank == 1) {
+    sim_faults_add(faults, 0, "grid.n", "expected 2 or 3 numbers of cells, got 1");
+    return SIM_OK;
+  }
+  const size_t before = faults->count;
+  check_cubes(&grid, faults);
+  check_vector(&p->acceleration, grid.rank, "acceleration", faults);
+  if (p->initial && sim_expr_output_count(p->initial) != grid.rank &&
+      sim_expr_output_count(p->initial) != grid.rank + 1)
+    sim_faults_add(faults, 0, "initial",
+                   "expected %d numbers, the velocity, or %d, with the pressure behind it, got %d", grid.rank,
+                   grid.rank + 1, sim_expr_output_count(p->initial));
+  for (int s = 0; s < FLUID_SIDES; s++) check_side(p, &grid, s, faults);
+  check_flow_through(p, &grid, faults);
+  if (p->bodies.count > BODIES_MAX)
+    sim_faults_add(faults, 0, "bodies", "expected at most %d, got %zu", BODIES_MAX, p->bodies.count);
+  for (int b = 0; b < (int)p->bodies.count && b < BODIES_MAX; b++) check_body(p, &grid, b, faults);
+  check_probes(p, &grid, faults);
+  if (faults->count == before) check_numbers(p, faults);
+  if (faults->count == before) name_tables(p, grid.rank);
+  return SIM_OK;
+}

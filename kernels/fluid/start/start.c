@@ -1,0 +1,90 @@
+/* The first state: velocity and pressure of the scenario, and stresses that belong to them. */
+#include "kernels/fluid/fluid.h"
+
+#include <math.h>
+
+typedef struct filling {
+  const fluid_machine *m;
+  const fluid_parameters *p;
+  sim_isa isa;
+  void *const *values;
+} filling;
+
+static sim_status fill_row(const filling *f, grid_rows *r, int64_t row) {
+  const grid_shape *g = &f->m->grid;
+  const int rank = g->rank;
+  const int64_t n = g->n[0];
+  const double y = grid_centre(g, 1, row % g->n[1]), z = grid_centre(g, 2, row / g->n[1]);
+  double *out[4];
+  for (int i = 0; i < 4; i++) out[i] = r->buffers + i * n;
+  sim_expr_program_run(r->program, (size_t)n, (const void *const[]){r->x, &y, &z},
+                       (void *const[]){out[0], out[1], out[2], out[3]}, r->scratch);
+  for (int64_t x = 0; x < n; x++) {
+    double square = 0;
+    const bool solid = f->m->walls.solid && f->m->walls.solid[row * n + x];
+    for (int i = 0; i < sim_expr_output_count(f->p->initial); i++) {
+      if (!solid && !isfinite(out[i][x]))
+        return sim_fail(SIM_ERR_SCENARIO, "initial: result %d is %g at x = %.6g, y = %.6g, z = %.6g", i + 1, out[i][x],
+                        r->x[x], y, z);
+      if (i < rank) square += out[i][x] * out[i][x];
+      grid_set_number(f->values[i], f->m->single, row * n + x, solid ? 0 : out[i][x]);
+    }
+    if (!solid && !(sqrt(square) <= 1.01 * f->p->speed))
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "initial: the speed is %.6g at x = %.6g, y = %.6g, z = %.6g: expected at most speed = %.6g, which "
+                      "sets the time step",
+                      sqrt(square), r->x[x], y, z, f->p->speed);
+  }
+  return SIM_OK;
+}
+
+static sim_status fill_rows(void *context, int64_t first, int64_t end) {
+  static const bool uniform[] = {false, true, true};
+  const filling *f = context;
+  grid_rows r = {0};
+  SIM_TRY(grid_rows_begin(&f->m->grid, f->p->initial, uniform, f->isa, 4, &r));
+  sim_status status = SIM_OK;
+  for (int64_t row = first; status == SIM_OK && row < end; row++) status = fill_row(f, &r, row);
+  grid_rows_end(&r);
+  return status;
+}
+
+/* Moments after collision of a cell with a velocity, a pressure and the strain of its neighbours:
+ * S = rho u u - 2/3 (tau - 1) rho E + rho (u g + g u)/2, j = rho (u + g/2). */
+static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                     const void *const *fields, const int64_t at[3], const sim_buffer *state) {
+  const int rank = m->lattice->rank;
+  const int64_t row = at[2] * m->grid.n[1] + at[1], cell = row * m->grid.n[0] + at[0], pitch = m->rows.pitch;
+  const int64_t first = row * m->lattice->moments * pitch + at[0];
+  const double unit = k->dx / k->dt, *g = m->collision.g;
+  const double rho1 = 3 * grid_number(fields[rank], m->single, cell) / (p->density * unit * unit), rho = 1 + rho1;
+  double grad[3][3], u[3], trace = 0;
+  void *out = fluid_first(state);
+  fluid_gradient(m, p, k->dx, fields, at, grad);
+  for (int a = 0; a < rank; a++) u[a] = grid_number(fields[a], m->single, cell) / unit;
+  for (int a = 0; a < rank; a++) {
+    grid_set_number(out, m->single, first + (1 + a) * pitch, 3 * rho * (u[a] + g[a] / 2));
+    for (int b = a; b < rank; b++) {
+      const double strain = (grad[a][b] + grad[b][a]) / 2 * k->dt;
+      const double s = rho * (u[a] * u[b] - 2.0 / 3 * (k->tau - 1) * strain + (u[a] * g[b] + u[b] * g[a]) / 2);
+      if (a == b) trace += s;
+      grid_set_number(out, m->single, first + (a == b ? 1 + rank + a : 1 + 2 * rank + a + b - 1) * pitch,
+                      a == b ? 4.5 * s : 9 * s);
+    }
+  }
+  grid_set_number(out, m->single, first, rho1 - 1.5 * trace);
+}
+
+sim_status fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                       const sim_setup *setup, void *const *values, const sim_buffer *state) {
+  const int64_t rows = m->grid.n[1] * m->grid.n[2];
+  const void *fields[4] = {values[0], values[1], values[2], values[3]};
+  filling f = {m, p, setup->isa, values};
+  if (p->initial) SIM_TRY(grid_over_rows(&m->grid, m->threads, fill_rows, &f));
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t row = 0; row < rows; row++)
+    for (int64_t x = 0; x < m->grid.n[0]; x++)
+      set_cell(m, p, numbers, fields, (int64_t[]){x, row % m->grid.n[1], row / m->grid.n[1]}, state);
+  fluid_finish_rows(m, state);
+  return SIM_OK;
+}

@@ -1,0 +1,389 @@
+/* Solid cells, and the links of the cells beside sides of the box and bodies. */
+#include "kernels/fluid/fluid.h"
+#include "kernels/common/geometry/geometry.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct maker {
+  const fluid_parameters *p;
+  const fluid_numbers *numbers;
+  const fluid_lattice *lattice;
+  grid_shape grid;
+  sim_expr_program *profile[FLUID_SIDES];
+  void *scratch;
+  geometry_wall *shape; /* [bodies] */
+  int bodies;
+  fluid_walls *out;
+  int64_t cell_room, link_room, span_room;
+} maker;
+
+/* ---- bodies ---- */
+
+static geometry_wall shape_of(const sim_item *item, int rank) {
+  const fluid_body *b = item->data;
+  geometry_wall w = {.outside = !b->inside, .radius = b->radius, .turn = {0, 0, 1}};
+  double length = 0;
+  memcpy(w.point, b->point, sizeof w.point);
+  if (item->schema == &fluid_block_schema) {
+    w.shape = GEOMETRY_BLOCK;
+    w.outside = true;
+    for (int a = 0; a < 3; a++) {
+      w.point[a] = a < rank ? (b->low[a] + b->high[a]) / 2 : 0;
+      w.half[a] = a < rank ? (b->high[a] - b->low[a]) / 2 : INFINITY;
+    }
+  } else {
+    w.shape = item->schema == &fluid_ball_schema ? GEOMETRY_BALL : GEOMETRY_CYLINDER;
+    for (int a = 0; a < 3; a++) length += b->axis[a] * b->axis[a];
+    for (int a = 0; a < 3; a++) w.axis[a] = w.turn[a] = b->axis[a] / sqrt(length);
+    if (rank == 2) w.point[2] = 0;
+    w.spin = b->spin;
+  }
+  memcpy(w.pivot, w.point, sizeof w.pivot);
+  return w;
+}
+
+/* The image of x that is next to a body's point in a periodic box. */
+static void image(const grid_shape *grid, const double point[3], const double x[3], double out[3]) {
+  for (int a = 0; a < 3; a++) {
+    const double d = x[a] - point[a], size = grid->size[a];
+    out[a] = a < grid->rank && grid_is_periodic(grid, a) ? point[a] + d - size * nearbyint(d / size) : x[a];
+  }
+}
+
+void fluid_body_centre(const fluid_parameters *p, int body, const double x[3], double out[3]) {
+  const grid_shape grid = fluid_grid_of(p);
+  const geometry_wall w = shape_of(&p->bodies.items[body], grid.rank);
+  double near[3];
+  image(&grid, w.point, x, near);
+  for (int a = 0; a < 3; a++) out[a] = w.point[a] + x[a] - near[a];
+}
+
+/* Distance of x to a body, negative in it, and where the surface is and how it moves. */
+static double distance(const maker *m, int body, const double x[3], double velocity[3]) {
+  const geometry_wall *w = &m->shape[body];
+  const geometry_pose pose = {.spin = w->spin};
+  geometry_contact touch[GEOMETRY_CONTACTS_MAX];
+  double near[3];
+  image(&m->grid, w->point, x, near);
+  (void)geometry_wall_contacts(w, &pose, near, INFINITY, touch);
+  if (velocity) memcpy(velocity, touch[0].velocity, sizeof touch[0].velocity);
+  return touch[0].distance;
+}
+
+static void centre(const grid_shape *g, const int64_t at[3], double x[3]) {
+  for (int a = 0; a < 3; a++) x[a] = grid_centre(g, a, at[a]);
+}
+
+static void mark_solid(maker *m, int threads) {
+  const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+  (void)threads;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads) if (threads > 1)
+  for (int64_t row = 0; row < rows; row++)
+    for (int64_t i = 0; i < nx; i++) {
+      double x[3];
+      bool solid = false;
+      centre(&m->grid, (int64_t[]){i, row % m->grid.n[1], row / m->grid.n[1]}, x);
+      for (int b = 0; b < m->bodies && !solid; b++) solid = !(distance(m, b, x, NULL) > 0);
+      m->out->solid[row * nx + i] = solid;
+    }
+}
+
+/* ---- links ---- */
+
+/* Moves a cell by a direction, around periodic axes. Sets beyond[axis] where it leaves the box; true: it is inside. */
+static bool move(const maker *m, const int64_t at[3], const int8_t c[3], int sign, int64_t out[3], bool beyond[3]) {
+  bool inside = true;
+  for (int a = 0; a < 3; a++) {
+    const int64_t n = m->grid.n[a];
+    beyond[a] = false;
+    out[a] = at[a] + sign * c[a];
+    if (out[a] >= 0 && out[a] < n) continue;
+    beyond[a] = !grid_is_periodic(&m->grid, a);
+    inside = inside && !beyond[a];
+    out[a] = (out[a] + n) % n;
+  }
+  return inside;
+}
+
+static bool is_solid(const maker *m, const int64_t at[3]) {
+  return m->out->solid && m->out->solid[(at[2] * m->grid.n[1] + at[1]) * m->grid.n[0] + at[0]];
+}
+
+/* Velocity of a side at x, in units of the lattice. */
+static sim_status side_velocity(const maker *m, int s, const double x[3], double u[3]) {
+  static const char *const names[FLUID_SIDES] = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"};
+  const fluid_side *side = &m->p->sides[s];
+  const double unit = m->numbers->dx / m->numbers->dt;
+  double square = 0;
+  memset(u, 0, 3 * sizeof *u);
+  if (!side->given) return SIM_OK;
+  for (size_t a = 0; a < side->velocity.rows; a++) u[a] = side->velocity.data[a];
+  if (m->profile[s])
+    sim_expr_program_run(m->profile[s], 1, (const void *const[]){&x[0], &x[1], &x[2]},
+                         (void *const[]){&u[0], &u[1], &u[2]}, m->scratch);
+  for (int a = 0; a < m->grid.rank; a++) square += u[a] * u[a];
+  if (!(sqrt(square) <= 1.01 * m->p->speed))
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "sides.%s.profile: the speed is %.6g at x = %.6g, y = %.6g, z = %.6g: expected at most speed = %.6g",
+                    names[s], sqrt(square), x[0], x[1], x[2], m->p->speed);
+  bool open = false;
+  for (int other = 0; other < FLUID_SIDES; other++)
+    open = open || (m->p->sides[other].given && !isnan(m->p->sides[other].pressure));
+  if (u[s / 2] != 0 && !open)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "sides.%s.profile: the fluid passes this side, and no side has a pressure at which it can leave or "
+                    "enter: expected pressure = 0 at another side",
+                    names[s]);
+  for (int a = 0; a < m->grid.rank; a++) u[a] /= unit;
+  return SIM_OK;
+}
+
+static bool is_open(const maker *m, int s) { return m->p->sides[s].given && !isnan(m->p->sides[s].pressure); }
+
+/* A link that leaves the box: the fluid sticks to a wall if one of the sides is one; it slips if all do. */
+static sim_status side_link(const maker *m, const int64_t at[3], const bool beyond[3], int c, fluid_link *out) {
+  const int8_t *v = m->lattice->c[c];
+  double velocity[3] = {0}, x[3], unit = m->numbers->dx / m->numbers->dt;
+  int walls = 0, open = -1;
+  int8_t mirrored[3], along[3];
+  centre(&m->grid, at, x);
+  for (int a = 0; a < 3; a++)
+    if (beyond[a]) x[a] = v[a] > 0 ? 0 : m->grid.size[a];
+  for (int a = 0; a < 3; a++) {
+    const int s = 2 * a + (v[a] < 0);
+    double u[3];
+    mirrored[a] = (int8_t)(beyond[a] ? -v[a] : v[a]);
+    along[a] = (int8_t)(beyond[a] ? 0 : -v[a]);
+    if (!beyond[a] || m->grid.boundary[a] != GRID_FIXED) continue;
+    if (is_open(m, s)) {
+      open = s;
+      continue;
+    }
+    SIM_TRY(side_velocity(m, s, x, u));
+    for (int k = 0; k < 3; k++) velocity[k] += u[k];
+    walls++;
+  }
+  *out = (fluid_link){.kind = FLUID_BOUNCE, .arriving = (int8_t)c, .body = -1, .weight = 1};
+  for (int a = 0; a < 3 && walls > 0; a++) out->constant += 6 * v[a] * velocity[a] / walls;
+  if (walls > 0) return SIM_OK;
+  if (open >= 0) {
+    out->kind = FLUID_OPEN;
+    out->constant = 2 * 3 * m->p->sides[open].pressure / (m->p->density * unit * unit);
+    return SIM_OK;
+  }
+  int64_t source[3];
+  bool ignored[3];
+  (void)move(m, at, along, 1, source, ignored);
+  if (is_solid(m, source)) return SIM_OK;
+  out->kind = FLUID_MIRROR;
+  for (int d = 0; d < m->lattice->directions; d++) {
+    if (memcmp(m->lattice->c[d], mirrored, sizeof mirrored) == 0) out->mirrored = (int8_t)d;
+    if (memcmp(m->lattice->c[d], along, sizeof along) == 0) out->towards = (int8_t)d;
+  }
+  return SIM_OK;
+}
+
+/* A link from a body: its cut by bisection, to the last bit. */
+static void body_link(const maker *m, const int64_t at[3], int c, fluid_link *out) {
+  const int8_t *v = m->lattice->c[c];
+  double x[3], y[3], u[3], low = 0, high = 1;
+  int body = 0;
+  centre(&m->grid, at, x);
+  for (int a = 0; a < 3; a++) y[a] = x[a] - v[a] * m->numbers->dx;
+  while (body + 1 < m->bodies && distance(m, body, y, NULL) > 0) body++;
+  for (int k = 0; k < 53; k++) {
+    const double middle = (low + high) / 2;
+    for (int a = 0; a < 3; a++) y[a] = x[a] - middle * v[a] * m->numbers->dx;
+    *(distance(m, body, y, NULL) > 0 ? &low : &high) = middle;
+  }
+  const double q = fmax(high, 1e-6);
+  for (int a = 0; a < 3; a++) y[a] = x[a] - q * v[a] * m->numbers->dx;
+  (void)distance(m, body, y, u);
+  *out = (fluid_link){.kind = FLUID_BOUNCE, .arriving = (int8_t)c, .body = (int16_t)body, .weight = 1};
+  for (int a = 0; a < m->lattice->rank; a++) out->constant += 6 * v[a] * u[a] * m->numbers->dt / m->numbers->dx;
+  int64_t behind[3];
+  bool beyond[3];
+  if (q >= 0.5) {
+    out->kind = FLUID_FAR;
+    out->weight = 0.5 / q;
+    out->constant *= out->weight;
+  } else if (move(m, at, v, 1, behind, beyond) && !is_solid(m, behind)) {
+    out->kind = FLUID_NEAR;
+    out->weight = 2 * q;
+  }
+}
+
+/* Room for `more` items of `size` bytes behind `count`. */
+static bool reserve(void *array, int64_t *room, int64_t count, int64_t more, size_t size) {
+  void **items = array;
+  if (count + more <= *room) return true;
+  const int64_t next = *room + *room / 4 + 4096;
+  void *grown = realloc(*items, (size_t)next * size);
+  if (!grown) return false;
+  *items = grown;
+  *room = next;
+  return true;
+}
+
+static sim_status link_cell(maker *m, const int64_t at[3], bool near_body) {
+  fluid_walls *w = m->out;
+  const fluid_lattice *l = m->lattice;
+  const int64_t first = w->links;
+  if (!reserve(&w->link, &m->link_room, w->links, l->directions, sizeof *w->link) ||
+      !reserve(&w->cell, &m->cell_room, w->cells, 1, sizeof *w->cell))
+    return sim_no_memory("links of walls");
+  for (int c = 1; c < l->directions; c++) {
+    int64_t source[3];
+    bool beyond[3];
+    if (!move(m, at, l->c[c], -1, source, beyond))
+      SIM_TRY(side_link(m, at, beyond, c, &w->link[w->links++]));
+    else if (near_body && is_solid(m, source))
+      body_link(m, at, c, &w->link[w->links++]);
+  }
+  if (w->links == first) return SIM_OK;
+  if (w->links > INT32_MAX) return sim_fail(SIM_ERR_SCENARIO, "bodies: the walls have more than %d links", INT32_MAX);
+  w->cell[w->cells++] = (fluid_cell){.row = at[2] * m->grid.n[1] + at[1],
+                                     .x = (int32_t)at[0],
+                                     .first = (int32_t)first,
+                                     .count = (int32_t)(w->links - first)};
+  return SIM_OK;
+}
+
+/* Whether a row, or one beside it, has a solid cell. */
+static bool has_solid(const maker *m, const bool *rows, const int64_t at[3]) {
+  bool out = false;
+  for (int64_t dz = -1; dz <= 1 && rows; dz++)
+    for (int64_t dy = -1; dy <= 1; dy++) {
+      const int64_t y = (at[1] + dy + m->grid.n[1]) % m->grid.n[1], z = (at[2] + dz + m->grid.n[2]) % m->grid.n[2];
+      out = out || rows[z * m->grid.n[1] + y];
+    }
+  return out;
+}
+
+static sim_status add_spans(maker *m, int64_t row, bool *any) {
+  fluid_walls *w = m->out;
+  const bool *solid = w->solid + row * m->grid.n[0];
+  for (int64_t x = 0; x < m->grid.n[0]; x++) {
+    if (!solid[x]) continue;
+    int64_t end = x;
+    while (end < m->grid.n[0] && solid[end]) end++;
+    if (!reserve(&w->span, &m->span_room, w->spans, 1, sizeof *w->span)) return sim_no_memory("solid cells");
+    w->span[w->spans++] = (fluid_span){row, (int32_t)x, (int32_t)(end - x)};
+    w->fluid -= end - x;
+    *any = true;
+    x = end;
+  }
+  return SIM_OK;
+}
+
+static sim_status link_rows(maker *m, bool *solid_rows) {
+  const grid_shape *g = &m->grid;
+  const int64_t rows = g->n[1] * g->n[2];
+  m->out->fluid = rows * g->n[0];
+  for (int64_t row = 0; solid_rows && row < rows; row++) SIM_TRY(add_spans(m, row, &solid_rows[row]));
+  if (m->out->fluid == 0) return sim_fail(SIM_ERR_SCENARIO, "bodies: no cell is fluid");
+  for (int64_t row = 0; row < rows; row++) {
+    int64_t at[3] = {0, row % g->n[1], row / g->n[1]};
+    bool all = has_solid(m, solid_rows, at);
+    const bool near_body = all;
+    for (int a = 1; a < g->rank; a++) all = all || (!grid_is_periodic(g, a) && (at[a] == 0 || at[a] == g->n[a] - 1));
+    const bool ends = !grid_is_periodic(g, 0);
+    for (at[0] = 0; at[0] < g->n[0]; at[0]++) {
+      if (!all && !(ends && (at[0] == 0 || at[0] == g->n[0] - 1))) continue;
+      if (!is_solid(m, at)) SIM_TRY(link_cell(m, at, near_body));
+    }
+  }
+  return SIM_OK;
+}
+
+static sim_status make(maker *m, int threads) {
+  const bool uniform[] = {true, true, true};
+  const fluid_parameters *p = m->p;
+  const int64_t rows = m->grid.n[1] * m->grid.n[2];
+  size_t scratch = 64;
+  for (int s = 0; s < FLUID_SIDES; s++) {
+    if (!p->sides[s].profile) continue;
+    SIM_TRY(sim_expr_program_create(p->sides[s].profile, &(sim_expr_target){.uniform = uniform, .block = 1},
+                                    &m->profile[s]));
+    const size_t bytes = (sim_expr_program_scratch(m->profile[s]) + 63) / 64 * 64;
+    scratch = bytes > scratch ? bytes : scratch;
+  }
+  m->scratch = aligned_alloc(64, scratch);
+  m->shape = calloc(p->bodies.count + 1, sizeof *m->shape);
+  if (!m->scratch || !m->shape) return sim_no_memory("walls");
+  for (int b = 0; b < m->bodies; b++) m->shape[b] = shape_of(&p->bodies.items[b], m->grid.rank);
+  if (m->bodies == 0) return link_rows(m, NULL);
+  m->out->solid = calloc((size_t)(rows * m->grid.n[0]), sizeof(bool));
+  bool *solid_rows = calloc((size_t)rows, sizeof *solid_rows);
+  if (m->out->solid && solid_rows) mark_solid(m, threads);
+  sim_status status = m->out->solid && solid_rows ? link_rows(m, solid_rows) : sim_no_memory("solid cells");
+  free(solid_rows);
+  return status;
+}
+
+/* Each body is seen by the fluid. */
+static sim_status check_bodies(const maker *m) {
+  for (int b = 0; b < m->bodies; b++) {
+    bool seen = false;
+    for (int64_t i = 0; i < m->out->links && !seen; i++) seen = m->out->link[i].body == b;
+    if (!seen)
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "bodies[%d]: no cell of the fluid touches it: it lies outside of the box, in another body, or "
+                      "between the centres of cells, which are %.6g wide",
+                      b + 1, m->numbers->dx);
+  }
+  return SIM_OK;
+}
+
+sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads, fluid_walls *out) {
+  maker m = {.p = p,
+             .numbers = numbers,
+             .grid = fluid_grid_of(p),
+             .bodies = (int)p->bodies.count,
+             .out = out};
+  *out = (fluid_walls){0};
+  m.lattice = fluid_lattice_of(m.grid.rank);
+  sim_status status = make(&m, threads);
+  if (status == SIM_OK) status = check_bodies(&m);
+  for (int s = 0; s < FLUID_SIDES; s++) sim_expr_program_free(&m.profile[s]);
+  free(m.scratch);
+  free(m.shape);
+  return status;
+}
+
+void fluid_walls_destroy(fluid_walls *walls) {
+  free(walls->solid);
+  free(walls->cell);
+  free(walls->link);
+  free(walls->span);
+  *walls = (fluid_walls){0};
+}
+
+/* Cells at the sides have at most 5 links of a side (3-D; 3 in 2-D), more at the edges; arrays grow by a quarter. Of a
+ * body of unknown area six sides of a box as large as it are taken. */
+double fluid_walls_bytes(const fluid_parameters *p) {
+  const grid_shape g = fluid_grid_of(p);
+  const double cells = grid_cells_wanted(&g), links = g.rank == 2 ? 3.5 : 5.5;
+  double faces = 0;
+  for (int a = 0; a < g.rank; a++)
+    if (!grid_is_periodic(&g, a)) faces += 2 * cells / (double)g.n[a];
+  for (int b = 0; b < (int)p->bodies.count; b++) {
+    const fluid_body *body = fluid_body_of(p, b);
+    const bool block = p->bodies.items[b].schema == &fluid_block_schema;
+    const double dx = g.size[0] / (double)g.n[0];
+    double extent[3], area = 0;
+    for (int a = 0; a < 3; a++) {
+      const bool endless = p->bodies.items[b].schema == &fluid_cylinder_schema && g.rank == 3;
+      const double size = block ? body->high[a] - body->low[a] : 2 * body->radius;
+      extent[a] = a >= g.rank ? 1 : fmin(endless ? fmax(size, g.size[a]) : size, g.size[a]) / dx + 2;
+    }
+    for (int a = 0; a < g.rank; a++) area += 2 * extent[0] * extent[1] * extent[2] / extent[a];
+    faces += fmin(area, cells);
+  }
+  const double grown = faces > 0 ? 1.25 * faces + 4096 : 0;
+  return grown * (sizeof(fluid_cell) + links * sizeof(fluid_link)) +
+         (p->bodies.count > 0 ? cells + grown * sizeof(fluid_span) : 0);
+}

@@ -50,7 +50,7 @@ static sim_status fill_rows(void *context, int64_t first, int64_t end) {
 }
 
 /* Moments after collision of a cell with a velocity, a pressure and the strain of its neighbours:
- * S = rho u u - 2/3 (tau - 1) rho E + rho (u g + g u)/2, j = rho (u + g/2). */
+ * S = rho u u - 2/3 (tau - 1) rho (E - tr E/rank) + rho (u g + g u)/2, j = rho (u + g/2). */
 static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
                      const void *const *fields, const int64_t at[3], const sim_buffer *state) {
   const int rank = m->lattice->rank;
@@ -58,14 +58,17 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
   const int64_t first = row * m->lattice->moments * pitch + at[0];
   const double unit = k->dx / k->dt, *g = m->collision.g;
   const double rho1 = 3 * grid_number(fields[rank], m->single, cell) / (p->density * unit * unit), rho = 1 + rho1;
-  double grad[3][3], u[3], trace = 0;
+  double grad[3][3], u[3], trace = 0, widening = 0;
   void *out = fluid_first(state);
   fluid_gradient(m, p, k->dx, fields, at, grad);
-  for (int a = 0; a < rank; a++) u[a] = grid_number(fields[a], m->single, cell) / unit;
+  for (int a = 0; a < rank; a++) {
+    u[a] = grid_number(fields[a], m->single, cell) / unit;
+    widening += grad[a][a] / rank;
+  }
   for (int a = 0; a < rank; a++) {
     grid_set_number(out, m->single, first + (1 + a) * pitch, 3 * rho * (u[a] + g[a] / 2));
     for (int b = a; b < rank; b++) {
-      const double strain = (grad[a][b] + grad[b][a]) / 2 * k->dt;
+      const double strain = ((grad[a][b] + grad[b][a]) / 2 - (a == b ? widening : 0)) * k->dt;
       const double s = rho * (u[a] * u[b] - 2.0 / 3 * (k->tau - 1) * strain + (u[a] * g[b] + u[b] * g[a]) / 2);
       if (a == b) trace += s;
       grid_set_number(out, m->single, first + (a == b ? 1 + rank + a : 1 + 2 * rank + a + b - 1) * pitch,

@@ -130,6 +130,13 @@ static sim_status begin(fluid_run *run, const sim_setup *setup) {
   return fluid_start(&run->machine, run->p, &run->numbers, setup, values, &run->state[0]);
 }
 
+/* Fewer than asked for where a step of one thread takes no longer than to wake the others: some microseconds. */
+static int threads_for(const grid_shape *grid, int threads) {
+  enum { CELLS = 2048 };
+  const int64_t useful = grid_cells(grid) / CELLS;
+  return useful < 1 ? 1 : useful < threads ? (int)useful : threads;
+}
+
 static sim_status create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
   const fluid_parameters *p = parameters;
   fluid_run *run = calloc(1, sizeof *run);
@@ -149,7 +156,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
                                  .kernels = fluid_kernels_of(fluid_single(p), setup->isa),
                                  .collision = {.omega = 1 / run->numbers.tau},
                                  .single = fluid_single(p),
-                                 .threads = setup->threads};
+                                 .threads = threads_for(&grid, setup->threads)};
   for (size_t a = 0; a < p->acceleration.rows; a++) run->machine.collision.g[a] = p->acceleration.data[a] / unit;
   run->shown = -1;
   sim_extent whole;

@@ -68,16 +68,20 @@ static bool sweep_part(const fluid_machine *m, const sim_buffer *from, const sim
   return wrong;
 }
 
-/* Solid cells are at rest. */
+/* Solid cells are at rest. (Rows are apart: no two spans write one number.) */
 static void clear_solid(const fluid_machine *m, const sim_buffer *state) {
   const size_t size = sim_dtype_size(state->dtype);
+  const int64_t nx = m->grid.n[0];
   char *first = fluid_first(state);
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t i = 0; i < m->walls.spans; i++) {
     const fluid_span *span = &m->walls.span[i];
-    for (int k = 0; k < m->lattice->moments; k++)
-      memset(first + (size_t)((span->row * m->lattice->moments + k) * m->rows.pitch + span->x) * size, 0,
-             (size_t)span->count * size);
+    for (int k = 0; k < m->lattice->moments; k++) {
+      char *row = first + (size_t)((span->row * m->lattice->moments + k) * m->rows.pitch) * size;
+      memset(row + (size_t)span->x * size, 0, (size_t)span->count * size);
+      if (span->x == 0) memset(row + (size_t)nx * size, 0, size); /* the copies beyond the ends */
+      if (span->x + span->count == nx) memset(row - size, 0, size);
+    }
   }
 }
 

@@ -1,0 +1,107 @@
+#include "tests/fluid/driver.h"
+
+#include "lua/scenario.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+const sim_model *const sim_models[] = {&fluid_model, NULL};
+
+void must(sim_status status, const char *what) {
+  if (status != SIM_OK) fail_msg("%s: %s", what, sim_error_last()->message);
+}
+
+static void decode(flow *f, const char *text) {
+  static const char *const models[] = {"fluid", NULL},
+                           *const constructors[] = {"fluid", "ball", "cylinder", "block", NULL};
+  char path[] = "/tmp/sim-fluid-XXXXXX";
+  const int fd = mkstemp(path);
+  FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+  const scenario_options options = {
+      .constructors = constructors, .models = models, .seconds = 10, .memory = (size_t)128 << 20};
+  scenario loaded;
+  sim_faults faults = {0};
+  const sim_status status = scenario_load(path, &options, &loaded);
+  (void)unlink(path);
+  must(status, text);
+  void *p;
+  must(sim_model_decode(&fluid_model, loaded.value, &p, &faults), "decode");
+  scenario_free(&loaded);
+  if (faults.count > 0) fail_msg("%s: %s", text, (const char *)faults.text.data);
+  sim_faults_free(&faults);
+  f->p = p;
+}
+
+void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_frame *saved) {
+  *f = (flow){0};
+  decode(f, text);
+  f->setup = (sim_setup){.backend = &sim_backend_cpu, .isa = isa, .threads = threads, .folder = "", .saved = saved};
+  must(fluid_model.create(f->p, &f->setup, &f->clock, &f->self), text);
+  if (saved) {
+    const double t_end = f->clock.t_end;
+    f->clock = saved->clock;
+    f->clock.t_end = t_end;
+  }
+}
+
+void flow_run(flow *f, const char *format, ...) {
+  char text[4096];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  flow_open(f, text, sim_isa_best(), 2, NULL);
+  flow_steps(f, INT64_MAX);
+  flow_look(f);
+}
+
+void flow_close(flow *f) {
+  void *p = f->p;
+  fluid_model.destroy(&f->self);
+  sim_model_parameters_free(&fluid_model, &p);
+}
+
+void flow_steps(flow *f, int64_t steps) {
+  while (steps-- > 0 && f->clock.t < f->clock.t_end) must(fluid_model.step(f->self, &f->clock), "step");
+}
+
+void flow_look(flow *f) {
+  f->frame = (sim_frame){.clock = f->clock, .arrays = f->arrays, .species = f->species};
+  must(fluid_model.view(f->self, f->arrays, f->species, &f->frame), "view");
+}
+
+double flow_field(const flow *f, const char *name, int64_t x, int64_t y, int64_t z) {
+  const sim_array *a = sim_frame_array(&f->frame, name);
+  const grid_shape g = fluid_grid_of(f->p);
+  assert_non_null(a);
+  return grid_number(a->data, a->dtype == SIM_F32, (z * g.n[1] + y) * g.n[0] + x);
+}
+
+double flow_value(flow *f, const char *table, const char *column) {
+  double values[SIM_COLUMNS_MAX];
+  const sim_table *const *tables = sim_model_tables(&fluid_model, f->p);
+  for (int t = 0; tables[t]; t++) {
+    if (strcmp(tables[t]->name, table) != 0) continue;
+    must(fluid_model.observe(f->self, &f->clock, t, values), "observe");
+    for (int c = 0; tables[t]->columns[c].name; c++)
+      if (strcmp(tables[t]->columns[c].name, column) == 0) return values[c];
+  }
+  fail_msg("no column %s in table %s", column, table);
+  return NAN;
+}
+
+void flow_digest(flow *f, char out[33]) {
+  flow_look(f);
+  must(sim_frame_check_finite(&f->frame), "state");
+  sim_frame_digest(&f->frame, out);
+}

@@ -1,0 +1,29 @@
+/* Runs of the model `fluid` from a scenario's text, through its descriptor. A failure ends the test. */
+#ifndef TESTS_FLUID_DRIVER_H
+#define TESTS_FLUID_DRIVER_H
+
+#include "kernels/fluid/fluid.h"
+
+typedef struct flow {
+  fluid_parameters *p;
+  sim_setup setup;
+  sim_clock clock;
+  void *self;
+  sim_array arrays[SIM_ARRAYS_MAX];
+  sim_species species[SIM_SPECIES_MAX];
+  sim_frame frame;
+} flow;
+
+void must(sim_status status, const char *what);
+/* Begins a run, or goes on from `saved`. */
+void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_frame *saved);
+/* The same on two threads, to its end; the arrays are there. */
+void flow_run(flow *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void flow_close(flow *f);
+void flow_steps(flow *f, int64_t steps); /* that many more, or to the end */
+void flow_look(flow *f);                 /* makes the arrays there */
+double flow_field(const flow *f, const char *name, int64_t x, int64_t y, int64_t z);
+double flow_value(flow *f, const char *table, const char *column);
+void flow_digest(flow *f, char out[33]);
+
+#endif

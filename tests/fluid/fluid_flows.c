@@ -1,0 +1,244 @@
+/* Flows without bodies: exact solutions, their order, and the cavity of the literature. */
+#include "tests/fluid/driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const double pi = 3.14159265358979323846;
+
+static void near_to(double got, double expected, double tolerance, const char *what) {
+  if (!(fabs(got - expected) <= tolerance))
+    fail_msg("%s: got %.9g, expected %.9g within %.1e (off by %.2e)", what, got, expected, tolerance, got - expected);
+}
+
+/* dt ~ dx^2: the Mach number falls as dx, and errors of compression, as those of the cells, as dx^2. */
+static void order_two(const double *errors, int count, const char *what) {
+  for (int i = 1; i < count; i++) {
+    const double order = log2(errors[i - 1] / errors[i]);
+    if (!(order > 1.8 && order < 2.3))
+      fail_msg("%s: errors %.3e and %.3e are of order %.2f, expected 2", what, errors[i - 1], errors[i], order);
+  }
+}
+
+/* u = -cos kx sin ky, v = sin kx cos ky, p = -(cos 2kx + cos 2ky)/4, all decaying: exp(-2 nu k^2 t), p by its square.
+ * Greatest error of the velocity over the greatest velocity. */
+static double taylor_green(int n) {
+  const double k = 2 * pi, decay = exp(-2 * 0.02 * k * k * 0.5);
+  flow f;
+  double most = 0;
+  flow_run(&f,
+           "local k = 2 * math.pi\n"
+           "return sim.fluid { precision = 'double', grid = { n = {%d, %d}, size = {1, 1} }, viscosity = 0.02, speed = 1,\n"
+           "  initial = function(x, y) return -math.cos(k*x) * math.sin(k*y), math.sin(k*x) * math.cos(k*y),\n"
+           "                                  -(math.cos(2*k*x) + math.cos(2*k*y)) / 4 end,\n"
+           "  integrate = { dt = 1 / %d^2, t_end = 0.5 } }",
+           n, n, n);
+  for (int y = 0; y < n; y++)
+    for (int x = 0; x < n; x++) {
+      const double a = k * (x + 0.5) / n, b = k * (y + 0.5) / n;
+      most = fmax(most, fabs(flow_field(&f, "velocity/x", x, y, 0) + decay * cos(a) * sin(b)));
+      most = fmax(most, fabs(flow_field(&f, "velocity/y", x, y, 0) - decay * sin(a) * cos(b)));
+    }
+  flow_close(&f);
+  return most / decay;
+}
+
+static void test_taylor_green(void **state) {
+  (void)state;
+  const double errors[] = {taylor_green(32), taylor_green(64), taylor_green(128)};
+  order_two(errors, 3, "Taylor-Green");
+  near_to(errors[2], 0, 6e-4, "Taylor-Green at 128 cells"); /* (k dx)^2 = 2.4e-3 times a factor below 1/4 */
+}
+
+/* The flow of Arnold, Beltrami and Childress with A = B = C = 1 decays as exp(-nu k^2 t) in three dimensions; its
+ * pressure is -u^2/2 and a constant, which makes the mean 0. */
+static double beltrami(int n) {
+  const double k = 2 * pi, decay = exp(-0.05 * k * k * 0.2);
+  flow f;
+  double most = 0;
+  flow_run(&f,
+           "local k, sin, cos = 2 * math.pi, math.sin, math.cos\n"
+           "local function u(x, y, z)\n"
+           "  return (sin(k*z) + cos(k*y)) / 2, (sin(k*x) + cos(k*z)) / 2, (sin(k*y) + cos(k*x)) / 2\n"
+           "end\n"
+           "return sim.fluid { precision = 'double', grid = { n = {%d, %d, %d}, size = {1, 1, 1} }, viscosity = 0.05,\n"
+           "  speed = 1.3, initial = function(x, y, z)\n"
+           "    local a, b, c = u(x, y, z)\n"
+           "    return a, b, c, 3/8 - (a^2 + b^2 + c^2) / 2\n"
+           "  end,\n"
+           "  integrate = { dt = 0.8 / %d^2, t_end = 0.2 } }",
+           n, n, n, n);
+  for (int z = 0; z < n; z++)
+    for (int y = 0; y < n; y++)
+      for (int x = 0; x < n; x++) {
+        const double a = k * (x + 0.5) / n, b = k * (y + 0.5) / n, c = k * (z + 0.5) / n;
+        most = fmax(most, fabs(flow_field(&f, "velocity/x", x, y, z) - decay * (sin(c) + cos(b)) / 2));
+        most = fmax(most, fabs(flow_field(&f, "velocity/y", x, y, z) - decay * (sin(a) + cos(c)) / 2));
+        most = fmax(most, fabs(flow_field(&f, "velocity/z", x, y, z) - decay * (sin(b) + cos(a)) / 2));
+      }
+  flow_close(&f);
+  return most / decay;
+}
+
+static void test_beltrami(void **state) {
+  (void)state;
+  const double errors[] = {beltrami(12), beltrami(24), beltrami(48)};
+  order_two(errors, 3, "Beltrami");
+  near_to(errors[2], 0, 4.3e-3, "Beltrami at 48 cells"); /* (k dx)^2 = 1.7e-2 times a factor below 1/4 */
+}
+
+/* Between a wall at rest and one that moves u is linear; half-way walls are exact for it at any relaxation time. What is
+ * left is of the third power of the speed in units of the lattice, (1/96)^3 = 1e-6; the start decays as exp(-pi^2 nu t) =
+ * 1e-13. */
+static void test_couette(void **state) {
+  (void)state;
+  flow f;
+  flow_run(&f, "return sim.fluid { precision = 'double', grid = { n = {4, 16}, size = {0.25, 1}, y = 'wall' },\n"
+               "  viscosity = 1, speed = 1, sides = { y_high = { velocity = {1, 0} } },\n"
+               "  integrate = { t_end = 3 } }");
+  for (int y = 0; y < 16; y++)
+    near_to(flow_field(&f, "velocity/x", 1, y, 0), (y + 0.5) / 16, 1e-6, "Couette");
+  /* The fluid holds the wall back with viscosity times its rate of shear; so is the enstrophy, 1/2 of its square. */
+  near_to(flow_value(&f, "flow", "enstrophy"), 0.5 * 0.25, 1e-6, "Couette: enstrophy");
+  flow_close(&f);
+}
+
+/* u = g y (1 - y)/(2 nu) between walls, by a driving force. Relative error of the flux, with a fixed relaxation time. */
+static double poiseuille(int n, int rank) {
+  const double g = 0.8, nu = 0.1;
+  flow f;
+  double sum = 0;
+  flow_run(&f,
+           "local n, rank = %d, %d\n"
+           "return sim.fluid { precision = 'double', viscosity = %g, speed = 1,\n"
+           "  grid = rank == 2 and { n = {2, n}, size = {2/n, 1}, y = 'wall' }\n"
+           "                    or { n = {2, 2, n}, size = {2/n, 2/n, 1}, z = 'wall' },\n"
+           "  acceleration = rank == 2 and {%g, 0} or {0, %g, 0}, integrate = { dt = 1 / n^2, t_end = 30 } }",
+           n, rank, nu, g, g);
+  for (int i = 0; i < n; i++)
+    sum += rank == 2 ? flow_field(&f, "velocity/x", 0, i, 0) : flow_field(&f, "velocity/y", 1, 0, i);
+  flow_close(&f);
+  return fabs(sum / n / (g / (12 * nu)) - 1);
+}
+
+static void test_poiseuille(void **state) {
+  (void)state;
+  for (int rank = 2; rank <= 3; rank++) {
+    const double errors[] = {poiseuille(8, rank), poiseuille(16, rank), poiseuille(32, rank)};
+    order_two(errors, 3, "Poiseuille");
+    near_to(errors[2], 0, 5e-3, "Poiseuille at 32 cells"); /* 1/32^2 times a factor below 5 */
+  }
+}
+
+/* Between walls that slip a shear wave cos(pi y) is a mode: exp(-nu pi^2 t). Order 2 in (pi dx)^2/12 = 2e-4. */
+static void test_slip(void **state) {
+  (void)state;
+  const int n = 64;
+  flow f;
+  flow_run(&f,
+           "return sim.fluid { precision = 'double', grid = { n = {%d, %d}, size = {1, 1}, boundary = 'slip',\n"
+           "  x = 'periodic' }, viscosity = 0.05, speed = 1,\n"
+           "  initial = function(x, y) return math.cos(math.pi * y), 0 end, integrate = { t_end = 1 } }",
+           n, n);
+  for (int y = 0; y < n; y++)
+    near_to(flow_field(&f, "velocity/x", 5, y, 0), exp(-0.05 * pi * pi) * cos(pi * (y + 0.5) / n), 1e-3, "slip");
+  flow_close(&f);
+}
+
+/* A channel with the parabola at its inlet and a pressure at its outlet keeps the parabola, and its pressure falls by
+ * 8 nu U per length. The outlet holds the pressure half a cell beyond its cells. */
+static void test_channel(void **state) {
+  (void)state;
+  const int n = 20;
+  flow f;
+  flow_run(&f,
+           "local function profile(x, y) return 4 * y * (1 - y), 0 end\n"
+           "return sim.fluid { precision = 'double', grid = { n = {%d, %d}, size = {2, 1}, boundary = 'wall' },\n"
+           "  viscosity = 0.1, speed = 1, mach = 0.05, sides = { x_low = { profile = profile }, x_high = { pressure = 0 } },\n"
+           "  initial = profile, integrate = { t_end = 30 } }",
+           2 * n, n);
+  for (int y = 0; y < n; y++) {
+    const double at = (y + 0.5) / n;
+    near_to(flow_field(&f, "velocity/x", n, y, 0), 4 * at * (1 - at), 1e-2, "channel"); /* 4/n^2 */
+  }
+  /* Between the cells n/2 and 3n/2, 1 apart; Mach^2 = 2.5e-3 and 4/n^2 = 1e-2 of it. */
+  near_to(flow_field(&f, "pressure", n / 2, n / 2, 0) - flow_field(&f, "pressure", 3 * n / 2, n / 2, 0), 8 * 0.1,
+          0.02, "channel: pressure");
+  flow_close(&f);
+}
+
+/* ---- the cavity ---- */
+
+/* Of a cubic through four neighbours at (i + 1/2)/n: its value at s. */
+static double cubic(const double *values, int n, double s) {
+  int i = (int)floor(s * n - 0.5) - 1;
+  i = i < 0 ? 0 : i > n - 4 ? n - 4 : i;
+  const double t = s * n - 0.5 - i;
+  return -values[i] * (t - 1) * (t - 2) * (t - 3) / 6 + values[i + 1] * t * (t - 2) * (t - 3) / 2 -
+         values[i + 2] * t * (t - 1) * (t - 3) / 2 + values[i + 3] * t * (t - 1) * (t - 2) / 6;
+}
+
+typedef struct cavity_extremes {
+  double least_u, greatest_v, least_v;
+} cavity_extremes;
+
+/* Along the middle lines; n even. */
+static cavity_extremes cavity(int n, double reynolds, double mach, double t_end) {
+  flow f;
+  double u[512], v[512];
+  cavity_extremes out = {0};
+  flow_run(&f,
+           "return sim.fluid { precision = 'double', grid = { n = {%d, %d}, size = {1, 1}, boundary = 'wall' },\n"
+           "  viscosity = 1 / %g, speed = 1, mach = %g, sides = { y_high = { velocity = {1, 0} } },\n"
+           "  integrate = { t_end = %g } }",
+           n, n, reynolds, mach, t_end);
+  for (int i = 0; i < n; i++) {
+    u[i] = (flow_field(&f, "velocity/x", n / 2 - 1, i, 0) + flow_field(&f, "velocity/x", n / 2, i, 0)) / 2;
+    v[i] = (flow_field(&f, "velocity/y", i, n / 2 - 1, 0) + flow_field(&f, "velocity/y", i, n / 2, 0)) / 2;
+  }
+  for (int i = 20; i <= 980; i++) {
+    out.least_u = fmin(out.least_u, cubic(u, n, i / 1000.0));
+    out.greatest_v = fmax(out.greatest_v, cubic(v, n, i / 1000.0));
+    out.least_v = fmin(out.least_v, cubic(v, n, i / 1000.0));
+  }
+  near_to(flow_value(&f, "flow", "mass"), 1, 1e-12, "cavity: mass");
+  flow_close(&f);
+  return out;
+}
+
+/* Ghia, Ghia and Shin, J. Comput. Phys. 48 (1982) 387, Re 100: least u -0.21090, greatest v 0.17527, least v -0.24533
+ * on 129^2 points, of which they are extremes: within 0.004 of those between them. 64 cells: (1/64)^2 times second
+ * derivatives of 10 to 30, and Mach^2 = 1e-2 of them: 0.006. */
+static void test_cavity(void **state) {
+  (void)state;
+  const cavity_extremes got = cavity(64, 100, 0.1, 15);
+  near_to(got.least_u, -0.21090, 0.006, "cavity, Re 100: least u");
+  near_to(got.greatest_v, 0.17527, 0.006, "cavity, Re 100: greatest v");
+  near_to(got.least_v, -0.24533, 0.01, "cavity, Re 100: least v");
+}
+
+/* Botella and Peyret, Comput. Fluids 27 (1998) 421, Re 1000, spectral: 1 % at 128 cells, 2 % where the boundary layer of
+ * the falling jet is 10 cells. */
+static void test_cavity_1000(void **state) {
+  (void)state;
+  const cavity_extremes got = cavity(128, 1000, 0.1, 80);
+  near_to(got.least_u, -0.3885698, 0.01 * 0.3885698, "cavity, Re 1000: least u");
+  near_to(got.greatest_v, 0.3769447, 0.01 * 0.3769447, "cavity, Re 1000: greatest v");
+  near_to(got.least_v, -0.5270771, 0.02 * 0.5270771, "cavity, Re 1000: least v");
+}
+
+int main(int count, char **words) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_taylor_green), cmocka_unit_test(test_beltrami), cmocka_unit_test(test_couette),
+      cmocka_unit_test(test_poiseuille),   cmocka_unit_test(test_slip),     cmocka_unit_test(test_channel),
+      cmocka_unit_test(test_cavity),
+  };
+  const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_cavity_1000)};
+  if (count > 1 && strcmp(words[1], "long") == 0) return cmocka_run_group_tests(long_tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,4 @@
+-- expect: 65 sides.x_low.profile: expected 2 numbers, one for each axis of the grid, got 3
+return sim.fluid {
+  grid = { n = {32, 32}, size = {1, 1}, boundary = "wall" }, viscosity = 0.01, speed = 1, integrate = { t_end = 1 },
+  sides = { x_low = { profile = function(x, y) return 0, y, 0 end } } }

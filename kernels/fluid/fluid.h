@@ -68,19 +68,21 @@ enum {
   FLUID_MOMENTUM /* + axis */
 };
 
-sim_status fluid_validate(void *parameters, sim_faults *faults);   /* sim_model.validate */
-const sim_table *const *fluid_tables_of(const void *parameters);   /* sim_model.tables_of */
-extern const sim_table *const fluid_described[];                   /* sim_model.described */
+sim_status fluid_validate(void *parameters, sim_faults *faults); /* sim_model.validate */
+const sim_table *const *fluid_tables_of(const void *parameters); /* sim_model.tables_of */
+extern const sim_table *const fluid_described[];                 /* sim_model.described */
 grid_shape fluid_grid_of(const fluid_parameters *p);
 static inline bool fluid_single(const fluid_parameters *p) { return p->common.precision == SIM_SINGLE; }
-static inline const fluid_body *fluid_body_of(const fluid_parameters *p, int body) { return p->bodies.items[body].data; }
+static inline const fluid_body *fluid_body_of(const fluid_parameters *p, int body) {
+  return p->bodies.items[body].data;
+}
 
 /* Numbers of the lattice that follow from the parameters and a step. */
 typedef struct fluid_numbers {
   double dx, dt;
   double tau;      /* relaxation time: 3 viscosity dt/dx^2 + 1/2 */
   double mach;     /* of `speed` */
-  double reynolds; /* of `speed` and the longest side of the box, between walls where there are some */
+  double reynolds; /* of `speed` and the shortest side of the box */
   double cell_reynolds;
   bool viscous; /* the step is as long as viscosity, not as mach, allows */
 } fluid_numbers;
@@ -98,7 +100,7 @@ typedef struct fluid_walls {
   bool *solid; /* [cells]; NULL: none */
   fluid_cell *cell;
   fluid_link *link;
-  fluid_span *span; /* solid cells */
+  fluid_span *span;                   /* solid cells */
   int64_t cells, links, spans, fluid; /* fluid: cells that are not solid */
 } fluid_walls;
 /* Releases with fluid_walls_destroy, also after a failure. SIM_ERR_SCENARIO: a profile is wrong, a body has no cell, or

@@ -29,14 +29,18 @@ enum { STATE_MOMENTS, STATE_VELOCITY, STATE_PRESSURE = STATE_VELOCITY + 3, STATE
     .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT                                                                       \
   }
 static const sim_field state_fields[] = {
-    [STATE_MOMENTS] = {.name = "moments", .type = SIM_REAL,
+    [STATE_MOMENTS] = {.name = "moments",
+                       .type = SIM_REAL,
                        .doc = "moments of the populations after collision, in units of the lattice: "
                               "kernels/fluid/cpu/kernels.h"},
     [STATE_VELOCITY] = VELOCITY("x"),
     VELOCITY("y"),
     VELOCITY("z"),
-    [STATE_PRESSURE] = {.name = "pressure", .type = SIM_REAL, .doc = "pressure above that at rest",
-                        .dimension = {-1, 1, -2}, .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT},
+    [STATE_PRESSURE] = {.name = "pressure",
+                        .type = SIM_REAL,
+                        .doc = "pressure above that at rest",
+                        .dimension = {-1, 1, -2},
+                        .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT},
     {.name = NULL}};
 
 static const sim_table *const no_tables[] = {NULL};
@@ -58,15 +62,19 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
             : k.viscous             ? "as long as the viscosity allows"
                                     : "by mach",
             k.tau, k.mach);
-    sim_log(SIM_LOG_INFO, "Reynolds number %.6g of the box, %.4g of a cell", k.reynolds, k.cell_reynolds);
-    if (k.mach > 0.2) sim_log(SIM_LOG_WARN, "Mach number %.3g: compression changes the flow by about %.0f %%", k.mach,
-                              100 * k.mach * k.mach);
-    if (k.tau > 1.5) sim_log(SIM_LOG_WARN, "relaxation time %.3g: walls slip; use dt = \"auto\" or a shorter dt", k.tau);
+    sim_log(SIM_LOG_INFO, "Reynolds number %.6g of the box (its shortest side), %.4g of a cell", k.reynolds,
+            k.cell_reynolds);
+    if (k.mach > 0.2)
+      sim_log(SIM_LOG_WARN, "Mach number %.3g: compression changes the flow by about %.0f %%", k.mach,
+              100 * k.mach * k.mach);
+    if (k.tau > 1.5)
+      sim_log(SIM_LOG_WARN, "relaxation time %.3g: walls slip; use dt = \"auto\" or a shorter dt", k.tau);
     if (k.cell_reynolds > 20)
-      sim_log(SIM_LOG_WARN,
-              "the cell Reynolds number is %.3g: eddies below a cell are not modelled, and the run may be unstable above "
-              "20: expected about %.0f cells along x",
-              k.cell_reynolds, (double)grid.n[0] * k.cell_reynolds / 20);
+      sim_log(
+          SIM_LOG_WARN,
+          "the cell Reynolds number is %.3g: eddies below a cell are not modelled, and the run may be unstable above "
+          "20: expected about %.0f cells along x",
+          k.cell_reynolds, (double)grid.n[0] * k.cell_reynolds / 20);
   }
   sim_plan_add(out, "moments, before and after a step", 2 * state);
   sim_plan_add(out, "velocity and pressure", fields);

@@ -18,10 +18,11 @@ static void near_to(double got, double expected, double tolerance, const char *w
 }
 
 /* Stokes flow through a cubic array of spheres of volume fraction c (Hasimoto, J. Fluid Mech. 5 (1959) 317; with the
- * terms behind c^2 of Sangani and Acrivos, Int. J. Multiphase Flow 8 (1982) 343): 6 pi mu r U/F = 1 - 1.7601 c^(1/3) + c
- * - 1.5593 c^2 + 3.9799 c^(8/3) - 3.0734 c^(10/3), with the mean velocity U over the whole box and F the force on all of
- * it. At a radius of 6 cells errors of second order are 1/6^2 = 3 % times a factor that is about 1/3 for bounce-back at
- * this relaxation time, 0.75. */
+ * terms behind c^2 of Sangani and Acrivos, Int. J. Multiphase Flow 8 (1982) 343): 6 pi mu r U/F = 1 - 1.7601 c^(1/3) +
+ * c
+ * - 1.5593 c^2 + 3.9799 c^(8/3) - 3.0734 c^(10/3), with the mean velocity U over the whole box and F the force on all
+ * of it. At a radius of 6 cells errors of second order are 1/6^2 = 3 % times a factor that is about 1/3 for bounce-back
+ * at this relaxation time, 0.75. */
 static void test_hasimoto(void **state) {
   (void)state;
   const double r = 0.25, c = 4 * pi / 3 * r * r * r;
@@ -32,8 +33,7 @@ static void test_hasimoto(void **state) {
                "  integrate = { dt = 0.8 / 24^2, t_end = 8 } }");
   const double mass = flow_value(&f, "flow", "mass"), force = flow_value(&f, "bodies", "ball_fx");
   near_to(force / (0.01 * mass), 1, 1e-3, "the body bears the driving force"); /* what has not decayed */
-  const double exact =
-      1 - 1.7601 * cbrt(c) + c - 1.5593 * c * c + 3.9799 * pow(c, 8.0 / 3) - 3.0734 * pow(c, 10.0 / 3);
+  const double exact = 1 - 1.7601 * cbrt(c) + c - 1.5593 * c * c + 3.9799 * pow(c, 8.0 / 3) - 3.0734 * pow(c, 10.0 / 3);
   near_to(6 * pi * 0.1 * r * flow_value(&f, "flow", "momentum_x") / 0.01, exact, 0.01 * exact, "Hasimoto");
   near_to(flow_value(&f, "bodies", "ball_fy") / force, 0, 1e-3, "force across"); /* of the cells' cut alone */
   flow_close(&f);
@@ -63,14 +63,15 @@ static void cylinder(int n, double t_end, double drag_tolerance, double lift_tol
   flow f;
   char text[1024];
   double drag = 0, lift = 0;
-  snprintf(text, sizeof text,
-           "local n, H, U = %d, 0.41, 0.3\n"
-           "local function profile(x, y) return 4 * U * y * (H - y) / H^2, 0 end\n"
-           "return sim.fluid { precision = 'double', grid = { n = {%d, n}, size = {%d * H / n, H}, boundary = 'wall' },\n"
-           "  viscosity = 1e-3, speed = 0.45, initial = profile,\n"
-           "  sides = { x_low = { profile = profile }, x_high = { pressure = 0 } },\n"
-           "  bodies = { sim.cylinder { point = {0.2, 0.2, 0}, radius = 0.05 } }, integrate = { t_end = %g } }",
-           n, along, along, t_end);
+  snprintf(
+      text, sizeof text,
+      "local n, H, U = %d, 0.41, 0.3\n"
+      "local function profile(x, y) return 4 * U * y * (H - y) / H^2, 0 end\n"
+      "return sim.fluid { precision = 'double', grid = { n = {%d, n}, size = {%d * H / n, H}, boundary = 'wall' },\n"
+      "  viscosity = 1e-3, speed = 0.45, initial = profile,\n"
+      "  sides = { x_low = { profile = profile }, x_high = { pressure = 0 } },\n"
+      "  bodies = { sim.cylinder { point = {0.2, 0.2, 0}, radius = 0.05 } }, integrate = { t_end = %g } }",
+      n, along, along, t_end);
   flow_open(&f, text, sim_isa_best(), 2, NULL);
   while (f.clock.t < t_end - 2) flow_steps(&f, 1);
   int count = 0;

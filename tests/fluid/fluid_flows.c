@@ -31,13 +31,14 @@ static double taylor_green(int n) {
   const double k = 2 * pi, decay = exp(-2 * 0.02 * k * k * 0.5);
   flow f;
   double most = 0;
-  flow_run(&f,
-           "local k = 2 * math.pi\n"
-           "return sim.fluid { precision = 'double', grid = { n = {%d, %d}, size = {1, 1} }, viscosity = 0.02, speed = 1,\n"
-           "  initial = function(x, y) return -math.cos(k*x) * math.sin(k*y), math.sin(k*x) * math.cos(k*y),\n"
-           "                                  -(math.cos(2*k*x) + math.cos(2*k*y)) / 4 end,\n"
-           "  integrate = { dt = 1 / %d^2, t_end = 0.5 } }",
-           n, n, n);
+  flow_run(
+      &f,
+      "local k = 2 * math.pi\n"
+      "return sim.fluid { precision = 'double', grid = { n = {%d, %d}, size = {1, 1} }, viscosity = 0.02, speed = 1,\n"
+      "  initial = function(x, y) return -math.cos(k*x) * math.sin(k*y), math.sin(k*x) * math.cos(k*y),\n"
+      "                                  -(math.cos(2*k*x) + math.cos(2*k*y)) / 4 end,\n"
+      "  integrate = { dt = 1 / %d^2, t_end = 0.5 } }",
+      n, n, n);
   for (int y = 0; y < n; y++)
     for (int x = 0; x < n; x++) {
       const double a = k * (x + 0.5) / n, b = k * (y + 0.5) / n;
@@ -92,23 +93,23 @@ static void test_beltrami(void **state) {
   near_to(errors[2], 0, 4.3e-3, "Beltrami at 48 cells"); /* (k dx)^2 = 1.7e-2 times a factor below 1/4 */
 }
 
-/* Between a wall at rest and one that moves u is linear; half-way walls are exact for it at any relaxation time. What is
- * left is of the third power of the speed in units of the lattice, (1/96)^3 = 1e-6; the start decays as exp(-pi^2 nu t) =
- * 1e-13. */
+/* Between a wall at rest and one that moves u is linear; half-way walls are exact for it at any relaxation time. What
+ * is left is of the third power of the speed in units of the lattice, (1/96)^3 = 1e-6; the start decays as exp(-pi^2 nu
+ * t) = 1e-13. */
 static void test_couette(void **state) {
   (void)state;
   flow f;
   flow_run(&f, "return sim.fluid { precision = 'double', grid = { n = {4, 16}, size = {0.25, 1}, y = 'wall' },\n"
                "  viscosity = 1, speed = 1, sides = { y_high = { velocity = {1, 0} } },\n"
                "  integrate = { t_end = 3 } }");
-  for (int y = 0; y < 16; y++)
-    near_to(flow_field(&f, "velocity/x", 1, y, 0), (y + 0.5) / 16, 1e-6, "Couette");
+  for (int y = 0; y < 16; y++) near_to(flow_field(&f, "velocity/x", 1, y, 0), (y + 0.5) / 16, 1e-6, "Couette");
   /* The fluid holds the wall back with viscosity times its rate of shear; so is the enstrophy, 1/2 of its square. */
   near_to(flow_value(&f, "flow", "enstrophy"), 0.5 * 0.25, 1e-6, "Couette: enstrophy");
   flow_close(&f);
 }
 
-/* u = g y (1 - y)/(2 nu) between walls, by a driving force. Relative error of the flux, with a fixed relaxation time. */
+/* u = g y (1 - y)/(2 nu) between walls, by a driving force. Relative error of the flux, with a fixed relaxation time.
+ */
 static double poiseuille(int n, int rank) {
   const double g = 0.8, nu = 0.1;
   flow f;
@@ -159,7 +160,8 @@ static void test_channel(void **state) {
   flow_run(&f,
            "local function profile(x, y) return 4 * y * (1 - y), 0 end\n"
            "return sim.fluid { precision = 'double', grid = { n = {%d, %d}, size = {2, 1}, boundary = 'wall' },\n"
-           "  viscosity = 0.1, speed = 1, mach = 0.05, sides = { x_low = { profile = profile }, x_high = { pressure = 0 } },\n"
+           "  viscosity = 0.1, speed = 1, mach = 0.05, sides = { x_low = { profile = profile }, x_high = { pressure = "
+           "0 } },\n"
            "  initial = profile, integrate = { t_end = 30 } }",
            2 * n, n);
   for (int y = 0; y < n; y++) {
@@ -167,8 +169,8 @@ static void test_channel(void **state) {
     near_to(flow_field(&f, "velocity/x", n, y, 0), 4 * at * (1 - at), 1e-2, "channel"); /* 4/n^2 */
   }
   /* Between the cells n/2 and 3n/2, 1 apart; Mach^2 = 2.5e-3 and 4/n^2 = 1e-2 of it. */
-  near_to(flow_field(&f, "pressure", n / 2, n / 2, 0) - flow_field(&f, "pressure", 3 * n / 2, n / 2, 0), 8 * 0.1,
-          0.02, "channel: pressure");
+  near_to(flow_field(&f, "pressure", n / 2, n / 2, 0) - flow_field(&f, "pressure", 3 * n / 2, n / 2, 0), 8 * 0.1, 0.02,
+          "channel: pressure");
   flow_close(&f);
 }
 

@@ -78,10 +78,11 @@ static void test_mass(void **state) {
   for (int k = 0; k < 2; k++) {
     flow f;
     char text[1024];
-    snprintf(text, sizeof text,
-             "return sim.fluid { precision = '%s', grid = { n = {12, 12, 12}, size = {1, 1, 1}, boundary = 'wall' },\n"
-             "  viscosity = 0.01, speed = 1, sides = { y_high = { velocity = {1, 0, 0} } }, integrate = { t_end = 1e6 } }",
-             precision[k]);
+    snprintf(
+        text, sizeof text,
+        "return sim.fluid { precision = '%s', grid = { n = {12, 12, 12}, size = {1, 1, 1}, boundary = 'wall' },\n"
+        "  viscosity = 0.01, speed = 1, sides = { y_high = { velocity = {1, 0, 0} } }, integrate = { t_end = 1e6 } }",
+        precision[k]);
     flow_open(&f, text, sim_isa_best(), 2, NULL);
     flow_steps(&f, STEPS);
     const double mass = flow_value(&f, "flow", "mass");
@@ -95,10 +96,11 @@ static void test_unstable(void **state) {
   (void)state;
   flow f;
   sim_status status = SIM_OK;
-  flow_open(&f,
-            "return sim.fluid { grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' }, viscosity = 1.3e-5, speed = 0.1,\n"
-            "  mach = 0.3, acceleration = {2000, 0}, integrate = { t_end = 100 } }",
-            sim_isa_best(), 2, NULL);
+  flow_open(
+      &f,
+      "return sim.fluid { grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' }, viscosity = 1.3e-5, speed = 0.1,\n"
+      "  mach = 0.3, acceleration = {2000, 0}, integrate = { t_end = 100 } }",
+      sim_isa_best(), 2, NULL);
   while (status == SIM_OK && f.clock.step < 20000) status = fluid_model.step(f.self, &f.clock);
   assert_int_equal(status, SIM_ERR_DIVERGED);
   assert_non_null(strstr(sim_error_last()->message, "unstable"));

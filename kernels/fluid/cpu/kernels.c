@@ -1,5 +1,5 @@
-/* Steps of rows and of cells at walls: once for each instruction set and precision. Every operation rounds once, so that
- * the bits are the same everywhere. */
+/* Steps of rows and of cells at walls: once for each instruction set and precision. Every operation rounds once, so
+ * that the bits are the same everywhere. */
 #include "kernels/fluid/cpu/kernels.h"
 
 #include <math.h>
@@ -126,8 +126,7 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
            (1 - weight) * population(l, neighbour(l, rows, cell, from, c), pitch, d) + constant;
   case FLUID_FAR:
     return weight * population(l, here, pitch, d) + (1 - weight) * population(l, here, pitch, c) + constant;
-  case FLUID_MIRROR:
-    return population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->mirrored);
+  case FLUID_MIRROR: return population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->mirrored);
   case FLUID_OPEN: {
     const int rank = l->rank;
     real rho = 1 + here[0], along = 0, square = 0;
@@ -137,8 +136,7 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
       along += l->c[c][a] * u;
       square += u * u;
     }
-    return constant - population(l, here, pitch, d) +
-           (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
+    return constant - population(l, here, pitch, d) + (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
   }
   default: return population(l, here, pitch, d) + constant;
   }

@@ -24,7 +24,8 @@
 /* Rows of the state begin at a multiple of this many numbers, after as many numbers. */
 enum { FLUID_PAD = 16 };
 
-/* Moments after collision: S -> (1 - omega) S + omega rho u u + (1 - omega/2) rho (g u + u g), j -> j + rho g, u = j/rho
+/* Moments after collision: S -> (1 - omega) S + omega rho u u + (1 - omega/2) rho (g u + u g), j -> j + rho g, u =
+ * j/rho
  * + g/2 (Guo, Zheng and Shi, Phys. Rev. E 65 (2002) 046308); g in cells per step^2. The trace of S relaxes at once, as
  * with omega = 1, which damps sound (d'Humieres et al., Phil. Trans. R. Soc. A 360 (2002) 437). */
 typedef struct fluid_collision {

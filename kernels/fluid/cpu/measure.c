@@ -13,9 +13,9 @@ double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int6
   double rho1 = grid_number(first, m->single, at);
   for (int a = 0; a < rank; a++) rho1 += grid_number(first, m->single, at + (1 + rank + a) * m->rows.pitch) / 3;
   for (int a = 0; a < 3; a++) /* half of the force is in j already */
-    u[a] = a < rank ? grid_number(first, m->single, at + (1 + a) * m->rows.pitch) / (3 * (1 + rho1)) -
-                          m->collision.g[a] / 2
-                    : 0;
+    u[a] = a < rank
+               ? grid_number(first, m->single, at + (1 + a) * m->rows.pitch) / (3 * (1 + rho1)) - m->collision.g[a] / 2
+               : 0;
   return rho1;
 }
 

@@ -92,22 +92,30 @@ void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state) {
     copy_ends(m, (char *)fluid_first(state) + (size_t)i * row, size);
 }
 
+/* By any thread. */
+static void set_flag(int *flag) {
+#pragma omp atomic write
+  *flag = 1;
+}
+
 bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to) {
   const int64_t *n = m->grid.n;
   const int threads = m->threads;
   const bool planes = n[2] >= threads; /* threads share planes, or rows */
-  bool wrong = false;
-#pragma omp parallel for schedule(static, 1) num_threads(threads) reduction(| : wrong) if (threads > 1)
+  int wrong = 0;
+#pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
   for (int t = 0; t < threads; t++) {
     const int64_t part[2] = {n[planes ? 2 : 1] * t / threads, n[planes ? 2 : 1] * (t + 1) / threads};
     const int64_t all[2] = {0, n[planes ? 1 : 2]};
-    wrong |= planes ? sweep_part(m, from, to, part, all) : sweep_part(m, from, to, all, part);
+    const bool left = planes ? sweep_part(m, from, to, part, all) : sweep_part(m, from, to, all, part);
+    if (left) set_flag(&wrong);
   }
   clear_solid(m, to);
   const fluid_links links = {m->walls.cell, m->walls.link};
-#pragma omp parallel for schedule(static, 1) num_threads(threads) reduction(| : wrong) if (threads > 1)
+#pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
   for (int t = 0; t < threads; t++)
-    wrong |= m->kernels->cells(m->lattice, &m->collision, &m->rows, &links, m->walls.cells * t / threads,
-                               m->walls.cells * (t + 1) / threads, fluid_first(from), fluid_first(to));
-  return wrong;
+    if (m->kernels->cells(m->lattice, &m->collision, &m->rows, &links, m->walls.cells * t / threads,
+                          m->walls.cells * (t + 1) / threads, fluid_first(from), fluid_first(to)))
+      set_flag(&wrong);
+  return wrong != 0;
 }

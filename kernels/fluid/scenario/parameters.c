@@ -56,8 +56,8 @@ typedef struct sides {
     .name = word, .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &side_schema, .doc = "this side",                \
     .offset = offsetof(sides, side) + (i) * sizeof(fluid_side)                                                         \
   }
-static const sim_field sides_fields[] = {SIDE("x_low", 0),  SIDE("x_high", 1), SIDE("y_low", 2),
-                                         SIDE("y_high", 3), SIDE("z_low", 4),  SIDE("z_high", 5), {0}};
+static const sim_field sides_fields[] = {
+    SIDE("x_low", 0), SIDE("x_high", 1), SIDE("y_low", 2), SIDE("y_high", 3), SIDE("z_low", 4), SIDE("z_high", 5), {0}};
 static const sim_schema sides_schema = {
     .doc = "velocities and pressures of sides whose boundary is wall", .fields = sides_fields, .size = sizeof(sides)};
 
@@ -65,24 +65,30 @@ static const sim_schema sides_schema = {
 
 #define NAMED                                                                                                          \
   {SIM_FIELD(fluid_body, name), .type = SIM_STRING, .doc = "in the columns of the table `bodies`; none: body1, ..."},  \
-      {SIM_FIELD(fluid_body, spin), .type = SIM_REAL, .initial = "0", .dimension = {0, 0, -1},                         \
-       .doc = "how fast its surface turns about `axis`; radians a time"}
+  {                                                                                                                    \
+    SIM_FIELD(fluid_body, spin), .type = SIM_REAL, .initial = "0", .dimension = {0, 0, -1},                            \
+                                 .doc = "how fast its surface turns about `axis`; radians a time"                      \
+  }
 #define POINT(text)                                                                                                    \
-  { SIM_FIELD(fluid_body, point), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,       \
-                                  .doc = text }
+  {                                                                                                                    \
+    SIM_FIELD(fluid_body, point), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,       \
+                                  .doc = text                                                                          \
+  }
 #define AXIS(text)                                                                                                     \
   { SIM_FIELD(fluid_body, axis), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 1}", .doc = text }
 #define RADIUS                                                                                                         \
-  { SIM_FIELD(fluid_body, radius), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,                 \
-                                   .max = INFINITY, .dimension = LENGTH, .doc = "its radius" }
+  {                                                                                                                    \
+    SIM_FIELD(fluid_body, radius), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,                 \
+                                   .max = INFINITY, .dimension = LENGTH, .doc = "its radius"                           \
+  }
 #define INSIDE                                                                                                         \
   { SIM_FIELD(fluid_body, inside), .type = SIM_BOOL, .initial = "false", .doc = "the fluid is in it, not around it" }
 
 static const sim_field ball_fields[] = {NAMED, POINT("its centre"), AXIS("about which it turns"), RADIUS, INSIDE, {0}};
 const sim_schema fluid_ball_schema = {
     .name = "ball", .doc = "a sphere; a disc on a grid of two axes", .fields = ball_fields, .size = sizeof(fluid_body)};
-static const sim_field cylinder_fields[] = {NAMED, POINT("a point of its axis"), AXIS("direction of its axis"),
-                                            RADIUS, INSIDE, {0}};
+static const sim_field cylinder_fields[] = {
+    NAMED, POINT("a point of its axis"), AXIS("direction of its axis"), RADIUS, INSIDE, {0}};
 const sim_schema fluid_cylinder_schema = {
     .name = "cylinder", .doc = "an endless cylinder", .fields = cylinder_fields, .size = sizeof(fluid_body)};
 static const sim_field block_fields[] = {
@@ -124,7 +130,8 @@ static const sim_field parameter_fields[] = {
      .max = INFINITY, .dimension = SPEED, .doc = "greatest speed that the flow is expected to have"},
     {SIM_FIELD(fluid_parameters, mach), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 0.3,
      .initial = "0.1",
-     .doc = "Mach number that `speed` has in the run: errors of compression grow as its square, the work as its inverse"},
+     .doc =
+         "Mach number that `speed` has in the run: errors of compression grow as its square, the work as its inverse"},
     {SIM_FIELD(fluid_parameters, acceleration), .type = SIM_NUMBERS, .dimension = {1, 0, -2},
      .doc = "driving force or gravity, by mass: a number for each axis"},
     {SIM_FIELD(fluid_parameters, initial), .type = SIM_FUNCTION, .signature = &initial_signature,
@@ -160,11 +167,8 @@ fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt) {
   const grid_shape grid = fluid_grid_of(p);
   fluid_numbers out = {.dx = grid.size[0] / (double)grid.n[0]};
   const double dx = out.dx, sound = p->mach / sqrt(3) * dx / p->speed, viscous = dx * dx / (6 * p->viscosity);
-  double length = 0;
-  bool walls = false;
-  for (int axis = 0; axis < grid.rank; axis++) walls = walls || grid.boundary[axis] == GRID_FIXED;
-  for (int axis = 0; axis < grid.rank; axis++)
-    if (!walls || grid.boundary[axis] == GRID_FIXED) length = fmax(length, grid.size[axis]);
+  double length = INFINITY;
+  for (int axis = 0; axis < grid.rank; axis++) length = fmin(length, grid.size[axis]);
   out.viscous = !(dt > 0) && isnan(p->integrate.dt) && viscous < sound;
   out.dt = dt > 0 ? dt : isnan(p->integrate.dt) ? round_down(fmin(sound, viscous)) : p->integrate.dt;
   out.tau = 3 * p->viscosity * out.dt / (dx * dx) + 0.5;

@@ -48,19 +48,21 @@ static void check_side(const fluid_parameters *p, const grid_shape *grid, int s,
   snprintf(path, sizeof path, "sides.%s", side_names[s]);
   if (!side->given) return;
   if (s / 2 >= grid->rank) {
-    sim_faults_add(faults, 0, path, "the grid has no axis %c: grid.n has %d numbers", "xyz"[s / 2], grid->rank);
+    sim_faults_add(faults, 0, path, "the grid has no axis %c: grid.n has %d numbers", "xyz"[s / 2], grid -> rank);
     return;
   }
   if (grid->boundary[s / 2] != GRID_FIXED)
     sim_faults_add(faults, 0, path, "expected grid.%c = \"wall\", got \"%s\"", "xyz"[s / 2],
-                   grid->boundary[s / 2] == GRID_PERIODIC ? "periodic" : "slip");
+                   grid -> boundary[s / 2] == GRID_PERIODIC ? "periodic" : "slip");
   const int kinds = (side->velocity.rows > 0) + (side->profile != NULL) + !isnan(side->pressure);
   if (kinds > 1) sim_faults_add(faults, 0, path, "expected one of velocity, profile and pressure");
   snprintf(at, sizeof at, "%s.velocity", path);
   check_vector(&side->velocity, grid->rank, at, faults);
   if (length_of(&side->velocity) > 1.01 * p->speed)
-    sim_faults_add(faults, 0, at, "is faster, %.6g, than `speed`, %.6g, which sets the time step: expected a larger "
-                   "speed", length_of(&side->velocity), p->speed);
+    sim_faults_add(faults, 0, at,
+                   "is faster, %.6g, than `speed`, %.6g, which sets the time step: expected a larger "
+                   "speed",
+                   length_of(&side->velocity), p->speed);
   snprintf(at, sizeof at, "%s.profile", path);
   if (side->profile && sim_expr_output_count(side->profile) != grid->rank)
     sim_faults_add(faults, 0, at, "expected %d numbers, one for each axis of the grid, got %d", grid->rank,
@@ -105,8 +107,8 @@ static void check_body(const fluid_parameters *p, const grid_shape *grid, int b,
     snprintf(path, sizeof path, "bodies[%d].high", b + 1);
     for (int a = 0; a < grid->rank; a++)
       if (!(body->high[a] > body->low[a]))
-        sim_faults_add(faults, line, path, "expected more than `low` along %c, %g, got %g", "xyz"[a], body->low[a],
-                       body->high[a]);
+        sim_faults_add(faults, line, path, "expected more than `low` along %c, %g, got %g", "xyz"[a], body -> low[a],
+                       body -> high[a]);
     return;
   }
   const double *axis = body->axis;
@@ -165,24 +167,30 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
 /* ---- tables ---- */
 
 #define FLOW_COLUMNS                                                                                                   \
-  {.name = "mass", .type = SIM_REAL, .doc = "mass of the fluid", .dimension = {0, 1, 0}},                              \
+  {.name = "mass",                                                                                                     \
+   .type = SIM_REAL,                                                                                                   \
+   .doc = "mass of the fluid",                                                                                         \
+   .display = SIM_DISPLAY_NUMBER,                                                                                      \
+   .dimension = {0, 1, 0}},                                                                                            \
       {.name = "kinetic", .type = SIM_REAL, .doc = "kinetic energy", .dimension = {2, 1, -2}},                         \
-      {.name = "enstrophy", .type = SIM_REAL, .doc = "half the integral of the squared vorticity",                     \
+      {.name = "enstrophy",                                                                                            \
+       .type = SIM_REAL,                                                                                               \
+       .doc = "half the integral of the squared vorticity",                                                            \
        .dimension = {3, 0, -2}},                                                                                       \
-      {.name = "speed", .type = SIM_REAL, .doc = "greatest speed", .dimension = {1, 0, -1}},      \
+      {.name = "speed", .type = SIM_REAL, .doc = "greatest speed", .dimension = {1, 0, -1}},                           \
       {.name = "mach", .type = SIM_REAL, .doc = "its Mach number", .display = SIM_DISPLAY_NUMBER},                     \
-      {.name = "momentum_x", .type = SIM_REAL, .doc = "momentum along x", .dimension = {1, 1, -1}},                    \
-      {.name = "momentum_y", .type = SIM_REAL, .doc = "momentum along y", .dimension = {1, 1, -1}}
+      {.name = "momentum_x", .type = SIM_REAL, .doc = "momentum along x", .dimension = {1, 1, -1}}, {                  \
+    .name = "momentum_y", .type = SIM_REAL, .doc = "momentum along y", .dimension = { 1, 1, -1 }                       \
+  }
 static const sim_field flow_columns_2d[] = {FLOW_COLUMNS, {0}};
 static const sim_field flow_columns_3d[] = {
-    FLOW_COLUMNS,
-    {.name = "momentum_z", .type = SIM_REAL, .doc = "momentum along z", .dimension = {1, 1, -1}},
-    {0}};
+    FLOW_COLUMNS, {.name = "momentum_z", .type = SIM_REAL, .doc = "momentum along z", .dimension = {1, 1, -1}}, {0}};
 #define FLOW_DOC "sums over the fluid, and its greatest speed"
 static const sim_table flow_2d = {.name = "flow", .doc = FLOW_DOC, .columns = flow_columns_2d};
 static const sim_table flow_3d = {.name = "flow", .doc = FLOW_DOC, .columns = flow_columns_3d};
 
-#define COLUMN(word, text) {.name = word, .type = SIM_REAL, .doc = text}
+#define COLUMN(word, text)                                                                                             \
+  { .name = word, .type = SIM_REAL, .doc = text }
 static const sim_field described_bodies[] = {COLUMN("NAME_fx", "force of the fluid on a body; also fy, fz in 3-D"),
                                              COLUMN("NAME_tz", "torque about its point; also tx, ty in 3-D"),
                                              {0}};
@@ -229,8 +237,7 @@ static void name_tables(fluid_parameters *p, int rank) {
       add_column(&bodies, "torque of the fluid on it", torque, "%s_t%c", name, "xyz"[a]);
   }
   for (int i = 0; i < (int)p->probes.rows; i++) {
-    for (int a = 0; a < rank; a++)
-      add_column(&probes, "velocity at a probe", speed, "velocity_%c_%d", "xyz"[a], i + 1);
+    for (int a = 0; a < rank; a++) add_column(&probes, "velocity at a probe", speed, "velocity_%c_%d", "xyz"[a], i + 1);
     add_column(&probes, "pressure at a probe", pressure, "pressure_%d", i + 1);
   }
   p->table[0] = (sim_table){.name = "bodies", .doc = "forces of the fluid on bodies", .columns = p->columns[0]};
@@ -245,7 +252,9 @@ static void name_tables(fluid_parameters *p, int rank) {
   }
 }
 
-const sim_table *const *fluid_tables_of(const void *parameters) { return ((const fluid_parameters *)parameters)->tables; }
+const sim_table *const *fluid_tables_of(const void *parameters) {
+  return ((const fluid_parameters *)parameters)->tables;
+}
 
 sim_status fluid_validate(void *parameters, sim_faults *faults) {
   fluid_parameters *p = parameters;

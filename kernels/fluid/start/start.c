@@ -30,10 +30,11 @@ static sim_status fill_row(const filling *f, grid_rows *r, int64_t row) {
       grid_set_number(f->values[i], f->m->single, row * n + x, solid ? 0 : out[i][x]);
     }
     if (!solid && !(sqrt(square) <= 1.01 * f->p->speed))
-      return sim_fail(SIM_ERR_SCENARIO,
-                      "initial: the speed is %.6g at x = %.6g, y = %.6g, z = %.6g: expected at most speed = %.6g, which "
-                      "sets the time step",
-                      sqrt(square), r->x[x], y, z, f->p->speed);
+      return sim_fail(
+          SIM_ERR_SCENARIO,
+          "initial: the speed is %.6g at x = %.6g, y = %.6g, z = %.6g: expected at most speed = %.6g, which "
+          "sets the time step",
+          sqrt(square), r->x[x], y, z, f->p->speed);
   }
   return SIM_OK;
 }

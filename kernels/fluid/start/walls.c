@@ -126,9 +126,10 @@ static sim_status side_velocity(const maker *m, int s, const double x[3], double
                          (void *const[]){&u[0], &u[1], &u[2]}, m->scratch);
   for (int a = 0; a < m->grid.rank; a++) square += u[a] * u[a];
   if (!(sqrt(square) <= 1.01 * m->p->speed))
-    return sim_fail(SIM_ERR_SCENARIO,
-                    "sides.%s.profile: the speed is %.6g at x = %.6g, y = %.6g, z = %.6g: expected at most speed = %.6g",
-                    names[s], sqrt(square), x[0], x[1], x[2], m->p->speed);
+    return sim_fail(
+        SIM_ERR_SCENARIO,
+        "sides.%s.profile: the speed is %.6g at x = %.6g, y = %.6g, z = %.6g: expected at most speed = %.6g", names[s],
+        sqrt(square), x[0], x[1], x[2], m->p->speed);
   bool open = false;
   for (int other = 0; other < FLUID_SIDES; other++)
     open = open || (m->p->sides[other].given && !isnan(m->p->sides[other].pressure));
@@ -339,11 +340,7 @@ static sim_status check_bodies(const maker *m) {
 }
 
 sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads, fluid_walls *out) {
-  maker m = {.p = p,
-             .numbers = numbers,
-             .grid = fluid_grid_of(p),
-             .bodies = (int)p->bodies.count,
-             .out = out};
+  maker m = {.p = p, .numbers = numbers, .grid = fluid_grid_of(p), .bodies = (int)p->bodies.count, .out = out};
   *out = (fluid_walls){0};
   m.lattice = fluid_lattice_of(m.grid.rank);
   sim_status status = make(&m, threads);

@@ -3,7 +3,6 @@
 
 #include <cuda_runtime_api.h>
 #include <nvtx3/nvToolsExt.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,31 +23,7 @@ static struct {
   const char *_Atomic last_kernel; /* queued; NULL: none */
 } cuda;
 
-/* ---- failures: the first one stays ---- */
-
-static struct {
-  pthread_mutex_t lock;
-  bool is;
-  char text[512];
-} failure = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-int sim_cuda_failed(int error, const char *call, const char *what) {
-  if (error == cudaSuccess) return 0;
-  pthread_mutex_lock(&failure.lock);
-  if (!failure.is)
-    snprintf(failure.text, sizeof failure.text, "GPU %d: %s (%s): %s (%s)", cuda.device, call, what,
-             cudaGetErrorString((cudaError_t)error), cudaGetErrorName((cudaError_t)error));
-  failure.is = true;
-  pthread_mutex_unlock(&failure.lock);
-  return 1;
-}
-
-static sim_status cuda_status(void) {
-  pthread_mutex_lock(&failure.lock);
-  sim_status status = failure.is ? sim_fail(SIM_ERR_DEVICE, "%s", failure.text) : SIM_OK;
-  pthread_mutex_unlock(&failure.lock);
-  return status;
-}
+/* ---- failures ---- */
 
 /* A call that is not a launch. It may be the first to hear of a kernel that failed: the last one is named. */
 static sim_status check(cudaError_t error, const char *call) {
@@ -56,7 +31,7 @@ static sim_status check(cudaError_t error, const char *call) {
   char what[160];
   snprintf(what, sizeof what, "last kernel: %s", cuda.last_kernel ? cuda.last_kernel : "none");
   sim_cuda_failed((int)error, call, what);
-  return cuda_status();
+  return sim_cuda_status();
 }
 
 #define CUDA_TRY(function, ...) SIM_TRY(check(function(__VA_ARGS__), #function))
@@ -89,13 +64,14 @@ static sim_status cuda_open(const char *which) {
   int devices[SIM_CUDA_DEVICES_MAX], count;
   SIM_TRY(sim_cuda_find(which, devices, &count));
   for (int i = 0; i < count && cuda.open; i++)
-    if (devices[i] == cuda.device) return cuda_status();
+    if (devices[i] == cuda.device) return sim_cuda_status();
   if (cuda.open) return sim_fail(SIM_ERR_NO_DEVICE, "this process uses GPU %d already", cuda.device);
   cudaError_t first = cudaSuccess;
   for (int i = 0; i < count; i++) {
     cudaError_t error = start(devices[i]);
     if (error == cudaSuccess) {
       cuda.device = devices[i];
+      sim_cuda_failures_of(cuda.device);
       cuda.open = true;
       return SIM_OK;
     }
@@ -115,7 +91,7 @@ int sim_cuda_overlaps(void) { return cuda.overlaps; }
 
 static sim_status cuda_alloc(size_t bytes, void **out) {
   *out = NULL;
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   void *data = NULL;
   cudaError_t error = cudaMalloc(&data, bytes ? bytes : 1);
   if (error == cudaErrorMemoryAllocation) {
@@ -138,7 +114,7 @@ static void cuda_free(void *data) {
 }
 
 static sim_status cuda_copy(void *destination, const void *source, size_t bytes) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaMemcpyAsync, destination, source, bytes, cudaMemcpyDefault, cuda.steps);
   CUDA_TRY(cudaStreamSynchronize, cuda.steps);
   return SIM_OK;
@@ -155,7 +131,7 @@ static const size_t pinned_in_place = (size_t)64 << 20;
 
 static sim_status cuda_alloc_host(size_t bytes, void **out) {
   *out = NULL;
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   if (bytes >= pinned_in_place) {
     void *data = NULL;
     SIM_TRY(sim_backend_cpu.alloc(bytes, &data));
@@ -186,15 +162,15 @@ static void cuda_free_host(void *data) {
 /* ---- queue ---- */
 
 static sim_status cuda_finish(void) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaStreamSynchronize, cuda.steps);
   CUDA_TRY(cudaStreamSynchronize, cuda.outputs);
   if (sim_profile_on()) sim_cuda_profile_gather(true);
-  return cuda_status();
+  return sim_cuda_status();
 }
 
 static sim_status cuda_throttle(void) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaEventSynchronize, cuda.throttle);
   CUDA_TRY(cudaEventRecord, cuda.throttle, cuda.steps);
   return SIM_OK;
@@ -204,7 +180,7 @@ static const sim_kernel staging = {"copy to staging", "output", SIM_LIMIT_BYTES}
 static const sim_kernel copying = {"copy to the host", "output", SIM_LIMIT_BYTES};
 
 static sim_status cuda_stage(void *staged, const void *source, size_t bytes) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   bool profiled = sim_profile_on();
   if (profiled) sim_cuda_profile_begin(cuda.steps);
   CUDA_TRY(cudaMemcpyAsync, staged, source, bytes, cudaMemcpyDeviceToDevice, cuda.steps);
@@ -214,7 +190,7 @@ static sim_status cuda_stage(void *staged, const void *source, size_t bytes) {
 }
 
 static sim_status cuda_copy_out(void *host, const void *staged, size_t bytes) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaStreamWaitEvent, cuda.outputs, cuda.staged, 0);
   bool profiled = sim_profile_on();
   if (profiled) sim_cuda_profile_begin(cuda.outputs);
@@ -225,20 +201,20 @@ static sim_status cuda_copy_out(void *host, const void *staged, size_t bytes) {
 }
 
 static sim_status cuda_wait_copies(void) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaSetDevice, cuda.device); /* this thread's */
   CUDA_TRY(cudaEventSynchronize, cuda.copied);
   return SIM_OK;
 }
 
 static sim_status cuda_mark_copies(int mark) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaEventRecord, cuda.marks[mark], cuda.outputs);
   return SIM_OK;
 }
 
 static sim_status cuda_wait_mark(int mark) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaSetDevice, cuda.device); /* this thread's */
   CUDA_TRY(cudaEventSynchronize, cuda.marks[mark]);
   return SIM_OK;
@@ -248,7 +224,7 @@ static sim_status cuda_wait_mark(int mark) {
 
 /* Times of single kernels cannot be had from within a graph: with a profile the work just runs. */
 static sim_status cuda_graph_begin(void) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   if (sim_profile_on()) return SIM_OK;
   CUDA_TRY(cudaStreamBeginCapture, cuda.steps, cudaStreamCaptureModeThreadLocal);
   cuda.capturing = true;
@@ -257,7 +233,7 @@ static sim_status cuda_graph_begin(void) {
 
 static sim_status cuda_graph_end(sim_graph **out) {
   *out = NULL;
-  if (!cuda.capturing) return cuda_status();
+  if (!cuda.capturing) return sim_cuda_status();
   cudaGraph_t graph = NULL;
   cudaError_t error = cudaStreamEndCapture(cuda.steps, &graph);
   cuda.capturing = false;
@@ -272,7 +248,7 @@ static sim_status cuda_graph_end(sim_graph **out) {
     error = cudaGraphUpload(made->work, cuda.steps);
   }
   if (graph) (void)cudaGraphDestroy(graph);
-  sim_status status = cuda_status();
+  sim_status status = sim_cuda_status();
   if (status == SIM_OK) status = check(error, call);
   if (status == SIM_OK && !made) status = sim_no_memory("a graph of kernels");
   if (status != SIM_OK) {
@@ -286,7 +262,7 @@ static sim_status cuda_graph_end(sim_graph **out) {
 }
 
 static sim_status cuda_graph_launch(sim_graph *graph) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   cuda.last_kernel = graph->last_kernel;
   CUDA_TRY(cudaGraphLaunch, graph->work, cuda.steps);
   return SIM_OK;
@@ -317,7 +293,7 @@ void sim_cuda_end(const sim_kernel *kernel, double amount) {
 }
 
 const sim_queue sim_queue_cuda = {
-    .status = cuda_status,
+    .status = sim_cuda_status,
     .finish = cuda_finish,
     .stage = cuda_stage,
     .copy_out = cuda_copy_out,

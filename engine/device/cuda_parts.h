@@ -1,5 +1,5 @@
-/* Between the files of the CUDA backend: cuda.c (queue, memory, graphs), cuda_device.c (which GPU), cuda_profile.c
- * (times of kernels). No CUDA type appears here. */
+/* Between the files of the CUDA backend: cuda.c (queue, memory, graphs), cuda_device.c (which GPU), cuda_failure.c,
+ * cuda_profile.c (times of kernels). No CUDA type appears here. */
 #ifndef SIM_ENGINE_CUDA_PARTS_H
 #define SIM_ENGINE_CUDA_PARTS_H
 
@@ -20,6 +20,11 @@ sim_status sim_cuda_find(const char *which, int devices[SIM_CUDA_DEVICES_MAX], i
 void sim_cuda_about(int device, char *out, size_t capacity); /* one line, without memory */
 /* What it could do a second at its highest clock: limits[sim_limit]. */
 void sim_cuda_limits(int device, double limits[SIM_LIMITS]);
+
+/* ---- cuda_failure.c; sim_cuda_failed keeps a failure ---- */
+
+void sim_cuda_failures_of(int device); /* the GPU that messages name from now on */
+sim_status sim_cuda_status(void);      /* the first failure */
 
 /* ---- cuda_profile.c: while sim_profile_on ---- */
 

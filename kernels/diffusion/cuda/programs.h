@@ -4,6 +4,7 @@
 #define DIFFUSION_CUDA_PROGRAMS_H
 
 #include "engine/device/compile.h"
+#include "engine/device/kernel.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,6 +26,11 @@ sim_source diffusion_programs_source(const diffusion_programs *programs, int ind
  * thread blocks. SIM_ERR_DEVICE. */
 sim_status diffusion_programs_find(const sim_module *module, const char *name, size_t shared, int cluster,
                                    void **out) SIM_MUST_CHECK;
+/* Queues such a kernel: a grid of grid[0] x grid[1] x grid[2] blocks, `shared` bytes; amount: sim_cuda_end. */
+void diffusion_cuda_launch(const sim_kernel *kernel, double amount, void *function, const unsigned grid[3], int threads,
+                           size_t shared, void **arguments);
+/* out: a copy on the device of host[count], to be freed with sim_backend_cuda.free. */
+sim_status diffusion_cuda_upload(const float *host, size_t count, void **out) SIM_MUST_CHECK;
 extern const sim_source_file diffusion_cuda_files[]; /* that they include, as they stood when the program was built */
 
 /* dft.c: the transforms that kernels with passes of their own are made of. */

@@ -3,7 +3,6 @@
 
 #include "engine/device/cuda.h"
 
-#include <cuda_runtime_api.h>
 #include <stdio.h>
 
 enum { THREADS = 128 }; /* FILL_THREADS */
@@ -101,12 +100,8 @@ void diffusion_cuda_make_tables(diffusion_work *w, double dt) {
   for (int t = 0; t < m.tables; t++) m.table[t] = diffusion_cuda_table(w, t);
   const long long entries = spectrum->factor == DIFFUSION_ALIKE ? m.numbers : m.numbers / 2;
   void *arguments[] = {&m};
-  sim_cuda_begin(&kernel);
-  sim_cuda_failed(
-      cudaLaunchKernel(w->fill,
-                       (dim3){(unsigned)((entries + THREADS - 1) / THREADS), w->crossed ? 1 : (unsigned)w->fields, 1},
-                       (dim3){THREADS, 1, 1}, arguments, 0, sim_cuda_stream()),
-      "cudaLaunchKernel", kernel.name);
-  sim_cuda_end(&kernel,
-               (double)m.tables * (double)m.numbers * diffusion_cuda_table_parts(w) * diffusion_cuda_number_size(w->p));
+  const unsigned grid[] = {(unsigned)((entries + THREADS - 1) / THREADS), w->crossed ? 1 : (unsigned)w->fields, 1};
+  diffusion_cuda_launch(
+      &kernel, (double)m.tables * (double)m.numbers * diffusion_cuda_table_parts(w) * diffusion_cuda_number_size(w->p),
+      w->fill, grid, THREADS, 0, arguments);
 }

@@ -5,7 +5,6 @@
 #include "kernels/diffusion/cuda/axes/axes.cuh"
 #include "kernels/diffusion/cuda/product.h"
 
-#include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -93,11 +92,10 @@ static sim_status fill(const diffusion_parameters *p, double dt, float *host) {
 static void plan(const diffusion_parameters *p, sim_plan *out) { diffusion_product_plan(p, table_bytes(p), out); }
 
 static sim_status make_tables(diffusion_axes_work *a, const diffusion_parameters *p) {
-  const size_t bytes = (size_t)table_bytes(p);
-  float *host = calloc(1, bytes);
+  const size_t count = (size_t)table_bytes(p) / sizeof(float);
+  float *host = calloc(count, sizeof *host);
   sim_status status = host ? fill(p, diffusion_dt(&p->integrate), host) : sim_no_memory("the scheme's tables");
-  if (status == SIM_OK) status = sim_backend_cuda.alloc(bytes, &a->tables);
-  if (status == SIM_OK) status = sim_backend_cuda.copy(a->tables, host, bytes);
+  if (status == SIM_OK) status = diffusion_cuda_upload(host, count, &a->tables);
   free(host);
   return status;
 }
@@ -187,21 +185,14 @@ static sim_status find(diffusion_work *w) {
 
 /* ---- launches ---- */
 
-static void launch(const diffusion_work *w, const sim_kernel *kernel, void *function, dim3 grid, int threads,
-                   size_t shared, void **arguments) {
-  sim_cuda_begin(kernel);
-  sim_cuda_failed(
-      cudaLaunchKernel(function, grid, (dim3){(unsigned)threads, 1, 1}, arguments, shared, sim_cuda_stream()),
-      "cudaLaunchKernel", kernel->name);
-  sim_cuda_end(kernel, 8 * w->fields * (double)w->natural.field);
-}
+static double amount(const diffusion_work *w) { return 8 * w->fields * (double)w->natural.field; }
 
 static sim_status move(diffusion_work *w, void *function) {
   static const sim_kernel kernel = {"diffusion_axes_move", "output", SIM_LIMIT_BYTES};
   enum { THREADS = 256 };
   void *arguments[] = {&w->own.axes->given};
-  launch(w, &kernel, function, (dim3){(unsigned)((w->natural.field + THREADS - 1) / THREADS), (unsigned)w->fields, 1},
-         THREADS, 0, arguments);
+  const unsigned grid[] = {(unsigned)((w->natural.field + THREADS - 1) / THREADS), (unsigned)w->fields, 1};
+  diffusion_cuda_launch(&kernel, amount(w), function, grid, THREADS, 0, arguments);
   return sim_queue_cuda.status();
 }
 
@@ -216,13 +207,14 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   diffusion_step_context m = *context;
   void *arguments[] = {&axes->given, &m.t, &m.h};
   (void)index; /* there is one */
-  launch(w, &rows, m.substeps == 2 ? axes->twice : axes->once,
-         (dim3){(unsigned)(w->natural.field / n[0] / 2 / (AXES_ROWS / (n[0] / 32))), 1, 1}, AXES_ROWS, rows_bytes(n[0]),
-         arguments);
-  for (int a = 1; a < axes->rank; a++)
-    launch(w, &columns, axes->columns[a],
-           (dim3){(unsigned)(n[0] / 2 / AXES_WIDE(n[a] / 32)), (unsigned)n[3 - a], (unsigned)w->fields},
-           columns_threads(n[a]), columns_bytes(n[a]), arguments);
+  const unsigned blocks[] = {(unsigned)(w->natural.field / n[0] / 2 / (AXES_ROWS / (n[0] / 32))), 1, 1};
+  diffusion_cuda_launch(&rows, amount(w), m.substeps == 2 ? axes->twice : axes->once, blocks, AXES_ROWS,
+                        rows_bytes(n[0]), arguments);
+  for (int a = 1; a < axes->rank; a++) {
+    const unsigned grid[] = {(unsigned)(n[0] / 2 / AXES_WIDE(n[a] / 32)), (unsigned)n[3 - a], (unsigned)w->fields};
+    diffusion_cuda_launch(&columns, amount(w), axes->columns[a], grid, columns_threads(n[a]), columns_bytes(n[a]),
+                          arguments);
+  }
   return sim_queue_cuda.status();
 }
 

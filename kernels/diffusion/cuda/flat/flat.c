@@ -5,7 +5,6 @@
 #include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/flat/flat.cuh"
 
-#include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,8 +132,7 @@ static sim_status make_turns(diffusion_flat_work *w) {
   if (!host) return sim_no_memory("the scheme's tables");
   fill_turns(host, w->n[0]);
   fill_turns(host + x, w->n[1]);
-  sim_status status = sim_backend_cuda.alloc(count * sizeof *host, &w->turns);
-  if (status == SIM_OK) status = sim_backend_cuda.copy(w->turns, host, count * sizeof *host);
+  const sim_status status = diffusion_cuda_upload(host, count, &w->turns);
   w->given.turns_x = w->turns;
   w->given.turns_y = (float *)w->turns + x;
   free(host);
@@ -242,28 +240,22 @@ static void rows(diffusion_work *w, void *function, int fields, const diffusion_
   static const sim_kernel kernel = {"diffusion_rows", "planes", SIM_LIMIT_BYTES};
   diffusion_flat_work *f = w->own.flat;
   const int pairs = pairs_of(f->n[0], w->fields);
-  const dim3 grid = {(unsigned)(f->n[1] / 2 / pairs), (unsigned)fields, 1};
+  const unsigned grid[] = {(unsigned)(f->n[1] / 2 / pairs), (unsigned)fields, 1};
   diffusion_step_context m = *context;
   void *arguments[] = {&f->given, &m.t, &m.h, &m.substeps};
-  sim_cuda_begin(&kernel);
-  sim_cuda_failed(cudaLaunchKernel(function, grid, (dim3){(unsigned)(pairs * f->n[0] / 16), 1, 1}, arguments,
-                                   rows_bytes(f, pairs), sim_cuda_stream()),
-                  "cudaLaunchKernel", kernel.name);
-  sim_cuda_end(&kernel, 16.0 * w->fields * (double)f->given.field);
+  diffusion_cuda_launch(&kernel, 16.0 * w->fields * (double)f->given.field, function, grid, pairs * f->n[0] / 16,
+                        rows_bytes(f, pairs), arguments);
 }
 
 static sim_status columns(diffusion_work *w, int visit) {
   static const sim_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   diffusion_flat_work *f = w->own.flat;
   diffusion_sums sums = diffusion_cuda_sums(w);
-  const dim3 grid = {(unsigned)(f->given.field / ((long long)FLAT_WIDE * f->n[1])), (unsigned)w->fields, 1};
+  const unsigned grid[] = {(unsigned)(f->given.field / ((long long)FLAT_WIDE * f->n[1])), (unsigned)w->fields, 1};
   void *arguments[] = {&f->given, &sums};
-  sim_cuda_begin(&kernel);
-  sim_cuda_failed(cudaLaunchKernel(f->visit[visit], grid, (dim3){(unsigned)(FLAT_WIDE * f->n[1] / 16), 1, 1}, arguments,
-                                   columns_bytes(f), sim_cuda_stream()),
-                  "cudaLaunchKernel", kernel.name);
   const double arrays = w->method.arrays + 2; /* about what is read and written */
-  sim_cuda_end(&kernel, 8 * arrays * w->fields * (double)f->given.field);
+  diffusion_cuda_launch(&kernel, 8 * arrays * w->fields * (double)f->given.field, f->visit[visit], grid,
+                        FLAT_WIDE * f->n[1] / 16, columns_bytes(f), arguments);
   return sim_queue_cuda.status();
 }
 

@@ -229,13 +229,9 @@ static double cells(const diffusion_fused_work *f) { return (double)f->n[0] * f-
 static void planes(diffusion_fused_work *w, void *function, const diffusion_fused *given, int fields, double t,
                    double h) {
   static const sim_kernel kernel = {"diffusion_planes", "planes", SIM_LIMIT_BYTES};
-  const unsigned blocks = (unsigned)(w->n[2] * (w->n[1] / 32)), threads = (unsigned)w->n[0] / 2;
+  const unsigned grid[] = {(unsigned)(w->n[2] * (w->n[1] / 32)), 1, 1};
   void *arguments[] = {(void *)(uintptr_t)given, &t, &h};
-  sim_cuda_begin(&kernel);
-  sim_cuda_failed(cudaLaunchKernel(function, (dim3){blocks, 1, 1}, (dim3){threads, 1, 1}, arguments, planes_bytes(w->n),
-                                   sim_cuda_stream()),
-                  "cudaLaunchKernel", kernel.name);
-  sim_cuda_end(&kernel, 8 * fields * cells(w));
+  diffusion_cuda_launch(&kernel, 8 * fields * cells(w), function, grid, w->n[0] / 2, planes_bytes(w->n), arguments);
 }
 
 static void columns(diffusion_fused_work *w, bool of_step) {

@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 
-/* Whether kernels may begin early: the device lets them, and their code waits for those before. */
+/* Whether launches overlap: the device supports it, and the kernels' code waits for its predecessors. */
 bool collision_cuda_overlaps();
 
 template <typename... Parameters, typename... Arguments>

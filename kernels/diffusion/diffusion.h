@@ -36,7 +36,7 @@ typedef enum diffusion_scheme {
 
 typedef struct diffusion_integrate {
   int scheme;
-  double dt, t_end;                  /* dt NaN: automatic; DIFFUSION_EXACT: one step an output, with rates: adaptive */
+  double dt, t_end;                  /* dt NaN: t_end/100 without rates, adaptive with rates */
   double rtol, atol, dt_max, dt_min; /* dt_max NaN: t_end/64 */
   double dealias;                    /* NaN: true; see diffusion_dealias */
 } diffusion_integrate;

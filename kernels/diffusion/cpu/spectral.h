@@ -80,7 +80,8 @@ typedef struct diffusion_norm diffusion_norm;
 sim_status diffusion_norm_create(const diffusion_spectral *spectral, diffusion_norm **out) SIM_MUST_CHECK;
 void diffusion_norm_destroy(diffusion_norm **norm);
 double diffusion_norm_of(const diffusion_norm *norm, const void *coefficients);
-/* Whether a sum over all of a field, kept during the last pass over its columns, is finite. */
+/* Checks one number of each plane after a pass over the columns, each of which depends on every value of the field:
+ * false where any value was NaN or infinite. */
 bool diffusion_finite(const diffusion_spectral *spectral, const void *field);
 /* Factor from a forward transform to coefficients; the inverse transform of coefficients is the field. */
 double diffusion_scale(const grid_shape *grid);

@@ -11,9 +11,10 @@ typedef struct diffusion_axes {
   double size[3];
 } diffusion_axes;
 
-enum { AXES_ROWS = 128 };                /* threads of a block of rows */
-#define AXES_WIDE(q) ((q) < 32 ? 16 : 8) /* pairs of lines that a block of the y or z pass takes, of 32 q points each  \
-                                          */
+enum { AXES_ROWS = 128 }; /* threads of a block of rows */
+#define AXES_WIDE(q)                                                                                                   \
+  ((q) < 32 ? 16 : 8) /* pairs of lines that a block of the y or z pass takes, of 32 q points each                     \
+                       */
 #define AXES_PITCH(q) (32 * ((q) + 2) + 2)
 
 #endif

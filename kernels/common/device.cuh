@@ -1,5 +1,5 @@
-/* What device code of several models stands on. This file and those that it is included by are compiled by nvcc with
- * the program, and by NVRTC with functions of a scenario, where there are no headers but these. */
+/* Device code that several models share. This file, and those that include it, are compiled by nvcc with the
+ * program, and by NVRTC with functions of a scenario, where no other headers exist. */
 #ifndef KERNELS_COMMON_DEVICE_CUH
 #define KERNELS_COMMON_DEVICE_CUH
 
@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 #endif
 
-/* Lets the next kernel be made ready, and waits until all before it have ended and what they wrote can be read. */
+/* Allows the next kernel to be launched, and waits until all preceding ones have ended and their writes are visible. */
 __device__ inline void after_previous() {
 #if __CUDA_ARCH__ >= 900
 #ifdef __CUDACC_RTC__

@@ -1,6 +1,6 @@
-/* Launches the kernels of a step. On devices of compute capability 9.0 and later a kernel starts while the previous
- * kernel ends (programmatic dependent launch), which hides most of the launch latency of about 1 us. Each kernel that
- * is launched so calls after_previous() first. */
+/* Launches the kernels of a step. From compute capability 9.0 on a kernel starts while its predecessor ends
+ * (programmatic dependent launch), which hides most of the launch latency of about 1 us. Each of these kernels calls
+ * after_previous() first. */
 #ifndef NBODY_CUDA_LAUNCH_CUH
 #define NBODY_CUDA_LAUNCH_CUH
 
@@ -10,7 +10,7 @@
 
 #include <cuda_runtime.h>
 
-/* Whether kernels may begin early: the device allows it, and their code waits for those before (partials.cu). */
+/* Whether launches overlap: the device supports it, and the kernels' code waits for its predecessors (partials.cu). */
 bool nbody_cuda_overlaps();
 
 template <typename... Parameters, typename... Arguments>

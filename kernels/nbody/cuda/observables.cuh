@@ -1,6 +1,6 @@
 /* Functions of a scenario reduced over all bodies, in the order of reduce.cuh. `Map` has COUNT functions:
- * Map::of(inputs..., values) evaluates all for one body, Map::reduction(k) is the reduction of the k-th. A NaN among
- * the values is the result. Device code for NVRTC. */
+ * Map::of(inputs..., values) evaluates all for one body, Map::reduction(k) is the reduction of the k-th. Any NaN
+ * makes the result NaN. Device code for NVRTC. */
 #ifndef NBODY_CUDA_OBSERVABLES_CUH
 #define NBODY_CUDA_OBSERVABLES_CUH
 
@@ -20,7 +20,7 @@ __device__ inline double reduce(int how, double a, double b) {
   return (how == REDUCE_LEAST) == (b < a) ? b : a;
 }
 
-/* Over a thread block of NBODY_PARTIAL_BODIES threads; thread 0 gets the result. */
+/* Reduces over a thread block of NBODY_PARTIAL_BODIES threads; only thread 0 has the result. */
 __device__ inline double reduce_over_block(int how, double value, double *shared) {
   for (int step = 16; step > 0; step /= 2) value = reduce(how, value, __shfl_down_sync(~0u, value, step));
   __syncthreads();

@@ -21,8 +21,8 @@ template <typename Op> void nbody_reduce_partials(const double *partial, int qua
 template void nbody_reduce_partials<add>(const double *partial, int quantities, int count, double *result);
 template void nbody_reduce_partials<least>(const double *partial, int quantities, int count, double *result);
 
-/* All kernels are compiled for the same architectures, so that one of them tells for all. Code for an older one, which
- * the driver has translated, does not wait. */
+/* All kernels are compiled for the same architectures, so that one of them tells for all. Code for an older
+ * architecture, which the driver has translated, does not wait for its predecessor. */
 bool nbody_cuda_overlaps() {
   static int known = -1;
   if (known < 0) {

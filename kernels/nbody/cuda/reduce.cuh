@@ -23,8 +23,8 @@ __device__ inline double square3(const double *x, size_t n, size_t i) {
   return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
 }
 
-/* Over a thread block of NBODY_PARTIAL_BODIES threads; thread 0 gets the result. `shared` [32] may be reused at once.
- */
+/* Reduces over a thread block of NBODY_PARTIAL_BODIES threads; only thread 0 has the result. `shared` [32] may be
+ * reused at once. */
 template <typename Op> __device__ inline double over_block(double value, double *shared) {
   for (int step = 16; step > 0; step /= 2) value = Op::of(value, __shfl_down_sync(~0u, value, step));
   __syncthreads();

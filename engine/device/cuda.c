@@ -1,4 +1,4 @@
-/* The CUDA backend: one device, a stream for steps and one for outputs, and the first failure. */
+/* The CUDA backend: one device, a stream for steps and one for outputs, and the first error. */
 #include "engine/device/cuda_parts.h"
 
 #include <cuda_runtime_api.h>
@@ -12,19 +12,19 @@ struct sim_graph {
   const char *last_kernel;
 };
 
-/* Kernels load when they are first used, and a graph takes some memory: not for a run's arrays. */
+/* Memory not offered to a run: kernels load at their first use, and graphs take some memory. */
 static const size_t reserve = (size_t)64 << 20;
 
 static struct {
   bool open, capturing;
   int device, multiprocessors, overlaps;
   cudaStream_t steps, outputs;
-  cudaEvent_t staged, copied, throttle; /* the last `stage`, `copy_out` and `throttle` */
+  cudaEvent_t staged, copied, throttle; /* events of the last `stage`, `copy_out` and `throttle` */
   cudaEvent_t marks[SIM_MARKS];
-  const char *_Atomic last_kernel; /* queued; NULL: none */
+  const char *_Atomic last_kernel; /* enqueued last; NULL: none */
 } cuda;
 
-/* ---- failures: the first one stays ---- */
+/* ---- errors: the first one is kept ---- */
 
 static struct {
   pthread_mutex_t lock;
@@ -50,7 +50,7 @@ static sim_status cuda_status(void) {
   return status;
 }
 
-/* A call that is not a launch. It may be the first to hear of a kernel that failed: the last one is named. */
+/* Checks a call other than a launch. It may be the first to report a failed kernel: the message names the last one. */
 static sim_status check(cudaError_t error, const char *call) {
   if (error == cudaSuccess) return SIM_OK;
   char what[160];
@@ -63,7 +63,7 @@ static sim_status check(cudaError_t error, const char *call) {
 
 /* ---- device ---- */
 
-/* Without a trace where it fails: another device may be tried. */
+/* Records no error: another device may be tried. */
 static cudaError_t start(int device) {
   cudaError_t error = cudaSetDevice(device);
   if (!error) error = cudaStreamCreateWithFlags(&cuda.steps, cudaStreamNonBlocking);
@@ -77,7 +77,8 @@ static cudaError_t start(int device) {
   int major = 0, driver = 0;
   if (!error) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   if (!error) error = cudaDriverGetVersion(&driver);
-  cuda.overlaps = major >= 9 && CUDART_VERSION >= 12030 && driver >= 12030; /* since when graphs keep it */
+  cuda.overlaps =
+      major >= 9 && CUDART_VERSION >= 12030 && driver >= 12030; /* graphs keep the overlap from this version on */
   if (error) {
     (void)cudaDeviceReset();
     (void)cudaGetLastError();
@@ -132,7 +133,7 @@ static sim_status cuda_alloc(size_t bytes, void **out) {
   return status;
 }
 
-/* After a failure the memory is gone with the device's context, and there is nobody to tell. */
+/* After an error the context and its memory are gone, and there is no caller to report to. */
 static void cuda_free(void *data) {
   if (data && cudaFree(data) != cudaSuccess) (void)cudaGetLastError();
 }
@@ -170,7 +171,7 @@ static sim_status cuda_alloc_host(size_t bytes, void **out) {
       *out = after_header(data, true);
       return SIM_OK;
     }
-    (void)cudaGetLastError(); /* it may be that this system cannot */
+    (void)cudaGetLastError(); /* some systems cannot do this */
     sim_backend_cpu.free(data);
   }
   void *block = NULL;
@@ -235,7 +236,7 @@ static sim_status cuda_copy_out(void *host, const void *staged, size_t bytes) {
 
 static sim_status cuda_wait_copies(void) {
   SIM_TRY(cuda_status());
-  CUDA_TRY(cudaSetDevice, cuda.device); /* this thread's */
+  CUDA_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
   CUDA_TRY(cudaEventSynchronize, cuda.copied);
   return SIM_OK;
 }
@@ -248,14 +249,14 @@ static sim_status cuda_mark_copies(int mark) {
 
 static sim_status cuda_wait_mark(int mark) {
   SIM_TRY(cuda_status());
-  CUDA_TRY(cudaSetDevice, cuda.device); /* this thread's */
+  CUDA_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
   CUDA_TRY(cudaEventSynchronize, cuda.marks[mark]);
   return SIM_OK;
 }
 
 /* ---- graphs ---- */
 
-/* Times of single kernels cannot be had from within a graph: with a profile the work just runs. */
+/* Single kernels inside a graph cannot be timed: during a profile the work runs directly. */
 static sim_status cuda_graph_begin(void) {
   SIM_TRY(cuda_status());
   if (sim_profile_on()) return SIM_OK;

@@ -1,4 +1,4 @@
-/* Kernels that were compiled while the program runs, on the process's GPU. */
+/* Kernels compiled at run time, on the process's GPU. */
 #include "engine/device/compile.h"
 
 #include "engine/log.h"
@@ -13,7 +13,7 @@
 
 enum { KERNELS_MAX = 256, STACK_BYTES = 16 << 20 };
 
-/* What one source becomes. */
+/* Compilation of one source. */
 typedef struct part {
   sim_source source;
   int capability;
@@ -22,7 +22,7 @@ typedef struct part {
   bool running, loaded;
   pthread_t thread;
   sim_status status;
-  sim_error error; /* of the thread */
+  sim_error error; /* error of the compiling thread */
   cudaLibrary_t library;
 } part;
 
@@ -84,11 +84,11 @@ static void *compile(void *context) {
   return NULL;
 }
 
-/* Beside what the caller does; where there is no thread to be had, before that. */
+/* Compiles in a thread of its own; without one, before it returns. */
 static void start(part *p) {
   sigset_t all, before;
   pthread_attr_t attributes;
-  sigfillset(&all); /* signals are for the thread of the loop */
+  sigfillset(&all); /* signals are handled by the thread of the time loop */
   pthread_sigmask(SIG_SETMASK, &all, &before);
   if (pthread_attr_init(&attributes) == 0) {
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);

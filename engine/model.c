@@ -70,7 +70,7 @@ bool sim_model_runs(const sim_model *model, sim_backend_kind kind, const char **
 
 /* ---- stop_when ---- */
 
-/* What stop_when may look at; in `room` where a table's name goes before. */
+/* Names that stop_when may use; `room` holds those with a table's name in front. */
 typedef struct stop_names {
   const char *names[SIM_EXPR_INPUTS_MAX + 1];
   char room[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1];
@@ -89,7 +89,7 @@ static sim_status add_name(stop_names *names, const char *table, const char *col
     return sim_fail(SIM_ERR_INTERNAL, "tables have more than %d columns together", SIM_EXPR_INPUTS_MAX - 2);
   char *room = names->room[names->count];
   int length = snprintf(room, sizeof names->room[0], "%s%s%s", table ? table : "", table ? "_" : "", column);
-  if (length <= SIM_EXPR_NAME_MAX) names->names[names->count++] = room; /* a longer one cannot be an input */
+  if (length <= SIM_EXPR_NAME_MAX) names->names[names->count++] = room; /* longer names cannot be inputs */
   return SIM_OK;
 }
 
@@ -102,7 +102,7 @@ static sim_status list_names(const sim_table *const *tables, stop_names *names) 
   return SIM_OK;
 }
 
-/* Columns that several tables have, asked for without saying of which. */
+/* Adds a fault for a column name that several tables have. */
 static void check_ambiguous(const sim_expr *stop, const sim_table *const *tables, sim_faults *faults, int line) {
   for (int i = 0; i < sim_expr_input_count(stop); i++) {
     const char *name = sim_expr_input_name(stop, i);
@@ -155,7 +155,7 @@ static void check_precision(const sim_model *model, const sim_common *common, si
 sim_status sim_model_decode(const sim_model *model, const sim_value *value, void **out, sim_faults *faults) {
   *out = calloc(1, model->parameters->size);
   if (!*out) return sim_no_memory("the scenario's parameters");
-  /* The units first: all other numbers may be given in them. Their faults are reported with the rest. */
+  /* The units come first, because all other numbers may use them. Their faults are reported with the rest. */
   sim_common units = {0};
   sim_faults ignored = {0};
   const sim_value *given = sim_value_get(value, "units");
@@ -201,7 +201,7 @@ void sim_particles_free(sim_particles *particles) {
 
 static void add_in(sim_plan *plan, const char *what, double bytes, sim_space space) {
   size_t most = sizeof plan->items / sizeof plan->items[0], i = plan->count;
-  if (i == most) /* the last item of its kind takes what has no room of its own */
+  if (i == most) /* the last item of its kind collects those beyond the capacity */
     for (i = most - 1; i > 0 && plan->items[i].space != space; i--) {}
   else
     plan->items[plan->count++].bytes = 0;

@@ -1,4 +1,4 @@
-/* The CUDA backend: one device, a stream for steps and one for outputs, and the first failure. */
+/* The CUDA backend: one device, a stream for steps and one for outputs, and the first error. */
 #include "engine/device/cuda_parts.h"
 
 #include <cuda_runtime_api.h>
@@ -11,21 +11,21 @@ struct sim_graph {
   const char *last_kernel;
 };
 
-/* Kernels load when they are first used, and a graph takes some memory: not for a run's arrays. */
+/* Memory not offered to a run: kernels load at their first use, and graphs take some memory. */
 static const size_t reserve = (size_t)64 << 20;
 
 static struct {
   bool open, capturing;
   int device, multiprocessors, overlaps;
   cudaStream_t steps, outputs;
-  cudaEvent_t staged, copied, throttle; /* the last `stage`, `copy_out` and `throttle` */
+  cudaEvent_t staged, copied, throttle; /* events of the last `stage`, `copy_out` and `throttle` */
   cudaEvent_t marks[SIM_MARKS];
-  const char *_Atomic last_kernel; /* queued; NULL: none */
+  const char *_Atomic last_kernel; /* enqueued last; NULL: none */
 } cuda;
 
 /* ---- failures ---- */
 
-/* A call that is not a launch. It may be the first to hear of a kernel that failed: the last one is named. */
+/* Checks a call other than a launch. It may be the first to report a failed kernel: the message names the last one. */
 static sim_status check(cudaError_t error, const char *call) {
   if (error == cudaSuccess) return SIM_OK;
   char what[160];
@@ -38,7 +38,7 @@ static sim_status check(cudaError_t error, const char *call) {
 
 /* ---- device ---- */
 
-/* Without a trace where it fails: another device may be tried. */
+/* Records no error: another device may be tried. */
 static cudaError_t start(int device) {
   cudaError_t error = cudaSetDevice(device);
   if (!error) error = cudaStreamCreateWithFlags(&cuda.steps, cudaStreamNonBlocking);
@@ -52,7 +52,8 @@ static cudaError_t start(int device) {
   int major = 0, driver = 0;
   if (!error) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   if (!error) error = cudaDriverGetVersion(&driver);
-  cuda.overlaps = major >= 9 && CUDART_VERSION >= 12030 && driver >= 12030; /* since when graphs keep it */
+  cuda.overlaps =
+      major >= 9 && CUDART_VERSION >= 12030 && driver >= 12030; /* graphs keep the overlap from this version on */
   if (error) {
     (void)cudaDeviceReset();
     (void)cudaGetLastError();
@@ -108,7 +109,7 @@ static sim_status cuda_alloc(size_t bytes, void **out) {
   return status;
 }
 
-/* After a failure the memory is gone with the device's context, and there is nobody to tell. */
+/* After an error the context and its memory are gone, and there is no caller to report to. */
 static void cuda_free(void *data) {
   if (data && cudaFree(data) != cudaSuccess) (void)cudaGetLastError();
 }
@@ -126,37 +127,46 @@ static size_t cuda_memory_free(void) {
   return here > reserve ? here - reserve : 0;
 }
 
-/* Large blocks are pinned where they are: the driver's own pages are small, and one thread clears them. */
+/* Large blocks are pinned where they are: the driver's own pages are small, and one thread clears them. In front of
+ * each block stands whether it is such a one. */
 static const size_t pinned_in_place = (size_t)64 << 20;
+enum { PINNED_HEADER = 256 }; /* a multiple of all alignments that are asked for */
+
+static void *after_header(void *block, bool in_place) {
+  *(bool *)block = in_place;
+  return (char *)block + PINNED_HEADER;
+}
 
 static sim_status cuda_alloc_host(size_t bytes, void **out) {
   *out = NULL;
   SIM_TRY(sim_cuda_status());
   if (bytes >= pinned_in_place) {
     void *data = NULL;
-    SIM_TRY(sim_backend_cpu.alloc(bytes, &data));
-    if (cudaHostRegister(data, bytes, cudaHostRegisterDefault) == cudaSuccess) {
-      *out = data;
+    SIM_TRY(sim_backend_cpu.alloc(PINNED_HEADER + bytes, &data));
+    if (cudaHostRegister(data, PINNED_HEADER + bytes, cudaHostRegisterDefault) == cudaSuccess) {
+      *out = after_header(data, true);
       return SIM_OK;
     }
-    (void)cudaGetLastError(); /* it may be that this system cannot */
+    (void)cudaGetLastError(); /* some systems cannot do this */
     sim_backend_cpu.free(data);
   }
-  cudaError_t error = cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocDefault);
+  void *block = NULL;
+  cudaError_t error = cudaHostAlloc(&block, PINNED_HEADER + bytes, cudaHostAllocDefault);
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     return sim_no_memory("%zu bytes of pinned memory on the host", bytes);
   }
-  return check(error, "cudaHostAlloc");
+  SIM_TRY(check(error, "cudaHostAlloc"));
+  *out = after_header(block, false);
+  return SIM_OK;
 }
 
 static void cuda_free_host(void *data) {
-  if (data && cudaHostUnregister(data) == cudaSuccess) {
-    sim_backend_cpu.free(data);
-    return;
-  }
-  (void)cudaGetLastError(); /* a small block */
-  if (data && cudaFreeHost(data) != cudaSuccess) (void)cudaGetLastError();
+  if (data == NULL) return;
+  void *const block = (char *)data - PINNED_HEADER;
+  const bool in_place = *(bool *)block;
+  if ((in_place ? cudaHostUnregister(block) : cudaFreeHost(block)) != cudaSuccess) (void)cudaGetLastError();
+  if (in_place) sim_backend_cpu.free(block);
 }
 
 /* ---- queue ---- */
@@ -202,7 +212,7 @@ static sim_status cuda_copy_out(void *host, const void *staged, size_t bytes) {
 
 static sim_status cuda_wait_copies(void) {
   SIM_TRY(sim_cuda_status());
-  CUDA_TRY(cudaSetDevice, cuda.device); /* this thread's */
+  CUDA_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
   CUDA_TRY(cudaEventSynchronize, cuda.copied);
   return SIM_OK;
 }
@@ -215,14 +225,14 @@ static sim_status cuda_mark_copies(int mark) {
 
 static sim_status cuda_wait_mark(int mark) {
   SIM_TRY(sim_cuda_status());
-  CUDA_TRY(cudaSetDevice, cuda.device); /* this thread's */
+  CUDA_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
   CUDA_TRY(cudaEventSynchronize, cuda.marks[mark]);
   return SIM_OK;
 }
 
 /* ---- graphs ---- */
 
-/* Times of single kernels cannot be had from within a graph: with a profile the work just runs. */
+/* Single kernels inside a graph cannot be timed: during a profile the work runs directly. */
 static sim_status cuda_graph_begin(void) {
   SIM_TRY(sim_cuda_status());
   if (sim_profile_on()) return SIM_OK;

@@ -38,18 +38,18 @@ LANE double upper(double x) { return of_bits(bits_of(x) & ~UINT64_C(0x7ffffff));
 LANE double nearest(double x) { return (x + ROUND) - ROUND; }
 /* 2^k for an integer -1022 <= k <= 1023. */
 LANE double power_of_two(double k) { return of_bits((bits_of(k + ROUND) << 52) + (UINT64_C(1023) << 52)); }
-/* m 2^k rounded once, for |k| < 2000: also where the result is subnormal or overflows. */
+/* m 2^k rounded once, for |k| < 2000, also for subnormal results and overflow. */
 LANE double scaled(double m, double k) {
   double half = nearest(k * 0.5);
   return m * power_of_two(half) * power_of_two(k - half);
 }
 
-#define LN2_HI 0x1.62e42fefa3p-1 /* 41 bits: a multiple by an integer below 2^12 is exact */
+#define LN2_HI 0x1.62e42fefa3p-1 /* 41 bits: exact times an integer below 2^12 */
 #define LN2_LO 0x1.3de6af278ece6p-42
 
 /* ---- exponentials ---- */
 
-/* exp(x + tail) = (1 + q) 2^k with |q| < 0.42; |x| is held to 1400; tail is small. */
+/* exp(x + tail) = (1 + q) 2^k with |q| < 0.42; |x| is clamped to 1400; tail is small. */
 LANE double exp_parts(double x, double tail, double *k) {
   x = x > 1400 ? 1400 : x;
   x = x < -1400 ? -1400 : x;
@@ -110,7 +110,7 @@ LANE double log_parts(double x, double *k) {
   double tiny = x < 0x1p-1022 ? 54 : 0;
   x = x < 0x1p-1022 ? x * 0x1p54 : x;
   const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), bias = UINT64_C(2048) << 52;
-  uint64_t shifted = bits_of(x) - root + bias; /* keeps the exponent positive: the shift below is of no sign */
+  uint64_t shifted = bits_of(x) - root + bias; /* makes the exponent positive, because the shift below is unsigned */
   *k = of_bits((shifted >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 2048) - tiny;
   return of_bits((shifted & UINT64_C(0xfffffffffffff)) + root);
 }
@@ -127,7 +127,7 @@ LANE double log_tail(double f, double h) {
   p = p * z + 0x1.5555555555555p-1;
   return s * (h + z * p);
 }
-/* What a logarithm is where its argument is no positive finite number. */
+/* Values of a logarithm for arguments that are not positive and finite. */
 LANE double log_special(double y, double x) {
   y = x == 0 ? -(double)INFINITY : y;
   y = x < 0 ? (double)NAN : y;
@@ -168,7 +168,7 @@ LANE double lane_log10(double x) {
 
 /* ---- powers ---- */
 
-/* Sum and product in two pieces (Dekker). */
+/* Rounding errors of sum and product (Dekker). */
 LANE double sum_tail(double a, double b, double sum) {
   double part = sum - a;
   return (a - (sum - part)) + (b - part);
@@ -227,8 +227,8 @@ LANE double lane_pow(double x, double y) {
   return y == 0 ? 1 : r;
 }
 
-/* First guess by a third of the upper word, with (1023 - 1023/3 - 0.033) 2^20 (within 5 %), Halley's step twice, then
- * once from a value of 26 bits, whose square is exact. */
+/* Initial guess: a third of the upper word plus (1023 - 1023/3 - 0.033) 2^20 (within 5 %), two Halley steps, then
+ * one from a value of 26 bits, whose square is exact. */
 LANE double lane_cbrt(double x) {
   double a = magnitude(x), up = a < 0x1p-1000 ? 0x1p54 : 1, down = a < 0x1p-1000 ? 0x1p-18 : 1;
   up = a > 0x1p1000 ? 0x1p-54 : up;

@@ -7,16 +7,16 @@
 #define PI_2_HI 0x1.921fb54442d18p+0
 #define PI_2_LO 0x1.1a62633145c07p-54
 
-/* Up to here the vector reduction holds; arguments beyond (and infinities and NaN) take reduce_far. */
+/* Largest argument of the vector reduction; larger ones (and infinities and NaN) take reduce_far. */
 #define REDUCE_MAX 0x1p20
 
-/* x = quadrant pi/2 + r + rest, |r| < 0.79; the lowest two bits of the quadrant count. */
+/* x = quadrant pi/2 + r + rest, |r| < 0.79; only the lowest two bits of the quadrant matter. */
 typedef struct angle {
   double r, rest;
   uint64_t quadrant;
 } angle;
 
-/* |x| <= REDUCE_MAX: pi/2 in pieces of 33 bits, so that their multiples are exact. */
+/* Reduction for |x| <= REDUCE_MAX: pi/2 in pieces of 33 bits, whose multiples are exact. */
 LANE angle reduce_near(double x) {
   double t = x * 0x1.45f306dc9c883p-1 + ROUND, n = t - ROUND;
   double a = x - n * 0x1.921fb544p+0, w = n * 0x1.0b4611a6p-34;
@@ -32,7 +32,7 @@ static inline uint64_t product_high(uint64_t a, uint64_t b) {
   return (a >> 32) * (b >> 32) + (cross >> 32) + (other >> 32);
 }
 
-/* Payne and Hanek: of 2/pi only the 192 bits matter that follow those which give whole turns. */
+/* Payne-Hanek reduction: only the 192 bits of 2/pi after those that give whole turns matter. */
 static angle reduce_far(double x) {
   static const uint64_t two_over_pi[] = {
       0,
@@ -116,7 +116,7 @@ LANE double cos_of(angle a) {
   double h = 0.5 * z, c = 1 - h;
   return c + (((1 - c) - h) + (z * z * p - a.r * a.rest));
 }
-/* The sine of an angle that lies `ahead` quadrants further on. */
+/* The sine of an angle `ahead` quadrants further. */
 LANE double sine(angle a, uint64_t ahead) {
   double s = sin_of(a), c = cos_of(a);
   uint64_t q = a.quadrant + ahead, use_cos = 0 - (q & 1);

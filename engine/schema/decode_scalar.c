@@ -1,4 +1,4 @@
-/* Numbers, units and words of a scenario, by their fields. */
+/* Decodes numbers, units and words. */
 #include "engine/schema/decode.h"
 
 #include <ctype.h>
@@ -37,7 +37,7 @@ static bool same_dimension(sim_dimension a, sim_dimension b) {
   return a.length == b.length && a.mass == b.mass && a.time == b.time;
 }
 
-/* "8.5 kpc" in the scenario's units. */
+/* Decodes "8.5 kpc" into the scenario's units. */
 static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                             double *out) {
   sim_dimension dimension;
@@ -47,7 +47,8 @@ static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_pl
   double number = text ? strtod(text, &end) : 0;
   bool has_number = text && end != text;
   if (has_number) end += strspn(end, " ");
-  if (!has_number || !isalpha((unsigned char)*end)) { /* a unit may begin with a number, here it would be a second */
+  if (!has_number || !isalpha((unsigned char)*end)) { /* no number, or no unit behind it (a unit may begin with a
+                                                         number, which would be a second one here) */
     if (field->flags & SIM_OR_BOOL)
       sim_decode_expected(d, at, value, "true, false or a number");
     else if (field->keyword)
@@ -141,7 +142,7 @@ void sim_decode_unit(sim_decoder *d, const sim_field *field, const sim_place *at
 void sim_decode_int(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value, void *out) {
   bool is_unsigned = field->flags & SIM_UNSIGNED;
   const char *text = sim_decode_text(value);
-  if (is_unsigned && text) { /* above 2^63, where Lua has no integers */
+  if (is_unsigned && text) { /* Lua has no integers above 2^63 */
     char *end;
     errno = 0;
     uint64_t number = strtoull(text, &end, 10);

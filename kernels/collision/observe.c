@@ -84,7 +84,7 @@ sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const c
   return SIM_OK;
 }
 
-/* What is not known is left out: the state holds these sums, and holds finite numbers. */
+/* An unknown potential energy counts as 0: checkpoints hold these sums, and their numbers must be finite. */
 static double external(const collision_sums *s) { return isnan(s->external) ? 0 : s->external; }
 
 double collision_energy(const collision_sums *s) {
@@ -95,9 +95,10 @@ double collision_energy_scale(const collision_sums *s) {
   return s->kinetic + s->rotational + fabs(s->elastic) + fabs(s->gravity) + fabs(external(s));
 }
 
-/* Of the energies now, at the start, lost and given. At ten steps a contact, the coarsest there are, sums over steps
- * miss (2 pi/10)^2/12 = 3 % of what goes through contacts; and in the midst of one, the loss of half a step: a tenth of
- * what a dashpot takes in the first half of a contact. */
+/* Limit of the energy error, relative to the largest of the energies now, at the start, dissipated and added. At ten
+ * steps a contact, the coarsest resolution, sums over steps miss (2 pi/10)^2/12 = 3 % of the energy that passes
+ * through contacts, and during a contact the loss of half a step: a tenth of what a dashpot dissipates in the first
+ * half of a contact. */
 static const double balance_limit = 0.1;
 
 static void observe_energy(collision_run *run, const collision_sums *s, const sim_clock *clock, double *values) {
@@ -110,7 +111,7 @@ static void observe_energy(collision_run *run, const collision_sums *s, const si
   values[TOTAL] = s->kinetic + s->rotational + s->elastic + s->gravity + external(s);
   values[WORK] = s->work;
   if (isnan(s->external)) values[TOTAL] = NAN;
-  const double scale = controls[COLLISION_ENERGY_SCALE]; /* 0: nothing has been there yet */
+  const double scale = controls[COLLISION_ENERGY_SCALE]; /* 0: no energy so far */
   values[BALANCE] = scale > 0 ? (collision_energy(s) - controls[COLLISION_INITIAL_ENERGY]) / scale : 0;
   if (isnan(s->external) || run->options.timed) values[BALANCE] = NAN;
   const double gap = values[BALANCE] * scale;
@@ -153,7 +154,7 @@ static void observe_contacts(collision_run *run, const collision_sums *s, const 
   }
 }
 
-/* Tables that the scenario adds. */
+/* Rows of the tables that a scenario adds. */
 static sim_status observe_more(collision_run *run, const collision_sums *s, const sim_clock *clock,
                                const sim_table *table, double *values) {
   const collision_parameters *p = run->parameters;

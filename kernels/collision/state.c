@@ -66,7 +66,7 @@ const sim_field collision_state_fields[] = {
                               .doc = "contacts with grains that have begun"},
     [COLLISION_CONTACT_GRAIN] = INTEGER("contact_grain", "index of the first grain of a contact; 2^64 - 1: no contact"),
     [COLLISION_CONTACT_PARTNER] = INTEGER("contact_partner", "index of its second grain"),
-    /* named anew when what they mean changes: older checkpoints are then refused */
+    /* renamed when their meaning changes, so that older checkpoints are refused */
     [COLLISION_CONTACT_SPRING] =
         {.name = "contact_history",
          .type = SIM_REAL,
@@ -92,7 +92,7 @@ const sim_field collision_state_fields[] = {
 
 int64_t collision_contact_room(int64_t n, int springs) { return springs > 0 ? 8 * n + 64 : 0; }
 
-/* Type and shape of an array; false: this run has none. */
+/* Type and shape of an array; false: the run has no such array. */
 static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int *rank, int64_t *shape) {
   const int64_t springs = run->options.springs, numbers = run->options.wall_numbers;
   *dtype = run->ops->dtype;
@@ -175,7 +175,7 @@ static void set_count(collision_run *run, int64_t n) {
   run->room = collision_contact_room(n, run->options.springs);
 }
 
-/* For run->n grains. */
+/* Allocates one array for run->n grains. */
 static sim_status create_array(collision_run *run, int which, sim_buffer *out) {
   sim_dtype dtype;
   int rank;
@@ -184,7 +184,7 @@ static sim_status create_array(collision_run *run, int which, sim_buffer *out) {
                                                     : SIM_OK;
 }
 
-/* They are packed for the grains that are there. */
+/* arrays are packed for the present number of grains */
 sim_status collision_create_arrays(collision_run *run) {
   const int64_t n = run->n;
   run->limit = run->varies ? (int64_t)collision_flow_estimate(run->parameters, (double)n) : n;

@@ -11,11 +11,11 @@ enum { X, Y, Z, PLACES = 4, INPUTS = 4 * DIFFUSION_FIELDS + PLACES + 1 };
 struct diffusion_observer {
   const diffusion_parameters *p;
   grid_shape grid;
-  diffusion_gradients gradients; /* that the functions take */
-  diffusion_spectral *spectral;  /* of one field, with its derivatives along x, y and z; NULL: not needed */
+  diffusion_gradients gradients; /* derivatives that the functions read */
+  diffusion_spectral *spectral;  /* of one field with its x, y, z derivatives; NULL: not needed */
   int fields, threads;
   int64_t cells, rows;
-  double *real[4 * DIFFUSION_FIELDS]; /* [cells]: the fields in double, and derivatives */
+  double *real[4 * DIFFUSION_FIELDS]; /* [cells]: fields in double, and derivatives */
   void *mixed, *coefficients, *slope[3];
   sim_expr_program **functions; /* [observe.count] */
   size_t scratch;
@@ -146,7 +146,7 @@ static void widen(diffusion_observer *o, const void *const *real_fields) {
   }
 }
 
-/* Coefficients of one field, and its derivatives, mixed. */
+/* Coefficients of one field, and its derivatives. */
 static void transform(diffusion_observer *o, int field) {
   const diffusion_stage stage = {1, 1, 2, {{1, 1, {{diffusion_scale(&o->grid), -1, 0}}}, {0, 1, {{1, -1, 1}}}}};
   const diffusion_gradients along = slopes(&o->grid, o->gradients.count > 0);
@@ -169,7 +169,7 @@ static void differentiate(diffusion_observer *o) {
   }
 }
 
-/* One row of the grid: its sum, or its least or greatest value; a NaN stays. */
+/* Sum, minimum or maximum of a function over one row of the grid; NaN is kept. */
 static double over_row(const diffusion_observer *o, size_t function, int64_t row, double t, char *room) {
   const int64_t n = o->grid.n[X];
   const double y = grid_centre(&o->grid, Y, row % o->grid.n[Y]), z = grid_centre(&o->grid, Z, row / o->grid.n[Y]);
@@ -224,7 +224,7 @@ static double value_at(const diffusion_observer *o, int field, const double *pla
   return o->real[field][cell];
 }
 
-/* Mean over members and variance over members, of each one's mean over the grid and of its variance over it. */
+/* Mean and variance over members of each member's mean and variance over the grid. */
 static void over_members(const diffusion_observer *o, int field, double *values) {
   const int64_t members = o->grid.n[o->grid.member_axis], cells = o->cells / members;
   double sums[DIFFUSION_OVER_MEMBERS] = {0}, first[2] = {0};
@@ -235,7 +235,7 @@ static void over_members(const diffusion_observer *o, int field, double *values)
     own[0] /= (double)cells;
     for (int64_t i = 0; i < cells; i++) own[1] += (u[i] - own[0]) * (u[i] - own[0]);
     own[1] /= (double)cells;
-    for (int k = 0; k < 2; k++) { /* about the first one's, which is near */
+    for (int k = 0; k < 2; k++) { /* shifted by the first member's value, which is close */
       if (m == 0) first[k] = own[k];
       sums[2 * k] += own[k] - first[k];
       sums[2 * k + 1] += (own[k] - first[k]) * (own[k] - first[k]);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { X, Y, Z, T, PLACES };
-enum { INPUTS = 4 * DIFFUSION_FIELDS + PLACES + 1 }; /* the last one is h, or of the rates the member */
+enum { INPUTS = 4 * DIFFUSION_FIELDS + PLACES + 1 }; /* the last one is h, or the member in the rates themselves */
 
 struct diffusion_rates {
   sim_expr_program *program;
@@ -15,7 +15,7 @@ struct diffusion_rates {
   grid_shape grid;
   diffusion_step_context context;
   void *x;             /* [count] */
-  size_t thread_bytes; /* scratch, y */
+  size_t thread_bytes; /* scratch, results */
   char *threads;
   size_t scratch_bytes;
 };
@@ -27,7 +27,7 @@ static sim_status add_scaled(sim_expr_builder *b, sim_expr_ref u, sim_expr_ref h
   return sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){u, product}, out);
 }
 
-/* u = v + low + slope * place */
+/* u = v + low + slope * position. */
 static sim_status add_lift(sim_expr_builder *b, const diffusion_lift *lift, const sim_expr_ref *places,
                            sim_expr_ref *field) {
   sim_expr_ref low, slope;
@@ -57,9 +57,9 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
     snprintf(name, sizeof name, "%s_%c", names[gradients.of[g].field], "xyz"[gradients.of[g].axis]);
     SIM_TRY(sim_expr_builder_input(b, name, &in[fields + PLACES + 1 + g]));
   }
-  /* of the rates: the fields, x, y, z, t, all derivatives */
+  /* inputs of the rates: the fields, x, y, z, t, all derivatives */
   for (int i = 0; i < INPUTS; i++) of[i] = i < fields + PLACES ? in[i] : h;
-  const int member_axis = diffusion_grid_of(p).member_axis; /* where member m stands at m - 1/2 */
+  const int member_axis = diffusion_grid_of(p).member_axis; /* member m is at position m - 1/2 */
   sim_expr_ref *member = &of[diffusion_member_input(fields)];
   SIM_TRY(sim_expr_builder_number(b, member_axis ? 0.5 : 1, member));
   if (member_axis) {

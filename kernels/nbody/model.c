@@ -152,7 +152,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   sim_plan_add(out, "integrator", scratch);
   if (host > 0) sim_plan_add_host(out, solver->name, host);
   if (device > 0) sim_plan_add(out, solver->name, device);
-  /* The bodies as they are made are freed before integrator and solver take their memory. */
+  /* memory of the generated bodies is freed before integrator and solver allocate theirs */
   made -= host + (out->space == SIM_SPACE_HOST ? scratch : 0);
   if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
   out->snapshot_bytes = shown;
@@ -161,7 +161,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   return SIM_OK;
 }
 
-/* ---- start and end ---- */
+/* ---- create and destroy ---- */
 
 static void destroy(void **self) {
   nbody_run *run = *self;

@@ -1,4 +1,4 @@
-/* Gravitating bodies: the parameters of a scenario, and the model's descriptor. */
+/* Gravitating bodies: parameters of a scenario, and the model's descriptor. */
 #ifndef NBODY_NBODY_H
 #define NBODY_NBODY_H
 
@@ -57,8 +57,7 @@ typedef struct nbody_from_file {
   char *path;
 } nbody_from_file;
 
-/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3]. Only species and velocity field of `group` are used.
- */
+/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3]. Only species and velocity field of `group` apply. */
 typedef struct nbody_each {
   nbody_group group;
   sim_doubles mass, position, velocity;
@@ -85,10 +84,10 @@ typedef struct nbody_parameters {
   sim_list bodies;
   nbody_gravity gravity;
   sim_expr *external;          /* x y z t -> potential, or three components of the acceleration */
-  sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them in place of gravity; G is then NaN */
+  sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them replaces gravity; G is then NaN */
   sim_function_map observe;
   nbody_integrate integrate;
-  /* Made by validate: the table of `observe`, and all tables of the run. */
+  /* Filled by validation: the table of `observe`, and all tables of the run. */
   sim_field observe_columns[SIM_COLUMNS_MAX + 1];
   sim_table observe_table;
   const sim_table *tables[4];
@@ -96,7 +95,7 @@ typedef struct nbody_parameters {
 
 /* sim_model.validate: fills in defaults, and adds the faults of rules between parameters. */
 sim_status nbody_validate(void *parameters, sim_faults *faults);
-/* gravity.G, or the value of "auto". With a custom law too: groups of bodies in equilibrium are made with it. */
+/* gravity.G, or the value of "auto"; also with a custom law, because groups in equilibrium are generated with it. */
 double nbody_gravitational_constant(const nbody_parameters *p);
 
 #endif

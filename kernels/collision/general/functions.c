@@ -89,8 +89,8 @@ sim_status collision_fields_check(const collision_options *options, double radiu
   return status;
 }
 
-/* Takes *least to a shorter contact. smaller: of the two radii. Forces that are not finite are left to
- * collision_fields_check. */
+/* Lowers *least to the duration of the contact of a pair, if shorter. smaller: the smaller radius. Forces that are
+ * not finite are reported by collision_fields_check. */
 static void shorten(collision_fields *f, double radius, double mass, double smaller, collision_own_contact *least) {
   enum { DEPTHS = 8 };
   double before = 0, shallow = 0;
@@ -102,7 +102,7 @@ static void shorten(collision_fields *f, double radius, double mass, double smal
     double time = w > 0 ? COLLISION_PI / w : INFINITY;
     shallow = overlap;
     before = still;
-    for (int side = -1; side <= 1 && speed > 0; side += 2) { /* at the greatest speed of a contact as deep as this */
+    for (int side = -1; side <= 1 && speed > 0; side += 2) { /* at the highest speed of a contact with this overlap */
       collision_fields_law(f, overlap, side * speed, radius, mass, &force, &still, NULL);
       const double g = fabs(force - still) / speed;
       if (g > 0) time = fmin(time, 10 * mass / (3 * g));
@@ -113,7 +113,7 @@ static void shorten(collision_fields *f, double radius, double mass, double smal
 
 sim_status collision_fields_shortest(const collision_options *options, int64_t n, const double *mass,
                                      const double *radius, collision_own_contact *out) {
-  int64_t of[4] = {0}; /* lightest, heaviest, smallest, largest */
+  int64_t of[4] = {0}; /* indices of the lightest, heaviest, smallest and largest grain */
   *out = (collision_own_contact){.time = INFINITY};
   if (options->own == NULL || n == 0) return SIM_OK;
   for (int64_t i = 1; i < n; i++) {

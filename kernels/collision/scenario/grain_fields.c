@@ -165,7 +165,7 @@ void collision_check_grains(const collision_parameters *p, sim_faults *faults) {
     collision_check_name(group->material, item->line, path, faults);
     snprintf(path, sizeof path, "grains[%zu]", i + 1);
     if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema) {
-      const collision_random_spheres *region = item->data; /* a lattice is the same struct */
+      const collision_random_spheres *region = item->data; /* a lattice has the same struct */
       collision_check_radii(&region->size, item->line, path, faults);
       check_region(&region->low, &region->high, item->line, path, faults);
     }

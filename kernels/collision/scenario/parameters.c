@@ -122,7 +122,7 @@ const sim_schema collision_schema = {.name = "collision",
 
 /* ---- rules ---- */
 
-/* What a pair takes from `contact` where it says nothing. */
+/* The values of `own`, with those of `general` where `own` has none. */
 collision_values collision_values_merged(const collision_values *general, const collision_values *own) {
   collision_values v = *own;
   if (isnan(v.stiffness) && isnan(v.contact_time)) {

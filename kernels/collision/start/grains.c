@@ -1,4 +1,4 @@
-/* Makes the grains at the start of a run. */
+/* Creates the grains at the start of a run. */
 #include "kernels/collision/start/grains.h"
 
 #include "engine/rng.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- parts ---- */
+/* ---- lists of groups ---- */
 
 sim_status collision_path(const char *path, const sim_setup *setup, char out[4096]) {
   const bool alone = path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
@@ -45,7 +45,7 @@ sim_status collision_parts_list(const collision_parameters *p, const sim_setup *
     status = count_item(&p->grains.items[i], setup, &out->part[i].n);
     out->n += (double)out->part[i].n;
   }
-  for (size_t i = 0; i < p->insert.count; i++) /* species that have no grains yet */
+  for (size_t i = 0; i < p->insert.count; i++) /* species that inlets bring later */
     out->part[out->count++].item = &p->insert.items[i];
   sim_species species[SIM_SPECIES_MAX];
   if (status == SIM_OK && collision_parts_species(out, species) == SIZE_MAX)
@@ -80,15 +80,15 @@ size_t collision_parts_species(const collision_parts *parts, sim_species species
   return count;
 }
 
-/* ---- groups ---- */
+/* ---- creating groups ---- */
 
-/* One part as it is made: grains first ... first + n. */
+/* Context for one group: grains first ... first + n - 1. */
 typedef struct maker {
   const collision_parameters *p;
   const collision_options *o;
   collision_grains *g;
   bool *loose;
-  double *filled; /* the densest region of loose grains; 0: none */
+  double *filled; /* highest volume fraction of a random group; 0: none */
   double *low[3], *high[3];
   int64_t first, n;
   sim_status (*sized)(void *context, double least, double most);
@@ -139,7 +139,7 @@ static sim_status throw_spheres(const maker *m, const collision_random_spheres *
     for (uint32_t k = 0; k < 2; k++)
       sim_rng_uniform(m->p->common.seed, (uint64_t)i, 0, COLLISION_DRAW_POSITION + k, u + 2 * k);
     for (int c = 0; c < 3; c++) {
-      /* Across the whole of a periodic box nothing bounds the centres. */
+      /* Across a whole periodic box the centres are unbounded. */
       const bool round = m->o->periodic[c] && low[c] <= m->o->low[c] && high[c] >= m->o->low[c] + m->o->size[c];
       m->low[c][i] = round ? -INFINITY : low[c] + r;
       m->high[c][i] = round ? INFINITY : high[c] - r;
@@ -159,7 +159,7 @@ static sim_status throw_spheres(const maker *m, const collision_random_spheres *
   return SIM_OK;
 }
 
-/* Simple cubic, with sites left empty at even distances. */
+/* Simple cubic lattice; empty sites are evenly spaced. */
 static sim_status put_lattice(const maker *m, const collision_random_spheres *group) {
   double low[3], high[3], largest = 0;
   int64_t sites[3], total = 1;
@@ -186,12 +186,12 @@ static sim_status put_lattice(const maker *m, const collision_random_spheres *gr
 static void set_masses(const maker *m, const collision_group *group) {
   for (int64_t i = m->first; i < m->first + m->n; i++) {
     const double r = m->g->radius[i];
-    if (m->g->mass[i] > 0) continue; /* of the file */
+    if (m->g->mass[i] > 0) continue; /* mass given in a file */
     m->g->mass[i] = group->density * 4 * COLLISION_PI / 3 * r * r * r;
   }
 }
 
-/* Maxwell's velocities of exactly this temperature, without momentum. */
+/* Draws Maxwell velocities, shifted and scaled to zero momentum and exactly this temperature. */
 static void heat(const maker *m, double temperature) {
   double momentum[3] = {0}, mass = 0, energy = 0;
   if (!(temperature > 0)) return;
@@ -263,7 +263,7 @@ static sim_status make_part(const maker *m, const sim_setup *setup, const sim_it
   const collision_group *group = item->data;
   double temperature = 0;
   if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema) {
-    const collision_random_spheres *spheres = item->data; /* the lattice's struct is the same */
+    const collision_random_spheres *spheres = item->data; /* a lattice has the same struct */
     make_radii(m, &spheres->size);
     temperature = spheres->temperature;
     SIM_TRY((item->schema == &collision_lattice_schema ? put_lattice : throw_spheres)(m, spheres));
@@ -351,7 +351,7 @@ sim_status collision_grains_create(const collision_parameters *p, const sim_setu
 }
 
 void collision_grains_free(collision_grains *grains) {
-  free(grains->radius); /* one block */
+  free(grains->radius); /* one allocation */
   free(grains->material);
   *grains = (collision_grains){0};
 }

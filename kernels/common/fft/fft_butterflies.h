@@ -21,7 +21,7 @@ FFT_INLINE void dft3(complex_lanes *a, complex_lanes *b, complex_lanes *c) {
   *c = (complex_lanes){v_fnma(root, d.im, m.re), v_fma(root, d.re, m.im)};
 }
 
-/* The last step of dft4. */
+/* The last stage of dft4. */
 FFT_INLINE void dft4_end(complex_lanes *b, complex_lanes *c, complex_lanes *d) {
   complex_lanes even = *c, odd = *d, second = *b;
   *b = (complex_lanes){even.re + odd.im, even.im - odd.re};
@@ -44,7 +44,7 @@ FFT_INLINE void dft2_root(complex_lanes *a, complex_lanes *b) {
   *b = t;
 }
 
-/* The last step of dft4 where the odd ones lack the factor root. */
+/* The last stage of dft4 where the odd points lack the factor root. */
 FFT_INLINE void dft4_root_end(complex_lanes *b, complex_lanes *c, complex_lanes *d) {
   const vreal root = v_set((real)0.707106781186547524400844362104849039);
   complex_lanes even = *c, odd = *d, second = *b;

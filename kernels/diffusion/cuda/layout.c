@@ -1,4 +1,4 @@
-/* The order of axes and of coefficients, and the arrays and tables that have it. */
+/* The order of axes and coefficients, and the arrays and tables in this order. */
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
@@ -7,7 +7,7 @@ static int live_kind(const grid_shape *grid, int axis) {
   return grid->n[axis] > 1 && !grid_is_member_axis(grid, axis) ? (int)grid->boundary[axis] : (int)GRID_PERIODIC;
 }
 
-/* The first periodic axis of more than one cell, else the first of more than one. */
+/* The first periodic axis with more than one cell, else the first axis with more than one. */
 static int fast_axis(const grid_shape *grid) {
   for (int axis = 0; axis < 3; axis++)
     if (grid->n[axis] > 1 && grid->boundary[axis] == GRID_PERIODIC) return axis;

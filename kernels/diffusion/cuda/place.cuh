@@ -1,10 +1,9 @@
-/* Where the numbers of a field stand on the device. This file is compiled by nvcc with the program, and by NVRTC with
- * the rates of a scenario.
+/* Layout of fields on the device. Compiled by nvcc, and by NVRTC with the rates of a scenario.
  *
- * A field that is transformed by cuFFT has its axes in an order of its own, fast, middle, slow, with a periodic one as
- * the fast one where there is any. Along axes with walls cells stand in the order 0, 2, 4, ..., 5, 3, 1, those with odd
- * numbers negated where walls are fixed: of this the Fourier transform gives the cosine and sine ones (Makhoul, IEEE
- * Trans. ASSP 28, 1980). */
+ * A field transformed by cuFFT has its axes reordered to fast, middle, slow, with a periodic axis as the fast one if
+ * there is any. Along axes with walls cells are ordered 0, 2, 4, ..., 5, 3, 1, with the odd ones negated where walls
+ * are fixed: the Fourier transform of this order gives the cosine and sine transforms (Makhoul, IEEE Trans. ASSP 28,
+ * 1980). */
 #ifndef DIFFUSION_CUDA_PLACE_CUH
 #define DIFFUSION_CUDA_PLACE_CUH
 
@@ -12,9 +11,9 @@ enum { DIFFUSION_THREADS = 256 };
 
 typedef struct diffusion_place {
   long long n[3];       /* fast, middle, slow */
-  long long row, field; /* numbers from one row, and one field, to the next */
-  int axis[3], kind[3]; /* x, y or z; grid_boundary, 0 too where there is one cell */
-  int apart;            /* which of them has grids beside each other, along which nothing is transformed; 0: none */
+  long long row, field; /* strides of rows and of fields, in numbers */
+  int axis[3], kind[3]; /* axis: 0, 1, 2 for x, y, z; kind: grid_boundary, 0 also where there is one cell */
+  int apart;            /* which of the three is the axis of members, along which nothing is transformed; 0: none */
   double size[3];       /* of the box; 0 beyond the rank */
 } diffusion_place;
 
@@ -28,7 +27,7 @@ __device__ inline long long place_position(int kind, long long n, long long cell
   return cell % 2 == 0 ? cell / 2 : n - 1 - cell / 2;
 }
 __device__ inline bool place_negated(int kind, long long cell) { return kind == 2 && cell % 2 != 0; }
-/* Number of a cell in [z][y][x], of its places along the axes. */
+/* Number of a cell in [z][y][x], from its indices along the layout's axes. */
 __device__ inline unsigned long long place_number(const diffusion_place &p, const long long cell[3]) {
   unsigned long long stride = 1, number = 0;
 #pragma unroll

@@ -1,4 +1,4 @@
-/* Tables of the schemes' coefficients, made on the device. */
+/* Tables of the schemes' coefficients, computed on the device. */
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
@@ -26,7 +26,7 @@ static void own_of(const diffusion_parameters *p, int field, diffusion_own *out)
   out->noise = diffusion_noise_of(p, field);
 }
 
-/* Of steps of dt, but for the tables. */
+/* Parameters for steps of dt, without the tables' addresses. */
 static diffusion_making making_of(const diffusion_parameters *p, double scale, double dt) {
   const grid_shape grid = diffusion_grid_of(p);
   diffusion_making m = {.scale = scale,
@@ -45,7 +45,7 @@ static diffusion_making making_of(const diffusion_parameters *p, double scale, d
   return m;
 }
 
-/* The fields' functions of the wavenumber, as `scenario_linear`. */
+/* Writes the fields' functions of the wavenumber as `scenario_linear`. */
 static sim_status add_linear(const diffusion_parameters *p, sim_bytes *text) {
   for (int f = 0; f < (int)p->fields.count; f++) {
     const sim_expr *linear = diffusion_field_of(p, f)->linear;

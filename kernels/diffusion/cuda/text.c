@@ -1,4 +1,4 @@
-/* All kernels of a run as text: the scenario's rates, the way's own, and those that make tables. */
+/* Writes the source of a run's kernels: the scenario's rates, the kernels of the way, and those that compute tables. */
 #include "kernels/diffusion/cuda/work.h"
 
 static sim_status add_rates(const diffusion_work *w, sim_bytes *text) {

@@ -1,4 +1,4 @@
-/* The model's parameters: field tables, and what follows from them. The rules between fields: rules.c. */
+/* Field tables of the parameters, and values derived from them. Rules between fields: rules.c. */
 #include "kernels/diffusion/diffusion.h"
 
 #include <math.h>
@@ -112,7 +112,7 @@ const sim_schema diffusion_schema = {.name = "diffusion",
                                      .base = &sim_common_schema,
                                      .size = sizeof(diffusion_parameters)};
 
-/* ---- what follows from them ---- */
+/* ---- derived values ---- */
 
 const diffusion_field *diffusion_field_of(const diffusion_parameters *p, int field) {
   return p->fields.items[field].data;
@@ -186,9 +186,10 @@ bool diffusion_adaptive(const diffusion_parameters *p) { return p->rates && isna
 int64_t diffusion_steps(const diffusion_integrate *integrate) {
   if (isnan(integrate->dt)) return 100;
   const double steps = integrate->t_end / integrate->dt;
-  return (int64_t)fmax(1, ceil(steps * (1 - 0x1p-40))); /* 1/0.1 is 10 */
+  return (int64_t)fmax(1, ceil(steps * (1 - 0x1p-40))); /* 1/0.1 counts as 10 */
 }
 double diffusion_dt(const diffusion_integrate *integrate) {
   const double steps = (double)diffusion_steps(integrate), h = integrate->t_end / steps;
-  return fabs(h - integrate->dt) <= 0x1p-40 * h ? integrate->dt : h; /* the same for any t_end that it fills */
+  return fabs(h - integrate->dt) <= 0x1p-40 * h ? integrate->dt
+                                                : h; /* the same for every t_end that is a multiple of it */
 }

@@ -10,7 +10,7 @@
 
 static const char *const taken[] = {"x", "y", "z", "t", "h", "coefficients", "level", "begin", "member"};
 
-enum { NAME_LONGEST = SIM_EXPR_NAME_MAX - 10 }; /* with room for _variance */
+enum { NAME_LONGEST = SIM_EXPR_NAME_MAX - 10 }; /* leaves room for _variance */
 
 static bool good_name(const char *name) {
   if (!name || !(isalpha((unsigned char)name[0]) || name[0] == '_')) return false;
@@ -21,13 +21,13 @@ static bool good_name(const char *name) {
   return strlen(name) <= NAME_LONGEST;
 }
 
-/* Of an axis that is not: in what way, for a message. */
+/* The kind of an axis that is not periodic, for a message. */
 static const char *not_periodic(const grid_shape *grid, int axis) {
   const bool there = axis < grid->rank && !grid_is_member_axis(grid, axis);
   return there ? "is not a periodic axis" : "is no axis of the grid";
 }
 
-/* The tensor of D and `tensor` has no negative eigenvalue: no mode grows. */
+/* Adds a fault where the tensor of D and `tensor` has a negative eigenvalue, so that a mode would grow. */
 static void check_tensor(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
   static const int axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
   char path[64];
@@ -88,7 +88,7 @@ static void check_walls(const grid_shape *grid, const diffusion_field *s, sim_fa
                                  : "conserved");
 }
 
-/* A real field stays real where L(-k) is the conjugate of L(k): tried at a few k. */
+/* Adds a fault where L(-k) is not the conjugate of L(k), which keeps a field real; tested at a few k. */
 static void check_linear(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
   const bool uniform[] = {true, true, true, true, true};
   const double member = 1;
@@ -127,7 +127,7 @@ static void check_linear(const grid_shape *grid, const diffusion_field *s, sim_f
 static void check_cross(const diffusion_parameters *p, const grid_shape *grid, sim_faults *faults) {
   const int n = (int)p->fields.count;
   char path[64];
-  bool damped = true; /* by something else */
+  bool damped = true; /* damped by another term */
   for (int f = 0; f < n; f++) {
     const diffusion_field *s = diffusion_field_of(p, f);
     snprintf(path, sizeof path, "fields[%d].cross", f + 1);
@@ -216,7 +216,7 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
   }
 }
 
-/* Binds a function of the fields, x, y, z, t and, where allowed, derivatives, and the member, in this order. */
+/* Binds a function of the fields, x, y, z, t and, where allowed, derivatives and the member, in this order. */
 static sim_status bind(const diffusion_parameters *p, sim_expr **expr, bool derivatives, int outputs,
                        const char *returns, sim_faults *faults, int line, const char *path) {
   const char *inputs[4 * DIFFUSION_FIELDS + 6];

@@ -1,4 +1,4 @@
-/* Tables of a run, whose columns have the names of its fields, and what `sim describe` says of them. */
+/* Tables of a run, whose columns are named after its fields, and their form in `sim describe`. */
 #include "kernels/diffusion/observe.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void add_table(diffusion_parameters *p, int *count, diffusion_tables_kind
   p->tables[++*count] = NULL;
 }
 
-/* Columns u_0, u_1, ... of each field, from `first` on. */
+/* Adds columns u_0, u_1, ... of each field, from `first` on. */
 static void numbered(diffusion_parameters *p, int which, int64_t each, int64_t first, const char *doc,
                      sim_display display) {
   sim_field *column = p->more[which];

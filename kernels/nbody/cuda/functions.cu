@@ -20,7 +20,7 @@ static dim3 grid_of(const nbody_work *w) {
 
 static double real_bytes(const nbody_work *w) { return w->state.dtype == SIM_F32 ? 4 : 8; }
 
-/* Bytes moved for all bodies, with `reals` components of the state's type and `doubles` others, and the raw force. */
+/* Bytes moved for all bodies: `reals` components of the state's type, `doubles` of fp64, and the raw force. */
 static double bytes_of(const nbody_work *w, double reals, double doubles) {
   const double raw = w->raw.kind == NBODY_FORCE_PARTS ? 24.0 * w->raw.parts : 24.0;
   return (double)w->state.n * (reals * real_bytes(w) + doubles * 8 + (w->options.jerk ? 2 : 1) * raw);

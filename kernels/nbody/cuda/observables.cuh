@@ -1,6 +1,6 @@
 /* Functions of a scenario reduced over all bodies, in the order of reduce.cuh. `Map` has COUNT functions:
- * Map::of(inputs..., values) evaluates all for one body, Map::reduction(k) is the reduction of the k-th. A NaN among
- * the values is the result. Device code for NVRTC. */
+ * Map::of(inputs..., values) evaluates all for one body, Map::reduction(k) is the reduction of the k-th. Any NaN
+ * makes the result NaN. Device code for NVRTC. */
 #ifndef NBODY_CUDA_OBSERVABLES_CUH
 #define NBODY_CUDA_OBSERVABLES_CUH
 

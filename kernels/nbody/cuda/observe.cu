@@ -13,7 +13,7 @@ enum { THREADS = NBODY_PARTIAL_BODIES, BODY_SUMS = NBODY_LEAST };
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 
-/* A failure is kept by the backend, and ends the run. */
+/* Copies a result to the host. The backend keeps an error, which ends the run. */
 static void read_back(void *out, const void *from, size_t bytes) {
   if (sim_backend_cuda.copy(out, from, bytes) != SIM_OK) memset(out, 0, bytes);
 }
@@ -70,8 +70,9 @@ template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sum
 
 /* ---- shares of the mass ---- */
 
-/* Squared distances are searched by their bits, one byte a pass, the highest first: non-negative numbers have the order
- * of their bits. Masses are summed as integers, so that the order of additions does not matter. */
+/* Squared distances are searched by their bits, one byte a pass, most significant first: non-negative floating-point
+ * numbers have the order of their bits. Masses are summed as integers, so that the order of additions does not
+ * matter. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS) weigh(int n, const real *mass, const real *position, double3 centre,
                                                         double to_integer, int pass, nbody_search *search) {
@@ -96,7 +97,7 @@ struct fractions {
   double of[NBODY_RADII];
 };
 
-/* Finds the byte at which the wanted mass is reached; one warp a radius, eight bytes a lane. */
+/* Finds the byte at which the requested mass is reached; one warp a radius, eight bytes a lane. */
 static __global__ void narrow(int pass, fractions wanted, nbody_search *search) {
   typedef unsigned long long u64;
   const int q = blockIdx.x, lane = threadIdx.x;

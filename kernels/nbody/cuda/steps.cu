@@ -1,5 +1,5 @@
-/* Kicks, drifts, prediction and correction: memory-bound loops over all components, with the formulas of physics.h. The
- * acceleration is in the raw form in which the solver left it. */
+/* Kicks, drifts, prediction and correction: memory-bound loops over all components, with the formulas of physics.h.
+ * They read the acceleration in the raw form of the solver. */
 #include "kernels/nbody/cuda/steps.cuh"
 
 #include "kernels/common/launch.cuh"
@@ -16,7 +16,7 @@ static __global__ void finish(nbody_raw_force raw, double *acceleration, double 
   }
 }
 
-/* DRIFT: also x += v drift; the acceleration is left as zeros, to which a solver can add. */
+/* v += a dt; DRIFT: also x += v drift, and the acceleration is cleared, so that a solver can add to it. */
 template <typename real, bool DRIFT>
 static __global__ void kick(nbody_raw_force raw, real *x, real *v, double *acceleration, size_t components, double dt,
                             double drift) {
@@ -71,7 +71,7 @@ static unsigned grid_of(size_t components) {
   return (unsigned)(blocks < most ? blocks : most);
 }
 
-/* Bytes of a raw force beside the state's acceleration. */
+/* Bytes of a raw force other than the state's acceleration. */
 static double raw_bytes(const nbody_work *w) {
   return w->raw.kind == NBODY_FORCE_PARTS ? 8.0 * w->raw.parts * (double)components_of(w) : 0;
 }

@@ -267,7 +267,7 @@ static void check_each(const nbody_each *each, int line, const char *path, sim_f
   }
 }
 
-/* Outside these bounds the disk would be far from the equilibrium that it is made for. */
+/* Adds faults for a disk that would be far from the equilibrium it is generated in. */
 static void check_disk(const nbody_exponential_disk *disk, size_t i, int line, sim_faults *faults) {
   char path[64];
   snprintf(path, sizeof path, "bodies[%zu].cutoff", i + 1);
@@ -280,7 +280,7 @@ static void check_disk(const nbody_exponential_disk *disk, size_t i, int line, s
 
 static void check_bodies(const sim_list *bodies, sim_faults *faults) {
   if (bodies->count == 0) sim_faults_add(faults, 0, "bodies", "expected at least one group or body, got none");
-  double mass = 0; /* NaN: known later */
+  double mass = 0; /* NaN: not yet known */
   for (size_t i = 0; i < bodies->count; i++) {
     const sim_item *item = &bodies->items[i];
     char path[64];
@@ -330,7 +330,7 @@ static void check_time(const nbody_integrate *integrate, double softening, bool 
                    integrate->t_end);
 }
 
-/* ---- laws and observables of the scenario's own ---- */
+/* ---- laws and observables of the scenario ---- */
 
 static bool depends_on_place(const sim_expr *potential) {
   for (int i = 0; i < 3; i++)

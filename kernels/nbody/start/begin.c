@@ -44,7 +44,7 @@ static sim_status sort_component(const nbody_run *run, const double *values, int
   return SIM_OK;
 }
 
-/* Fills one array of the state from its `count` components. */
+/* Fills one array of the state from its components values[count][n]. */
 static sim_status fill_array(nbody_run *run, const sim_setup *setup, double *const *values, int count, const char *what,
                              void *stage, sim_buffer *out) {
   for (int c = 0; c < count; c++) SIM_TRY(sort_component(run, values[c], c, what, stage));
@@ -61,7 +61,7 @@ static sim_status fill_bodies(nbody_run *run, const nbody_bodies *bodies, const 
   return status;
 }
 
-/* Ids in the order of species, ascending within each. */
+/* Ids in the order of species, increasing within each. */
 static void fill_ids(nbody_run *run, const nbody_sections *sections) {
   int64_t next[SIM_SPECIES_MAX];
   uint64_t id = 0, *ids = run->id.data;
@@ -73,7 +73,8 @@ static void fill_ids(nbody_run *run, const nbody_sections *sections) {
   }
 }
 
-/* Root mean square distance from the mean position. In units of the farthest coordinate, as squares may overflow. */
+/* Root mean square distance from the mean position, in units of the largest coordinate, because squares may
+ * overflow. */
 static double spread_of(const nbody_bodies *bodies, int64_t n) {
   double squares = 0, unit = 0;
   for (int c = 0; c < 3; c++)
@@ -115,7 +116,7 @@ static sim_status fetch(const nbody_run *run, const sim_buffer *buffer, const vo
   return run->backend->copy(*copy, buffer->data, sim_buffer_bytes(buffer));
 }
 
-/* The body of the first value that is not finite in [3][n]; -1: none. */
+/* *body: the body of the first value in [3][n] that is not finite; -1: none. */
 static sim_status find_infinite(const nbody_run *run, const sim_buffer *buffer, int64_t *body) {
   const void *values;
   void *copy;
@@ -139,9 +140,9 @@ static double distance(const nbody_run *run, const void *positions, int64_t i, i
   return fmax(d[0], fmax(d[1], d[2]));
 }
 
-/* Only the first force shows whether the pair terms, as they are rounded, separate two bodies. Pair terms keep 24 bits
- * (fp64: 53) of twice the extent, and inverse cubes down to 2^-40 (2^-100) of it. A force that is not finite between
- * bodies farther apart than that has another cause. */
+/* Reports two bodies that are too close. Only the first force shows whether the rounded pair terms separate two
+ * bodies. Pair terms keep 24 bits (fp64: 53) of twice the extent, and inverse cubes down to 2^-40 (2^-100) of it. A
+ * force that is not finite between bodies farther apart has another cause. */
 static sim_status refuse_close(const nbody_run *run, const nbody_options *options, const void *positions, int64_t bad) {
   int64_t nearest = -1;
   double least = INFINITY, extent = 0;
@@ -187,7 +188,8 @@ static int64_t sample_distances(const nbody_run *run, const void *positions, dou
   return count;
 }
 
-/* fp32 terms of a custom law are in the scenario's units; SI units may be out of their range. */
+/* Checks that fp32 terms of a custom law, which are in the scenario's units, are within the range of fp32; in SI
+ * units they may not be. */
 static sim_status check_single_range(const nbody_run *run) {
   const void *positions;
   void *copy;
@@ -210,7 +212,7 @@ static sim_status check_single_range(const nbody_run *run) {
   return status;
 }
 
-/* The greatest size of a component in a state array of [n] or [3][n], and its body *at. */
+/* Largest magnitude of a component in a state array of [n] or [3][n]; *at: its body. */
 static sim_status find_greatest(const nbody_run *run, const sim_buffer *buffer, int64_t *at, double *value) {
   const void *values;
   void *copy;

@@ -97,7 +97,7 @@ static double weighted_mean(const nbody_bodies *part, const double *x, double ma
   return sim_reduce_sum(scratch, n, scratch + n, threads) / mass;
 }
 
-/* Moves the centre of mass and the momentum to zero. The second pass removes the rounding errors of the first. */
+/* Shifts the centre of mass and the momentum to zero. The second pass removes the rounding errors of the first. */
 static void recentre(nbody_bodies *part, double *scratch, int threads) {
   const size_t n = (size_t)part->n;
   memcpy(scratch, part->mass, n * sizeof *scratch);
@@ -217,7 +217,7 @@ static sim_status read_file(const nbody_from_file *file, const nbody_parameters 
   return status;
 }
 
-/* ---- all ---- */
+/* ---- all bodies ---- */
 
 double nbody_bodies_bytes(const nbody_sections *sections, double stage) {
   double read = 0, scratch = 0; /* for the largest file, and for the largest group that is generated */
@@ -295,7 +295,7 @@ sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup
 }
 
 void nbody_bodies_free(nbody_bodies *bodies) {
-  free(bodies->mass); /* one block */
+  free(bodies->mass); /* one allocation */
   *bodies = (nbody_bodies){0};
 }
 

@@ -1,18 +1,18 @@
-/* Finds why a block of samples has no finite sums: on which path, and at which price and time. The paths are simulated
- * once more, on the CPU, also those of a GPU. */
+/* Finds the path, price and time at which a block of samples has no finite sums. The paths are simulated once more
+ * on the CPU, also those of a GPU run. */
 #include "kernels/option/cpu/sampler.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WINDOW = 32 /* steps checked together */ };
+enum { WINDOW = 32 /* steps whose prices are checked together */ };
 
-/* A chunk of one of the paths' samples. */
+/* A chunk of samples and its paths. */
 typedef struct place {
   const option_parameters *p;
   const option_sampler *s;
-  int64_t sample; /* number of the first, which is the path `first` */
+  int64_t sample; /* number of the chunk's first sample; its path is `first` */
   uint64_t first;
   int count;
 } place;
@@ -25,18 +25,20 @@ static double path_number(const place *at, int i) { return ((double)at->sample +
 
 /* ---- local volatilities ---- */
 
-/* Prices of an asset after the steps first .. first + count - 1, counted from 1: out[variants][WINDOW]. */
+/* Prices of an asset after the steps first .. first + count - 1, counted from 1:
+ * out[variants][WINDOW][OPTION_CHUNK]. */
 static void simulate_steps(const place *at, int asset, int first, int count, void **out) {
   option_feature feature[WINDOW];
   option_paths paths = at->s->paths;
-  for (int k = 0; k < WINDOW; k++) /* all of them: the steps of the last ones may be none */
+  for (int k = 0; k < WINDOW; k++) /* always WINDOW features: those beyond `count` repeat the first step */
     feature[k] = (option_feature){.kind = OPTION_FIXING, .asset = asset, .step = first + (k < count ? k : 0)};
   paths.feature = feature;
   paths.features = WINDOW;
   (void)at->s->kernel(&paths, at->first, at->count, out, at->s->workspaces[0].kernel);
 }
 
-/* SIM_ERR_DIVERGED where the volatility of a path is none before a step, of all variants: prices[variants]. */
+/* SIM_ERR_DIVERGED where the local volatility of a path before `step` is invalid, in any variant. prices[variants *
+ * stride] of that step, or NULL for the spot. */
 static sim_status check_volatility(const place *at, int asset, int step, const sim_expr_program *program, void *scratch,
                                    void *const *prices, int stride) {
   double price[OPTION_CHUNK], sigma[OPTION_CHUNK];
@@ -99,7 +101,7 @@ static sim_status diagnose_local(const place *at) {
 
 /* ---- payoffs and Greeks ---- */
 
-/* "where last[1] = 83.2, mean[1] = 91", of the first numbers that payoffs see. */
+/* Writes ", where last[1] = 83.2, mean[1] = 91": the first three features that the payoffs of path i read. */
 static void seen(const place *at, int variant, int i, char *out, size_t capacity) {
   const option_graph *g = &at->s->estimate.graph;
   size_t used = 0;
@@ -133,7 +135,7 @@ static sim_status diagnose_payoffs(const place *at) {
   return SIM_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- search ---- */
 
 static sim_status search(const option_parameters *p, const option_sampler *s, int64_t first, int64_t count) {
   for (int64_t done = 0; done < count; done += s->chunk) {

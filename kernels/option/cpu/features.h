@@ -1,4 +1,4 @@
-/* State of one asset on a path, and the features that payoffs see; twin: cuda/paths/features.cuh. */
+/* State of one asset on a path, and the features that payoffs read. Twin: cuda/paths/features.cuh. */
 #ifndef OPTION_TRACK_H
 #define OPTION_TRACK_H
 
@@ -14,7 +14,8 @@ LANES_INLINE vreal power(vreal x, bool far) {
   return v_exp2(x);
 }
 
-/* The probability that a bridge from x to y with variance vol^2, both below 0 on the scale of `side`, stays there. */
+/* Probability that a Brownian bridge from x to y with variance vol^2 never reaches `level`; side 1: an upper, -1: a
+ * lower level. */
 LANES_INLINE vreal stays(vreal x, vreal y, vreal vol, real level, real side) {
   vreal a = (level - x) * side, b = (level - y) * side;
   const real tiny = (real)1e-30;
@@ -23,16 +24,18 @@ LANES_INLINE vreal stays(vreal x, vreal y, vreal vol, real level, real side) {
   return v_zero_unless_positive(a, v_zero_unless_positive(b, p));
 }
 
-/* Highest (side 1) or lowest (-1) point of such a bridge. */
+/* Maximum (side 1) or minimum (-1) of a Brownian bridge from x to y with variance vol^2, drawn with the random bits
+ * w. */
 LANES_INLINE vreal extreme(vreal x, vreal y, vreal vol, vbits w, real side) {
   vreal d = y - x, spread = d * d + vol * vol * minus_two_log(w);
   return (x + y + side * v_root(v_max(spread, v_set((real)1e-30)))) * (real)0.5;
 }
 
-/* State of one asset in one variant. */
+/* State of one asset in one variant: x = log2(price / spot), the sums of prices and of x, and the extremes of x at
+ * the steps (most, least) and between them (high, low). */
 typedef struct track {
   vreal x, sum, logs, most, least, high, low;
-  vreal v; /* Heston's variance */
+  vreal v; /* variance of Heston's model */
 } track;
 
 enum {
@@ -44,7 +47,8 @@ enum {
   NEED_SINGLES = 1 << OPTION_FIXING | 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY
 };
 
-/* What a tangent adds up to: y is the derivative of ln S, the others those of the features before their factors. */
+/* Derivatives of one asset's path by a parameter: y of ln S, the others of the features' sums and extremes before
+ * their factors. */
 typedef struct slope {
   vreal y, sum, logs, most, least;
 } slope;
@@ -78,7 +82,7 @@ LANES_INLINE vreal feature_value(const option_paths *p, const track *t, const op
   }
 }
 
-/* Before `t` goes on to `next`; `direction` is -1 on mirrored paths. */
+/* Adds a step to the derivatives; `t` is the state before the step. `direction` is -1 on mirrored paths. */
 static inline void follow_slope(const option_tangent *g, const track *t, int step, vreal next, vreal normal,
                                 real direction, unsigned need, bool far, slope *s) {
   const real drift = ((const real *)g->drift)[step];
@@ -103,7 +107,8 @@ LANES_INLINE vreal slope_value(const option_paths *p, const track *t, const slop
   }
 }
 
-/* Payment of an early exercise: `place` is -1 before there is one. At the last date it is the payoff, if positive. */
+/* Early exercise at the end of a step: *paid is -1 before exercise, then the amount paid, carried to maturity. At
+ * the last date it is the payoff, if positive. */
 static inline void exercise(const option_rule *rule, int step, vreal price, vreal *place) {
   const int date = (step + 1) / rule->every - 1;
   const real *beta = rule->single ? (const void *)rule->beta_single : (const void *)rule->beta;
@@ -119,7 +124,8 @@ static inline void exercise(const option_rule *rule, int step, vreal price, vrea
   if (last) *place = v_max(*place, v_set(0));
 }
 
-/* Fixings and probabilities are kept in `out` itself, at place `at`. */
+/* Features with one number a path (fixings, barrier probabilities, exercises) are stored in `out` at index `at`
+ * while the path runs. */
 LANES_INLINE void single_features(const option_paths *p, int step, int asset, const track *t, vreal next, vreal vol,
                                   const option_variant *v, void *const *out, int at) {
   const bool look = (step + 1) % (p->skip + 1) == 0;

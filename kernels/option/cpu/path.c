@@ -11,14 +11,15 @@ typedef struct workspace {
   vreal z[OPTION_ASSETS_MAX][4];
   vbits high[OPTION_ASSETS_MAX][4], low[OPTION_ASSETS_MAX][4], variance[OPTION_ASSETS_MAX][4];
   bits4 jump[2];
-  vwhole unsound; /* lanes with a local volatility that is none */
-  int turn;       /* which of the shared bits are the path's */
+  vwhole unsound; /* lanes with an invalid local volatility */
+  int turn;       /* number of the first of the four shared numbers that this path uses */
   track track[];  /* [variants][assets] */
 } workspace;
 _Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE && sizeof(track) <= OPTION_SCRATCH_ASSET,
                "the scratch is large enough");
 
-/* Behind the tracks: the slopes [variants][tangents], the bridges or the moments, a program's room. */
+/* Scratch behind the asset states: tangents [variants][tangents], then bridges or moments, then the scratch of a
+ * local volatility's program. */
 static inline slope *slopes(const option_paths *p, workspace *w) {
   return (slope *)(void *)((char *)w + OPTION_SCRATCH_BASE + p->assets * p->variants * OPTION_SCRATCH_ASSET);
 }
@@ -34,7 +35,7 @@ static inline void *program_room(const option_paths *p, workspace *w) {
   return (char *)bridges(p, w) + (p->matched ? option_moments_scratch(p->assets, p->steps) : points);
 }
 
-/* Of the four steps from 4 * group on. */
+/* Normals and variance bits from Sobol points, of the four steps from 4 * group on. */
 static void quasi_group(const option_paths *p, int scramble, uint32_t index, int group, workspace *w) {
   const vreal *points = bridges(p, w);
   for (int a = 0; a < p->assets; a++) {
@@ -49,7 +50,7 @@ static void quasi_group(const option_paths *p, int scramble, uint32_t index, int
   }
 }
 
-/* The bits whose normal by inversion is the sum of two others' over sqrt(2). */
+/* Random bits whose normal by inversion is (z_a + z_b)/sqrt(2) for the normals z_a, z_b of a and b. */
 static vbits joined_bits(vbits a, vbits b) {
   const vreal sum = inverse_normal(a) + inverse_normal(b);
   vbits word;
@@ -58,7 +59,7 @@ static vbits joined_bits(vbits a, vbits b) {
   return word;
 }
 
-/* Of four steps, each of which is two fine ones. */
+/* Normals of four steps, each the sum of the normals of two steps of half the length. */
 static void draw_halves(const option_paths *p, const stream *s, uint32_t group, workspace *w) {
   for (uint32_t a = 0; a < (uint32_t)p->assets; a++) {
     const bool heston = p->variant[0].dynamics != NULL && p->variant[0].dynamics[a].motion == OPTION_HESTON;
@@ -87,7 +88,7 @@ static void draw_group(const option_paths *p, const stream *s, uint32_t group, u
   if (p->halved) draw_halves(p, s, group, w);
 }
 
-/* Of the four steps from `first` on. */
+/* Applies moment matching to the four steps from `first` on. */
 static void match_normals(const option_paths *p, int first, workspace *w) {
   for (int a = 0; a < p->assets; a++)
     for (int i = 0; i < 4 && first + i < p->steps; i++) {
@@ -107,7 +108,7 @@ static void any_slope(const option_paths *p, int v, int g, int step, int at, con
     }
 }
 
-/* Between the steps; `joint`: one payoff sees both. */
+/* Updates maximum and minimum between the steps; `joint`: a payoff depends on both. */
 static void follow_extremes(track *t, vreal next, vreal vol, unsigned need, bool joint, int asset, int word,
                             const workspace *w) {
   vreal high = next;
@@ -150,7 +151,7 @@ static void any_step(const option_paths *p, const stream *own, int step, int at,
   }
 }
 
-/* Of the first `count` lanes. */
+/* Whether any of the first `count` lanes is set. */
 static bool any_unsound(vwhole lanes, int count) {
   bool any = false;
   for (int i = 0; i < LANES && i < count; i++) any |= lanes[i] != 0;
@@ -202,7 +203,7 @@ static bool any_paths(const option_paths *p, uint64_t first, int count, unsigned
   return sound;
 }
 
-/* ---- one asset, one or two variants, no more than `need`; tangents: curved ones first, then flat ones ---- */
+/* ---- special case: one asset, one or two variants, sums only; curved tangents come before flat ones ---- */
 
 enum { LEAN_TANGENTS = 3 };
 
@@ -238,7 +239,7 @@ LANES_INLINE void lean_end(const option_paths *p, int at, int variants, const tr
     }
 }
 
-/* Of 1 or 2 steps: `first` is a multiple of the paths that share bits. */
+/* Paths of 1 or 2 steps, which share random bits; `first` is a multiple of option_share() * OPTION_SHARE_STRIDE. */
 LANES_INLINE void lean_sharing(const option_paths *p, uint64_t first, int count, unsigned need, int variants,
                                int curved, int flat, void *const *out) {
   const int all = option_share(p->steps) * OPTION_SHARE_STRIDE;
@@ -286,7 +287,7 @@ LANES_INLINE void lean_paths(const option_paths *p, uint64_t first, int count, u
   }
 }
 
-/* Two variants with tangents are a pair: the second is mirrored. */
+/* Whether the special case serves the tangents; two variants must be an antithetic pair, the second mirrored. */
 static bool lean_tangents(const option_paths *p, unsigned need, int *curved, int *flat) {
   *curved = *flat = 0;
   for (int g = 0; g < p->tangents; g++) *(p->tangent[g].flat ? flat : curved) += 1;

@@ -14,7 +14,7 @@ static bool same_course(const double *a, const double *b, int asset, int assets,
   return true;
 }
 
-/* Whether an asset's x goes the same way in two markets beside vol and drift. */
+/* Whether an asset has the same dynamics in two markets, apart from vol and drift. */
 static bool same_motion(const option_market *a, const option_market *b, int asset) {
   if (a->dynamics == NULL) return true;
   const option_dynamics *m = &a->dynamics[asset], *n = &b->dynamics[asset];
@@ -72,7 +72,7 @@ static void list_lines(option_cuda_plan *plan) {
   plan->line_begin[plan->tracks] = plan->lines;
 }
 
-/* ---- what payoffs see ---- */
+/* ---- features ---- */
 
 static void add_features(option_cuda_plan *plan, int market, int output) {
   const option_graph *g = &plan->estimate->graph;
@@ -143,13 +143,13 @@ static void list_tangents(option_cuda_plan *plan) {
   plan->tangent_begin[plan->assets] = count;
 }
 
-/* ---- the form ---- */
+/* ---- sizes and offsets ---- */
 
 static bool is_flat(const option_cuda_plan *plan) {
   for (int t = 0; t < plan->tracks; t++) {
     const double *vol = plan->estimate->market[plan->track_market[t]].vol + plan->track_asset[t];
     if (!(vol[0] > 0)) return false;
-    for (int s = 1; s < plan->steps; s++) /* of a constant it comes out with a rounding more or less */
+    for (int s = 1; s < plan->steps; s++) /* vol of a constant volatility may differ by rounding from step to step */
       if (fabs(vol[s * plan->assets] - vol[0]) > 1e-14 * vol[0]) return false;
   }
   return true;
@@ -198,7 +198,7 @@ static void choose_form(option_cuda_plan *plan) {
   plan->row_slope = plan->row_mark + (plan->fixings > 0);
   plan->row_swing = plan->row_slope + tangents;
   plan->rows = plan->row_swing + (plan->folded ? 0 : tangents);
-  plan->at_factor = 1; /* behind the spread of the normals */
+  plan->at_factor = 1; /* the first number is the spread of the normals */
   plan->at_ratio = plan->at_factor + (plan->correlated ? plan->assets * (plan->assets + 1) / 2 : plan->assets);
   plan->at_vol = plan->at_ratio + plan->tracks;
   plan->at_view = plan->at_vol + plan->tracks;
@@ -212,7 +212,7 @@ static void choose_form(option_cuda_plan *plan) {
   plan->at_swing = plan->at_above + plan->tracks * plan->jumps;
   plan->at_early = plan->at_swing + tangents;
   plan->at_tune = plan->at_early + (plan->record ? plan->assets : plan->earlies * OPTION_CUDA_EARLY_NUMBERS);
-  /* A part depends on nothing but the scenario: so does the order of sums. */
+  /* The size of a part depends on the scenario alone, and so does the order of sums. */
   const bool several = plan->estimate->quantities > OPTION_CUDA_GROUP;
   const int slots = (plan->estimate->quantities + OPTION_CUDA_GROUP - 1) / OPTION_CUDA_GROUP * OPTION_CUDA_GROUP;
   plan->constants = plan->at_tune + 2 * slots;
@@ -235,7 +235,7 @@ static void choose_form(option_cuda_plan *plan) {
   }
 }
 
-/* ---- beginning and end ---- */
+/* ---- create and free ---- */
 
 static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   const option_estimate *e = plan->estimate;

@@ -1,4 +1,4 @@
-/* The numbers of a plan: of each step in the table, and constants. */
+/* The numbers of a plan: the table's rows for each step, and the constants. */
 #include "kernels/option/cuda/plan.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static size_t place(const option_cuda_plan *plan, int row, int step) {
   return 4 * ((size_t)(step / 4) * (size_t)plan->rows + (size_t)row) + (size_t)(step % 4);
 }
 
-/* Level of a line after each step, and up to `step` for views: sums of its drifts. */
+/* Sum of the drifts of a line up to `step`. */
 static double level(const option_cuda_plan *plan, int line, int step) {
   const option_market *m = &plan->estimate->market[plan->line_market[line]];
   double sum = 0;
@@ -55,7 +55,7 @@ static void fill_table(const option_cuda_plan *plan, void *table) {
   for (int k = 0; k < plan->fixings; k++) put(plan, table, place(plan, plan->row_mark, plan->fixing_step[k] - 1), 1);
 }
 
-/* In the graph as `flat`: the derivative itself; else what it grows by, and its volatility. */
+/* Flat tangents: the cumulative derivative of drift; others: the derivatives of drift and volatility of each step. */
 static void fill_tangents(const option_cuda_plan *plan, void *table, void *constants) {
   const size_t steps = (size_t)plan->steps;
   for (int g = 0; g < plan->tangent_begin[plan->assets]; g++) {

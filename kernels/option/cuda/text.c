@@ -1,4 +1,5 @@
-/* The text of a run's kernels: the form of its paths, its payoffs as functions of what they see, and the wrappers. */
+/* Writes the source of a run's kernels: constants of its paths, payoffs as functions of the features, and the
+ * kernels that call them. */
 #include "kernels/option/cuda/plan.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 static const char qualifier[] = "static __device__ __forceinline__";
 
-/* ---- the form of paths ---- */
+/* ---- paths ---- */
 
 static void add_list(sim_bytes *text, const char *name, const int *list, int count) {
   sim_bytes_format(text, "  static __device__ constexpr int %s(int i) {\n    constexpr int list[] = {", name);
@@ -33,8 +34,7 @@ static void add_views(sim_bytes *text, const char *name, const option_cuda_plan 
   sim_bytes_text(text, "0};\n    return list[i];\n  }\n");
 }
 
-/* All that payoffs see of a path, one by one: a loop over lists of what each is takes several times as long to compile.
- */
+/* Reads the features of a path one by one: a loop over a table of kinds takes several times as long to compile. */
 static void add_features(const option_cuda_plan *plan, sim_bytes *text) {
   sim_bytes_text(
       text,
@@ -50,7 +50,7 @@ static void add_features(const option_cuda_plan *plan, sim_bytes *text) {
   sim_bytes_text(text, "  }\n");
 }
 
-/* How assets move. */
+/* Motion of each asset. */
 static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
   const option_dynamics *dynamics = plan->estimate->market[0].dynamics;
   bool checked = false;
@@ -147,15 +147,15 @@ static void add_quasi(const option_cuda_plan *plan, sim_bytes *text) {
   add_list(text, "quasi_variance", variance, plan->assets);
 }
 
-/* Little to keep: with room for 40 registers, six thread blocks on a multiprocessor, it is fastest; of one or two steps
- * all turns of the inner loop together, of more steps one. */
+/* Whether a path keeps little state: then 40 registers and six thread blocks a multiprocessor are fastest. Paths of
+ * one or two steps unroll the inner loop fully, longer paths not at all. */
 static bool is_lean(const option_cuda_plan *plan) {
   return plan->single && !plan->moved && !plan->matched && plan->parameters->sampling.sequence != OPTION_SOBOL &&
          plan->lines == 1 && plan->fixings == 0 && plan->stays == 0 && plan->earlies == 0 &&
          plan->tangent_begin[plan->assets] == 0;
 }
 
-/* Instructions of a step, roughly, beside its normals. */
+/* Rough count of instructions of a step, without its normals. */
 static int step_work(const option_cuda_plan *plan) {
   const int own = plan->moved ? plan->signs : 1, tangents = plan->tangent_begin[plan->assets];
   const int moving = plan->tracks * own * (plan->moved ? 60 : 4);
@@ -165,8 +165,8 @@ static int step_work(const option_cuda_plan *plan) {
          paying;
 }
 
-/* Whether a step takes so many instructions that four of them, or the paths that share bits, are a loop: unrolled they
- * take several times as long to compile, and no less to run. */
+/* Whether a step is so long that the loop over four steps, or over the paths that share bits, is not unrolled:
+ * unrolled it takes several times as long to compile, and runs no faster. */
 static bool is_rolled(const option_cuda_plan *plan) {
   if (plan->large || is_lean(plan)) return false;
   return plan->record || plan->parameters->sampling.sequence == OPTION_SOBOL || step_work(plan) > 150;
@@ -218,7 +218,7 @@ static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
 
 /* ---- payoffs ---- */
 
-/* All values that a market's and sign's payoffs may have, in terms of views; -1: not asked for yet. */
+/* Expressions of the payoffs of each market and sign in terms of views; -1: not inserted yet. */
 typedef struct composer {
   const option_cuda_plan *plan;
   sim_expr_builder *builder;
@@ -227,7 +227,7 @@ typedef struct composer {
   bool made[OPTION_VARIANTS_MAX];
 } composer;
 
-/* Of one market and sign; features that nobody asked for there are 0. */
+/* Inserts the payoffs of one market and sign; features that have no view there are 0. */
 static sim_status insert_variant(composer *c, int variant) {
   const option_graph *g = &c->plan->estimate->graph;
   sim_expr_ref in[SIM_EXPR_INPUTS_MAX], zero;
@@ -245,7 +245,7 @@ static sim_status binary(composer *c, sim_expr_op op, sim_expr_ref a, sim_expr_r
   return sim_expr_builder_call(c->builder, op, (const sim_expr_ref[]){a, b}, out);
 }
 
-/* The sum over an antithetic pair. */
+/* Sum over an antithetic pair. */
 static sim_status both_signs(composer *c, int market, int output, sim_expr_ref *out) {
   for (int s = 0; s < c->plan->signs; s++) {
     const int variant = market * c->plan->signs + s;
@@ -258,8 +258,8 @@ static sim_status both_signs(composer *c, int market, int output, sim_expr_ref *
   return SIM_OK;
 }
 
-/* The terms' sum in units of the first factor. Ratios of factors are near whole numbers: these first, for in fp32 the
- * difference of two payoffs is exact, and what is left over counts little. */
+/* Sum of the terms in units of the first factor. Ratios of factors are nearly integers, and integers come first: in
+ * fp32 the difference of two payoffs is exact, and the small remainder adds little rounding. */
 static sim_status whole_sum(composer *c, const option_combination *of, sim_expr_ref *out) {
   sim_expr_ref value, number, rest = 0;
   bool any = false;
@@ -327,11 +327,11 @@ static sim_status compose(composer *c, sim_bytes *text) {
   return SIM_OK;
 }
 
-/* One case a group: its function's arguments are all views, then the quantities, then the controls. */
+/* One case a group: the function's arguments are all views, then the quantities, then the controls. */
 static void add_call(const option_cuda_plan *plan, int group, sim_bytes *text) {
   const option_estimate *e = plan->estimate;
   const int first = group * OPTION_CUDA_GROUP;
-  if (plan->kinked) { /* less its shift */
+  if (plan->kinked) { /* minus its shift */
     const option_plain *plain = &e->graph.plain[0];
     sim_bytes_format(text, "    case 0: *o = number_max(%sf[%d] + tune[1], -tune[0]); break;\n",
                      plain->sign < 0 ? "-" : "", plan->view_of[plain->feature]);
@@ -375,7 +375,7 @@ static sim_status add_payoffs(const option_cuda_plan *plan, sim_bytes *text) {
   return SIM_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole source ---- */
 
 static sim_status begin(const option_cuda_plan *plan, const char *file, sim_bytes *text) {
   sim_bytes_format(text,

@@ -59,7 +59,7 @@ bool option_feature_parse(const char *name, const option_parameters *p, option_f
   return false;
 }
 
-/* "fixing_1_300", an input, as it stands in the function: path.fixing[1][300]. */
+/* Writes the input "fixing_1_300" as the scenario's function spells it: path.fixing[1][300]. */
 static void scenario_spelling(const char *name, char *out, size_t capacity) {
   size_t used = (size_t)snprintf(out, capacity, "path.");
   for (bool number = false; *name != '\0' && used + 3 < capacity; name++) {
@@ -72,7 +72,7 @@ static void scenario_spelling(const char *name, char *out, size_t capacity) {
   out[used] = '\0';
 }
 
-/* An input that no path has: why not. */
+/* Adds a fault that says why there is no input of this name. */
 static void refuse_input(const option_parameters *p, const char *name, sim_faults *faults) {
   char word[SIM_EXPR_NAME_MAX + 1], shown[2 * SIM_EXPR_NAME_MAX];
   const size_t length = strcspn(name, "_");

@@ -1,4 +1,4 @@
-/* The tables of a run: price and Greeks of the first payoff, and of all of them where there are several. */
+/* The tables of a run: price and Greeks of the first payoff, and tables of all payoffs where there are several. */
 #include "kernels/option/estimate.h"
 #include "kernels/option/result/tables.h"
 
@@ -43,8 +43,8 @@ static const sim_table described[] = {
 const sim_table *const option_described[] = {&described[0], &described[1], &described[2], &described[3], &described[4],
                                              &described[5], &described[6], &described[7], NULL};
 
-/* Adds a table of each Greek and one of its errors, from p->tables[tables] on, where one table and all tables together
- * have room. `used`: columns so far; `names`: the first free name. */
+/* Adds a table of each Greek and one of its errors to p->tables, from index `tables` on, as far as one table and all
+ * tables have room. `used`: columns so far; `names`: the first free name. */
 static void add_greek_tables(option_parameters *p, const option_quantity *quantity, int quantities, size_t used,
                              int tables, size_t names) {
   static const char *const titles[OPTION_GREEKS][2] = {{"deltas", "delta_errors"},

@@ -1,4 +1,4 @@
-/* What payoffs are on: field tables of the assets, and the rules between their fields. */
+/* Field tables of the assets, and the rules between their fields. */
 #include "kernels/option/scenario/motion.h"
 #include "kernels/option/scenario/parameters.h"
 

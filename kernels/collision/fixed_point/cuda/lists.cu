@@ -1,5 +1,5 @@
 /* Fixed-point solver on a GPU: order of the grains, and long lists. CPU counterparts: cpu/lists.c, cpu/search.c. The
- * first kernel decides on the device whether they are made anew; if not, the other kernels return at once.
+ * first kernel decides on the device whether they are rebuilt; if not, the other kernels return at once.
  *
  * The edges of cells are the reach of pairs along x and y, and half of it along z. Cells are numbered in blocks of a
  * few cells along y and z, x by x, so that a tile of 256 grains is nearly a cube. The search uses the same cells in

@@ -304,7 +304,7 @@ static sim_status fault_of(int fault) {
                                     "into each other, or run with --device cpu");
 }
 
-/* Enlarges lists that had no room; where memory does not suffice, shrinks the reach. All lists are then made anew. */
+/* Enlarges lists that ran out of room; where memory does not suffice, shrinks the reach. Then all lists are rebuilt. */
 static sim_status make_room(fixed_work *w, fixed_control *now) {
   fixed_arrays *a = &w->arrays;
   unsigned need[FIXED_LISTS];
@@ -334,7 +334,7 @@ static sim_status make_room(fixed_work *w, fixed_control *now) {
   return sim_backend_cuda.copy(a->fault, none, sizeof(int));
 }
 
-/* Waits until all queued steps are made, queuing those that found invalid lists again, and leaves valid lists. */
+/* Waits for all queued steps, enqueues again those that met invalid lists, and leaves valid lists. */
 static sim_status catch_up(fixed_work *w) {
   fixed_control now;
   int fault = 0;

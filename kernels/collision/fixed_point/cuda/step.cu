@@ -17,8 +17,8 @@ template <typename Grain> __host__ __device__ constexpr int step_blocks() {
 
 /* ---- rounds ---- */
 
-/* A round: one pair for each thread. Values read ahead are not touched until they are used, since a use waits for them.
- */
+/* A round: one pair for each thread. Values that are read ahead stay untouched until they are needed, because the
+ * first use waits for them. */
 struct fixed_round {
   uint32_t tile, first, count, following; /* following: entries of the block's next tile */
 };
@@ -51,7 +51,7 @@ static __device__ fixed_entry entry_of(const fixed_arrays &a, const fixed_round 
   return entry;
 }
 
-/* Data of a grain of another tile that the test of a pair needs. */
+/* What the test of a pair needs of a grain in another tile. */
 struct fixed_partner {
   uint32_t x[3];
   float r, w;

@@ -72,7 +72,7 @@ struct fixed_control {
   float reach_long;         /* gap up to which pairs are in long lists */
   float reach_short;        /* and in short lists */
   int buffer, order;        /* index of the current array of grains; of ids and collisions */
-  int rebuild;              /* long lists are made anew in this launch */
+  int rebuild;              /* long lists are rebuilt in this launch */
   int rebuilds, prunes;     /* long and short lists made since the start */
   long long done;           /* steps made */
 };
@@ -147,10 +147,10 @@ __device__ inline void finish_list(const fixed_arrays &a, fixed_list list, uint3
 
 __device__ inline uint32_t fixed_cell_of(uint32_t x, uint32_t count) { return __umulhi(x, count); }
 
-/* lists.cu: decides whether long lists are made anew, and makes them with a new order of the grains. */
+/* lists.cu: decides whether long lists are rebuilt, and rebuilds them with a new order of the grains. */
 struct fixed_work;
 void collision_fixed_cuda_lists(fixed_work *w);
-/* step.cu: queues a step. */
+/* step.cu: enqueues a step. */
 void collision_fixed_cuda_step(fixed_work *w);
 /* contacts.cu: impulses at the current positions into `scratch`, and sums over contacts. `start`: moves the momenta
  * half a step back, too. */

@@ -1,4 +1,4 @@
-/* Events in which grains come and go, on the host: only those grains travel between host and device. */
+/* Removal and insertion of grains, host part: only these grains are copied between host and device. */
 #ifndef COLLISION_GENERAL_CUDA_EXCHANGE_CUH
 #define COLLISION_GENERAL_CUDA_EXCHANGE_CUH
 
@@ -15,7 +15,7 @@ static inline region_batch regions_from(const collision_region *regions, int cou
   return batch;
 }
 
-/* Operation `within`. Positions are those of the last step, whether its contacts are computed or not. */
+/* Operation `within`, on the positions of the last step. */
 template <typename real>
 static sim_status within(general_work<real> *w, const collision_region *regions, int count, bool *out) {
   int any = 0;

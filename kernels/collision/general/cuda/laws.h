@@ -1,5 +1,5 @@
-/* Functions of a scenario in kernels of the general solver: compiled when a run begins, and launched in place of the
- * built-in kernels or beside them. Twin of functions.h, which the CPU uses. */
+/* Functions of a scenario in kernels of the general solver: compiled when a run begins, and launched instead of the
+ * built-in kernels or beside them. Twin: functions.h of the CPU. */
 #ifndef COLLISION_CUDA_LAWS_H
 #define COLLISION_CUDA_LAWS_H
 

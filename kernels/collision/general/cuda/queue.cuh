@@ -55,7 +55,7 @@ using sums_kernel = void(general_arrays<real>, general_poses, general_shear<real
 template <typename real>
 using contacts_kernel = void(general_arrays<real>, general_poses, real, real, unsigned, general_shear<real>);
 
-/* Returns what kernels need code for: GENERAL_BARE ... GENERAL_MESHES. */
+/* Features that kernels need: GENERAL_BARE ... GENERAL_MESHES. */
 static inline int features_of(const collision_options *o) {
   for (int k = 0; k < o->walls; k++)
     if (o->wall[k].shape == GEOMETRY_MESH) return GENERAL_MESHES;
@@ -91,7 +91,7 @@ template <typename real> static sums_kernel<real> *sums_of(const general_work<re
   return of[s == 0 ? 0 : s == 3 ? 1 : 2][features_of(&w->options) >= GENERAL_EXTRAS];
 }
 
-/* Queues the contacts of a step of length dt; next > 0: also the move of the step after it, of this length. */
+/* Enqueues the contacts of a step of length dt; next > 0: also the move of the next step, of this length. */
 template <typename real> static void launch_contacts(general_work<real> *w, double dt, double next) {
   const general_numbers *b = &w->numbers;
   if (w->laws.acceleration != NULL)
@@ -111,13 +111,14 @@ template <typename real> static void launch_drift(general_work<real> *w, double 
                 w->arrays, (real)w->ended, (real)dt, w->launch++, w->shift);
 }
 
-/* Queues the launch that rebuilds the lists where they no longer hold, in a step of length dt or before the first. */
+/* Enqueues the launch that rebuilds the lists where they are no longer valid, in a step of length dt or before the
+ * first. */
 template <typename real> static void launch_search(general_work<real> *w, double dt) {
   launch_cooperative(w, &search_launch, w->options.shear != 0 ? search<true, real> : search<false, real>, w->arrays,
                      (real)dt, w->launch++, w->shift.offset);
 }
 
-/* Completes the steps that were queued, up to whole ones; finds where each id stands; reports faults of the device. */
+/* Completes the queued steps, computes the index of each id, and returns errors of the device. */
 template <typename real> static sim_status complete_steps(general_work<real> *w) {
   int fault = 0;
   if (w->due > 0) {

@@ -175,7 +175,7 @@ template <typename real> static sim_status store_history(general_work<real> *w) 
     return sim_fail(SIM_ERR_DIVERGED, "more than %lld contacts have a history: grains are pressed into each other",
                     (long long)s->room);
   const general_list<real> *list = &w->arrays.list[now.home ^ 1];
-  /* The contacts before may be more: what follows is cleared. After an exchange all entries are. */
+  /* There may have been more contacts before: the rest of the room is cleared; after an exchange all of it. */
   for (int64_t k = 0; k < s->room && w->exchanged; k++) s->contact_grain[k] = s->contact_partner[k] = UINT64_MAX;
   if (w->exchanged) memset(s->contact_spring, 0, (size_t)w->options.springs * (size_t)s->room * sizeof(real));
   w->exchanged = false;

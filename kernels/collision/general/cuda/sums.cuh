@@ -25,7 +25,8 @@ enum {
 };
 
 /* partial [SUM_WALL + 3 forces][blocks]: sums over blocks of GENERAL_THREADS ids, so that the order of a sum is the
- * same on all devices. */
+ * same on all devices. deepest [2]: bits of the largest overlap, and, of the overlap in single precision and the
+ * complement of the id, the largest. */
 template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a, const general_poses &poses,
                                                   const general_shear<real> &shift, int forces, double *partial,
@@ -71,8 +72,10 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
       part[SUM_COLLISIONS] = (double)records.collisions[i];
       part[SUM_TOUCHING] = at.touching;
       part[SUM_TOUCHING_WALLS] = at.touching_walls;
-      if (at.overlap > 0)
-        atomicMax(deepest, (unsigned long long)__float_as_uint((float)at.overlap) << 32 | (uint32_t)~id);
+      if (at.overlap > 0) {
+        atomicMax(&deepest[0], (unsigned long long)__double_as_longlong(at.overlap));
+        atomicMax(&deepest[1], (unsigned long long)__float_as_uint((float)at.overlap) << 32 | (uint32_t)~id);
+      }
     }
     for (int q = 0; q < SUM_WALL + 3 * forces; q++) {
       const double all = block_sum<GENERAL_THREADS>(q < SUM_WALL ? part[q] : wall[q - SUM_WALL], shared);

@@ -1,6 +1,6 @@
-/* One pass over memory for each axis of a step: one field, or two, of two or three axes of 256, 512 or 1024 cells each,
- * with any boundaries, in single precision, a split scheme, and a multiplier that is a product of one factor an axis.
- * Between steps array [0] has the fields, as axes/passes.cuh says. */
+/* The way `axes`: one pass over memory for each axis of a step. Supports one or two fields on two or three axes of
+ * 256, 512 or 1024 cells each, any boundaries, single precision, a split scheme, and a multiplier that is a product
+ * of one factor an axis. Between steps array [0] holds the fields in the order of axes/passes.cuh. */
 #include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/axes/axes.cuh"
 #include "kernels/diffusion/cuda/product.h"
@@ -11,7 +11,7 @@
 typedef struct diffusion_axes_work {
   diffusion_axes given;
   int n[3], rank;
-  void *once, *twice, *columns[3], *load, *store; /* cudaKernel_t; columns[0] is not used */
+  void *once, *twice, *columns[3], *load, *store; /* cudaKernel_t; columns[0] is unused */
   void *tables;
 } diffusion_axes_work;
 
@@ -36,7 +36,7 @@ static int64_t all_factors(const grid_shape *grid) {
   return sum;
 }
 
-/* Like all_factors a multiple of 4, for they are read by four. */
+/* Padded to a multiple of 4, because tables are read as float4. */
 static int64_t all_turns(const grid_shape *grid) {
   int64_t sum = 0;
   for (int a = 0; a < grid->rank; a++) sum += 2 * grid->n[a];
@@ -48,7 +48,7 @@ static double table_bytes(const diffusion_parameters *p) {
   return sizeof(float) * ((double)all_turns(&grid) + (double)p->fields.count * (double)all_factors(&grid));
 }
 
-/* Of coefficient k: the sine one is of wavenumber n - k. */
+/* Factor of coefficient k; for sine transforms it belongs to wavenumber n - k. */
 static double coefficient(const diffusion_filling *filling, int axis, int64_t k) {
   const grid_shape *grid = &filling->grid;
   const int64_t n = grid->n[axis];
@@ -206,7 +206,7 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   const int *n = axes->n;
   diffusion_step_context m = *context;
   void *arguments[] = {&axes->given, &m.t, &m.h};
-  (void)index; /* there is one */
+  (void)index; /* there is one stage */
   const unsigned blocks[] = {(unsigned)(w->natural.field / n[0] / 2 / (AXES_ROWS / (n[0] / 32))), 1, 1};
   diffusion_cuda_launch(&rows, amount(w), m.substeps == 2 ? axes->twice : axes->once, blocks, AXES_ROWS,
                         rows_bytes(n[0]), arguments);

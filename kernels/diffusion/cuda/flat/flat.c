@@ -1,5 +1,5 @@
-/* Two passes over memory a stage, for what they are made for: up to four fields on a periodic grid of two axes of 256
- * to 4096 cells, powers of two, in single precision, any scheme with rates, and a linear part that is real. */
+/* The way `flat`: two passes over memory a stage. Supports up to four fields on a periodic grid of two axes of 256
+ * to 4096 cells, powers of two, in single precision, any scheme with rates, and a real linear part. */
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
@@ -10,12 +10,12 @@
 #include <string.h>
 
 enum { MOST_FIELDS = 4 };
-enum { VISIT_LOAD = DIFFUSION_STAGES, VISIT_RESUME, VISITS }; /* of columns, beside the method's stages */
+enum { VISIT_LOAD = DIFFUSION_STAGES, VISIT_RESUME, VISITS }; /* passes over columns beyond the method's stages */
 
 typedef struct diffusion_flat_work {
   int n[2];
   diffusion_flat given;
-  void *turns;                               /* on the device */
+  void *turns;                               /* device memory, twiddle factors */
   void *step, *load, *store, *visit[VISITS]; /* cudaKernel_t */
 } diffusion_flat_work;
 
@@ -23,8 +23,8 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- schemes ---- */
 
-/* Four stages with three arrays: the stage between d and u' is not kept, for
- * d = e^(c/2) a + Q (2 N(b) - N(u)) = e^c u + R N(u) + 2 Q N(b), R = Q (e^(c/2) - 1). */
+/* ETDRK4 with three arrays instead of four: d is not stored between the third and fourth stage, because d = e^(c/2)
+ * a + Q (2 N(b) - N(u)) = e^c u + R N(u) + 2 Q N(b), R = Q (e^(c/2) - 1). */
 enum { NOW, U, N, M };
 enum { E, HALF, Q, F1, F2, F3, R };
 enum { NONE = -1 };
@@ -53,7 +53,7 @@ static const diffusion_method *method_of(const diffusion_parameters *p) {
   return is_short(p) ? &etdrk4 : diffusion_method_of(p);
 }
 
-/* Array [3] of it is not read after stage 2. */
+/* Array [3] of the short form is not read after stage 2. */
 static unsigned dropped(const diffusion_parameters *p, int stage) { return is_short(p) && stage == 2 ? 1u << M : 0; }
 
 static bool supports(const diffusion_parameters *p) {
@@ -69,7 +69,7 @@ static bool supports(const diffusion_parameters *p) {
 
 static int64_t tiles_of(const grid_shape *grid) { return grid->n[0] / 2 / FLAT_WIDE + 1; }
 static int64_t entries_of(const grid_shape *grid) { return (grid->n[1] / 512 + 1) * 256; }
-/* Complex numbers of a field, and entries of one of its tables. */
+/* Complex numbers of a field; entries of one of its tables. */
 static int64_t field_of(const grid_shape *grid) { return tiles_of(grid) * FLAT_WIDE * grid->n[1]; }
 static int64_t table_of(const grid_shape *grid) { return tiles_of(grid) * FLAT_WIDE * entries_of(grid); }
 
@@ -87,7 +87,7 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
   out->work_rate_guess = 1e11 / method->stages;
 }
 
-/* Pairs of rows of a thread block: 256 or 512 threads of a step's registers. */
+/* Pairs of rows of a thread block: 256 or 512 threads, by the registers of a step. */
 static int pairs_of(int nx, int fields) {
   const int threads = fields > 2 ? 256 : 512, pairs = threads * 16 / nx;
   return pairs > 4 ? 4 : pairs;
@@ -111,7 +111,7 @@ static void put_turn(float *at, int64_t index, int64_t n) {
   at[1] = (float)sin(angle);
 }
 
-/* Floats: of flat_turn(). */
+/* floats that flat_turn() reads for a point */
 enum { TURNS = 6 };
 static size_t turns_of(int64_t n) { return 2 * TURNS * (size_t)(n / 16 + n / 256); }
 static void fill_turns(float *at, int64_t n) {
@@ -123,7 +123,7 @@ static void fill_turns(float *at, int64_t n) {
   }
 }
 
-/* Sums of rows forward are twice the coefficients. */
+/* The forward transform of rows gives twice the coefficients. */
 static double scale_of(const grid_shape *grid) { return 0.5 / ((double)grid->n[0] * (double)grid->n[1]); }
 
 static sim_status make_turns(diffusion_flat_work *w) {
@@ -143,7 +143,7 @@ static sim_status create(diffusion_work *w) {
   const grid_shape *grid = &w->grid;
   diffusion_flat_work *f = w->own.flat = calloc(1, sizeof *f);
   if (!f) return sim_no_memory("the scheme's tables");
-  /* of rank 4, the numbers of a field last but one: no checkpoint of the other ways has this shape */
+  /* rank 4, shape [fields][tiles][FLAT_WIDE ny][2]: no checkpoint of another way has this shape */
   const int64_t shape[] = {w->fields, tiles_of(grid), FLAT_WIDE * grid->n[1], 2};
   w->method = *method_of(w->p);
   w->scale = scale_of(grid);
@@ -253,7 +253,7 @@ static sim_status columns(diffusion_work *w, int visit) {
   diffusion_sums sums = diffusion_cuda_sums(w);
   const unsigned grid[] = {(unsigned)(f->given.field / ((long long)FLAT_WIDE * f->n[1])), (unsigned)w->fields, 1};
   void *arguments[] = {&f->given, &sums};
-  const double arrays = w->method.arrays + 2; /* about what is read and written */
+  const double arrays = w->method.arrays + 2; /* estimate of the arrays read and written */
   diffusion_cuda_launch(&kernel, 8 * arrays * w->fields * (double)f->given.field, f->visit[visit], grid,
                         FLAT_WIDE * f->n[1] / 16, columns_bytes(f), arguments);
   return sim_queue_cuda.status();

@@ -1,9 +1,10 @@
-/* The second pass: of all z and of QY rows y1 of one k2, the transform along y of QY points and along z, the
- * multiplier, and the inverse. A tile is 4 kx wide; a cluster of C thread blocks holds it, each a range of z before and
- * a share of the lines (k1, kx) between. fp32, periodic, NY = 32 QY, NZ = 32 QZ.
+/* The second pass: for all z and QY rows y1 of one k2, the transform along y of QY points and along z, the
+ * multiplier, and the inverse. A tile is 4 kx wide; a cluster of C thread blocks holds it, each a range of z before
+ * the transform along z and a share of the lines (k1, kx) during it. fp32, periodic, NY = 32 QY, NZ = 32 QZ.
  *
- * z = j + QZ m; a thread has V neighbouring m of one j and kx, and all y1. Two neighbouring m travel together: where a
- * thread has but one (NY = 1024), lanes l and l + 16 have them, and each sends both for every other k1. */
+ * z = j + QZ m; a thread holds V neighbouring m of one j and kx, and all y1. Two neighbouring m are exchanged
+ * together: where a thread has but one (NY = 1024), lanes l and l + 16 hold them, and each sends both for every
+ * other k1. */
 #ifndef DIFFUSION_CUDA_FUSED_COLUMNS_CUH
 #define DIFFUSION_CUDA_FUSED_COLUMNS_CUH
 
@@ -15,7 +16,7 @@ template <int NY, int NZ, int C> struct columns_shape {
     QY = NY / 32,
     QZ = NZ / 32,
     K = COLUMNS_WIDE,
-    LINES = QY * K / C,            /* of a block */
+    LINES = QY * K / C,            /* lines of a block */
     OWN = QY / C > 0 ? QY / C : 1, /* k1 of a block */
     THREADS = LINES * QZ,
     DEPTH = NZ / C, /* z of a block */
@@ -23,7 +24,7 @@ template <int NY, int NZ, int C> struct columns_shape {
     V = 32 / QY,
     PITCH = line_pitch<QZ>(),
     TILE = QY * DEPTH * K * 8, /* bytes */
-    TURNS = LINES * PITCH * 8, /* where things are in shared memory */
+    TURNS = LINES * PITCH * 8, /* offsets in shared memory */
     EZ = TURNS + 16 * QZ * 16,
     WY = EZ + NZ * 4,
     BARRIERS = WY + QY * 8,
@@ -47,7 +48,7 @@ template <int C> __device__ __forceinline__ void all_wait() {
   else
     cluster_wait();
 }
-/* 16 bytes to a block of the cluster, which counts them. */
+/* Stores 16 bytes in another block of the cluster, whose barrier counts them. */
 template <int C>
 __device__ __forceinline__ void send(unsigned at, unsigned barrier, unsigned rank, float2 a, float2 b) {
   if (C == 1)
@@ -66,8 +67,8 @@ __device__ __forceinline__ float2 of_partner(float2 a) {
   return float2{warp_read_xor(a.x, 16), warp_read_xor(a.y, 16)};
 }
 
-/* Where the copy engine puts a number, in shared memory with its 32-byte swizzle: rows of 32 bytes. Rows that are 8
- * apart are 256 bytes apart. */
+/* Offset in shared memory of a number that the tensor memory accelerator copied with its 32-byte swizzle: rows of 32
+ * bytes; rows 8 apart are 256 bytes apart. */
 __device__ __forceinline__ int landed(int row, int kx) {
   const int at = row * 32 + kx * 8;
   return at ^ (at >> 7 & 1) << 4;
@@ -102,12 +103,12 @@ __device__ __forceinline__ void columns_pass(const diffusion_map *map, const dif
   __syncthreads();
   arrival_wait(landing, 0);
 
-  /* along y */
+  /* transform along y */
   const int lane = tid % 32, warp = tid / 32;
   constexpr int NEAR = V == 1 ? 4 : 8; /* j of a warp */
   const int odd = V == 1 ? lane / 16 : 0;
   const int j = lane % NEAR + NEAR * (warp % (QZ / NEAR)), kx = lane / NEAR % K;
-  const int m0 = V == 1 ? 2 * (warp / (QZ / NEAR)) + odd : V * (warp / (QZ / NEAR)); /* the first of its m */
+  const int m0 = V == 1 ? 2 * (warp / (QZ / NEAR)) + odd : V * (warp / (QZ / NEAR)); /* first m of the thread */
   unsigned char *const tile = memory + landed(QZ * m0 + j, kx);
   float2 v[32];
 #pragma unroll
@@ -140,7 +141,7 @@ __device__ __forceinline__ void columns_pass(const diffusion_map *map, const dif
   }
   received<C>(first);
 
-  /* along z */
+  /* transform along z, multiplier, inverse */
   float2 *line = (float2 *)memory + mine * S::PITCH;
   const int lj = tid % QZ;
 #pragma unroll
@@ -165,7 +166,7 @@ __device__ __forceinline__ void columns_pass(const diffusion_map *map, const dif
             v[2 * i + 1]);
   received<C>(second);
 
-  /* along y, and back */
+  /* inverse along y */
 #pragma unroll
   for (int k = 0; k < QY; k += V == 1 ? 2 : 1) {
     if constexpr (V == 1) {

@@ -1,5 +1,5 @@
-/* The general way. Between two stages array [0] of every field holds coefficients of all axes, and so does array [1] of
- * schemes that keep it. */
+/* The way `general`, which supports every run. Between stages array [0] of every field holds the coefficients along
+ * all axes; so does array [1] of schemes that have it. */
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
@@ -14,7 +14,7 @@ static bool supports(const diffusion_parameters *p) {
 
 /* ---- memory ---- */
 
-/* Fields that are transformed at once, where they are small: derivatives are too. */
+/* Fields transformed at once; on small grids all of them, with their derivatives. */
 static int together(const diffusion_parameters *p) {
   const int fields = (int)p->fields.count;
   return diffusion_gradients_of(p).count % fields == 0 ? fields : 1;
@@ -47,7 +47,7 @@ static sim_status create_array(const diffusion_work *w, int64_t fields, sim_buff
                            (int64_t[]){fields, w->place.field / 2, 2}, out);
 }
 
-/* Fields that are shown at once. */
+/* Fields converted for outputs at once. */
 static int shown_together(const diffusion_work *w) {
   const int batch = diffusion_fourier_batch(w->own.general->fourier) / w->members;
   return batch > 1 ? batch : 1;
@@ -153,7 +153,7 @@ static sim_status resume(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_RE
 
 static sim_status jump(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_JUMP); }
 
-/* Array [0]: from coefficients of the fields to those of their rates. */
+/* Array [0]: from coefficients of the fields to coefficients of their rates. */
 static sim_status make_rates(diffusion_work *w, const diffusion_step_context *context) {
   void *derivatives = w->own.general->derivatives.data;
   if (derivatives) {
@@ -174,7 +174,7 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   return visit(w, index);
 }
 
-/* Array [0] is used up where the state is another one, from which it is made again. */
+/* Writes the real fields; array [0] is overwritten where it is not the state, and restored from the state later. */
 static sim_status store(diffusion_work *w) {
   const int batch = shown_together(w);
   const size_t bytes = (size_t)w->place.field * (w->single ? sizeof(float) : sizeof(double));

@@ -1,6 +1,6 @@
-/* Launches of the kernels over fields: those with the scenario's rates and the scheme's sums (text.c), copies between
- * the fields for outputs and those that are transformed, and the step from Fourier coefficients to cosine and sine
- * ones. */
+/* Launches of the kernels over fields: those with the scenario's rates and the scheme's sums (text.c), copies
+ * between the fields for outputs and the transformed ones, and the conversion between Fourier coefficients and
+ * cosine and sine coefficients. */
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
@@ -21,7 +21,7 @@ typedef struct shape {
   dim3 grid, block;
 } shape;
 
-/* Threads along rows of n numbers, and across rows; grid-stride loops do the rest. */
+/* Launch shape for rows of n numbers; grid-stride loops cover the rest. */
 static shape shape_of(long long n, long long rows, int fields) {
   const unsigned along = rows < 8 ? 256 : n <= 32 ? 32 : n <= 64 ? 64 : n <= 128 ? 128 : 32;
   shape s;
@@ -97,13 +97,13 @@ void diffusion_general_visit(diffusion_work *w, int visit) {
   const diffusion_spectrum *spectrum = &w->spectrum;
   diffusion_sums s = diffusion_cuda_sums(w);
   void *arguments[] = {&s};
-  const double arrays = w->method.arrays + 2; /* about what is read and written */
+  const double arrays = w->method.arrays + 2; /* estimate of the arrays read and written */
   launch(&kernel, arrays * 2 * diffusion_cuda_number_size(w->p) * w->fields * (double)spectrum->field,
          shape_of(spectrum->n[0], spectrum->n[1] * spectrum->n[2], w->crossed ? 1 : w->fields),
          w->own.general->visit[visit], arguments);
 }
 
-/* i k times the coefficients, along axis `along` of the place, which is periodic; 0 where k is its own mirror image. */
+/* i k times the coefficients, along the periodic axis `along` of the layout; 0 where k is its own mirror image. */
 template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     derive(const complex_of<real> *from, complex_of<real> *to, const diffusion_place p, int along) {
@@ -143,7 +143,7 @@ void diffusion_general_derive(diffusion_work *w) {
 
 /* ---- copies ---- */
 
-/* Between fields for outputs, [z][y][x], and those that are transformed. */
+/* Copies between fields for outputs, [z][y][x], and the layout of transforms. */
 template <typename real, bool LOADS>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     move(real *natural, real *placed, const diffusion_place p, long long nx, long long ny, long long nz) {
@@ -237,7 +237,7 @@ __device__ static void fold_pair(complex_of<real> &a, complex_of<real> &b, compl
   }
 }
 
-/* In place, all wavenumbers +-k of the axes with walls by one thread. */
+/* In place; one thread handles all wavenumbers +-k of the axes with walls. */
 template <typename real, bool FORWARD>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real> *field, const diffusion_place p) {
   const long long n0 = p.row / 2, n1 = p.n[1], n2 = p.n[2];
@@ -259,7 +259,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real
 #pragma unroll
         for (int b = 0; b < 2; b++) {
           v[c][b] = *at[c][b];
-          /* real part: of wavenumber k0; imaginary: of n0 - k0 */
+          /* real part: wavenumber k0; imaginary part: n0 - k0 */
           if (!FORWARD && p.kind[0]) v[c][b] = times<real>({w0.re, -w0.im}, {v[c][b].re, k0 ? -v[c][b].im : 0});
         }
       if (p.kind[1])
@@ -269,7 +269,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real
 #pragma unroll
       for (int c = 1; c >= 0; c--)
 #pragma unroll
-        for (int b = 1; b >= 0; b--) { /* the first one last, where they are one */
+        for (int b = 1; b >= 0; b--) { /* the first one last, for the case that both are the same number */
           if (FORWARD && p.kind[0]) {
             v[c][b] = times(w0, v[c][b]);
             v[c][b].im = -v[c][b].im;
@@ -305,7 +305,7 @@ void diffusion_general_fold(diffusion_work *w, void *spectrum, int fields, bool 
 
 /* ---- lifts ---- */
 
-/* Adds low + slope * place along an axis to a field of outputs. */
+/* Adds low + slope * position along an axis to a field for outputs. */
 template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     lift(real *natural, long long nx, long long ny, long long nz, int axis, double low, double slope) {

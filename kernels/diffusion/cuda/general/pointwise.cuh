@@ -1,5 +1,5 @@
-/* Kernels that work on one number after the other: rates of real fields, and sums of products of coefficients. Device
- * code for NVRTC, with `real` and `pair` (re, im). */
+/* Pointwise kernels: rates of real fields, and sums of products of coefficients. Device code for NVRTC, with `real`
+ * and `pair` (re, im). */
 #ifndef DIFFUSION_CUDA_POINTWISE_CUH
 #define DIFFUSION_CUDA_POINTWISE_CUH
 
@@ -8,7 +8,7 @@
 
 /* ---- rates ---- */
 
-/* In place of a scenario's. */
+/* Stands in where the scenario has no rates. */
 struct no_rates {
   enum { FIELDS = 1, SLOPES = 0 };
   __device__ static __forceinline__ void of(real *, real, real, real, real, real, const real * = nullptr) {}
@@ -18,8 +18,8 @@ __device__ inline double place_centre(const diffusion_place &p, int i, long long
   return ((double)cell + 0.5) * p.size[i] / (double)p.n[i];
 }
 
-/* Thread blocks are threads of a row by rows; a grid of both goes round. Of few fields a thread has four cells in
- * flight. Derivatives lie as the fields do. */
+/* Thread blocks are (threads of a row) x (rows), with a grid-stride loop over both. With few fields a thread has
+ * four cells in flight. Derivatives have the layout of the fields. */
 template <typename Rates>
 __device__ __forceinline__ void rates_of(real *fields, const real *derivatives, const diffusion_place &p, double t,
                                          double h, int times) {
@@ -91,7 +91,7 @@ __device__ inline pair by_complex(pair a, const real *table, long long k) {
   return pair{a.x * w.x - a.y * w.y, a.x * w.y + a.y * w.x};
 }
 
-/* Entry of a table: those of wavenumbers k and -k are one, where it is not signed. */
+/* Table entry of wavenumber k; unsigned tables have one entry for k and -k. */
 __device__ inline long long table_entry(long long k, long long n, long long entries) { return k < entries ? k : n - k; }
 
 template <typename Visit> __device__ __forceinline__ void visit(diffusion_sums s) {

@@ -17,7 +17,7 @@ template <typename real> void nbody_cuda_custom_tile(nbody_solver_work *w) {
   const nbody_cuda_tiles cut = nbody_cuda_cut(w);
   bodies<real> b = bodies_of<real>(w);
   b.scale_mass = w->law.factor;
-  /* 13, 16, 28 or 31 without an inverse root; the instructions of the law are unknown here */
+  /* 13, 16, 28 or 31 additions or multiplications without the inverse root; those of the law are unknown here */
   const double counted = w->options.jerk ? 24 : 10;
   device_launch(w->options.single_pairs ? &single : &wide, counted * n * n, dim3(cut.blocks, cut.splits), TILE_THREADS,
                 (tile_kernel<real> *)w->law.tile, b, cut.per_split, w->parts, w->parts_jerk);

@@ -40,9 +40,9 @@ template <typename real> struct bodies {
   double scale, scale_velocity, scale_mass; /* powers of two */
 };
 
-/* Median of 32 of vectors[3][n], in each component. It is subtracted from fp64 positions before they become fp32, so
- * that most bodies keep their digits wherever the system is and however far single bodies have gone. All lanes of a
- * warp must call this; every warp gets the same result. */
+/* Median of 32 of vectors[3][n], component by component. It is subtracted from fp64 positions before they are
+ * rounded to fp32, so that most bodies keep their digits wherever the system is and however far a few bodies are.
+ * All lanes of a warp must call it; every warp gets the same result. */
 __device__ inline double3 centre_of(const double *vectors, int n, float) {
   const int lane = threadIdx.x % 32;
   double centre[3];

@@ -1,5 +1,5 @@
-/* Potential energy, always in fp64. Bodies are cut into blocks; block I is paired with itself and with the next half of
- * all blocks on a circle, so that every pair is taken once. Device code, for gravity and for custom laws. */
+/* Potential energy, always in fp64. Bodies are cut into blocks; block I is paired with itself and with the next half
+ * of all blocks on a circle, so that every pair is visited once. Device code, for gravity and for custom laws. */
 #ifndef NBODY_CUDA_POTENTIAL_CUH
 #define NBODY_CUDA_POTENTIAL_CUH
 

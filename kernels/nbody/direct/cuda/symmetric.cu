@@ -21,14 +21,14 @@
 
 enum { WARPS = 4 };
 
-/* Pairs of a tile: of a block with itself, of two blocks, of two blocks with one mass each. */
+/* Kinds of tiles: a block with itself, two blocks, two blocks of equal masses. */
 enum pairing { SAME_BLOCK, GENERAL, EQUAL_MASSES };
 
 /* Arguments that all tiles share. */
 struct layout {
   const float *group_mass; /* of 32 bodies each, in packed units; NaN: masses differ */
   int blocks, chunk;       /* blocks of 32 K bodies; bodies a warp passes */
-  int chunks;              /* a row; one more is the block with itself */
+  int chunks;              /* chunks of a row, without the block with itself */
   float softening2;
   float fixed; /* sums in packed units become integers times 1 / fixed */
 };
@@ -150,7 +150,7 @@ static __global__ void __launch_bounds__(WARPS * 32, K >= 12  ? 4
   }
 }
 
-/* Once a run, since masses do not change. */
+/* Computed once a run, because masses do not change. */
 template <typename real> static __global__ void find_group_masses(const bodies<real> b, int groups, float *group_mass) {
   const int j = blockIdx.x * blockDim.x + threadIdx.x, g = j / 32;
   if (g >= groups) return;

@@ -1,7 +1,7 @@
-/* Normals and elementary functions of paths; the twin of cpu/random.h and cpu/lanes.h. Device code.
+/* Normals and elementary functions. Twins: cpu/random.h, cpu/lanes.h. Device code.
  *
- * In fp32 these are the hardware's approximations: 2^x and log2 within 2^-22, sine and cosine within 2^-20.9; in fp64
- * those of CUDA's library, within 2 units in the last place. */
+ * fp32 uses the hardware's approximations: 2^x and log2 within 2^-22, sine and cosine within 2^-20.9; fp64 uses
+ * CUDA's library, within 2 units in the last place. */
 #ifndef OPTION_CUDA_RANDOM_CUH
 #define OPTION_CUDA_RANDOM_CUH
 
@@ -41,12 +41,13 @@ __device__ inline double number_min(double a, double b) { return b < a ? b : a; 
 
 /* ---- normals ---- */
 
-/* (k + 1/2)/2^31 of the upper 31 bits k; in fp32 with the last bit too, which is an instruction less and 2^-33 away. */
+/* Uniform number (k + 1/2)/2^31 of the upper 31 bits k; fp32 also uses the last bit, which saves an instruction and
+ * changes the number by 2^-33. */
 template <typename real> __device__ inline real uniform(unsigned w);
 template <> __device__ inline float uniform<float>(unsigned w) { return fused((float)w, 0x1p-32f, 0x1p-33f); }
 template <> __device__ inline double uniform<double>(unsigned w) { return (double)(w | 1) * 0x1p-32; }
 
-/* Cosine and sine of the word, or of (word + 1/2), as a part 2^-32 of a turn each: in fp32 the half is nothing. */
+/* Cosine and sine of w (fp32) or w + 1/2 (fp64) times 2^-32 turns; in fp32 the 1/2 vanishes. */
 __device__ inline void direction(unsigned w, float *cosine, float *sine) {
   const float angle = (float)(int)w * 0x1.921fb6p-30f;
   *cosine = approximate_cos(angle);
@@ -56,7 +57,7 @@ __device__ inline void direction(unsigned w, double *cosine, double *sine) {
   sincospi(((double)(int)w + 0.5) * 0x1p-31, sine, cosine);
 }
 
-/* Two normals times sqrt(-spread/(2 ln 2)); spread is -2 ln 2 for normals themselves. */
+/* Two normals times sqrt(-spread/(2 ln 2)); spread = -2 ln 2 gives standard normals. */
 template <typename real> __device__ inline void two_normals(unsigned radius, unsigned angle, real spread, real *z) {
   const real r = root(binary_log(uniform<real>(radius)) * spread);
   real cosine, sine;

@@ -2,7 +2,7 @@
 #ifndef SIM_ENGINE_FRAME_H
 #define SIM_ENGINE_FRAME_H
 
-#include "engine/buffer.h"
+#include "engine/memory/buffer.h"
 #include "engine/schema/schema.h"
 
 #include <stdbool.h>

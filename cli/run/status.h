@@ -3,7 +3,7 @@
 #define SIM_CLI_STATUS_H
 
 #include "cli/cli.h"
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 #include "engine/run/run.h"
 
 struct cli_scheduler;

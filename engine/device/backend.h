@@ -3,7 +3,7 @@
 #ifndef SIM_ENGINE_BACKEND_H
 #define SIM_ENGINE_BACKEND_H
 
-#include "engine/buffer.h"
+#include "engine/memory/buffer.h"
 #include "engine/status.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #ifndef SIM_ENGINE_CACHE_H
 #define SIM_ENGINE_CACHE_H
 
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 
 typedef struct sim_cache_key {
   unsigned char bytes[16];

@@ -9,7 +9,7 @@
 #ifndef SIM_ENGINE_COMPILE_H
 #define SIM_ENGINE_COMPILE_H
 
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 #include "engine/status.h"
 
 #include <stdbool.h>

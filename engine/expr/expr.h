@@ -17,7 +17,7 @@
 #define SIM_ENGINE_EXPR_H
 
 #include "engine/device/backend.h"
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 #include "engine/status.h"
 
 #include <stdbool.h>

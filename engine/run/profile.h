@@ -3,7 +3,7 @@
 #ifndef SIM_ENGINE_PROFILE_H
 #define SIM_ENGINE_PROFILE_H
 
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 #include "engine/device/kernel.h"
 
 #include <stdbool.h>

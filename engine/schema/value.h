@@ -3,7 +3,7 @@
 #ifndef SIM_ENGINE_VALUE_H
 #define SIM_ENGINE_VALUE_H
 
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 #include "engine/expr/expr.h"
 #include "engine/status.h"
 

@@ -3,7 +3,7 @@
 #ifndef SIM_IO_OPENPMD_H
 #define SIM_IO_OPENPMD_H
 
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 #include "engine/run/slice.h"
 #include "io/hdf5/image.h"
 #include "io/io.h"

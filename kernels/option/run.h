@@ -5,7 +5,7 @@
 #include "kernels/option/ops.h"
 #include "kernels/option/result/bias.h"
 
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 
 typedef struct option_run {
   const option_parameters *parameters;

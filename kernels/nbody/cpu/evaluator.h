@@ -4,7 +4,7 @@
 #define NBODY_EVALUATOR_H
 
 #include "engine/device/backend.h"
-#include "engine/buffer.h"
+#include "engine/memory/buffer.h"
 #include "engine/expr/expr.h"
 
 #include <stdint.h>

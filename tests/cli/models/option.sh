@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a user sees of a run of options: its last lines, and what is said where an accuracy is not reached.
-. "${BASH_SOURCE[0]%/*}/lib.sh"
+. "${BASH_SOURCE[0]%/*}/../lib.sh"
 
 # price PAYOFFS SAMPLING REST: a scenario in s.lua, run in s.out.
 price() {

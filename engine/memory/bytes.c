@@ -1,4 +1,4 @@
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 
 #include <stdarg.h>
 #include <stdint.h>

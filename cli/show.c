@@ -1,4 +1,4 @@
-/* Everything that is printed from the models' own tables: list, describe, new, info. */
+/* Prints the models' own tables: list, describe, new, info. */
 #include "cli/cli.h"
 
 #include "build_info.h"
@@ -97,7 +97,7 @@ static void describe_field(const sim_field *field, int depth);
 
 static const char *variant_name(const sim_schema *variant) { return *variant->name ? variant->name : "plain tables"; }
 
-/* What most variants have in common stands once, after them. */
+/* Fields that most variants share are printed once, after them. */
 static void describe_variants(const sim_field *field, int depth) {
   const sim_schema *shared = field->variants[0]->base;
   for (const sim_schema *const *variant = field->variants; *variant; variant++) {

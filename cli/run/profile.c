@@ -19,7 +19,8 @@ static void write_trace(io_folder *folder) {
 void cli_say_profile(io_folder *folder, const sim_backend *backend) {
   sim_error cause = *sim_error_last();
   if (backend->queue)
-    (void)backend->queue->finish(); /* the last kernels' times; of a failed device those that are known */
+    (void)backend->queue
+        ->finish(); /* waits for the times of the last kernels; after a device error, those that are known */
   sim_bytes table = {0};
   sim_profile_table(&table);
   for (char *at = table.data, *end; at && (end = strchr(at, '\n')); at = end + 1) {

@@ -47,8 +47,8 @@ static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_pl
   double number = text ? strtod(text, &end) : 0;
   bool has_number = text && end != text;
   if (has_number) end += strspn(end, " ");
-  if (!has_number || !isalpha((unsigned char)*end)) { /* no number, or no unit behind it (a unit may begin with a
-                                                         number, which would be a second one here) */
+  /* no number, or no unit after it; a unit may begin with a number, which would be a second one here */
+  if (!has_number || !isalpha((unsigned char)*end)) {
     if (field->flags & SIM_OR_BOOL)
       sim_decode_expected(d, at, value, "true, false or a number");
     else if (field->keyword)

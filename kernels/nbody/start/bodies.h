@@ -45,8 +45,7 @@ sim_status nbody_bodies_check_mass(const nbody_bodies *bodies, bool single) SIM_
 /* Random draws of one body, of two numbers each (engine/rng.h): the `draw` of sim_rng_uniform and sim_rng_normal. */
 typedef enum nbody_draw {
   NBODY_DRAW_RADIUS, /* uniform: radius; also the first number of the position's direction, or the angle in the disk */
-  NBODY_DRAW_DIRECTION,  /* uniform: second number of that direction, or height; also the first of the velocity's
-                            direction */
+  NBODY_DRAW_DIRECTION,  /* uniform: second number of that direction, or height; first of the velocity's */
   NBODY_DRAW_VELOCITY,   /* uniform: second number of the velocity's direction; or normal: vx, vy */
   NBODY_DRAW_VELOCITY_Z, /* normal: vz */
   NBODY_DRAW_SPEED = 3   /* uniform: speed by rejection, this draw and all later ones */

@@ -141,8 +141,8 @@ __device__ inline void step(path_state<S> &p, const constants<S> &c, const strea
   real w = 0, vol[path_state<S>::OWN], power[S::SIGNS]; /* w of the current asset, the rest of the current track */
   marks<S> m;
   OPTION_EACH
-  for (int l = 0; l < S::LINES; l++) { /* one flat loop: its length is known before unrolling; nested loops take several
-                                          times as long to compile */
+  /* one flat loop: its length is known before unrolling; nested loops take several times as long to compile */
+  for (int l = 0; l < S::LINES; l++) {
     const int t = S::line_track(l), a = S::track_asset(t);
     const bool first = l == S::line_begin(t), leads = first && t == S::track_begin(a);
     if (leads) w = own_normal(p, c, d, row, i, j, a);

@@ -57,7 +57,7 @@ static void dimension_text(sim_dimension d, char *out, size_t capacity) {
 
 static void type_text(const sim_field *field, char *out, size_t capacity) {
   static const char *const names[] = {
-      [SIM_BOOL] = "true or false", [SIM_INT] = "whole number",
+      [SIM_BOOL] = "true or false", [SIM_INT] = "integer",
       [SIM_REAL] = "number",        [SIM_CHOICE] = "",
       [SIM_STRING] = "string",      [SIM_UNIT] = "unit",
       [SIM_CADENCE] = "cadence",    [SIM_STRUCT] = "table",

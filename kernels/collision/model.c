@@ -203,7 +203,7 @@ static const char example[] = "-- A granular gas that cools. Save as gas.lua; ru
 
 const sim_model collision_model = {
     .name = "collision",
-    .doc = "spheres that collide",
+    .doc = "collisions and flow of spherical grains (discrete element method)",
     .example = example,
     .references = references,
     .parameters = &collision_schema,

@@ -39,9 +39,11 @@ typedef struct diffusion_run {
 
 static const sim_field state_fields[] = {
     /* renamed when their order changes, so that older checkpoints are refused */
-    {.name = "coefficients", .type = SIM_REAL, .doc = "coefficients of the fields, as the scheme keeps them"},
-    {.name = "level", .type = SIM_REAL, .doc = "where dt = \"auto\": the next step is 2^level"},
-    {.name = "begin", .type = SIM_REAL, .doc = "time and step from which steps are counted, where t_end was changed"},
+    {.name = "coefficients",
+     .type = SIM_REAL,
+     .doc = "spectral coefficients of the fields, in the order of the solver"},
+    {.name = "level", .type = SIM_REAL, .doc = "dt = \"auto\": the next step is 2^level"},
+    {.name = "begin", .type = SIM_REAL, .doc = "time and step from which steps are counted, after a change of t_end"},
     {.name = NULL},
 };
 
@@ -387,7 +389,7 @@ static const char *const references[] = {
 
 const sim_model diffusion_model = {
     .name = "diffusion",
-    .doc = "diffusion and reaction of fields on a grid",
+    .doc = "reaction-diffusion equations of fields on a grid, by spectral methods",
     .example =
         "-- Spots that divide (Gray and Scott).\n"
         "local F, k = 0.0367, 0.0649\n"

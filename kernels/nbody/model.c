@@ -16,10 +16,7 @@ enum { ID, MASS, POSITION, VELOCITY, ACCELERATION, JERK, CONTROLLER, ARRAYS };
 
 static const char *const control_names[] = {"energy at the start", "next adaptive step", "size of the system", NULL};
 static const sim_field state_fields[] = {
-    [ID] = {.name = "id",
-            .type = SIM_INT,
-            .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT,
-            .doc = "number of the body, from 0"},
+    [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT, .doc = "id of the body, from 0"},
     [MASS] = {.name = "mass", .type = SIM_REAL, .flags = SIM_IN_SNAPSHOT, .dimension = {0, 1, 0}, .doc = "mass"},
     [POSITION] = {.name = "position",
                   .type = SIM_REAL,
@@ -37,17 +34,19 @@ static const sim_field state_fields[] = {
                       .type = SIM_REAL,
                       .components = 3,
                       .dimension = {1, 0, -2},
-                      .doc = "acceleration that the next step begins with"},
+                      .doc = "acceleration at the beginning of the next step"},
     [JERK] = {.name = "jerk",
               .type = SIM_REAL,
               .components = 3,
               .dimension = {1, 0, -3},
               .doc = "time derivative of the acceleration (hermite4)"},
-    [CONTROLLER] = {.name = "controller",
-                    .type = SIM_REAL,
-                    .components = NBODY_CONTROLS,
-                    .choices = control_names,
-                    .doc = "energy at the start, next adaptive step, size of the system at the start"},
+    [CONTROLLER] =
+        {.name = "controller",
+         .type = SIM_REAL,
+         .components = NBODY_CONTROLS,
+         .choices = control_names,
+         .doc =
+             "energy at the start, next adaptive step, root mean square distance from the mean position at the start"},
     [ARRAYS] = {0}};
 
 /* ---- observables ---- */
@@ -317,7 +316,7 @@ static const char example[] =
 
 const sim_model nbody_model = {
     .name = "nbody",
-    .doc = "gravitating bodies, every pair summed directly",
+    .doc = "N-body dynamics: point masses under gravity, external fields or a custom pair law",
     .example = example,
     .references = references,
     .parameters = &nbody_schema,

@@ -109,9 +109,8 @@ static void warn_unpaid(const option_run *run, double before, double t) {
     if (!option_unpaid(run, option_samples(run, t), k)) continue;
     option_payoff_name(run->parameters, k, name, sizeof name);
     sim_log(SIM_LOG_WARN,
-            "no path of %.0f has been paid by %s: the run goes on to sampling.paths = %.0f, or until "
-            "one is",
-            t, name, run->parameters->sampling.paths);
+            "no path of %.0f has been paid by %s: the run goes on to sampling.paths = %.0f, or until one is", t, name,
+            run->parameters->sampling.paths);
     return;
   }
 }
@@ -399,7 +398,7 @@ static const char *const references[] = {
 
 const sim_model option_model = {
     .name = "option",
-    .doc = "prices and Greeks of options by simulated paths",
+    .doc = "prices and Greeks of options by Monte Carlo simulation",
     .example = "-- A European call: Black and Scholes give 10.4506.\n"
                "return sim.option {\n"
                "  assets   = { { spot = 100, vol = 0.2 } },\n"

@@ -50,26 +50,26 @@ static const sim_signature observe_signature = {
 #define SPECIES(word)                                                                                                  \
   {                                                                                                                    \
     .name = "species", .offset = offsetof(nbody_group, species), .type = SIM_STRING, .initial = word,                  \
-    .doc = "name under which the bodies are written"                                                                   \
+    .doc = "name of the bodies' species in files"                                                                      \
   }
 #define VELOCITY_FIELD                                                                                                 \
   {                                                                                                                    \
     .name = "velocity_field", .offset = offsetof(nbody_group, velocity_field), .type = SIM_FUNCTION,                   \
     .signature = &field_signature, .dimension = SPEED,                                                                 \
-    .doc = "added to the velocity of each body, from where it stands"                                                  \
+    .doc = "velocity added to each body, as a function of its position"                                                \
   }
 #define PLACE                                                                                                          \
   {SIM_FIELD(nbody_group, position), .type = SIM_REAL,    .components = 3,                                             \
-   .initial = "{0, 0, 0}",           .dimension = LENGTH, .doc = "where the centre of the group is put"},              \
+   .initial = "{0, 0, 0}",           .dimension = LENGTH, .doc = "position of the group's centre"},                    \
       {SIM_FIELD(nbody_group, velocity), .type = SIM_REAL,   .components = 3,                                          \
        .initial = "{0, 0, 0}",           .dimension = SPEED, .doc = "velocity of the group"},                          \
   {                                                                                                                    \
     SIM_FIELD(nbody_group, rotation), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",                       \
-                                      .doc = "turns the group by the length of this vector, in degrees, about it"      \
+                                      .doc = "rotates the group about this vector by its length in degrees"            \
   }
 #define GROUP(word)                                                                                                    \
   {                                                                                                                    \
-    .name = "group", .doc = "what all groups of bodies share",                                                         \
+    .name = "group", .doc = "common fields of all groups of bodies",                                                   \
     .fields = (const sim_field[]){SPECIES(word), PLACE, VELOCITY_FIELD, {0}}, .size = sizeof(nbody_group)              \
   }
 
@@ -77,7 +77,7 @@ static const sim_schema stars_group = GROUP("stars");
 static const sim_schema disk_group = GROUP("disk");
 
 static const sim_field body_fields[] = {{SIM_FIELD(nbody_body, mass), .type = SIM_REAL,
-                                         .doc = "mass; 0 feels the others and is not felt",
+                                         .doc = "mass; 0: a test particle, which exerts no force",
                                          .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY, .dimension = MASS},
                                         {0}};
 const sim_schema nbody_body_schema = {
@@ -85,39 +85,39 @@ const sim_schema nbody_body_schema = {
 
 static const sim_field plummer_fields[] = {
     COUNT(nbody_sphere, "bodies"),
-    TOTAL_MASS(nbody_sphere, "their mass together"),
-    RADIUS(nbody_sphere, "scale length a: density goes as (1 + r^2/a^2)^(-5/2)"),
+    TOTAL_MASS(nbody_sphere, "total mass"),
+    RADIUS(nbody_sphere, "scale length a: density ~ (1 + r^2/a^2)^(-5/2)"),
     OPTIONAL_LENGTH(nbody_sphere, cutoff, "none",
-                    "no body is put farther out; a cut below 10 radii unsettles the rest"),
+                    "largest distance of a body from the centre; below 10 radii the sphere is out of equilibrium"),
     {0}};
 const sim_schema nbody_plummer_schema = {.name = "plummer",
-                                         .doc = "Plummer's sphere in equilibrium (Aarseth, Henon and Wielen 1974)",
+                                         .doc = "Plummer sphere in equilibrium (Aarseth, Henon and Wielen 1974)",
                                          .fields = plummer_fields,
                                          .base = &stars_group,
                                          .size = sizeof(nbody_sphere)};
 
 static const sim_field hernquist_fields[] = {
     COUNT(nbody_sphere, "bodies"),
-    TOTAL_MASS(nbody_sphere, "their mass together"),
-    RADIUS(nbody_sphere, "scale length a: density goes as 1/(r (r + a)^3), times (1 - r^2/cutoff^2)^2"),
-    OPTIONAL_LENGTH(nbody_sphere, cutoff, "auto", "where the density ends; auto: 30 radii"),
+    TOTAL_MASS(nbody_sphere, "total mass"),
+    RADIUS(nbody_sphere, "scale length a: density ~ 1/(r (r + a)^3) (1 - r^2/cutoff^2)^2"),
+    OPTIONAL_LENGTH(nbody_sphere, cutoff, "auto", "radius at which the density ends; auto: 30 radii"),
     {0}};
 const sim_schema nbody_hernquist_schema = {
     .name = "hernquist",
-    .doc = "Hernquist's sphere (1990) in isotropic equilibrium, by Eddington's inversion",
+    .doc = "Hernquist sphere (1990) in isotropic equilibrium, by Eddington inversion",
     .fields = hernquist_fields,
     .base = &stars_group,
     .size = sizeof(nbody_sphere)};
 
 static const sim_field uniform_fields[] = {
     COUNT(nbody_uniform_sphere, "bodies"),
-    TOTAL_MASS(nbody_uniform_sphere, "their mass together"),
+    TOTAL_MASS(nbody_uniform_sphere, "total mass"),
     RADIUS(nbody_uniform_sphere, "radius of the sphere"),
     {SIM_FIELD(nbody_uniform_sphere, virial), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
-     .doc = "2K/|W| at the start: 0 collapses from rest, 1 is in balance as a whole"},
+     .doc = "virial ratio 2K/|W| at the start: 0: cold collapse, 1: virial equilibrium"},
     {0}};
 const sim_schema nbody_uniform_sphere_schema = {.name = "uniform_sphere",
-                                                .doc = "sphere of constant mean density",
+                                                .doc = "homogeneous sphere",
                                                 .fields = uniform_fields,
                                                 .base = &stars_group,
                                                 .size = sizeof(nbody_uniform_sphere)};
@@ -126,39 +126,40 @@ static const sim_field halo_fields[] = {
     COUNT(nbody_halo, "bodies of the halo"),
     TOTAL_MASS(nbody_halo, "mass of the halo"),
     RADIUS(nbody_halo, "scale length of the halo, a Hernquist sphere"),
-    OPTIONAL_LENGTH(nbody_halo, cutoff, "auto", "where the halo ends; auto: 30 radii"),
+    OPTIONAL_LENGTH(nbody_halo, cutoff, "auto", "radius at which the halo ends; auto: 30 radii"),
     {SIM_FIELD(nbody_halo, species), .type = SIM_STRING, .initial = "halo",
-     .doc = "name under which the bodies of the halo are written"},
+     .doc = "name of the halo's species in files"},
     {0}};
 static const sim_schema halo_schema = {
-    .name = "halo", .doc = "the dark matter around a disk", .fields = halo_fields, .size = sizeof(nbody_halo)};
+    .name = "halo", .doc = "dark halo of a disk", .fields = halo_fields, .size = sizeof(nbody_halo)};
 
 static const sim_field disk_fields[] = {
     COUNT(nbody_exponential_disk, "bodies of the disk"),
     TOTAL_MASS(nbody_exponential_disk, "mass of the disk"),
-    RADIUS(nbody_exponential_disk, "scale length Rd: surface density goes as exp(-R/Rd)"),
+    RADIUS(nbody_exponential_disk, "scale length Rd: surface density ~ exp(-R/Rd)"),
     OPTIONAL_LENGTH(nbody_exponential_disk, thickness, "auto",
-                    "z0: density goes as sech^2(z/z0), up to a radius; auto: a tenth of it"),
+                    "scale height z0: density ~ sech^2(z/z0), at most `radius`; auto: radius/10"),
     {SIM_FIELD(nbody_exponential_disk, Q), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 4,
-     .initial = "1.5", .doc = "Toomre's Q at 2.5 Rd: below 1 the disk falls into clumps; hot disks swell at first"},
-    OPTIONAL_LENGTH(nbody_exponential_disk, cutoff, "auto", "where the disk ends, from 2 radii on; auto: 8 radii"),
+     .initial = "1.5", .doc = "Toomre's Q at 2.5 Rd: a disk with Q < 1 fragments; disks with large Q expand at first"},
+    OPTIONAL_LENGTH(nbody_exponential_disk, cutoff, "auto",
+                    "radius at which the disk ends, at least 2 radii; auto: 8 radii"),
     {SIM_FIELD(nbody_exponential_disk, halo), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &halo_schema,
-     .doc = "the live halo that holds the disk"},
+     .doc = "live halo of the disk"},
     {0}};
 const sim_schema nbody_exponential_disk_schema = {
     .name = "exponential_disk",
-    .doc = "disk galaxy in equilibrium with a live halo (after Hernquist 1993); turns counter-clockwise about z",
+    .doc = "disk galaxy in equilibrium with a live halo (after Hernquist 1993); rotates counter-clockwise about z",
     .fields = disk_fields,
     .base = &disk_group,
     .size = sizeof(nbody_exponential_disk)};
 
 static const sim_field file_fields[] = {
     {SIM_FIELD(nbody_from_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
-     .doc = "openPMD snapshot, of which `species` is read, or CSV with a header line naming mass, x, y, z, vx, vy, vz; "
-            "relative to the scenario's folder"},
+     .doc = "openPMD snapshot (its species `species`), or CSV with column names mass, x, y, z, vx, vy, vz in the first "
+            "line; relative to the scenario's folder"},
     {0}};
 const sim_schema nbody_from_file_schema = {.name = "from_file",
-                                           .doc = "bodies of a file",
+                                           .doc = "bodies from a file",
                                            .fields = file_fields,
                                            .base = &stars_group,
                                            .size = sizeof(nbody_from_file)};
@@ -169,11 +170,11 @@ static const sim_field each_fields[] = {SPECIES("stars"),
                                         {SIM_FIELD(nbody_each, position), .type = SIM_NUMBERS, .components = 3,
                                          .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = "position of each body"},
                                         {SIM_FIELD(nbody_each, velocity), .type = SIM_NUMBERS, .components = 3,
-                                         .dimension = SPEED, .doc = "velocity of each body; none: all are at rest"},
+                                         .dimension = SPEED, .doc = "velocity of each body; none: at rest"},
                                         VELOCITY_FIELD,
                                         {0}};
 const sim_schema nbody_each_schema = {.name = "each",
-                                      .doc = "bodies made one by one by a Lua function",
+                                      .doc = "bodies from a Lua function of their number",
                                       .fields = each_fields,
                                       .size = sizeof(nbody_each)};
 
@@ -189,22 +190,22 @@ static const sim_schema *const body_variants[] = {&nbody_body_schema,
 static const sim_field gravity_fields[] = {
     {SIM_FIELD(nbody_gravity, G), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {3, -1, -2},
-     .doc = "gravitational constant; auto: 1, or 6.67430e-11 m^3 kg^-1 s^-2 (CODATA 2018) where units are given"},
+     .doc = "gravitational constant; auto: 1, or with `units` 6.67430e-11 m^3 kg^-1 s^-2 (CODATA 2018)"},
     {SIM_FIELD(nbody_gravity, softening), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
-     .dimension = LENGTH, .doc = "Plummer softening: distances enter as sqrt(r^2 + softening^2)"},
+     .dimension = LENGTH, .doc = "Plummer softening: r is replaced by sqrt(r^2 + softening^2)"},
     {0}};
 static const sim_schema gravity_schema = {
-    .name = "gravity", .doc = "the law", .fields = gravity_fields, .size = sizeof(nbody_gravity)};
+    .name = "gravity", .doc = "law of gravity", .fields = gravity_fields, .size = sizeof(nbody_gravity)};
 
 static const char *const scheme_names[] = {"leapfrog", "yoshida4", "hermite4", NULL};
 
 static const sim_field integrate_fields[] = {
     {SIM_FIELD(nbody_integrate, scheme), .type = SIM_CHOICE, .initial = "leapfrog", .choices = scheme_names,
-     .doc = "leapfrog: order 2, kick-drift-kick; yoshida4: order 4, three forces a step; hermite4: order 4, two forces "
-            "with their time derivatives"},
+     .doc = "leapfrog: order 2, kick-drift-kick; yoshida4: order 4, three force evaluations a step; hermite4: order 4, "
+            "two evaluations of forces and their time derivatives"},
     {SIM_FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .keyword = "adaptive", .dimension = TIME,
-     .doc = "time step; adaptive: one step for all, as long as eta allows (hermite4, or with softening)"},
+     .doc = "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0)"},
     {SIM_FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
      .keyword = "auto",
      .doc = "accuracy of the adaptive step. hermite4: Aarseth's formula, auto 0.01; else eta sqrt(softening/|a|max), "
@@ -213,32 +214,32 @@ static const sim_field integrate_fields[] = {
      .initial = "none", .keyword = "none", .dimension = TIME, .doc = "longest adaptive step"},
     {SIM_FIELD(nbody_integrate, t_end), .type = SIM_REAL,
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE, .max = INFINITY, .dimension = TIME,
-     .doc = "when the run ends; it starts at 0"},
+     .doc = "end time; runs start at t = 0"},
     {SIM_FIELD(nbody_integrate, max_energy_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none",
-     .doc = "the run fails once the relative error of the energy is larger; checked whenever the energy table is "
-            "computed"},
+     .doc = "limit of the relative energy error, above which the run fails; checked at each row of the energy table"},
     {0}};
 static const sim_schema integrate_schema = {
-    .name = "integrate", .doc = "how time passes", .fields = integrate_fields, .size = sizeof(nbody_integrate)};
+    .name = "integrate", .doc = "time stepping", .fields = integrate_fields, .size = sizeof(nbody_integrate)};
 
 static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
      .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
-    {SIM_FIELD(nbody_parameters, gravity), .type = SIM_STRUCT, .table = &gravity_schema, .doc = "the law"},
+    {SIM_FIELD(nbody_parameters, gravity), .type = SIM_STRUCT, .table = &gravity_schema, .doc = "law of gravity"},
     {SIM_FIELD(nbody_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
-     .doc = "force of the surroundings on each body, per unit mass; a potential is differentiated"},
+     .doc = "external field: acceleration, or potential whose negative gradient is the acceleration"},
     {SIM_FIELD(nbody_parameters, pair), .type = SIM_FUNCTION, .signature = &pair_signature, .flags = SIM_OR_NUMBER,
-     .doc = "potential of two bodies of mass 1 by the square of their distance, in place of gravity; 0: bodies do not "
-            "feel each other"},
+     .doc = "pair potential, instead of gravity: of two unit masses as a function of their squared distance; 0: no "
+            "forces between bodies"},
     {SIM_FIELD(nbody_parameters, pair_force), .type = SIM_FUNCTION, .signature = &pair_signature,
      .flags = SIM_OR_NUMBER,
-     .doc =
-         "f in place of gravity: a body feels m f(r2) (x' - x) of another one of mass m at x'; the energy is unknown"},
+     .doc = "pair force f, instead of gravity: a mass m at x' accelerates a body at x by m f(r2) (x' - x); the "
+            "potential energy is then unknown"},
     {SIM_FIELD(nbody_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
-     .doc = "columns of the table `observe`: over all bodies, by reduce = \"sum\", \"mean\", \"min\" or \"max\""},
+     .doc = "columns of the table `observe`: functions of a body, reduced over all bodies by reduce = \"sum\", "
+            "\"mean\", \"min\" or \"max\""},
     {SIM_FIELD(nbody_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
-     .doc = "how time passes"},
+     .doc = "time stepping"},
     {0}};
 const sim_schema nbody_schema = {.name = "nbody",
                                  .doc = "gravitating bodies, every pair summed directly",

@@ -144,7 +144,7 @@ static void print_comment(const script *s) {
            "# write them here as lines of #PBS.\n");
   else
     printf(
-        "# USR1 comes a minute or two before the limit: sim, which knows the limit, goes on until its own margin.\n");
+        "# USR1 comes a minute or two before the limit: sim, which knows the limit, continues until its own margin.\n");
   if (s->sweep > 0) printf("# Each task is a run of the sweep; the last one to end leaves sweep.csv whole.\n");
   if (*s->array && s->sweep == 0) printf("# Each task is the scenario with its number as the seed.\n");
 }
@@ -222,7 +222,7 @@ static void print_requeue(const script *s) {
          "  exit 75\n"
          "fi\n"
          "at=$(step)\n"
-         "echo \"back into the queue; the next job goes on ${at:+from step }${at:-from the start} in $out\"\n",
+         "echo \"back into the queue; the next job continues ${at:+from step }${at:-from the start} in $out\"\n",
          REQUEUES_WITHOUT_PROGRESS, REQUEUES_WITHOUT_PROGRESS);
   if (!s->pbs)
     printf("scontrol requeue \"%s\"\n", *s->array ? "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"

@@ -123,7 +123,8 @@ static void observe_energy(collision_run *run, const collision_sums *s, const si
   if (!(fabs(gap) > balance_limit * passed) || run->unbalanced) return;
   run->unbalanced = true;
   sim_log(SIM_LOG_WARN,
-          "the energies do not add up: %.3g beside %.3g in all at t = %.9g (energy.balance): the step is too long for "
+          "the energy is not conserved: error %.3g, all energies %.3g, at t = %.9g (energy.balance): the step is too "
+          "long for "
           "these contacts",
           gap, passed, clock->t);
 }

@@ -376,8 +376,8 @@ static void describe(const void *self, char *out, size_t capacity) {
     used += snprintf(out + used, capacity - (size_t)used, " cells of %lld members",
                      (long long)run->grid.n[run->grid.member_axis]);
   if (used > 0 && (size_t)used < capacity)
-    (void)snprintf(out + used, capacity - (size_t)used, "%s, scheme %s, %s", run->grid.member_axis ? "" : " cells",
-                   run->method->name, run->ops->name(run->work));
+    (void)snprintf(out + used, capacity - (size_t)used, "%s, scheme %s, transforms by %s",
+                   run->grid.member_axis ? "" : " cells", run->method->name, run->ops->name(run->work));
 }
 
 static const char *const references[] = {

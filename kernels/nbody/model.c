@@ -285,7 +285,7 @@ static void describe(const void *self, char *out, size_t capacity) {
   if (run->laws.no_pairs)
     snprintf(out + used, capacity - used, ", no forces between bodies");
   else
-    snprintf(out + used, capacity - used, ", %s%s by %s", run->forces.solver->name,
+    snprintf(out + used, capacity - used, ", %s%s (%s)", run->forces.solver->name,
              run->laws.pair != NULL ? " of a custom law" : "", run->forces.solver->describe(run->forces.work));
 }
 

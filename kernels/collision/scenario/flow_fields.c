@@ -112,7 +112,7 @@ void collision_check_flow(collision_parameters *p, sim_faults *faults) {
       const bool below = region->high[c] <= low && p->box.sides[2 * c] != COLLISION_OPEN;
       if (!below && !(region->low[c] >= high && p->box.sides[2 * c + 1] != COLLISION_OPEN)) continue;
       sim_faults_add(faults, p->remove.items[i].line, path,
-                     "no grain comes there: %.9g to %.9g in %c is outside the box, %.9g to %.9g", region->low[c],
+                     "no grain can be there: %.9g to %.9g in %c is outside the box, %.9g to %.9g", region->low[c],
                      region->high[c], "xyz"[c], low, high);
     }
   }

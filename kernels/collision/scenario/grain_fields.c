@@ -159,7 +159,7 @@ static void check_each(const collision_each *each, int line, const char *path, s
 
 void collision_check_grains(const collision_parameters *p, sim_faults *faults) {
   if (p->grains.count + p->insert.count == 0)
-    sim_faults_add(faults, 0, "grains", "expected at least one grain, there or from an inlet, got none");
+    sim_faults_add(faults, 0, "grains", "expected at least one grain, at the start or from an inlet, got none");
   for (size_t i = 0; i < p->grains.count; i++) {
     const sim_item *item = &p->grains.items[i];
     const collision_group *group = item->data;

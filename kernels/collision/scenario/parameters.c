@@ -193,7 +193,7 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
                    p->contact.force == NULL ? "missing: law = \"own\" needs it" : "needs law = \"own\"");
   if (p->contact.law == COLLISION_OWN && p->contact.limit_damping)
     sim_faults_add(faults, 0, "contact.limit_damping",
-                   "has no effect with law = \"own\": contact.force holds the dashpot");
+                   "has no effect with law = \"own\": contact.force contains the damping");
   if (collision_materials(p, names, &count) != SIM_OK) {
     sim_faults_add(faults, 0, "grains", "expected at most %d materials", COLLISION_MATERIALS_MAX);
     return;
@@ -209,7 +209,7 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
       const collision_pair *other = p->contact.pairs.items[k].data;
       const bool same = strcmp(pair->a, other->a) == 0 && strcmp(pair->b, other->b) == 0;
       if (same || (strcmp(pair->a, other->b) == 0 && strcmp(pair->b, other->a) == 0))
-        sim_faults_add(faults, item->line, path, "\"%s\" and \"%s\" have their constants from contact.pairs[%zu]",
+        sim_faults_add(faults, item->line, path, "\"%s\" and \"%s\" already have constants in contact.pairs[%zu]",
                        pair->a, pair->b, k + 1);
     }
     for (int k = 0; k < 2; k++) {

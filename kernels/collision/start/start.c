@@ -76,7 +76,7 @@ static sim_status set_size(void *context, double smallest, double largest) {
   for (int c = 0; c < 3; c++)
     if (o->periodic[c] && o->size[c] < 5 * o->radius_most)
       return sim_fail(SIM_ERR_SCENARIO,
-                      "box.size: %.9g in %c is periodic and less than 5 of the largest radius that comes, %.9g",
+                      "box.size: %.9g in %c is periodic and less than 5 times the largest radius of an inlet, %.9g",
                       o->size[c], "xyz"[c], o -> radius_most);
   return collision_meshes_create(run, o->radius_most);
 }

@@ -41,7 +41,7 @@ static sim_status read_values(const grid_shape *g, const grid_start *start, cons
   char path[4096];
   const int length = alone ? snprintf(path, sizeof path, "%s", file->path)
                            : snprintf(path, sizeof path, "%s/%s", setup->folder, file->path);
-  if (length >= (int)sizeof path) return sim_fail(SIM_ERR_SCENARIO, "a path of %d letters is too long", length);
+  if (length >= (int)sizeof path) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
   if (!setup->read_grid) return sim_fail(SIM_ERR_INTERNAL, "nothing that reads %s", path);
   return setup->read_grid(&(sim_grid_source){.path = path,
                                              .dataset = file->dataset,

@@ -258,8 +258,9 @@ static void check_each(const nbody_each *each, int line, const char *path, sim_f
   if (each->mass.rows == 0) sim_faults_add(faults, line, path, "expected at least one body, got none");
   const bool at_rest = each->velocity.rows == 0;
   if (each->position.rows != each->mass.rows || (!at_rest && each->velocity.rows != each->mass.rows))
-    sim_faults_add(faults, line, path, "expected mass, position and velocity of as many bodies, got %zu, %zu and %zu",
-                   each->mass.rows, each->position.rows, each->velocity.rows);
+    sim_faults_add(faults, line, path,
+                   "expected equally many rows of mass, position and velocity, got %zu, %zu and %zu", each->mass.rows,
+                   each->position.rows, each->velocity.rows);
   for (size_t i = 0; i < each->mass.rows; i++) {
     if (!(each->mass.data[i] >= 0 && isfinite(each->mass.data[i]))) {
       sim_faults_add(faults, line, path, "expected masses >= 0, got %.9g for body %zu", each->mass.data[i], i + 1);
@@ -306,16 +307,15 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
       for (size_t k = 0; k < each->mass.rows; k++) mass += each->mass.data[k];
     }
   }
-  if (bodies->count > 0 && mass == 0) sim_faults_add(faults, 0, "bodies", "expected a body that has mass, got none");
+  if (bodies->count > 0 && mass == 0) sim_faults_add(faults, 0, "bodies", "expected a body with mass > 0, got none");
 }
 
 static void check_time(const nbody_integrate *integrate, double softening, bool law, sim_faults *faults) {
   if (isnan(integrate->dt)) {
     if (integrate->scheme != NBODY_HERMITE4 && law)
-      sim_faults_add(
-          faults, 0, "integrate.dt",
-          "expected a number, got \"adaptive\": %s has no length to judge a pair law by; hermite4 needs none",
-          scheme_names[integrate->scheme]);
+      sim_faults_add(faults, 0, "integrate.dt",
+                     "expected a number, got \"adaptive\": %s has no length scale with a pair law; use hermite4",
+                     scheme_names[integrate->scheme]);
     else if (integrate->scheme != NBODY_HERMITE4 && !(softening > 0))
       sim_faults_add(faults, 0, "integrate.dt",
                      "expected a number, got \"adaptive\": %s then needs gravity.softening > 0; hermite4 does not",
@@ -327,7 +327,7 @@ static void check_time(const nbody_integrate *integrate, double softening, bool 
     sim_faults_add(faults, 0, "integrate.dt", "expected at most 2^62 steps, got t_end/dt = %.9g", steps);
   else if (integrate->t_end - integrate->dt == integrate->t_end)
     sim_faults_add(faults, 0, "integrate.dt",
-                   "expected a step that moves the clock, got %.9g, lost beside t_end = %.9g", integrate->dt,
+                   "expected a step that changes the time, got %.9g, below the rounding of t_end = %.9g", integrate->dt,
                    integrate->t_end);
 }
 
@@ -347,10 +347,9 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "external", "expected a potential that depends on x, y or z: this one gives no force");
   if (p->pair != NULL && p->pair_force != NULL)
     sim_faults_add(faults, 0, "pair_force", "expected one of pair and pair_force, got both");
-  if (law && !isnan(p->gravity.G))
-    sim_faults_add(faults, 0, "gravity.G", "has no meaning beside %s, which stands in place of gravity", name);
+  if (law && !isnan(p->gravity.G)) sim_faults_add(faults, 0, "gravity.G", "has no effect: %s replaces gravity", name);
   if (law && p->gravity.softening != 0)
-    sim_faults_add(faults, 0, "gravity.softening", "has no meaning beside %s, which stands in place of gravity", name);
+    sim_faults_add(faults, 0, "gravity.softening", "has no effect: %s replaces gravity", name);
   if (faults->count != before) return SIM_OK;
 
   nbody_laws laws;
@@ -364,7 +363,7 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   }
   if (status == SIM_ERR_SCENARIO) {
     sim_faults_add(faults, 0, p->external != NULL ? "external" : name, "%s%s",
-                   hermite ? "with its derivatives by time, which hermite4 takes: " : "", sim_error_last()->message);
+                   hermite ? "with its time derivatives, which hermite4 needs: " : "", sim_error_last()->message);
     return SIM_OK;
   }
   SIM_TRY(status);
@@ -375,7 +374,7 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.max_energy_error", "needs potentials: the energy of a force alone is unknown");
   else if (!isnan(limit) && laws.time_dependent)
     sim_faults_add(faults, 0, "integrate.max_energy_error",
-                   "has no meaning where external depends on t: the energy changes");
+                   "has no effect if external depends on t: the energy is not conserved");
   nbody_laws_free(&laws);
   return SIM_OK;
 }

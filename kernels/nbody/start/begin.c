@@ -37,7 +37,8 @@ static sim_status sort_component(const nbody_run *run, const double *values, int
     out[i] = (float)values[id[i]];
     if (!isfinite(out[i]))
       return sim_fail(SIM_ERR_SCENARIO,
-                      "bodies: the %s %.9g of body %" PRIu64 " (from 0) does not fit single precision; take other "
+                      "bodies: the %s %.9g of body %" PRIu64
+                      " (from 0) is out of the range of single precision: use other "
                       "units, or precision = \"mixed\"",
                       what, values[id[i]], id[i]);
   }
@@ -204,8 +205,8 @@ static sim_status check_single_range(const nbody_run *run) {
     for (int64_t k = 0; k < count && status == SIM_OK; k++)
       if (!fits_single(r2[k]) || !fits_single(force[k]))
         status = sim_fail(SIM_ERR_SCENARIO,
-                          "pair: at r2 = %.3g it gives %.3g times the distance, and single and mixed precision take "
-                          "both in fp32, from 1e-38 to 3e38: take other units, or precision = \"double\"",
+                          "pair: at r2 = %.3g the force is %.3g times the distance; single and mixed precision compute "
+                          "both in fp32, from 1e-38 to 3e38: use other units, or precision = \"double\"",
                           r2[k], force[k]);
   }
   nbody_evaluator_destroy(&field);
@@ -251,7 +252,7 @@ sim_status nbody_check_force(const nbody_run *run, const nbody_options *options)
   else if (status == SIM_OK)
     status = sim_fail(SIM_ERR_SCENARIO,
                       "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, passes the "
-                      "numbers of double precision; the heaviest body is %" PRIu64 " of mass %.3g: take other units",
+                      "numbers of double precision; the heaviest body is %" PRIu64 " of mass %.3g: use other units",
                       id[bad], position_at(run, positions, 0, bad), position_at(run, positions, 1, bad),
                       position_at(run, positions, 2, bad), id[heaviest], mass);
   free(copy);
@@ -268,12 +269,12 @@ sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) {
   const uint64_t *id = run->id.data;
   if (!kinetic)
     return sim_fail(SIM_ERR_SCENARIO,
-                    "bodies: the kinetic energy passes the numbers of double precision; the fastest body is %" PRIu64
-                    " (from 0) with a speed of %.3g and a mass of at most %.3g: take other units",
+                    "bodies: the kinetic energy exceeds the range of double precision; the fastest body is %" PRIu64
+                    " (from 0) with a speed of %.3g and a mass of at most %.3g: use other units",
                     id[fastest], speed, mass);
   return sim_fail(SIM_ERR_SCENARIO,
                   "bodies: the potential energy is not finite; the heaviest body is %" PRIu64
-                  " (from 0) of mass %.3g: take other units, or see to the potential",
+                  " (from 0) of mass %.3g: use other units, or check the potential",
                   id[heaviest], mass);
 }
 

@@ -15,7 +15,7 @@ static sim_status file_path(const nbody_from_file *file, const sim_setup *setup,
   const bool alone = file->path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
   const int length =
       alone ? snprintf(out, 4096, "%s", file->path) : snprintf(out, 4096, "%s/%s", setup->folder, file->path);
-  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "a path of %d letters is too long", length);
+  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
   return SIM_OK;
 }
 
@@ -34,7 +34,7 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
     char path[4096];
     SIM_TRY(file_path(file, setup, path));
     SIM_TRY(setup->count_particles(path, file->group.species, n));
-    if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: holds no bodies", path);
+    if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: contains no bodies", path);
   } else
     *n = ((const nbody_sphere *)item->data)->n;
   return SIM_OK;
@@ -185,7 +185,7 @@ static sim_status check_read(const sim_particles *read, const nbody_bodies *part
   if (read->mass == NULL) return sim_fail(SIM_ERR_SCENARIO, "%s: has no masses", path);
   for (int c = 0; c < 3; c++)
     if (read->position[c] == NULL || read->velocity[c] == NULL)
-      return sim_fail(SIM_ERR_SCENARIO, "%s: has no %s of all three components", path,
+      return sim_fail(SIM_ERR_SCENARIO, "%s: lacks a component of %s", path,
                       read->position[c] == NULL ? "position" : "velocity");
   for (int64_t i = 0; i < part->n; i++) {
     if (!(read->mass[i] >= 0))
@@ -302,6 +302,6 @@ void nbody_bodies_free(nbody_bodies *bodies) {
 sim_status nbody_bodies_check_mass(const nbody_bodies *bodies, bool single) {
   for (int64_t i = 0; i < bodies->n; i++)
     if ((single ? (double)(float)bodies->mass[i] : bodies->mass[i]) > 0) return SIM_OK;
-  return sim_fail(SIM_ERR_SCENARIO, "bodies: expected a body that has mass, got none%s",
-                  single ? " that precision \"single\" can hold" : "");
+  return sim_fail(SIM_ERR_SCENARIO, "bodies: expected a body with mass > 0, got none%s",
+                  single ? " in the range of precision \"single\"" : "");
 }

@@ -272,7 +272,7 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   s->single = option_is_single(p);
   s->isa = setup->isa;
   s->threads = setup->threads;
-  snprintf(s->name, sizeof s->name, "one path a lane (%s)", sim_isa_name(s->isa));
+  snprintf(s->name, sizeof s->name, "vectorized over paths (%s)", sim_isa_name(s->isa));
   s->kernel = option_path_find(s->single, s->isa);
   s->sum = option_sum_find(s->single, s->isa);
   if (s->kernel == NULL) return sim_fail(SIM_ERR_INTERNAL, "no paths for %s", sim_isa_name(s->isa));

@@ -305,7 +305,7 @@ static sim_status make(option_sampler *s, const option_parameters *p) {
   SIM_TRY(option_cuda_policy(p, &s->estimate, &s->policy));
   s->batch = batch(p);
   SIM_TRY(option_cuda_keys(p, &s->keys));
-  snprintf(s->name, sizeof s->name, "one path a thread, %d blocks at a time", s->batch);
+  snprintf(s->name, sizeof s->name, "one path a thread, batches of %d blocks", s->batch);
   s->scrambles = p->sampling.sequence == OPTION_SOBOL ? option_groups(p) : 0;
   s->block = s->scrambles > 0 ? option_block_samples(p) : OPTION_BLOCK;
   SIM_TRY(fill(s));

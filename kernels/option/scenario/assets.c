@@ -107,12 +107,12 @@ void option_check_asset(const option_parameters *p, int i, sim_faults *faults) {
     snprintf(path, sizeof path, "assets[%d]", i + 1);
   }
   if (a->jumps.given && a->jumps.rate * p->maturity / (double)p->steps > 20)
-    sim_faults_add(faults, line, path, "jumps.rate: expected at most 20 jumps a step, got %.9g: more steps",
+    sim_faults_add(faults, line, path, "jumps.rate: expected at most 20 jumps a step, got %.9g: use more steps",
                    a->jumps.rate * p->maturity / (double)p->steps);
   if (!option_asset_is_gbm(a) &&
       (p->sampling.control == OPTION_CONTROL_GEOMETRIC || p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES))
     sim_faults_add(faults, line, path,
-                   "sampling.control: expected \"underlying\": no other mean is known of this model");
+                   "sampling.control: expected \"underlying\": the means of other controls are unknown for this model");
   if (!option_asset_is_gbm(a) && p->greeks.method == OPTION_LIKELIHOOD)
     sim_faults_add(
         faults, line, path,
@@ -125,7 +125,7 @@ void option_check_correlation(const option_parameters *p, sim_faults *faults) {
   const double *c = p->correlation.data;
   if (p->correlation.rows == 0) return;
   if (p->correlation.rows != n || p->correlation.cols != n) {
-    sim_faults_add(faults, 0, "correlation", "expected %zu rows, as there are assets, got %zu", n, p->correlation.rows);
+    sim_faults_add(faults, 0, "correlation", "expected %zu rows, one for each asset, got %zu", n, p->correlation.rows);
     return;
   }
   for (size_t i = 0; i < n; i++)

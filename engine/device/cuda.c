@@ -151,38 +151,46 @@ static size_t cuda_memory_free(void) {
   return here > reserve ? here - reserve : 0;
 }
 
-/* Blocks above this size are pinned after allocation: the driver's own pages are small, and a single thread clears
- * them. */
+/* Large blocks are pinned where they are: the driver's own pages are small, and one thread clears them. In front of
+ * each block stands whether it is such a one. */
 static const size_t pinned_in_place = (size_t)64 << 20;
+enum { PINNED_HEADER = 256 }; /* a multiple of all alignments that are asked for */
+
+static void *after_header(void *block, bool in_place) {
+  *(bool *)block = in_place;
+  return (char *)block + PINNED_HEADER;
+}
 
 static sim_status cuda_alloc_host(size_t bytes, void **out) {
   *out = NULL;
   SIM_TRY(cuda_status());
   if (bytes >= pinned_in_place) {
     void *data = NULL;
-    SIM_TRY(sim_backend_cpu.alloc(bytes, &data));
-    if (cudaHostRegister(data, bytes, cudaHostRegisterDefault) == cudaSuccess) {
-      *out = data;
+    SIM_TRY(sim_backend_cpu.alloc(PINNED_HEADER + bytes, &data));
+    if (cudaHostRegister(data, PINNED_HEADER + bytes, cudaHostRegisterDefault) == cudaSuccess) {
+      *out = after_header(data, true);
       return SIM_OK;
     }
     (void)cudaGetLastError(); /* some systems cannot do this */
     sim_backend_cpu.free(data);
   }
-  cudaError_t error = cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocDefault);
+  void *block = NULL;
+  cudaError_t error = cudaHostAlloc(&block, PINNED_HEADER + bytes, cudaHostAllocDefault);
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     return sim_no_memory("%zu bytes of pinned memory on the host", bytes);
   }
-  return check(error, "cudaHostAlloc");
+  SIM_TRY(check(error, "cudaHostAlloc"));
+  *out = after_header(block, false);
+  return SIM_OK;
 }
 
 static void cuda_free_host(void *data) {
-  if (data && cudaHostUnregister(data) == cudaSuccess) {
-    sim_backend_cpu.free(data);
-    return;
-  }
-  (void)cudaGetLastError(); /* fails for small blocks */
-  if (data && cudaFreeHost(data) != cudaSuccess) (void)cudaGetLastError();
+  if (data == NULL) return;
+  void *const block = (char *)data - PINNED_HEADER;
+  const bool in_place = *(bool *)block;
+  if ((in_place ? cudaHostUnregister(block) : cudaFreeHost(block)) != cudaSuccess) (void)cudaGetLastError();
+  if (in_place) sim_backend_cpu.free(block);
 }
 
 /* ---- queue ---- */

@@ -4,6 +4,8 @@
 #ifndef DIFFUSION_CUDA_DFT_CUH
 #define DIFFUSION_CUDA_DFT_CUH
 
+#include "kernels/common/device.cuh"
+
 __device__ __forceinline__ float2 dft_times(float2 a, float2 w) {
   return float2{fmaf(a.x, w.x, -a.y * w.y), fmaf(a.x, w.y, a.y * w.x)};
 }
@@ -32,10 +34,10 @@ template <int Q, int SIGN>
 __device__ __forceinline__ void line_out(float2 *v, float2 *line, const float4 *turns, int j) {
   dft<SIGN, 32>(v);
   line_turn<Q, (SIGN < 0)>(v, turns, j);
-  __syncwarp();
+  warp_barrier();
 #pragma unroll
   for (int a = 0; a < 32; a++) line[a * (Q + 2) + j] = v[a];
-  __syncwarp();
+  warp_barrier();
 #pragma unroll
   for (int i = 0; i < 32 / Q; i++) {
 #pragma unroll
@@ -58,7 +60,7 @@ template <int Q, int SIGN> __device__ __forceinline__ void line_back(float2 *v, 
       *(float4 *)&line[(j + Q * i) * (Q + 2) + b] =
           float4{v[Q * i + b].x, v[Q * i + b].y, v[Q * i + b + 1].x, v[Q * i + b + 1].y};
   }
-  __syncwarp();
+  warp_barrier();
 #pragma unroll
   for (int a = 0; a < 32; a++) v[a] = line[a * (Q + 2) + j];
 }

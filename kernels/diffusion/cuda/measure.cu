@@ -30,9 +30,9 @@ __device__ static double over_block(int way, double value) {
   shared[threadIdx.x] = value;
   for (int step = DIFFUSION_THREADS / 2; step > 0; step /= 2) {
     __syncthreads();
-    if (threadIdx.x < step) shared[threadIdx.x] = joined(way, shared[threadIdx.x], shared[threadIdx.x + step]);
+    if (threadIdx.x < step) shared[threadIdx.x] = value = joined(way, value, shared[threadIdx.x + step]);
   }
-  return shared[0];
+  return value;
 }
 
 /* partial[way][piece]; with `mean` only the sum of squared differences from it. */

@@ -96,7 +96,7 @@ __device__ __forceinline__ void external_potential(const real *mass, const real 
     const double speed[3] = {(double)v[i], (double)v[n + i], (double)v[2 * n + i]};
     term = mass[i] * Law::potential(here, speed, t);
   }
-  term = over_block<add>(term, shared);
+  term = over_block<reduce_sum>(term, shared);
   if (threadIdx.x == 0) partial[blockIdx.x] = term;
 }
 

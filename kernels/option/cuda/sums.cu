@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(OPTION_CUDA_THREADS)
   }
 #pragma unroll
   for (int k = 0; k < SUMS; k++) {
-    const double a = warp_sum(sum[k]);
+    const double a = warp_sum_all(sum[k]);
     if (threadIdx.x % 32 == 0) all[threadIdx.x / 32][k] = a;
   }
   __syncthreads();
@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(32 * OPTION_REGRESSION_SUMS)
   double a = 0;
   for (int b = threadIdx.x % 32; b < blocks; b += 32)
     a += partial[(size_t)b * OPTION_REGRESSION_SUMS + threadIdx.x / 32];
-  a = warp_sum(a);
+  a = warp_sum_all(a);
   if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = a;
 }
 

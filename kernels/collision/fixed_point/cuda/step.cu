@@ -84,7 +84,7 @@ struct fixed_tallies {
 };
 
 static __device__ void add_tally(unsigned long long *tally, long long sum) {
-  for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
+  sum = warp_sum(sum);
   if (threadIdx.x % 32 != 0 || sum == 0) return;
   atomicAdd(tally, (unsigned long long)(sum & 0xffffffff));
   atomicAdd(tally + 1, (unsigned long long)(sum >> 32));
@@ -306,8 +306,7 @@ static __global__ void __launch_bounds__(FIXED_TILE, step_blocks<Grain>())
   else
     sweep_tiles<Grain, DAMPED, FIXED_SHORT>(a, g, &shared, &sweep, lane);
   if (sweep.fast >> 31) atomicOr(a.fault, FIXED_FAST);
-  float most = sweep.most;
-  for (int half = 16; half > 0; half /= 2) most = fmaxf(most, __shfl_down_sync(~0u, most, half));
+  const float most = warp_max(sweep.most);
   if (t % 32 == 0) atomicMax(&shared.fastest, __float_as_uint(most));
   add_tally(a.tally, sweep.sums.virial);
   if (DAMPED) add_tally(a.tally + 2, sweep.sums.dissipated);
@@ -322,7 +321,7 @@ template <typename Grain, bool DAMPED> static void step_with(fixed_work *w) {
   const fixed_arrays &a = w->arrays;
   const unsigned grid = collision_cuda_grid(step_blocks<Grain>(), (uint64_t)a.tiles * FIXED_TILE), k = w->launch++;
   const double bytes = 2.0 * a.n * sizeof(Grain);
-  collision_launch(&kernel, bytes, grid, FIXED_TILE, step<Grain, DAMPED>, a, w->numbers, k);
+  device_launch(&kernel, bytes, grid, FIXED_TILE, step<Grain, DAMPED>, a, w->numbers, k);
 }
 
 void collision_fixed_cuda_step(fixed_work *w) {

@@ -12,7 +12,7 @@
 #ifndef COLLISION_FIXED_POINT_CUDA_WORK_CUH
 #define COLLISION_FIXED_POINT_CUDA_WORK_CUH
 
-#include "kernels/collision/launch.cuh"
+#include "kernels/common/launch.cuh"
 #include "kernels/collision/fixed_point/fixed_point.h"
 
 #include <string.h>

@@ -95,21 +95,20 @@ template <typename real> static sums_kernel<real> *sums_of(const general_work<re
 template <typename real> static void launch_contacts(general_work<real> *w, double dt, double next) {
   const general_numbers *b = &w->numbers;
   if (w->laws.acceleration != NULL)
-    collision_launch(&external_launch, (double)b->n * 2 * sizeof(vec4<real>), b->blocks, GENERAL_THREADS,
-                     (acceleration_kernel<real> *)w->laws.acceleration, w->arrays, w->launch, w->time);
-  collision_launch(&contacts_launch, (double)b->n * 14 * sizeof(vec4<real>),
-                   (b->n + GENERAL_THREADS - 1) / GENERAL_THREADS, GENERAL_THREADS, contacts_of(w), w->arrays, w->poses,
-                   (real)dt, (real)next, w->launch++, w->shift);
+    device_launch(&external_launch, (double)b->n * 2 * sizeof(vec4<real>), b->blocks, GENERAL_THREADS,
+                  (acceleration_kernel<real> *)w->laws.acceleration, w->arrays, w->launch, w->time);
+  device_launch(&contacts_launch, (double)b->n * 14 * sizeof(vec4<real>),
+                (b->n + GENERAL_THREADS - 1) / GENERAL_THREADS, GENERAL_THREADS, contacts_of(w), w->arrays, w->poses,
+                (real)dt, (real)next, w->launch++, w->shift);
 }
 
 template <typename real> static void launch_drift(general_work<real> *w, double dt) {
   const int features = features_of(&w->options);
-  collision_launch(&drift_launch, (double)w->numbers.n * 10 * sizeof(vec4<real>), grid_of(w->numbers.n),
-                   GENERAL_THREADS,
-                   features >= GENERAL_EXTRAS ? drift<GENERAL_EXTRAS, real>
-                   : features == GENERAL_WORK ? drift<GENERAL_WORK, real>
-                                              : drift<GENERAL_BARE, real>,
-                   w->arrays, (real)w->ended, (real)dt, w->launch++, w->shift);
+  device_launch(&drift_launch, (double)w->numbers.n * 10 * sizeof(vec4<real>), grid_of(w->numbers.n), GENERAL_THREADS,
+                features >= GENERAL_EXTRAS ? drift<GENERAL_EXTRAS, real>
+                : features == GENERAL_WORK ? drift<GENERAL_WORK, real>
+                                           : drift<GENERAL_BARE, real>,
+                w->arrays, (real)w->ended, (real)dt, w->launch++, w->shift);
 }
 
 /* Enqueues the launch that rebuilds the lists where they are no longer valid, in a step of length dt or before the
@@ -128,10 +127,10 @@ template <typename real> static sim_status complete_steps(general_work<real> *w)
     w->due = 0;
   }
   if (w->ended > 0)
-    collision_launch(&drift_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, finish_step<real>, w->arrays,
-                     (real)w->ended, w->launch);
+    device_launch(&drift_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, finish_step<real>, w->arrays,
+                  (real)w->ended, w->launch);
   w->ended = 0;
-  collision_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, invert_ids<real>, w->arrays, w->launch);
+  device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, invert_ids<real>, w->arrays, w->launch);
   SIM_TRY(sim_backend_cuda.copy(&fault, w->arrays.fault, sizeof fault));
   if (fault & GENERAL_DIVERGED) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite");
   if (fault & GENERAL_LIST_FULL)

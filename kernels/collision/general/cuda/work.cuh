@@ -3,7 +3,7 @@
 #define COLLISION_GENERAL_CUDA_WORK_CUH
 
 #include "kernels/collision/general/cuda/shared.cuh"
-#include "kernels/collision/launch.cuh"
+#include "kernels/common/launch.cuh"
 #include "kernels/collision/general/cuda/laws.h"
 #include "kernels/collision/solver.h"
 #include "kernels/collision/general/laws.inc"

@@ -21,7 +21,7 @@ template <bool BLOCK> __device__ __forceinline__ void axis_sync() {
   if (BLOCK)
     __syncthreads();
   else
-    __syncwarp();
+    warp_barrier();
 }
 
 /* Row i of the 32 rows of Q wavenumbers k = row + 32 b that thread j holds; rows i and i + 1 hold k and N - k. */
@@ -160,7 +160,7 @@ __device__ __forceinline__ void axis_rows(const diffusion_axes &g, double t, dou
   }
 #pragma unroll
   for (int f = 0; f < FIELDS; f++) {
-    if (f > 0) __syncwarp();
+    if (f > 0) warp_barrier();
     axis_filter<Q, KX != 0, false>(v[f], line, (const float4 *)g.turns[0], g.factors[0] + f * g.all_factors, j);
 #pragma unroll
     for (int i = 0; i < 8; i++) {

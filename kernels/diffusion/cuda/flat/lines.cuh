@@ -50,10 +50,10 @@ __device__ __forceinline__ void flat_out(float2 *v, float2 *from, int j, float2 
   dft<SIGN, 16>(v);
   if constexpr (C > 1) {
     flat_turn<SIGN>(v, turns + 6 * T + p, C);
-    __syncwarp();
+    warp_barrier();
 #pragma unroll
     for (int b = 0; b < 16; b++) part[b * (C + 1) + p] = v[b];
-    __syncwarp();
+    warp_barrier();
 #pragma unroll
     for (int e = 0; e < 16 / C; e++) {
 #pragma unroll
@@ -76,11 +76,11 @@ __device__ __forceinline__ void flat_back(float2 *v, float2 *from, int j, float2
 #pragma unroll
       for (int c = 0; c < C; c++) part[(p + C * e) * (C + 1) + c] = v[C * e + c];
     }
-    __syncwarp();
+    warp_barrier();
 #pragma unroll
     for (int b = 0; b < 16; b++) v[b] = part[b * (C + 1) + p];
     flat_turn<SIGN>(v, turns + 6 * T + p, C);
-    __syncwarp();
+    warp_barrier();
   }
   dft<SIGN, 16>(v);
 #pragma unroll

@@ -32,62 +32,39 @@ template <int NY, int NZ, int C> struct columns_shape {
   };
 };
 
-/* ---- tensor memory accelerator, transaction barriers and clusters ---- */
+/* ---- between the blocks of a cluster; C = 1: of one block ---- */
 
-__device__ __forceinline__ unsigned shared_address(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }
-
-__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
-  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier) : "memory");
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void copy_in(unsigned to, const void *from, unsigned bytes, unsigned barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-               "l"(from), "r"(bytes), "r"(barrier)
-               : "memory");
-}
-__device__ __forceinline__ void barrier_wait(unsigned barrier) {
-  asm volatile("{\n.reg .pred done;\n"
-               "again:\n"
-               "mbarrier.try_wait.parity.shared.b64 done, [%0], 0;\n"
-               "@!done bra again;\n}" ::"r"(barrier)
-               : "memory");
+/* An arrival barrier that expects `bytes`, once. */
+__device__ __forceinline__ void expect(unsigned barrier, unsigned bytes) {
+  arrival_init(barrier);
+  arrival_expect(barrier, bytes);
 }
 template <int C> __device__ __forceinline__ void all_arrive() {
-  if (C == 1) return;
-  asm volatile("fence.acq_rel.cta;" ::: "memory"); /* reads finish before other blocks write there */
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+  if (C > 1) cluster_arrive();
 }
 template <int C> __device__ __forceinline__ void all_wait() {
   if (C == 1)
     __syncthreads();
   else
-    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    cluster_wait();
 }
 /* Stores 16 bytes in another block of the cluster, whose barrier counts them. */
 template <int C>
 __device__ __forceinline__ void send(unsigned at, unsigned barrier, unsigned rank, float2 a, float2 b) {
-  if (C == 1) {
-    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(at), "f"(a.x), "f"(a.y), "f"(b.x), "f"(b.y)
-                 : "memory");
-  } else {
-    unsigned there, counter;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(rank));
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(counter) : "r"(barrier), "r"(rank));
-    asm volatile(
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(there),
-        "f"(a.x), "f"(a.y), "f"(b.x), "f"(b.y), "r"(counter)
-        : "memory");
-  }
+  if (C == 1)
+    shared_store(at, float4{a.x, a.y, b.x, b.y});
+  else
+    cluster_send(at, barrier, rank, float4{a.x, a.y, b.x, b.y});
 }
 template <int C> __device__ __forceinline__ void received(unsigned barrier) {
   if (C == 1)
     __syncthreads();
   else
-    barrier_wait(barrier);
+    arrival_wait(barrier, 0);
 }
 
 __device__ __forceinline__ float2 of_partner(float2 a) {
-  return float2{__shfl_xor_sync(~0u, a.x, 16), __shfl_xor_sync(~0u, a.y, 16)};
+  return float2{warp_read_xor(a.x, 16), warp_read_xor(a.y, 16)};
 }
 
 /* Offset in shared memory of a number that the tensor memory accelerator copied with its 32-byte swizzle: rows of 32
@@ -111,23 +88,20 @@ __device__ __forceinline__ void columns_pass(const diffusion_map *map, const dif
                  second = landing + 16;
   const int tid = threadIdx.x, group = blockIdx.x / C, rank = blockIdx.x % C, k2 = blockIdx.y;
   if (tid == 0) {
-    barrier_expect(landing, S::TILE + 16 * QZ * 16 + NZ * 4);
-    barrier_expect(first, S::TILE);
-    barrier_expect(second, S::TILE);
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
-                 "%4}], [%5];" ::"r"(base),
-                 "l"(map), "r"(group * 2 * K), "r"(rank * (int)S::DEPTH), "r"(k2 * QY), "r"(landing)
-                 : "memory");
-    copy_in(base + S::TURNS, g.turns_z, 16 * QZ * 16, landing);
-    copy_in(base + S::EZ, g.ez, NZ * 4, landing);
+    expect(landing, S::TILE + 16 * QZ * 16 + NZ * 4);
+    expect(first, S::TILE);
+    expect(second, S::TILE);
+    fence_arrivals();
+    fence_bulk();
+    tile_read(base, map, group * 2 * K, rank * (int)S::DEPTH, k2 * QY, landing);
+    bulk_read(base + S::TURNS, g.turns_z, 16 * QZ * 16, landing);
+    bulk_read(base + S::EZ, g.ez, NZ * 4, landing);
   }
   if (tid < QY) wy[tid] = ((const float2 *)g.turns_y)[tid * k2];
   const int mine = tid / QZ, k1 = rank * S::OWN + mine / K;
   const float exy = g.ex[group * K + mine % K] * g.ey[k2 + 32 * k1];
   __syncthreads();
-  barrier_wait(landing);
+  arrival_wait(landing, 0);
 
   /* transform along y */
   const int lane = tid % 32, warp = tid / 32;
@@ -219,14 +193,12 @@ __device__ __forceinline__ void columns_pass(const diffusion_map *map, const dif
     for (int i = 0; i < V; i++)
       *(float2 *)(tile + (y1 * S::DEPTH + QZ * i) * 32) = y1 ? dft_times_conjugate(v[i * QY + y1], w) : v[i * QY];
   }
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  fence_bulk();
   __syncthreads();
   if (tid == 0) {
-    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map),
-                 "r"(group * 2 * K), "r"(rank * (int)S::DEPTH), "r"(k2 * QY), "r"(base)
-                 : "memory");
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    tile_write(map, group * 2 * K, rank * (int)S::DEPTH, k2 * QY, base);
+    bulk_commit();
+    bulk_wait_read<0>();
   }
 }
 

@@ -59,7 +59,7 @@ __device__ __forceinline__ void planes_forward(float2 *v, float2 *column, float2
   float2 *line = lines + threadIdx.x / QX * PITCH;
   line_back<QX, -1>(v, line, j);
   line_end<QX, -1>(v, turns, j);
-  __syncwarp();
+  warp_barrier();
 #pragma unroll
   for (int m = 0; m < 32; m++) line[j + QX * m] = v[m];
   __syncthreads();

@@ -269,7 +269,7 @@ static double start_time(nbody_solver_work *w) {
     nbody_cuda_start<float>(w);
   else
     nbody_cuda_start<double>(w);
-  nbody_reduce_partials<least>(w->partial, 1, nbody_partials(w->state.n), w->result);
+  nbody_reduce_partials<reduce_min>(w->partial, 1, nbody_partials(w->state.n), w->result);
   return sqrt(read_result(w));
 }
 

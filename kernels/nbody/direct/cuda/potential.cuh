@@ -39,7 +39,7 @@ __device__ __forceinline__ void potential_sum(const bodies<real> &b, const Law &
       sum = fused(q.w, law.potential(fused(dz, dz, fused(dy, dy, fused(dx, dx, law.start())))), sum);
     }
   }
-  sum = over_block<add>(i < b.n ? mine.w * sum : 0, shared);
+  sum = over_block<reduce_sum>(i < b.n ? mine.w * sum : 0, shared);
   if (threadIdx.x == 0) partial[blockIdx.y * blocks + me] = sum;
 }
 

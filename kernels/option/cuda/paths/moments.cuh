@@ -34,7 +34,7 @@ __device__ inline void part_moments(const constants<S> &c, const option_keys &ke
       }
 #pragma unroll
       for (int k = 0; k < 8; k++) {
-        const double total = warp_sum((double)sum[k]);
+        const double total = warp_sum_all((double)sum[k]);
         if (threadIdx.x % 32 == 0) all[threadIdx.x / 32][k] = total;
       }
       __syncthreads();

@@ -26,11 +26,7 @@ enum {
   M_NUMBERS
 };
 
-__device__ inline float quotient(float a, float b) { /* 0 for |b| > 2^126 */
-  float y;
-  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
-  return y;
-}
+__device__ inline float quotient(float a, float b) { return approximate_quotient(a, b); }
 __device__ inline double quotient(double a, double b) { return a / b; }
 
 template <typename real> __device__ inline real polynomial(const real *c, int n, real x) {
@@ -72,17 +68,9 @@ __device__ inline double quantile(double r) {
   return quotient(polynomial(above, 10, r), polynomial(below, 9, r));
 }
 
-__device__ inline float reciprocal(float a) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-  return y;
-}
+__device__ inline float reciprocal(float a) { return approximate_inverse(a); }
 __device__ inline double reciprocal(double a) { return 1 / a; }
-__device__ inline float inverse_root(float a) {
-  float y;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-  return y;
-}
+__device__ inline float inverse_root(float a) { return approximate_rsqrt(a); }
 __device__ inline double inverse_root(double a) { return rsqrt(a); }
 
 /* Distance of u = (k + 1/2)/2^32 from the nearer end of [0, 1]; negative where that is 1. k: the random bits w. */

@@ -3,15 +3,15 @@
 #ifndef OPTION_CUDA_PHILOX_CUH
 #define OPTION_CUDA_PHILOX_CUH
 
+#include "kernels/common/device.cuh"
 #include "kernels/option/cuda/paths/bits.cuh"
 
 struct halves {
   unsigned low, high;
 };
-/* One multiplication for both halves: a compiler that sees the 64-bit product splits it and recomputes a half later. */
 __device__ inline halves product(unsigned a, unsigned b) {
   halves p;
-  asm("{ .reg .u64 p; mul.wide.u32 p, %2, %3; mov.b64 {%0, %1}, p; }" : "=r"(p.low), "=r"(p.high) : "r"(a), "r"(b));
+  wide_product(a, b, &p.low, &p.high);
   return p;
 }
 

@@ -48,7 +48,7 @@ __device__ inline void close_group(int group, const group_sums<P, real> &sums,
   }
 #pragma unroll P::GROUPS> 1 ? 2 * P::COUNT : 8
   for (int k = 0; k < 2 * P::COUNT; k++) {
-    const double sum = warp_sum(each[k]);
+    const double sum = warp_sum_all(each[k]);
     if (threadIdx.x % 32 == 0) all[threadIdx.x / 32][group * OPTION_CUDA_GROUP + k / 2][k % 2] += sum;
   }
 }
@@ -63,8 +63,8 @@ __device__ inline void sample_one(const constants<S> &c, const option_keys &keys
   group_sums<P, double> total;
   own_bits own = prepare(begin_stream(high, threadIdx.x), keys, 0);
 #if !OPTION_MRG
-  if (S::SHARE > 1) /* keeps the values in registers instead of recomputing them for every group of paths */
-    asm volatile("" : "+r"(own.third.low), "+r"(own.third.high), "+r"(own.c1), "+r"(own.c2));
+  if (S::SHARE > 1) /* kept, not computed anew in each turn */
+    keep_in_registers(own.third.low, own.third.high, own.c1, own.c2);
 #endif
   clear(total);
 #pragma unroll 1

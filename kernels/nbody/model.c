@@ -125,11 +125,11 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     SIM_TRY(nbody_saved_check(&p->integrate, setup->saved, &bodies));
     n = (double)bodies;
   } else {
-    nbody_sections sections;
-    SIM_TRY(nbody_sections_list(p, setup, &sections));
-    n = sections.n;
-    made = nbody_bodies_bytes(&sections, 3 * n * (double)sim_dtype_size(ops->dtype));
-    nbody_sections_free(&sections);
+    nbody_groups groups;
+    SIM_TRY(nbody_groups_list(p, setup, &groups));
+    n = groups.n;
+    made = nbody_bodies_bytes(&groups, 3 * n * (double)sim_dtype_size(ops->dtype));
+    nbody_groups_free(&groups);
   }
   nbody_laws laws;
   SIM_TRY(nbody_laws_create(p, &laws));
@@ -225,10 +225,10 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   if (setup->saved != NULL) {
     SIM_TRY(restore(run, setup));
   } else {
-    nbody_sections sections;
-    SIM_TRY(nbody_sections_list(p, setup, &sections));
-    sim_status status = nbody_begin(run, p, setup, &sections);
-    nbody_sections_free(&sections);
+    nbody_groups groups;
+    SIM_TRY(nbody_groups_list(p, setup, &groups));
+    sim_status status = nbody_begin(run, p, setup, &groups);
+    nbody_groups_free(&groups);
     if (status != SIM_OK) return status;
   }
   const nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);

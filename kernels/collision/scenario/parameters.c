@@ -173,9 +173,9 @@ static void check_values(const collision_values *v, int law, bool rough, int lin
     FAULT("damping", "expected one of restitution and damping, got both");
   if (!isnan(v->damping) && !isnan(v->contact_time))
     FAULT("damping", "expected restitution beside contact_time, got damping");
-  if (law == COLLISION_OWN && v->surface_energy > 0)
+  if (law == COLLISION_CUSTOM && v->surface_energy > 0)
     FAULT("surface_energy", "has no effect with law = \"own\": put the pull into contact.force");
-  if (law == COLLISION_OWN && !rough && (!isnan(v->restitution) || !isnan(v->damping)))
+  if (law == COLLISION_CUSTOM && !rough && (!isnan(v->restitution) || !isnan(v->damping)))
     FAULT(isnan(v->damping) ? "restitution" : "damping",
           "acts on friction alone with law = \"own\", and there is none: put the dashpot into contact.force");
 #undef FAULT
@@ -188,10 +188,10 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
   for (size_t i = 0; i < p->contact.pairs.count; i++)
     rough = rough || rubs(&((const collision_pair *)p->contact.pairs.items[i].data)->values);
   check_values(&p->contact.values, p->contact.law, rough, 0, "contact", faults);
-  if ((p->contact.law == COLLISION_OWN) != (p->contact.force != NULL))
+  if ((p->contact.law == COLLISION_CUSTOM) != (p->contact.force != NULL))
     sim_faults_add(faults, 0, "contact.force",
                    p->contact.force == NULL ? "missing: law = \"own\" needs it" : "needs law = \"own\"");
-  if (p->contact.law == COLLISION_OWN && p->contact.limit_damping)
+  if (p->contact.law == COLLISION_CUSTOM && p->contact.limit_damping)
     sim_faults_add(faults, 0, "contact.limit_damping",
                    "has no effect with law = \"own\": contact.force contains the damping");
   if (collision_materials(p, names, &count) != SIM_OK) {

@@ -49,28 +49,36 @@ static const sim_signature observe_signature = {
 
 #define SPECIES(word)                                                                                                  \
   {                                                                                                                    \
-    .name = "species", .offset = offsetof(nbody_group, species), .type = SIM_STRING, .initial = word,                  \
+    .name = "species", .offset = offsetof(nbody_group_fields, species), .type = SIM_STRING, .initial = word,           \
     .doc = "name of the bodies' species in files"                                                                      \
   }
 #define VELOCITY_FIELD                                                                                                 \
   {                                                                                                                    \
-    .name = "velocity_field", .offset = offsetof(nbody_group, velocity_field), .type = SIM_FUNCTION,                   \
+    .name = "velocity_field", .offset = offsetof(nbody_group_fields, velocity_field), .type = SIM_FUNCTION,            \
     .signature = &field_signature, .dimension = SPEED,                                                                 \
     .doc = "velocity added to each body, as a function of its position"                                                \
   }
 #define PLACE                                                                                                          \
-  {SIM_FIELD(nbody_group, position), .type = SIM_REAL,    .components = 3,                                             \
-   .initial = "{0, 0, 0}",           .dimension = LENGTH, .doc = "position of the group's centre"},                    \
-      {SIM_FIELD(nbody_group, velocity), .type = SIM_REAL,   .components = 3,                                          \
-       .initial = "{0, 0, 0}",           .dimension = SPEED, .doc = "velocity of the group"},                          \
+  {SIM_FIELD(nbody_group_fields, position),                                                                            \
+   .type = SIM_REAL,                                                                                                   \
+   .components = 3,                                                                                                    \
+   .initial = "{0, 0, 0}",                                                                                             \
+   .dimension = LENGTH,                                                                                                \
+   .doc = "position of the group's centre"},                                                                           \
+      {SIM_FIELD(nbody_group_fields, velocity),                                                                        \
+       .type = SIM_REAL,                                                                                               \
+       .components = 3,                                                                                                \
+       .initial = "{0, 0, 0}",                                                                                         \
+       .dimension = SPEED,                                                                                             \
+       .doc = "velocity of the group"},                                                                                \
   {                                                                                                                    \
-    SIM_FIELD(nbody_group, rotation), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",                       \
-                                      .doc = "rotates the group about this vector by its length in degrees"            \
+    SIM_FIELD(nbody_group_fields, rotation), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",                \
+                                             .doc = "rotates the group about this vector by its length in degrees"     \
   }
 #define GROUP(word)                                                                                                    \
   {                                                                                                                    \
     .name = "group", .doc = "common fields of all groups of bodies",                                                   \
-    .fields = (const sim_field[]){SPECIES(word), PLACE, VELOCITY_FIELD, {0}}, .size = sizeof(nbody_group)              \
+    .fields = (const sim_field[]){SPECIES(word), PLACE, VELOCITY_FIELD, {0}}, .size = sizeof(nbody_group_fields)       \
   }
 
 static const sim_schema stars_group = GROUP("stars");
@@ -287,7 +295,7 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
     const sim_item *item = &bodies->items[i];
     char path[64];
     snprintf(path, sizeof path, "bodies[%zu].species", i + 1);
-    check_species(((const nbody_group *)item->data)->species, item->line, path, faults);
+    check_species(((const nbody_group_fields *)item->data)->species, item->line, path, faults);
     if (item->schema == &nbody_body_schema) mass += ((const nbody_body *)item->data)->mass;
     if (item->schema == &nbody_plummer_schema || item->schema == &nbody_hernquist_schema)
       mass += ((const nbody_sphere *)item->data)->mass;

@@ -63,14 +63,14 @@ static sim_status fill_bodies(nbody_run *run, const nbody_bodies *bodies, const 
 }
 
 /* Ids in the order of species, increasing within each. */
-static void fill_ids(nbody_run *run, const nbody_sections *sections) {
+static void fill_ids(nbody_run *run, const nbody_groups *groups) {
   int64_t next[SIM_SPECIES_MAX];
   uint64_t id = 0, *ids = run->id.data;
   for (size_t s = 0; s < run->species_count; s++) next[s] = run->species[s].first;
-  for (size_t i = 0; i < sections->count; i++) {
+  for (size_t i = 0; i < groups->count; i++) {
     size_t s = 0;
-    while (strcmp(run->species[s].name, sections->section[i].species) != 0) s++;
-    for (int64_t k = 0; k < sections->section[i].n; k++) ids[next[s]++] = id++;
+    while (strcmp(run->species[s].name, groups->group[i].species) != 0) s++;
+    for (int64_t k = 0; k < groups->group[i].n; k++) ids[next[s]++] = id++;
   }
 }
 
@@ -89,15 +89,14 @@ static double spread_of(const nbody_bodies *bodies, int64_t n) {
   return fmin(unit * sqrt(squares / (double)n), DBL_MAX);
 }
 
-sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup,
-                       const nbody_sections *sections) {
+sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup, const nbody_groups *groups) {
   nbody_bodies bodies;
-  if (!(sections->n < 0x1p40)) return sim_no_memory("%.9g bodies", sections->n);
-  run->n = (int64_t)sections->n;
-  run->species_count = nbody_sections_species(sections, run->species);
+  if (!(groups->n < 0x1p40)) return sim_no_memory("%.9g bodies", groups->n);
+  run->n = (int64_t)groups->n;
+  run->species_count = nbody_groups_species(groups, run->species);
   SIM_TRY(nbody_create_arrays(run, setup));
-  fill_ids(run, sections);
-  SIM_TRY(nbody_bodies_create(p, setup, sections, &bodies));
+  fill_ids(run, groups);
+  SIM_TRY(nbody_bodies_create(p, setup, groups, &bodies));
   sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
   sim_startup("comparing places", 0, 0);
   if (status == SIM_OK) status = nbody_check_positions(run, p, &bodies);

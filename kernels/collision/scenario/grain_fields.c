@@ -22,7 +22,7 @@ const sim_schema collision_group_schema = {.name = "group",
 
 static const sim_field grain_fields[] = {
     {FIELD(collision_grain, radius), .type = SIM_REAL, .flags = SIM_REQUIRED | POSITIVE, .max = INFINITY,
-     .dimension = LENGTH, .doc = "radius"},
+     .dimension = LENGTH, .doc = "distance from the centre to the surface"},
     {FIELD(collision_grain, position), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
      .doc = "position of the centre"},
     {FIELD(collision_grain, angular_velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",

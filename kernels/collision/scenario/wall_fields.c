@@ -57,7 +57,7 @@ SCHEMA(plane, "an infinite plane");
 
 static const sim_field cylinder_fields[] = {POINT(collision_cylinder, "a point on the axis"),
                                             DIRECTION(collision_cylinder, "direction of the axis"),
-                                            RADIUS(collision_cylinder, radius, "radius"),
+                                            RADIUS(collision_cylinder, radius, "radius of the cylinder"),
                                             FLAG(collision_cylinder, outside, "grains are outside, not inside"),
                                             {0}};
 SCHEMA(cylinder, "an infinite cylinder");
@@ -72,7 +72,7 @@ SCHEMA(cone, "a thin sheet, part of a cone, a cylinder or a disc, with grains on
 
 static const sim_field ball_fields[] = {POINT(collision_ball, "centre"),
                                         TURN_AXIS(collision_ball),
-                                        RADIUS(collision_ball, radius, "radius"),
+                                        RADIUS(collision_ball, radius, "radius of the sphere"),
                                         FLAG(collision_ball, inside, "grains are inside, not outside"),
                                         {0}};
 SCHEMA(ball, "a sphere as a wall");

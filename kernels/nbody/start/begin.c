@@ -250,8 +250,8 @@ sim_status nbody_check_force(const nbody_run *run, const nbody_options *options)
         position_at(run, positions, 0, bad), position_at(run, positions, 1, bad), position_at(run, positions, 2, bad));
   else if (status == SIM_OK)
     status = sim_fail(SIM_ERR_SCENARIO,
-                      "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, passes the "
-                      "numbers of double precision; the heaviest body is %" PRIu64 " of mass %.3g: use other units",
+                      "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, exceeds the "
+                      "range of double precision; the heaviest body is %" PRIu64 " of mass %.3g: use other units",
                       id[bad], position_at(run, positions, 0, bad), position_at(run, positions, 1, bad),
                       position_at(run, positions, 2, bad), id[heaviest], mass);
   free(copy);

@@ -19,8 +19,8 @@ static const char *const monitorings[] = {"steps", "continuous", NULL};
   }
 #define STRIKE                                                                                                         \
   {                                                                                                                    \
-    SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "strike", .flags = SIM_REQUIRED | SIM_RANGE, .min = 0,  \
-                                      .max = INFINITY                                                                  \
+    SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "exercise price", .flags = SIM_REQUIRED | SIM_RANGE,    \
+                                      .min = 0, .max = INFINITY                                                        \
   }
 #define MONITORING                                                                                                     \
   {                                                                                                                    \

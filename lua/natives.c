@@ -191,8 +191,8 @@ static void take(lua_State *L, int list, int met, lua_Integer *listed, uint64_t 
     }
     break;
   default:
-    word = (uint64_t)(uintptr_t)lua_topointer(
-        L, -1); /* for a string too, but equal strings may have different addresses */
+    /* for a string too, but equal strings may have different addresses */
+    word = (uint64_t)(uintptr_t)lua_topointer(L, -1);
   }
   if (lua_type(L, -1) == LUA_TSTRING) { /* hence by content */
     size_t size;

@@ -148,13 +148,13 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
       return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's level is no power of two of a step");
     run->controller.level = (int)run->level;
   }
-  if (sim_frame_restore(setup->saved, setup->backend, &coefficients) !=
-      SIM_OK) /* the order of coefficients depends on the operations */
+  /* the order of coefficients depends on the operations */
+  if (sim_frame_restore(setup->saved, setup->backend, &coefficients) != SIM_OK)
     return sim_fail_context("%s on %s", run->ops->name(run->work), setup->backend->name);
   SIM_TRY(run->ops->resume(run->work));
   if (!pending) return SIM_OK;
-  const sim_clock *clock =
-      &setup->saved->clock; /* completes the second half of the last step, before the length changes */
+  /* completes the second half of the last step, before the length changes */
+  const sim_clock *clock = &setup->saved->clock;
   SIM_TRY(run->ops->show(run->work, &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1}));
   return run->ops->load(run->work);
 }

@@ -217,8 +217,8 @@ static double value_at(const diffusion_observer *o, int field, const double *pos
   int64_t cell = 0;
   for (int axis = o->grid.rank - 1; axis >= 0; axis--) {
     const int64_t n = o->grid.n[axis];
-    const double at =
-        grid_is_member_axis(&o->grid, axis) ? position[axis] - 1 : position[axis]; /* member m is number m */
+    /* member m is number m */
+    const double at = grid_is_member_axis(&o->grid, axis) ? position[axis] - 1 : position[axis];
     int64_t i = (int64_t)floor(at * (double)n / o->grid.size[axis]);
     if (i >= n) i = n - 1; /* at the far wall */
     cell = cell * n + i;

@@ -43,8 +43,8 @@ typedef struct collision_options {
   sim_expr *gradient;       /* of the potential; owned */
   int gates;
   const collision_gate *gate; /* [gates], borrowed from the parameters */
-  double radius_least,
-      radius_most;  /* radius_least: smallest radius of later grains; radius_most: largest radius of all grains */
+  /* radius_least: smallest radius of later grains; radius_most: largest radius of all grains */
+  double radius_least, radius_most;
   int wall_numbers; /* values of history a grain for all walls */
   int forces;       /* rows of the table of forces on walls */
   int meshes;       /* walls that are meshes */

@@ -294,8 +294,8 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   sim_buffer *a = run->array;
   sim_startup("choosing the step", 0, 0);
   SIM_TRY(choose_step(run, setup->saved != NULL));
-  if (run->options.custom != NULL && setup->saved == NULL &&
-      run->n > 0) /* contact of two grains like the first one, in ten steps */
+  /* contact of two grains like the first one, in ten steps */
+  if (run->options.custom != NULL && setup->saved == NULL && run->n > 0)
     SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
                                    0.5 * collision_get(run, COLLISION_MASS, 0, 0), 10 * run->dt));
   if (setup->saved != NULL) SIM_TRY(bound_radii(run));

@@ -22,8 +22,8 @@ typedef struct diffusion_way {
   sim_status (*load)(diffusion_work *work);   /* computes the state from the real fields */
   sim_status (*resume)(diffusion_work *work); /* restores array [0] from the state; NULL: array [0] is the state */
   sim_status (*stage)(diffusion_work *work, int stage, const diffusion_step_context *context);
-  sim_status (*jump)(
-      diffusion_work *work); /* DIFFUSION_EXACT: computes array [0] with the tables for time t; may be NULL */
+  /* DIFFUSION_EXACT: computes array [0] with the tables for time t; may be NULL */
+  sim_status (*jump)(diffusion_work *work);
   sim_status (*store)(diffusion_work *work); /* computes the real fields from array [0]; the state is unchanged */
 } diffusion_way;
 

@@ -130,7 +130,7 @@ static void choose_cells(collision_work *w) {
 /* ---- beginning and end ---- */
 
 static void destroy(collision_work **work) {
-  collision_work *w = (collision_work *)*work;
+  collision_work *w = *work;
   if (w == NULL) return;
   sim_backend_cuda.free(w->memory);
   sim_backend_cuda.free(w->lists);
@@ -150,7 +150,7 @@ static sim_status create(const collision_options *options, const collision_state
                     "%lld grains: the fixed-point solver takes at most %d on a GPU; run with --device cpu",
                     (long long)options->n, (1 << 24) - 1);
   collision_work *w = (collision_work *)calloc(1, sizeof *w);
-  *out = (collision_work *)w;
+  *out = w;
   if (w == NULL) return sim_no_memory("the model");
   w->options = *options;
   w->state = *state;
@@ -260,7 +260,7 @@ static sim_status upload_mass_classes(const collision_work *w) {
   return sim_backend_cuda.copy(w->arrays.classes, &classes, sizeof classes);
 }
 
-static sim_status load(collision_work *work) {
+static sim_status load(collision_work *w) {
   double fastest = 0;
   encode_state(w);
   SIM_TRY(w->system.equal ? upload<fixed_grain>(w, &fastest) : upload<fixed_mixed_grain>(w, &fastest));
@@ -358,13 +358,13 @@ static sim_status catch_up(collision_work *w) {
   return SIM_OK;
 }
 
-static void begin(collision_work *work, double t) {
+static void begin(collision_work *w, double t) {
   (void)t;
   w->failed = catch_up(w);
   if (w->failed == SIM_OK) collision_fixed_cuda_contact_sums(w, true);
 }
 
-static sim_status step(collision_work *work, double t, double dt) {
+static sim_status step(collision_work *w, double t, double dt) {
   (void)t;
   SIM_TRY(w->failed);
   if (dt != w->before || w->uneven) {
@@ -393,7 +393,7 @@ static sim_status sum_contacts_now(collision_work *w) {
   return SIM_OK;
 }
 
-static sim_status store(collision_work *work) {
+static sim_status store(collision_work *w) {
   const collision_state *s = &w->state;
   SIM_TRY(sum_contacts_now(w));
   unsigned long long tally[4];
@@ -416,7 +416,7 @@ static sim_status store(collision_work *work) {
   return SIM_OK;
 }
 
-static sim_status sums(collision_work *work, double t, collision_sums *out) {
+static sim_status sums(collision_work *w, double t, collision_sums *out) {
   (void)t;
   long long pair_sums[FIXED_CONTACT_SUMS];
   double all[FIXED_GRAIN_SUMS];

@@ -51,8 +51,8 @@ template <class S> struct path_state {
   real slope[S::TANGENTS + 1], slope_sum[S::TANGENTS + 1][S::SIGNS], slope_logs[S::TANGENTS + 1][S::SIGNS],
       slope_most[S::TANGENTS + 1][S::SIGNS], slope_least[S::TANGENTS + 1][S::SIGNS],
       slope_fixing[S::TANGENTS + 1][S::FIXINGS + 1][S::SIGNS], slope_last[S::TANGENTS + 1][S::SIGNS];
-  real survival[S::SURVIVALS + 1],
-      early[S::EXERCISES + 1]; /* early: amount paid, carried to maturity; -1: not exercised yet */
+  /* early: amount paid, carried to maturity; -1: not exercised yet */
+  real survival[S::SURVIVALS + 1], early[S::EXERCISES + 1];
   option_recorder record;
   int fixings;
   bool invalid; /* a local volatility was below 0 or not finite */

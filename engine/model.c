@@ -18,16 +18,16 @@ static const sim_schema units_schema = {
     .name = "units", .doc = "units of all numbers", .fields = units_fields, .size = sizeof(sim_units)};
 
 static const sim_schema *const slice_variants[] = {&sim_slice_schema, NULL};
-static const sim_field output_fields[] = {{"snapshots", SIM_CADENCE,
-                                           "when the particles or grids are written (openPMD)",
-                                           offsetof(sim_output, snapshots), .initial = "ends"},
-                                          {"tables", SIM_CADENCE, "when the observables are computed and written",
-                                           offsetof(sim_output, tables), .initial = "every 100 steps"},
-                                          {"checkpoint", SIM_CADENCE, "when the whole state is saved for a restart",
-                                           offsetof(sim_output, checkpoint), .initial = "every 5 min"},
-                                          {"slices", SIM_LIST, "parts of the grid, each with a cadence of its own",
-                                           offsetof(sim_output, slices), .variants = slice_variants},
-                                          {0}};
+static const sim_field output_fields[] = {
+    {"snapshots", SIM_CADENCE, "cadence of snapshots of particles or grids (openPMD)", offsetof(sim_output, snapshots),
+     .initial = "ends"},
+    {"tables", SIM_CADENCE, "cadence of the tables of observables", offsetof(sim_output, tables),
+     .initial = "every 100 steps"},
+    {"checkpoint", SIM_CADENCE, "cadence of checkpoints, from which a run continues", offsetof(sim_output, checkpoint),
+     .initial = "every 5 min"},
+    {"slices", SIM_LIST, "parts of the grid, each with its own cadence", offsetof(sim_output, slices),
+     .variants = slice_variants},
+    {0}};
 static const sim_schema output_schema = {
     .name = "output", .doc = "cadences", .fields = output_fields, .size = sizeof(sim_output)};
 
@@ -35,17 +35,18 @@ static const sim_signature stop_signature = {
     .record = true, .parameter = "o", .outputs = {1}, .condition = true, .returns = "o.COLUMN of any table"};
 
 static const sim_field common_fields[] = {
-    {"title", SIM_STRING, "what this run is about; goes into every file", offsetof(sim_common, title),
+    {"title", SIM_STRING, "title of the run, written to every file", offsetof(sim_common, title),
      .flags = SIM_MAY_CHANGE},
-    {"author", SIM_STRING, "who runs it; goes into every file", offsetof(sim_common, author), .flags = SIM_MAY_CHANGE},
+    {"author", SIM_STRING, "author of the run, written to every file", offsetof(sim_common, author),
+     .flags = SIM_MAY_CHANGE},
     {"seed", SIM_INT, "seed of all random numbers", offsetof(sim_common, seed), .flags = SIM_UNSIGNED, .initial = "0"},
-    {"precision", SIM_CHOICE, "fp32; fp64 state and sums with pair terms or paths in fp32; or fp64 throughout",
+    {"precision", SIM_CHOICE, "single: fp32; mixed: fp64 state and sums, pair terms or paths in fp32; double: fp64",
      offsetof(sim_common, precision), .choices = precisions, .initial = "double"},
-    {"units", SIM_STRUCT, "what the numbers are measured in; none: pure numbers", offsetof(sim_common, units),
+    {"units", SIM_STRUCT, "units of all numbers; none: dimensionless", offsetof(sim_common, units),
      .flags = SIM_OPTIONAL, .table = &units_schema},
-    {"output", SIM_STRUCT, "what is written, and when", offsetof(sim_common, output), .flags = SIM_MAY_CHANGE,
+    {"output", SIM_STRUCT, "outputs and their cadences", offsetof(sim_common, output), .flags = SIM_MAY_CHANGE,
      .table = &output_schema},
-    {"stop_when", SIM_FUNCTION, "ends the run at the first row of tables where it holds",
+    {"stop_when", SIM_FUNCTION, "condition that ends the run, tested on each row of the tables",
      offsetof(sim_common, stop_when), .signature = &stop_signature},
     {0}};
 const sim_schema sim_common_schema = {

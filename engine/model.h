@@ -111,14 +111,14 @@ double sim_plan_bytes(const sim_plan *plan, sim_space space);           /* sum o
 
 typedef struct sim_model {
   const char *name, *doc;
-  const char *example;               /* a small complete scenario: what `sim new` prints */
-  const char *const *references;     /* papers of the physics used, NULL-terminated */
-  const sim_schema *parameters;      /* name is the constructor's; base is sim_common_schema */
-  const sim_table *const *tables;    /* of every run; NULL-terminated */
-  const sim_table *const *described; /* for `sim describe`: tables that scenarios add, with CAPITALS for names of the
-                                        scenario; NULL: none */
-  const sim_field *state;            /* state arrays, ends with a NULL name */
-  const char *work_unit;             /* "interactions" */
+  const char *example;            /* a small complete scenario: what `sim new` prints */
+  const char *const *references;  /* papers of the physics used, NULL-terminated */
+  const sim_schema *parameters;   /* name is the constructor's; base is sim_common_schema */
+  const sim_table *const *tables; /* of every run; NULL-terminated */
+  /* For `sim describe`: tables that scenarios add, with CAPITALS for names of the scenario. NULL: none. */
+  const sim_table *const *described;
+  const sim_field *state; /* state arrays, ends with a NULL name */
+  const char *work_unit;  /* "interactions" */
   sim_model_backend backends[SIM_BACKEND_KINDS];
   bool precisions[SIM_PRECISIONS]; /* [sim_precision]: which ones a scenario may choose */
   const sim_bench *bench;          /* rows of `sim bench`; NULL: none */

@@ -3,7 +3,7 @@
 #include <Random123/philox.h>
 #include <math.h>
 
-void sim_rng_words(uint64_t seed, uint64_t entity, uint64_t step, uint32_t draw, uint32_t out[4]) {
+void sim_rng_bits(uint64_t seed, uint64_t entity, uint64_t step, uint32_t draw, uint32_t out[4]) {
   philox4x32_ctr_t counter = {
       {(uint32_t)entity, (uint32_t)(entity >> 32), (uint32_t)step, (uint32_t)(step >> 32) << 16 | (draw & 0xffff)}};
   philox4x32_key_t key = {{(uint32_t)seed, (uint32_t)(seed >> 32)}};
@@ -20,7 +20,7 @@ static double open_uniform(uint32_t high, uint32_t low) {
 
 void sim_rng_uniform(uint64_t seed, uint64_t entity, uint64_t step, uint32_t draw, double out[2]) {
   uint32_t words[4];
-  sim_rng_words(seed, entity, step, draw, words);
+  sim_rng_bits(seed, entity, step, draw, words);
   out[0] = open_uniform(words[0], words[1]);
   out[1] = open_uniform(words[2], words[3]);
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* 128 random bits. step < 2^48, draw < 2^16. */
-void sim_rng_words(uint64_t seed, uint64_t entity, uint64_t step, uint32_t draw, uint32_t out[4]);
+void sim_rng_bits(uint64_t seed, uint64_t entity, uint64_t step, uint32_t draw, uint32_t out[4]);
 /* Two doubles in the open interval (0, 1), 53 bits each: (k + 1/2) 2^-53. */
 void sim_rng_uniform(uint64_t seed, uint64_t entity, uint64_t step, uint32_t draw, double out[2]);
 /* Two independent standard normals, by Box and Muller from sim_rng_uniform. */

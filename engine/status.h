@@ -20,7 +20,7 @@ extern "C" {
   X(SIM_ERR_NO_MEMORY, 71, "out of memory")                                                                            \
   X(SIM_ERR_CANT_CREATE, 73, "cannot create, or the folder is in use")                                                 \
   X(SIM_ERR_IO, 74, "I/O")                                                                                             \
-  X(SIM_ERR_STOPPED, 75, "stopped early, checkpoint saved: go on with sim resume")                                     \
+  X(SIM_ERR_STOPPED, 75, "stopped early, checkpoint saved: continue with sim resume")                                  \
   X(SIM_ERR_PERMISSION, 77, "permission")                                                                              \
   X(SIM_ERR_INCOMPATIBLE, 78, "checkpoint not compatible")                                                             \
   X(SIM_ERR_DIVERGED, 80, "diverged (NaN, energy)")                                                                    \

@@ -92,6 +92,7 @@ static sim_status missing(const char *why) {
                   why);
 }
 
+/* Loads NVRTC and its functions, once in a process. */
 static sim_status load(const char *path) {
   pthread_mutex_lock(&nvrtc.lock);
   const char *why = NULL;
@@ -210,6 +211,7 @@ static int known_capability(int capability) {
   return best;
 }
 
+/* Appends the machine code of a compiled program, or its PTX. */
 static nvrtcResult fetch(nvrtcProgram program, bool machine, sim_bytes *out) {
   size_t size = 0;
   nvrtcResult result = machine ? nvrtc.GetCUBINSize(program, &size) : nvrtc.GetPTXSize(program, &size);
@@ -253,8 +255,8 @@ static sim_status compile(const sim_source *source, options *o, int capability, 
 }
 
 /* Finds NVRTC, and the cache key of a source. */
-static sim_status look(const sim_source *source, const options *o, int capability, char *path, size_t capacity,
-                       sim_cache_key *key) {
+static sim_status find_key(const sim_source *source, const options *o, int capability, char *path, size_t capacity,
+                           sim_cache_key *key) {
   if (!find(path, capacity)) {
     const char *own = getenv("SIM_NVRTC");
     return missing(own && *own ? "the file that SIM_NVRTC names cannot be read" : "it is not found");
@@ -266,7 +268,7 @@ bool sim_compile_kept(const sim_source *source, int capability, sim_bytes *out) 
   char path[512];
   sim_cache_key key;
   const options o = options_of(source);
-  return look(source, &o, capability, path, sizeof path, &key) == SIM_OK && sim_cache_read(&key, out);
+  return find_key(source, &o, capability, path, sizeof path, &key) == SIM_OK && sim_cache_read(&key, out);
 }
 
 sim_status sim_compile_anew(const sim_source *source, int capability, sim_bytes *out) {
@@ -274,7 +276,7 @@ sim_status sim_compile_anew(const sim_source *source, int capability, sim_bytes 
   char path[512];
   sim_cache_key key;
   options o = options_of(source);
-  SIM_TRY(look(source, &o, capability, path, sizeof path, &key));
+  SIM_TRY(find_key(source, &o, capability, path, sizeof path, &key));
   SIM_TRY(load(path));
   atomic_fetch_add(&compiled, 1);
   sim_log(SIM_LOG_DEBUG, "compiling %s for compute capability %d.%d", source->name, capability / 10, capability % 10);

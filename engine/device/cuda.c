@@ -52,8 +52,8 @@ static cudaError_t start(int device) {
   int major = 0, driver = 0;
   if (!error) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   if (!error) error = cudaDriverGetVersion(&driver);
-  cuda.overlaps =
-      major >= 9 && CUDART_VERSION >= 12030 && driver >= 12030; /* graphs keep the overlap from this version on */
+  /* graphs keep the overlap from this version on */
+  cuda.overlaps = major >= 9 && CUDART_VERSION >= 12030 && driver >= 12030;
   if (error) {
     (void)cudaDeviceReset();
     (void)cudaGetLastError();

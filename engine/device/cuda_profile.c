@@ -52,8 +52,8 @@ static bool read_one(bool wait) {
     (void)cudaGetLastError(); /* busy is no error */
     return false;
   }
-  float since = 0,
-        took = 0; /* ms; relative to a recent event, because a time since the start would lose its last digits */
+  /* ms; relative to a recent event, because a time since the start would lose its last digits */
+  float since = 0, took = 0;
   if (broke(error, "cudaEventSynchronize")) return false;
   if (broke(cudaEventElapsedTime(&since, ring.origin, p->begin), "cudaEventElapsedTime")) return false;
   if (broke(cudaEventElapsedTime(&took, p->begin, p->end), "cudaEventElapsedTime")) return false;

@@ -70,7 +70,7 @@ static void report_failure(sim_sink *sink, bool again) {
     return; /* the folder belongs to another run: the next write ends the run */
   if (again && strncmp(sink->why, sim_error_last()->message, sizeof sink->why - 1) == 0) return; /* reported already */
   snprintf(sink->why, sizeof sink->why, "%.255s", sim_error_last()->message);
-  sim_log(SIM_LOG_WARN, "%s not written: %s; the run goes on and tries again", sink->name, sim_error_last()->message);
+  sim_log(SIM_LOG_WARN, "%s not written: %s; the run continues and tries again", sink->name, sim_error_last()->message);
 }
 
 static void flush(sim_sink *sink) {

@@ -162,7 +162,7 @@ static bool asked_to_stop(const loop *l) {
   requests->warning = 0;
   const double left = run->wall_limit - (sim_wall_clock() - l->begin);
   if (!run->wall_reserve || !(left <= SIM_WARNING_LEAD)) return true;
-  sim_log(SIM_LOG_INFO, "warned of the limit, which is %.0f s away: goes on, and stops in time for a checkpoint",
+  sim_log(SIM_LOG_INFO, "warned of the limit, which is %.0f s away: continues, and stops in time for a checkpoint",
           fmax(left, 0));
   return false;
 }

@@ -30,7 +30,7 @@ static void check_range(sim_decoder *d, const sim_field *field, const sim_place 
   char range[96] = "";
   if (sim_decode_in_range(field, number)) return;
   if (!sim_faults_full(d->faults)) range_text(field, range, sizeof range);
-  sim_decode_expected(d, at, value, "%s %s", field->type == SIM_INT ? "a whole number" : "a number", range);
+  sim_decode_expected(d, at, value, "%s %s", field->type == SIM_INT ? "an integer" : "a number", range);
 }
 
 static bool same_dimension(sim_dimension a, sim_dimension b) {
@@ -47,8 +47,8 @@ static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_pl
   double number = text ? strtod(text, &end) : 0;
   bool has_number = text && end != text;
   if (has_number) end += strspn(end, " ");
-  if (!has_number || !isalpha((unsigned char)*end)) { /* no number, or no unit behind it (a unit may begin with a
-                                                         number, which would be a second one here) */
+  /* no number, or no unit after it; a unit may begin with a number, which would be a second one here */
+  if (!has_number || !isalpha((unsigned char)*end)) {
     if (field->flags & SIM_OR_BOOL)
       sim_decode_expected(d, at, value, "true, false or a number");
     else if (field->keyword)
@@ -157,16 +157,16 @@ void sim_decode_int(sim_decoder *d, const sim_field *field, const sim_place *at,
   } else if (value->kind == SIM_VALUE_REAL) {
     real = value->u.real;
   } else {
-    sim_decode_expected(d, at, value, "a whole number");
+    sim_decode_expected(d, at, value, "an integer");
     return;
   }
   double low = is_unsigned ? 0 : -0x1p63, high = is_unsigned ? 0x1p64 : 0x1p63;
   if (!(real >= low)) {
-    sim_decode_expected(d, at, value, "a whole number%s", is_unsigned ? " of at least 0" : "");
+    sim_decode_expected(d, at, value, "an integer%s", is_unsigned ? " >= 0" : "");
   } else if (real != floor(real)) {
-    sim_decode_expected(d, at, value, "a whole number");
+    sim_decode_expected(d, at, value, "an integer");
   } else if (value->kind == SIM_VALUE_REAL && real >= high) {
-    sim_decode_expected(d, at, value, "a whole number below 2^%d", is_unsigned ? 64 : 63);
+    sim_decode_expected(d, at, value, "an integer below 2^%d", is_unsigned ? 64 : 63);
   } else {
     check_range(d, field, at, value, real);
     if (is_unsigned)

@@ -87,12 +87,13 @@ typedef struct sim_field {
   sim_type type;
   const char *doc;
   size_t offset;
-  int components;      /* 0 means 1 */
-  unsigned flags;      /* enum sim_field_flag */
-  double min, max;     /* with SIM_RANGE; use INFINITY for an open end */
-  const char *initial; /* default, as a scenario would give it: "0.02", "leapfrog", "{0, 0, 0}"; NULL with SIM_REQUIRED,
-                          and for a SIM_STRUCT whose fields have their own defaults */
-  const char *keyword; /* SIM_REAL: the word accepted instead of a number */
+  int components;  /* 0 means 1 */
+  unsigned flags;  /* enum sim_field_flag */
+  double min, max; /* with SIM_RANGE; use INFINITY for an open end */
+  /* Default, as a scenario would give it: "0.02", "leapfrog", "{0, 0, 0}". NULL with SIM_REQUIRED, and for a SIM_STRUCT
+   * whose fields have their own defaults. */
+  const char *initial;
+  const char *keyword;        /* SIM_REAL: the word accepted instead of a number */
   const char *const *choices; /* SIM_CHOICE: its words; state array: names of its first elements; NULL-terminated */
   sim_dimension dimension;
   const sim_schema *table;           /* SIM_STRUCT */

@@ -133,7 +133,7 @@ sim_status sim_cadence_parse(const char *text, const sim_units *scale, sim_caden
     out->kind = SIM_EVERY_TIME;
   } else if (strcmp(end, "steps") == 0 || strcmp(end, "step") == 0) {
     out->kind = SIM_EVERY_STEPS;
-    if (interval > 0 && interval != floor(interval)) return sim_fail(SIM_ERR_SCENARIO, "a whole number of steps");
+    if (interval > 0 && interval != floor(interval)) return sim_fail(SIM_ERR_SCENARIO, "an integer number of steps");
   } else if (strcmp(end, "min") == 0) {
     interval *= 60;
   } else if (strcmp(end, "h") == 0) {

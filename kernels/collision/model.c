@@ -171,9 +171,9 @@ static void describe(const void *self, char *out, size_t capacity) {
   }
   snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s%s", run->n,
            run->n == 1 ? "grain" : "grains",
-           run->options.force == COLLISION_HERTZ ? "Hertz"
-           : run->options.force == COLLISION_OWN ? "own"
-                                                 : "linear",
+           run->options.force == COLLISION_HERTZ    ? "Hertz"
+           : run->options.force == COLLISION_CUSTOM ? "custom"
+                                                    : "linear",
            run->options.springs > 0 ? " with friction" : "", run->options.walls,
            run->options.walls == 1 ? "wall" : "walls", run->dt, run->ops->exact ? ", fixed-point solver" : "",
            excluded != NULL ? ", general solver (fixed point excludes " : "", excluded != NULL ? excluded : "",
@@ -203,7 +203,7 @@ static const char example[] = "-- A granular gas that cools. Save as gas.lua; ru
 
 const sim_model collision_model = {
     .name = "collision",
-    .doc = "spheres that collide",
+    .doc = "collisions and flow of spherical grains (discrete element method)",
     .example = example,
     .references = references,
     .parameters = &collision_schema,

@@ -36,8 +36,8 @@ typedef struct collision_run {
   collision_work *work;
   collision_options options;
   const collision_parameters *parameters;
-  int64_t n,
-      room; /* n: grains, 0 is possible with inlets and outlets, and no operation is called then; room: contacts */
+  /* n: grains, 0 is possible with inlets and outlets, and no operation is called then; room: contacts */
+  int64_t n, room;
   double dt;
   sim_buffer array[COLLISION_ARRAYS];
   sim_species species[SIM_SPECIES_MAX];

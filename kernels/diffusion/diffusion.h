@@ -151,9 +151,8 @@ sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, dou
 void diffusion_filling_end(diffusion_filling *filling);
 diffusion_fill diffusion_method_fill;
 void diffusion_filling_linear(const diffusion_filling *filling, const double k[3], const int64_t mode[3],
-                              double out[2]); /* re, im of the field's L */
-bool diffusion_filling_keeps(const diffusion_filling *filling,
-                             const int64_t mode[3]); /* whether dealiasing keeps this mode */
+                              double out[2]);                                          /* re, im of the field's L */
+bool diffusion_filling_keeps(const diffusion_filling *filling, const int64_t mode[3]); /* dealiasing keeps it */
 
 /* ---- rates.c: the scenario's rates on pieces of planes ---- */
 
@@ -178,8 +177,7 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
                                   diffusion_rates **out) SIM_MUST_CHECK;
 void diffusion_rates_destroy(diffusion_rates **rates);
 double diffusion_rates_bytes(const diffusion_parameters *p, int threads);
-void diffusion_rates_set(diffusion_rates *rates,
-                         const diffusion_step_context *context);       /* sets the context of the next pass */
+void diffusion_rates_set(diffusion_rates *rates, const diffusion_step_context *context); /* of the next pass */
 void diffusion_rates_apply(void *rates, const diffusion_piece *piece); /* pointwise work (diffusion_pointwise) */
 
 /* ---- start/: the initial state; real_fields[fields]: host memory, the run's precision, [nz][ny][nx] each ---- */

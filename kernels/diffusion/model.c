@@ -39,9 +39,11 @@ typedef struct diffusion_run {
 
 static const sim_field state_fields[] = {
     /* renamed when their order changes, so that older checkpoints are refused */
-    {.name = "coefficients", .type = SIM_REAL, .doc = "coefficients of the fields, as the scheme keeps them"},
-    {.name = "level", .type = SIM_REAL, .doc = "where dt = \"auto\": the next step is 2^level"},
-    {.name = "begin", .type = SIM_REAL, .doc = "time and step from which steps are counted, where t_end was changed"},
+    {.name = "coefficients",
+     .type = SIM_REAL,
+     .doc = "spectral coefficients of the fields, in the order of the solver"},
+    {.name = "level", .type = SIM_REAL, .doc = "dt = \"auto\": the next step is 2^level"},
+    {.name = "begin", .type = SIM_REAL, .doc = "time and step from which steps are counted, after a change of t_end"},
     {.name = NULL},
 };
 
@@ -146,13 +148,13 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
       return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's level is no power of two of a step");
     run->controller.level = (int)run->level;
   }
-  if (sim_frame_restore(setup->saved, setup->backend, &coefficients) !=
-      SIM_OK) /* the order of coefficients depends on the operations */
+  /* the order of coefficients depends on the operations */
+  if (sim_frame_restore(setup->saved, setup->backend, &coefficients) != SIM_OK)
     return sim_fail_context("%s on %s", run->ops->name(run->work), setup->backend->name);
   SIM_TRY(run->ops->resume(run->work));
   if (!pending) return SIM_OK;
-  const sim_clock *clock =
-      &setup->saved->clock; /* completes the second half of the last step, before the length changes */
+  /* completes the second half of the last step, before the length changes */
+  const sim_clock *clock = &setup->saved->clock;
   SIM_TRY(run->ops->show(run->work, &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1}));
   return run->ops->load(run->work);
 }
@@ -374,8 +376,8 @@ static void describe(const void *self, char *out, size_t capacity) {
     used += snprintf(out + used, capacity - (size_t)used, " cells of %lld members",
                      (long long)run->grid.n[run->grid.member_axis]);
   if (used > 0 && (size_t)used < capacity)
-    (void)snprintf(out + used, capacity - (size_t)used, "%s, scheme %s, %s", run->grid.member_axis ? "" : " cells",
-                   run->method->name, run->ops->name(run->work));
+    (void)snprintf(out + used, capacity - (size_t)used, "%s, scheme %s, transforms by %s",
+                   run->grid.member_axis ? "" : " cells", run->method->name, run->ops->name(run->work));
 }
 
 static const char *const references[] = {
@@ -387,7 +389,7 @@ static const char *const references[] = {
 
 const sim_model diffusion_model = {
     .name = "diffusion",
-    .doc = "diffusion and reaction of fields on a grid",
+    .doc = "reaction-diffusion equations of fields on a grid, by spectral methods",
     .example =
         "-- Spots that divide (Gray and Scott).\n"
         "local F, k = 0.0367, 0.0649\n"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { X, Y, Z, PLACES = 4, INPUTS = 4 * DIFFUSION_FIELDS + PLACES + 1 };
+enum { X, Y, Z, COORDINATES = 4, INPUTS = 4 * DIFFUSION_FIELDS + COORDINATES + 1 };
 
 struct diffusion_observer {
   const diffusion_parameters *p;
@@ -29,8 +29,8 @@ diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p) 
   for (int i = 0; i < 3 * fields; i++) {
     bool taken = false;
     for (size_t k = 0; k < p->observe.count && !taken; k++)
-      taken = p->observe.items[k].expr && sim_expr_input_count(p->observe.items[k].expr) > fields + PLACES + i &&
-              sim_expr_depends(p->observe.items[k].expr, 0, fields + PLACES + i);
+      taken = p->observe.items[k].expr && sim_expr_input_count(p->observe.items[k].expr) > fields + COORDINATES + i &&
+              sim_expr_depends(p->observe.items[k].expr, 0, fields + COORDINATES + i);
     if (!taken) continue;
     g.of[g.count].field = i / 3;
     g.of[g.count++].axis = i % 3;
@@ -86,7 +86,7 @@ static sim_status create_spectral(diffusion_observer *o, sim_isa isa) {
 
 static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
   bool uniform[INPUTS] = {false};
-  for (int i = Y; i < PLACES; i++) uniform[o->fields + i] = true;
+  for (int i = Y; i < COORDINATES; i++) uniform[o->fields + i] = true;
   uniform[diffusion_member_input(o->fields)] = true;
   o->functions = calloc(o->p->observe.count + 1, sizeof(sim_expr_program *));
   if (!o->functions) return sim_no_memory("the observables");
@@ -183,7 +183,8 @@ static double over_row(const diffusion_observer *o, size_t function, int64_t row
   in[o->fields + 3] = &t;
   in[diffusion_member_input(o->fields)] = &member;
   for (int g = 0; g < o->gradients.count; g++)
-    in[o->fields + PLACES + 3 * o->gradients.of[g].field + o->gradients.of[g].axis] = o->real[o->fields + g] + row * n;
+    in[o->fields + COORDINATES + 3 * o->gradients.of[g].field + o->gradients.of[g].axis] =
+        o->real[o->fields + g] + row * n;
   for (int64_t i = 0; i < n; i++) x[i] = grid_centre(&o->grid, X, i);
   sim_expr_program_run(o->functions[function], (size_t)n, in, (void *const[]){out}, room);
   const int reduce = o->p->observe.items[function].reduce;
@@ -212,11 +213,12 @@ static double over_grid(diffusion_observer *o, size_t function, double t) {
   return most;
 }
 
-static double value_at(const diffusion_observer *o, int field, const double *place) {
+static double value_at(const diffusion_observer *o, int field, const double *position) {
   int64_t cell = 0;
   for (int axis = o->grid.rank - 1; axis >= 0; axis--) {
     const int64_t n = o->grid.n[axis];
-    const double at = grid_is_member_axis(&o->grid, axis) ? place[axis] - 1 : place[axis]; /* member m is number m */
+    /* member m is number m */
+    const double at = grid_is_member_axis(&o->grid, axis) ? position[axis] - 1 : position[axis];
     int64_t i = (int64_t)floor(at * (double)n / o->grid.size[axis]);
     if (i >= n) i = n - 1; /* at the far wall */
     cell = cell * n + i;

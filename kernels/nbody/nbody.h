@@ -15,26 +15,26 @@ typedef enum nbody_scheme { NBODY_LEAPFROG, NBODY_YOSHIDA4, NBODY_HERMITE4 } nbo
 /* First member of every kind of group of bodies. The group is rotated by |rotation| degrees about `rotation`, then
  * moved. Then the velocity field (x y z -> vx vy vz; NULL: none) at the position of each body is added to its velocity.
  */
-typedef struct nbody_group {
+typedef struct nbody_group_fields {
   char *species;
   double position[3], velocity[3], rotation[3];
   sim_expr *velocity_field;
-} nbody_group;
+} nbody_group_fields;
 
 typedef struct nbody_body {
-  nbody_group group; /* with the position and velocity of the body */
+  nbody_group_fields group; /* with the position and velocity of the body */
   double mass;
 } nbody_body;
 
 /* Plummer and Hernquist spheres. */
 typedef struct nbody_sphere {
-  nbody_group group;
+  nbody_group_fields group;
   int64_t n;
   double mass, radius, cutoff;
 } nbody_sphere;
 
 typedef struct nbody_uniform_sphere {
-  nbody_group group;
+  nbody_group_fields group;
   int64_t n;
   double mass, radius, virial;
 } nbody_uniform_sphere;
@@ -46,20 +46,20 @@ typedef struct nbody_halo {
 } nbody_halo;
 
 typedef struct nbody_exponential_disk {
-  nbody_group group;
+  nbody_group_fields group;
   int64_t n;
   double mass, radius, thickness, Q, cutoff;
   nbody_halo halo;
 } nbody_exponential_disk;
 
 typedef struct nbody_from_file {
-  nbody_group group;
+  nbody_group_fields group;
   char *path;
 } nbody_from_file;
 
 /* Rows are bodies: mass [n][1], position [n][3], velocity [n][3]. Only species and velocity field of `group` apply. */
 typedef struct nbody_each {
-  nbody_group group;
+  nbody_group_fields group;
   sim_doubles mass, position, velocity;
 } nbody_each;
 

@@ -29,10 +29,10 @@ typedef struct nbody_run {
 sim_status nbody_saved_check(const nbody_integrate *integrate, const sim_frame *saved, int64_t *n) SIM_MUST_CHECK;
 /* Creates the state's arrays for run->n bodies, zeroed, on the run's device (ids on the host). SIM_ERR_NO_MEMORY. */
 sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) SIM_MUST_CHECK;
-/* Creates and fills the state's arrays with the bodies of `sections`, sorted by species. SIM_ERR_SCENARIO where a value
+/* Creates and fills the state's arrays with the bodies of `groups`, sorted by species. SIM_ERR_SCENARIO where a value
  * does not fit the precision. */
 sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup,
-                       const nbody_sections *sections) SIM_MUST_CHECK;
+                       const nbody_groups *groups) SIM_MUST_CHECK;
 /* SIM_ERR_SCENARIO, naming two bodies, where single precision of the state or of the pair terms rounds their
  * positions to one point and their distance matters relative to the softening. Warns where the rounding of positions
  * is not small against the distances. */

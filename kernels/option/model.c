@@ -109,9 +109,8 @@ static void warn_unpaid(const option_run *run, double before, double t) {
     if (!option_unpaid(run, option_samples(run, t), k)) continue;
     option_payoff_name(run->parameters, k, name, sizeof name);
     sim_log(SIM_LOG_WARN,
-            "no path of %.0f has been paid by %s: the run goes on to sampling.paths = %.0f, or until "
-            "one is",
-            t, name, run->parameters->sampling.paths);
+            "no path of %.0f has been paid by %s: the run continues to sampling.paths = %.0f, or until one is", t, name,
+            run->parameters->sampling.paths);
     return;
   }
 }
@@ -347,7 +346,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
             p->sampling.moment_matching            ? "groups of 1024 samples with matched moments, 32 of them at least"
             : p->sampling.sequence == OPTION_SOBOL ? "each scramble has as many points, 16 or a power of two above"
             : p->sampling.antithetic               ? "antithetic paths come in pairs"
-                                                   : "to a whole number");
+                                                   : "to an integer");
   SIM_TRY(check_market(run));
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
   if (option_is_stepped(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
@@ -399,7 +398,7 @@ static const char *const references[] = {
 
 const sim_model option_model = {
     .name = "option",
-    .doc = "prices and Greeks of options by simulated paths",
+    .doc = "prices and Greeks of options by Monte Carlo simulation",
     .example = "-- A European call: Black and Scholes give 10.4506.\n"
                "return sim.option {\n"
                "  assets   = { { spot = 100, vol = 0.2 } },\n"

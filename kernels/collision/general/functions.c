@@ -38,7 +38,7 @@ static sim_status create_programs(const collision_options *o, collision_fields *
   } else if (o->external != NULL) {
     SIM_TRY(sim_expr_program_create(o->external, &target, &f->acceleration));
   }
-  if (o->own != NULL) SIM_TRY(sim_expr_program_create(o->own, &plain, &f->law));
+  if (o->custom != NULL) SIM_TRY(sim_expr_program_create(o->custom, &plain, &f->law));
   const sim_expr_program *all[] = {f->acceleration, f->potential, f->law};
   for (int k = 0; k < 3; k++)
     if (all[k] != NULL && sim_expr_program_scratch(all[k]) > f->scratch) f->scratch = sim_expr_program_scratch(all[k]);
@@ -52,7 +52,7 @@ static sim_status create_programs(const collision_options *o, collision_fields *
 
 sim_status collision_fields_create(const collision_options *options, collision_fields **out) {
   *out = NULL;
-  if (options->external == NULL && options->own == NULL) return SIM_OK;
+  if (options->external == NULL && options->custom == NULL) return SIM_OK;
   collision_fields *f = *out = calloc(1, sizeof *f);
   if (f == NULL) return sim_no_memory("functions of grains");
   f->threads = options->threads;
@@ -91,7 +91,7 @@ sim_status collision_fields_check(const collision_options *options, double radiu
 
 /* Lowers *least to the duration of the contact of a pair, if shorter. smaller: the smaller radius. Forces that are
  * not finite are reported by collision_fields_check. */
-static void shorten(collision_fields *f, double radius, double mass, double smaller, collision_own_contact *least) {
+static void shorten(collision_fields *f, double radius, double mass, double smaller, collision_custom_contact *least) {
   enum { DEPTHS = 8 };
   double before = 0, shallow = 0;
   for (int k = 0; k <= DEPTHS; k++) {
@@ -107,15 +107,15 @@ static void shorten(collision_fields *f, double radius, double mass, double smal
       const double g = fabs(force - still) / speed;
       if (g > 0) time = fmin(time, 10 * mass / (3 * g));
     }
-    if (time > 0 && time < least->time) *least = (collision_own_contact){time, radius, mass};
+    if (time > 0 && time < least->time) *least = (collision_custom_contact){time, radius, mass};
   }
 }
 
 sim_status collision_fields_shortest(const collision_options *options, int64_t n, const double *mass,
-                                     const double *radius, collision_own_contact *out) {
+                                     const double *radius, collision_custom_contact *out) {
   int64_t of[4] = {0}; /* indices of the lightest, heaviest, smallest and largest grain */
-  *out = (collision_own_contact){.time = INFINITY};
-  if (options->own == NULL || n == 0) return SIM_OK;
+  *out = (collision_custom_contact){.time = INFINITY};
+  if (options->custom == NULL || n == 0) return SIM_OK;
   for (int64_t i = 1; i < n; i++) {
     if (mass[i] < mass[of[0]]) of[0] = i;
     if (mass[i] > mass[of[1]]) of[1] = i;

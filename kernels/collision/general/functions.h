@@ -16,15 +16,15 @@ sim_status collision_fields_create(const collision_options *options, collision_f
 sim_status collision_fields_check(const collision_options *options, double radius, double mass,
                                   double time) SIM_MUST_CHECK;
 /* A contact under the custom law. */
-typedef struct collision_own_contact {
+typedef struct collision_custom_contact {
   double time, radius, mass; /* time INFINITY: no custom law; radius, mass: reduced */
-} collision_own_contact;
+} collision_custom_contact;
 
 /* Finds the shortest contact among the lightest, heaviest, smallest and largest of n grains with each other and with
  * walls, at overlaps up to the same limit: half a period of the law's stiffness, or ten times the longest step that
  * a dashpot of the same strength allows. mass, radius [n]: host memory. */
 sim_status collision_fields_shortest(const collision_options *options, int64_t n, const double *mass,
-                                     const double *radius, collision_own_contact *out) SIM_MUST_CHECK;
+                                     const double *radius, collision_custom_contact *out) SIM_MUST_CHECK;
 void collision_fields_destroy(collision_fields **fields);
 double collision_fields_bytes(const collision_options *options);
 

@@ -31,7 +31,7 @@
    .initial = "none",                                                                                                  \
    .keyword = "none",                                                                                                  \
    .dimension = LENGTH,                                                                                                \
-   .doc = "radius of all; or give `radii`"},                                                                           \
+   .doc = "radius of all grains; or give `radii`"},                                                                    \
       {.name = "radii",                                                                                                \
        .offset = offsetof(T, size.radii),                                                                              \
        .type = SIM_NUMBERS,                                                                                            \
@@ -39,11 +39,11 @@
        .flags = POSITIVE,                                                                                              \
        .max = INFINITY,                                                                                                \
        .dimension = LENGTH,                                                                                            \
-       .doc = "list: dealt out in turn; uniform: least and greatest; "                                                 \
+       .doc = "list: assigned in turn; uniform: minimum and maximum; "                                                 \
               "lognormal: median, and standard deviation of the logarithm"},                                           \
   {                                                                                                                    \
     .name = "distribution", .offset = offsetof(T, size.distribution), .type = SIM_CHOICE, .initial = "auto",           \
-    .choices = collision_distribution_names, .doc = "of `radii`; auto: uniform where there are two, list otherwise"    \
+    .choices = collision_distribution_names, .doc = "distribution of `radii`; auto: uniform for two radii, else list"  \
   }
 
 /* Variants of the lists; end with NULL. */

@@ -49,7 +49,7 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
   *o = (collision_options){.force = p->contact.law,
                            .skin = p->integrate.skin,
                            .shear = p->box.shear_rate,
-                           .own = p->contact.law == COLLISION_OWN ? p->contact.force : NULL,
+                           .custom = p->contact.law == COLLISION_CUSTOM ? p->contact.force : NULL,
                            .external = p->external,
                            .varies = collision_flow_varies(p),
                            .gates = (int)p->gates.count,
@@ -81,7 +81,7 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
       const collision_law *law = &o->law[a][b];
       if (law->rolling > 0 || law->twisting > 0) o->springs = 7;
       if (law->friction > 0 && o->springs == 0) o->springs = 3;
-      if (o->own == NULL && (law->g0 > 0 || law->gh > 0 || law->gm > 0 || law->beta > 0)) o->damped = true;
+      if (o->custom == NULL && (law->g0 > 0 || law->gh > 0 || law->gm > 0 || law->beta > 0)) o->damped = true;
     }
   for (int b = 0; b < o->walls; b++) {
     geometry_wall *wall = &o->wall[b];
@@ -260,7 +260,7 @@ double collision_step_guess(const collision_parameters *p, const collision_optio
     material[i] = (uint64_t)collision_material_index(names, count, group->material);
     known = radius[i] > 0; /* NaN: in a file */
   }
-  collision_own_contact own;
+  collision_custom_contact own;
   if (known && collision_fields_shortest(o, (int64_t)all, mass, radius, &own) == SIM_OK) {
     double most;
     const double shortest = fmin(collision_contact_time(o, (int64_t)all, mass, radius, material, &most), own.time);

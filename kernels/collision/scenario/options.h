@@ -37,14 +37,14 @@ typedef struct collision_options {
   double before;            /* length of the step before the first */
   double shear;             /* rate dv_x/dy of a box sheared by Lees and Edwards; 0: none */
   bool worked;              /* the work of walls, shear or gravity along a periodic axis is counted */
-  const sim_expr *own;      /* custom law: COLLISION_FORCE_INPUTS -> force; NULL: none */
+  const sim_expr *custom;   /* custom law: COLLISION_FORCE_INPUTS -> force; NULL: none */
   const sim_expr *external; /* x y z t -> potential, or three components of the acceleration; NULL: none */
   bool timed;               /* `external` depends on t */
   sim_expr *gradient;       /* of the potential; owned */
   int gates;
   const collision_gate *gate; /* [gates], borrowed from the parameters */
-  double radius_least,
-      radius_most;  /* radius_least: smallest radius of later grains; radius_most: largest radius of all grains */
+  /* radius_least: smallest radius of later grains; radius_most: largest radius of all grains */
+  double radius_least, radius_most;
   int wall_numbers; /* values of history a grain for all walls */
   int forces;       /* rows of the table of forces on walls */
   int meshes;       /* walls that are meshes */

@@ -143,7 +143,7 @@ typedef struct collision_contact {
   collision_values values;
   int law; /* collision_force */
   bool limit_damping;
-  sim_expr *force; /* COLLISION_OWN: COLLISION_FORCE_INPUTS -> normal force, > 0: pushes */
+  sim_expr *force; /* COLLISION_CUSTOM: COLLISION_FORCE_INPUTS -> normal force, > 0: pushes */
   sim_list pairs;
 } collision_contact;
 

@@ -15,7 +15,7 @@
 sim_status collision_path(const char *path, const sim_setup *setup, char out[4096]) {
   const bool alone = path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
   const int length = alone ? snprintf(out, 4096, "%s", path) : snprintf(out, 4096, "%s/%s", setup->folder, path);
-  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "a path of %d letters is too long", length);
+  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
   return SIM_OK;
 }
 
@@ -30,7 +30,7 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
     char path[4096];
     SIM_TRY(collision_path(file->path, setup, path));
     SIM_TRY(setup->count_particles(path, file->group.species, n));
-    if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: holds no grains", path);
+    if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: contains no grains", path);
   }
   return SIM_OK;
 }
@@ -51,7 +51,7 @@ sim_status collision_parts_list(const collision_parameters *p, const sim_setup *
   if (status == SIM_OK && collision_parts_species(out, species) == SIZE_MAX)
     status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at most %d species", SIM_SPECIES_MAX);
   if (status == SIM_OK && !(collision_flow_total(p, out->n) >= 1))
-    status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at least one, there or from an inlet before t_end");
+    status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at least one, at the start or from an inlet before t_end");
   if (status == SIM_OK && !(out->n < 4294967295.0))
     status = sim_fail(SIM_ERR_SCENARIO, "grains: expected fewer than 2^32 - 1, got %.9g", out->n);
   if (status != SIM_OK) collision_parts_free(out);
@@ -309,8 +309,9 @@ static sim_status make_all(const collision_parameters *p, const sim_setup *setup
     return sim_fail(SIM_ERR_SCENARIO, "grains: expected radii within 1:20, got %.9g to %.9g", least, most);
   for (int c = 0; c < 3; c++)
     if (m->o->periodic[c] && m->o->size[c] < 5 * most)
-      return sim_fail(SIM_ERR_SCENARIO, "box.size: %.9g in %c is periodic and less than 5 of the largest radius, %.9g",
-                      m->o->size[c], "xyz"[c], most);
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "box.size: %.9g in %c is periodic and less than 5 times the largest radius, %.9g", m->o->size[c],
+                      "xyz"[c], most);
   SIM_TRY(m->sized(m->context, least, most));
   return *m->filled > 0 ? collision_pack(m->o, m->g, m->loose, m->low, m->high, *m->filled) : SIM_OK;
 }

@@ -76,7 +76,7 @@ static sim_status set_size(void *context, double smallest, double largest) {
   for (int c = 0; c < 3; c++)
     if (o->periodic[c] && o->size[c] < 5 * o->radius_most)
       return sim_fail(SIM_ERR_SCENARIO,
-                      "box.size: %.9g in %c is periodic and less than 5 of the largest radius that comes, %.9g",
+                      "box.size: %.9g in %c is periodic and less than 5 times the largest radius of an inlet, %.9g",
                       o->size[c], "xyz"[c], o -> radius_most);
   return collision_meshes_create(run, o->radius_most);
 }
@@ -153,7 +153,7 @@ static void add_newcomers(const collision_run *run, double *mass, double *radius
 
 /* Shortest contact, and with a custom law also of that law, among grains at the start and those of inlets. */
 static sim_status shortest_contact(const collision_run *run, bool saved, double *out, double *most,
-                                   collision_own_contact *own) {
+                                   collision_custom_contact *own) {
   const size_t n = (size_t)run->n, all = n + run->parameters->insert.count;
   double *mass = malloc(2 * (all + 1) * sizeof *mass), *radius = mass + all;
   uint64_t *material = malloc((all + 1) * sizeof *material);
@@ -167,7 +167,7 @@ static sim_status shortest_contact(const collision_run *run, bool saved, double 
   if (status == SIM_OK) {
     add_newcomers(run, mass + n, radius + n, material + n);
     *out = collision_contact_time(&run->options, (int64_t)all, mass, radius, material, most);
-    *own = (collision_own_contact){.time = INFINITY};
+    *own = (collision_custom_contact){.time = INFINITY};
     if (!saved) status = collision_fields_shortest(&run->options, (int64_t)all, mass, radius, own);
   }
   free(mass), free(material);
@@ -178,7 +178,7 @@ static sim_status shortest_contact(const collision_run *run, bool saved, double 
 static sim_status choose_step(collision_run *run, bool saved) {
   const collision_integrate *integrate = &run->parameters->integrate;
   double *step = (double *)run->array[COLLISION_CONTROLLER].data + COLLISION_STEP, shortest, most;
-  collision_own_contact own;
+  collision_custom_contact own;
   SIM_TRY(shortest_contact(run, saved, &shortest, &most, &own));
   const bool by_force = 0.1 * own.time < most;
   if (by_force) most = 0.1 * own.time;
@@ -294,8 +294,8 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   sim_buffer *a = run->array;
   sim_startup("choosing the step", 0, 0);
   SIM_TRY(choose_step(run, setup->saved != NULL));
-  if (run->options.own != NULL && setup->saved == NULL &&
-      run->n > 0) /* contact of two grains like the first one, in ten steps */
+  /* contact of two grains like the first one, in ten steps */
+  if (run->options.custom != NULL && setup->saved == NULL && run->n > 0)
     SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
                                    0.5 * collision_get(run, COLLISION_MASS, 0, 0), 10 * run->dt));
   if (setup->saved != NULL) SIM_TRY(bound_radii(run));

@@ -15,12 +15,12 @@ typedef struct diffusion_making {
   diffusion_own field[8];
   long long n[3];
   double size[3], dt, scale, dealias;
-  int kind[3], rank, apart, scheme;
+  int kind[3], rank, member_axis, scheme;
   int weights;    /* the noise's table, or -1 */
   void *table[7]; /* tables of the first field; with cross diffusion [fields][fields] tables */
   int tables;
   long long numbers; /* stride from one field, or matrix element, to the next */
-  /* entries along the fast, middle and slow axis (place.cuh); 1 for absent axes */
+  /* entries along the fast, middle and slow axis (layout.cuh); 1 for absent axes */
   long long entries[3];
   int axis[3], factor; /* diffusion_factor */
 } diffusion_making;

@@ -63,7 +63,9 @@ __device__ inline long long fill_mode(const diffusion_making &m, int axis, long 
   return m.kind[axis] == FILL_PERIODIC && 2 * entry > n ? entry - n : entry;
 }
 
-__device__ inline bool fill_apart(const diffusion_making &m, int axis) { return axis > 0 && axis == m.apart; }
+__device__ inline bool fill_is_member_axis(const diffusion_making &m, int axis) {
+  return axis > 0 && axis == m.member_axis;
+}
 
 /* A wavenumber, and whether dealiasing keeps it. */
 struct fill_wave {
@@ -78,10 +80,11 @@ __device__ inline fill_wave fill_wave_of(const diffusion_making &m, const long l
   for (int a = 0; a < 3; a++) {
     const long long n = m.n[a], most = mode[a] < 0 ? -mode[a] : mode[a];
     const bool periodic = m.kind[a] == FILL_PERIODIC;
-    w.k[a] = a >= m.rank || fill_apart(m, a) ? 0 : (periodic ? 2 * pi : pi) * (double)mode[a] / m.size[a];
+    w.k[a] = a >= m.rank || fill_is_member_axis(m, a) ? 0 : (periodic ? 2 * pi : pi) * (double)mode[a] / m.size[a];
     w.odd[a] = periodic && 2 * most == n ? 0 : w.k[a];
     w.mirrored = w.mirrored || w.odd[a] != w.k[a];
-    if (a < m.rank && !fill_apart(m, a) && !diffusion_mode_kept(mode[a], n, periodic, m.dealias)) w.keep = false;
+    if (a < m.rank && !fill_is_member_axis(m, a) && !diffusion_mode_kept(mode[a], n, periodic, m.dealias))
+      w.keep = false;
     w.k2 += w.k[a] * w.k[a];
   }
   return w;
@@ -101,7 +104,7 @@ __device__ inline fill_number fill_own(const diffusion_making &m, int field, con
   }
   l.re -= own.hyper * w.k2 * w.k2 + 2 * (own.tensor[0] * w.odd[0] * w.odd[1] + own.tensor[1] * w.odd[0] * w.odd[2] +
                                          own.tensor[2] * w.odd[1] * w.odd[2]);
-  Linear::of(field, w.k2, w.k[0], w.k[1], w.k[2], m.apart ? (double)mode[m.apart] + 1 : 1, values);
+  Linear::of(field, w.k2, w.k[0], w.k[1], w.k[2], m.member_axis ? (double)mode[m.member_axis] + 1 : 1, values);
   l.re += values[0];
   if (!w.mirrored) l.im += values[1];
   return l;
@@ -151,12 +154,12 @@ __device__ inline void fill_modes(const diffusion_making &m, long long i, long l
   const long long k = i % m.entries[0], row = i / m.entries[0];
   const long long entry[3] = {k, row % m.entries[1], row / m.entries[1]};
 #pragma unroll
-  for (int place = 0; place < 3; place++)
+  for (int order = 0; order < 3; order++)
 #pragma unroll
     for (int axis = 0; axis < 3; axis++)
-      if (m.axis[place] == axis) {
-        mode[axis] = fill_mode(m, axis, entry[place]);
-        other[axis] = place == 0 ? fill_mode(m, axis, k > 0 ? m.n[axis] - k : 0) : mode[axis];
+      if (m.axis[order] == axis) {
+        mode[axis] = fill_mode(m, axis, entry[order]);
+        other[axis] = order == 0 ? fill_mode(m, axis, k > 0 ? m.n[axis] - k : 0) : mode[axis];
       }
 }
 

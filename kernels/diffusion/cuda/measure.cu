@@ -168,12 +168,12 @@ sim_status diffusion_cuda_broken(diffusion_work *w, const sim_buffer *state, int
 typedef struct weighing {
   long long n[3];   /* complex numbers along the fast, middle and slow axis */
   long long length; /* cells of the fast axis; wavenumber length/2 is its own mirror image */
-  int kind[3], apart;
+  int kind[3], member_axis;
   int flat; /* threads of a column in the order of flat/columns.cuh; 0: another order */
 } weighing;
 
 __device__ static double weight_of(const weighing &w, int axis, long long k) {
-  if (axis > 0 && axis == w.apart) return 1 / (double)w.n[axis];
+  if (axis > 0 && axis == w.member_axis) return 1 / (double)w.n[axis];
   return w.kind[axis] && k ? 2 : 1;
 }
 
@@ -237,11 +237,11 @@ sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes
   for (int i = 0; i < 3; i++) {
     a.array[i] = w->array[arrays[i]].data;
     by.n[i] = w->spectrum.n[i];
-    by.kind[i] = w->place.kind[i];
+    by.kind[i] = w->layout.kind[i];
   }
   a.field = a.count = w->spectrum.field;
-  by.length = w->place.n[0];
-  by.apart = w->place.apart;
+  by.length = w->layout.n[0];
+  by.member_axis = w->layout.member_axis;
   by.flat = w->spectrum.column_threads;
   const dim3 grid((unsigned)pieces_of((double)a.count), (unsigned)w->fields, 3);
   double *partial = w->norms + 3 * w->fields;

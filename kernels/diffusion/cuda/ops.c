@@ -65,7 +65,7 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const diffusion_
   w->p = p;
   w->way = way ? way : way_of(p);
   w->grid = diffusion_grid_of(p);
-  w->place = diffusion_cuda_place(&w->grid);
+  w->layout = diffusion_cuda_layout(&w->grid);
   w->natural = diffusion_cuda_natural(&w->grid);
   w->slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   w->fields = (int)p->fields.count;

@@ -32,7 +32,7 @@ static diffusion_making making_of(const diffusion_parameters *p, double scale, d
   diffusion_making m = {.scale = scale,
                         .dt = dt,
                         .rank = grid.rank,
-                        .apart = grid.member_axis,
+                        .member_axis = grid.member_axis,
                         .scheme = p->integrate.scheme,
                         .dealias = diffusion_dealias(&p->integrate),
                         .weights = diffusion_fluctuates(p) ? diffusion_table_count(p) - 1 : -1};
@@ -95,7 +95,7 @@ void diffusion_cuda_make_tables(diffusion_work *w, double dt) {
   m.tables = w->method.tables;
   for (int i = 0; i < 3; i++) {
     m.entries[i] = spectrum->table[i];
-    m.axis[i] = w->place.axis[i];
+    m.axis[i] = w->layout.axis[i];
   }
   for (int t = 0; t < m.tables; t++) m.table[t] = diffusion_cuda_table(w, t);
   const long long entries = spectrum->factor == DIFFUSION_ALIKE ? m.numbers : m.numbers / 2;

@@ -16,14 +16,14 @@ typedef struct diffusion_way {
   void (*plan)(const diffusion_parameters *p, sim_plan *out); /* sets device memory, checkpoint size, work */
   sim_status (*create)(diffusion_work *work); /* creates method, arrays and tables; kernels come from `find` */
   void (*destroy)(diffusion_work *work);
-  void (*write)(const diffusion_work *work,
-                diffusion_programs *programs); /* appends its kernels; `scenario_rates` is defined */
-  sim_status (*find)(diffusion_work *work);    /* finds these kernels in the compiled module */
-  sim_status (*load)(diffusion_work *work);    /* computes the state from the real fields */
-  sim_status (*resume)(diffusion_work *work);  /* restores array [0] from the state; NULL: array [0] is the state */
+  /* appends the source of its kernels; `scenario_rates` is defined there */
+  void (*write)(const diffusion_work *work, diffusion_programs *programs);
+  sim_status (*find)(diffusion_work *work);   /* finds these kernels in the compiled module */
+  sim_status (*load)(diffusion_work *work);   /* computes the state from the real fields */
+  sim_status (*resume)(diffusion_work *work); /* restores array [0] from the state; NULL: array [0] is the state */
   sim_status (*stage)(diffusion_work *work, int stage, const diffusion_step_context *context);
-  sim_status (*jump)(
-      diffusion_work *work); /* DIFFUSION_EXACT: computes array [0] with the tables for time t; may be NULL */
+  /* DIFFUSION_EXACT: computes array [0] with the tables for time t; may be NULL */
+  sim_status (*jump)(diffusion_work *work);
   sim_status (*store)(diffusion_work *work); /* computes the real fields from array [0]; the state is unchanged */
 } diffusion_way;
 

@@ -5,7 +5,7 @@
 #include "engine/device/compile.h"
 #include "kernels/diffusion/cuda/factors.cuh"
 #include "kernels/diffusion/cuda/general/sums.cuh"
-#include "kernels/diffusion/cuda/place.cuh"
+#include "kernels/diffusion/cuda/layout.cuh"
 #include "kernels/diffusion/cuda/programs.h"
 #include "kernels/diffusion/cuda/way.h"
 #include "kernels/diffusion/diffusion.h"
@@ -34,7 +34,7 @@ struct diffusion_work {
     struct diffusion_axes_work *axes;
   } own; /* private data of the way */
   grid_shape grid;
-  diffusion_place place, natural; /* layout of transforms, and of outputs */
+  diffusion_layout layout, natural; /* layout of transforms, and of outputs */
   diffusion_spectrum spectrum;
   diffusion_method method;
   double scale;                /* factor from a forward transform to coefficients */
@@ -61,9 +61,9 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const diffusion_
                                  diffusion_work **out) SIM_MUST_CHECK;
 
 /* ---- layout.c ---- */
-diffusion_place diffusion_cuda_place(const grid_shape *grid);
-diffusion_place diffusion_cuda_natural(const grid_shape *grid);
-diffusion_spectrum diffusion_cuda_spectrum(const diffusion_place *place, bool complex);
+diffusion_layout diffusion_cuda_layout(const grid_shape *grid);
+diffusion_layout diffusion_cuda_natural(const grid_shape *grid);
+diffusion_spectrum diffusion_cuda_spectrum(const diffusion_layout *layout, bool complex);
 double diffusion_cuda_scale(const grid_shape *grid); /* scale of transforms that leave out the axis of members */
 /* Allocates method.tables tables in every slot. */
 sim_status diffusion_cuda_take_tables(diffusion_work *work) SIM_MUST_CHECK;
@@ -97,9 +97,9 @@ diffusion_stage diffusion_cuda_load_stage(int state);
 diffusion_stage diffusion_cuda_resume_stage(int state);
 
 /* ---- general/passes.cu ---- */
-/* Applies the rates in place to fields[fields] with layout `place`; derivatives[gradients] (NULL: none) have the
+/* Applies the rates in place to fields[fields] with layout `layout`; derivatives[gradients] (NULL: none) have the
  * same layout. */
-void diffusion_cuda_rates(diffusion_work *work, void *fields, void *derivatives, const diffusion_place *place,
+void diffusion_cuda_rates(diffusion_work *work, void *fields, void *derivatives, const diffusion_layout *layout,
                           const diffusion_step_context *context);
 void diffusion_cuda_lift(diffusion_work *work, double sign); /* adds `sign` times their lifts to the real fields */
 

@@ -16,12 +16,12 @@ typedef struct start {
   double *sums; /* [rows] */
 } start;
 
-enum { PLACES = 4, RATES_IN = 4 * DIFFUSION_FIELDS + PLACES + 1 };
+enum { COORDINATES = 4, RATES_IN = 4 * DIFFUSION_FIELDS + COORDINATES + 1 };
 
 static sim_status rates_begin(const start *c, int results, grid_rows *r) {
   const int fields = (int)c->p->fields.count;
   bool uniform[RATES_IN] = {false};
-  for (int i = 1; i < PLACES; i++) uniform[fields + i] = true;
+  for (int i = 1; i < COORDINATES; i++) uniform[fields + i] = true;
   uniform[diffusion_member_input(fields)] = true;
   return grid_rows_begin(&c->grid, c->expr, uniform, c->isa, fields + results, r);
 }

@@ -13,8 +13,8 @@ extern "C" {
 /* Kernels (cudaKernel_t); NULL: not needed. */
 typedef struct nbody_cuda_functions {
   sim_module *module;
-  void *finish, *kick, *kick_drift, *correct,
-      *energy;            /* with options.laws.external; energy: of the external potential */
+  /* with options.laws.external; energy: of the external potential */
+  void *finish, *kick, *kick_drift, *correct, *energy;
   void *observe, *gather; /* of options.observe */
 } nbody_cuda_functions;
 

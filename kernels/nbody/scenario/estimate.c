@@ -23,8 +23,8 @@ static double rows_each(const sim_cadence *tables, const sim_plan *plan) {
 static void warn_of_late_forces(const nbody_parameters *p, const nbody_laws *laws) {
   const nbody_integrate *i = &p->integrate;
   if (i->scheme == NBODY_HERMITE4 && isnan(i->dt) && isnan(i->dt_max) && laws->time_dependent)
-    sim_log(SIM_LOG_WARN, "integrate.dt_max is not given: an adaptive step may be longer than what the external force "
-                          "does at a later time; where it begins or switches, give dt_max");
+    sim_log(SIM_LOG_WARN, "integrate.dt_max is not given: an adaptive step may miss a later change of the external "
+                          "force; set dt_max if the force begins or switches");
 }
 
 sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, const nbody_solver *solver,

@@ -37,7 +37,8 @@ static sim_status sort_component(const nbody_run *run, const double *values, int
     out[i] = (float)values[id[i]];
     if (!isfinite(out[i]))
       return sim_fail(SIM_ERR_SCENARIO,
-                      "bodies: the %s %.9g of body %" PRIu64 " (from 0) does not fit single precision; take other "
+                      "bodies: the %s %.9g of body %" PRIu64
+                      " (from 0) is out of the range of single precision: use other "
                       "units, or precision = \"mixed\"",
                       what, values[id[i]], id[i]);
   }
@@ -62,14 +63,14 @@ static sim_status fill_bodies(nbody_run *run, const nbody_bodies *bodies, const 
 }
 
 /* Ids in the order of species, increasing within each. */
-static void fill_ids(nbody_run *run, const nbody_sections *sections) {
+static void fill_ids(nbody_run *run, const nbody_groups *groups) {
   int64_t next[SIM_SPECIES_MAX];
   uint64_t id = 0, *ids = run->id.data;
   for (size_t s = 0; s < run->species_count; s++) next[s] = run->species[s].first;
-  for (size_t i = 0; i < sections->count; i++) {
+  for (size_t i = 0; i < groups->count; i++) {
     size_t s = 0;
-    while (strcmp(run->species[s].name, sections->section[i].species) != 0) s++;
-    for (int64_t k = 0; k < sections->section[i].n; k++) ids[next[s]++] = id++;
+    while (strcmp(run->species[s].name, groups->group[i].species) != 0) s++;
+    for (int64_t k = 0; k < groups->group[i].n; k++) ids[next[s]++] = id++;
   }
 }
 
@@ -88,15 +89,14 @@ static double spread_of(const nbody_bodies *bodies, int64_t n) {
   return fmin(unit * sqrt(squares / (double)n), DBL_MAX);
 }
 
-sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup,
-                       const nbody_sections *sections) {
+sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup, const nbody_groups *groups) {
   nbody_bodies bodies;
-  if (!(sections->n < 0x1p40)) return sim_no_memory("%.9g bodies", sections->n);
-  run->n = (int64_t)sections->n;
-  run->species_count = nbody_sections_species(sections, run->species);
+  if (!(groups->n < 0x1p40)) return sim_no_memory("%.9g bodies", groups->n);
+  run->n = (int64_t)groups->n;
+  run->species_count = nbody_groups_species(groups, run->species);
   SIM_TRY(nbody_create_arrays(run, setup));
-  fill_ids(run, sections);
-  SIM_TRY(nbody_bodies_create(p, setup, sections, &bodies));
+  fill_ids(run, groups);
+  SIM_TRY(nbody_bodies_create(p, setup, groups, &bodies));
   sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
   sim_startup("comparing places", 0, 0);
   if (status == SIM_OK) status = nbody_check_positions(run, p, &bodies);
@@ -204,8 +204,8 @@ static sim_status check_single_range(const nbody_run *run) {
     for (int64_t k = 0; k < count && status == SIM_OK; k++)
       if (!fits_single(r2[k]) || !fits_single(force[k]))
         status = sim_fail(SIM_ERR_SCENARIO,
-                          "pair: at r2 = %.3g it gives %.3g times the distance, and single and mixed precision take "
-                          "both in fp32, from 1e-38 to 3e38: take other units, or precision = \"double\"",
+                          "pair: at r2 = %.3g the force is %.3g times the distance; single and mixed precision compute "
+                          "both in fp32, from 1e-38 to 3e38: use other units, or precision = \"double\"",
                           r2[k], force[k]);
   }
   nbody_evaluator_destroy(&field);
@@ -250,8 +250,8 @@ sim_status nbody_check_force(const nbody_run *run, const nbody_options *options)
         position_at(run, positions, 0, bad), position_at(run, positions, 1, bad), position_at(run, positions, 2, bad));
   else if (status == SIM_OK)
     status = sim_fail(SIM_ERR_SCENARIO,
-                      "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, passes the "
-                      "numbers of double precision; the heaviest body is %" PRIu64 " of mass %.3g: take other units",
+                      "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, exceeds the "
+                      "range of double precision; the heaviest body is %" PRIu64 " of mass %.3g: use other units",
                       id[bad], position_at(run, positions, 0, bad), position_at(run, positions, 1, bad),
                       position_at(run, positions, 2, bad), id[heaviest], mass);
   free(copy);
@@ -268,12 +268,12 @@ sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) {
   const uint64_t *id = run->id.data;
   if (!kinetic)
     return sim_fail(SIM_ERR_SCENARIO,
-                    "bodies: the kinetic energy passes the numbers of double precision; the fastest body is %" PRIu64
-                    " (from 0) with a speed of %.3g and a mass of at most %.3g: take other units",
+                    "bodies: the kinetic energy exceeds the range of double precision; the fastest body is %" PRIu64
+                    " (from 0) with a speed of %.3g and a mass of at most %.3g: use other units",
                     id[fastest], speed, mass);
   return sim_fail(SIM_ERR_SCENARIO,
                   "bodies: the potential energy is not finite; the heaviest body is %" PRIu64
-                  " (from 0) of mass %.3g: take other units, or see to the potential",
+                  " (from 0) of mass %.3g: use other units, or check the potential",
                   id[heaviest], mass);
 }
 

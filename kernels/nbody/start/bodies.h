@@ -11,32 +11,32 @@ typedef struct nbody_bodies {
 } nbody_bodies;
 
 /* A run of consecutive ids with one species: an item of `bodies`, or the halo of an exponential_disk. */
-typedef struct nbody_section {
+typedef struct nbody_group {
   const sim_item *item;
   const char *species;
   int64_t n;
   bool halo;
-} nbody_section;
+} nbody_group;
 
-typedef struct nbody_sections {
-  nbody_section *section; /* [count], owned */
+typedef struct nbody_groups {
+  nbody_group *group; /* [count], owned */
   size_t count;
   double n; /* all bodies; a double, as the sum may pass 2^63 */
-} nbody_sections;
+} nbody_groups;
 
-/* Lists the sections of a scenario; of files only the number of bodies is read. SIM_ERR_SCENARIO: too many species, or
+/* Lists the groups of a scenario; of files only the number of bodies is read. SIM_ERR_SCENARIO: too many species, or
  * the reader's error. */
-sim_status nbody_sections_list(const nbody_parameters *p, const sim_setup *setup, nbody_sections *out) SIM_MUST_CHECK;
-void nbody_sections_free(nbody_sections *sections);
+sim_status nbody_groups_list(const nbody_parameters *p, const sim_setup *setup, nbody_groups *out) SIM_MUST_CHECK;
+void nbody_groups_free(nbody_groups *groups);
 
 /* Lists the species in the order of their first appearance; returns their number, SIZE_MAX for too many. */
-size_t nbody_sections_species(const nbody_sections *sections, sim_species species[SIM_SPECIES_MAX]);
+size_t nbody_groups_species(const nbody_groups *groups, sim_species species[SIM_SPECIES_MAX]);
 
 /* Peak host memory of nbody_bodies_create and of the `stage` bytes that are allocated once all bodies exist. */
-double nbody_bodies_bytes(const nbody_sections *sections, double stage);
+double nbody_bodies_bytes(const nbody_groups *groups, double stage);
 /* Creates all bodies. Random numbers are functions of the seed, the id of a body and nbody_draw. SIM_ERR_SCENARIO,
  * SIM_ERR_NO_MEMORY, or the reader's error. */
-sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_sections *sections,
+sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_groups *groups,
                                nbody_bodies *out) SIM_MUST_CHECK;
 void nbody_bodies_free(nbody_bodies *bodies);
 /* SIM_ERR_SCENARIO where the sum of all masses is 0, rounded to fp32 if `single`. */
@@ -45,8 +45,7 @@ sim_status nbody_bodies_check_mass(const nbody_bodies *bodies, bool single) SIM_
 /* Random draws of one body, of two numbers each (engine/rng.h): the `draw` of sim_rng_uniform and sim_rng_normal. */
 typedef enum nbody_draw {
   NBODY_DRAW_RADIUS, /* uniform: radius; also the first number of the position's direction, or the angle in the disk */
-  NBODY_DRAW_DIRECTION,  /* uniform: second number of that direction, or height; also the first of the velocity's
-                            direction */
+  NBODY_DRAW_DIRECTION,  /* uniform: second number of that direction, or height; first of the velocity's */
   NBODY_DRAW_VELOCITY,   /* uniform: second number of the velocity's direction; or normal: vx, vy */
   NBODY_DRAW_VELOCITY_Z, /* normal: vz */
   NBODY_DRAW_SPEED = 3   /* uniform: speed by rejection, this draw and all later ones */

@@ -67,7 +67,7 @@ static sim_status refuse(const rounding *r, bool state, int64_t i, int64_t j) {
   double *const *x = (double *const *)r->bodies->position;
   return sim_fail(SIM_ERR_SCENARIO,
                   "bodies: %" PRId64 " and %" PRId64 " (ids, from 0) are %.3g apart at {%.9g, %.9g, %.9g}, and one "
-                  "point in %s, where numbers near %.6g are %.2g apart: %stake precision = \"double\"",
+                  "point in %s, where numbers near %.6g are %.2g apart: %suse precision = \"double\"",
                   i, j, distance(r->bodies, i, j), x[0][i], x[1][i], x[2][i],
                   state ? "single precision" : "the pair terms' single precision", r->far, sim_single_spacing(r->far),
                   state ? "put the bodies nearer to the origin, or " : "");

@@ -32,7 +32,7 @@ static inline bool any_lane(vwhole lanes) {
 LANES_INLINE vreal power_below(vreal x) { return v_exp2(v_max(v_min(x, v_set(0)), v_set(-120))); }
 
 /* Returns P(D > d); *falls is minus its derivative. Each lane skips its terms below 1e-14. */
-static inline vreal range_above(vreal d, vreal a, vreal b, vreal *falls) {
+static inline vreal range_probability(vreal d, vreal a, vreal b, vreal *falls) {
   const real minus_two = (real)-2.8853900817779268; /* -2/ln 2 */
   const vreal s = a + b, c = a - b;
   vreal sum = v_set(0), slopes = v_set(0);
@@ -56,7 +56,7 @@ static inline vreal range_above(vreal d, vreal a, vreal b, vreal *falls) {
 }
 
 /* Minimum of a bridge from x to y with deviation `vol` and maximum `high`. */
-static inline vreal lowest(vreal x, vreal y, vreal vol, vreal high, vbits w) {
+static inline vreal bridge_minimum(vreal x, vreal y, vreal vol, vreal high, vbits w) {
   const vreal deviation = v_max(v_max(vol, -vol), v_set((real)1e-15));
   const vreal a = v_max((high - x) / deviation, v_set(0)), b = v_max((high - y) / deviation, v_set(0));
   const vreal nearer = v_max(a, b), u = v_uniform(w), tiny = v_set((real)1e-30);
@@ -68,7 +68,7 @@ static inline vreal lowest(vreal x, vreal y, vreal vol, vreal high, vbits w) {
   vwhole done = {0};
   for (int turn = 0; turn < JOINT_TURNS && any_lane(~done); turn++) {
     vreal falls;
-    const vreal above = range_above(d, a, b, &falls), tail = v_max(v_pick(upper, above, 1 - above), tiny);
+    const vreal above = range_probability(d, a, b, &falls), tail = v_max(v_pick(upper, above, 1 - above), tiny);
     const vwhole left = above > u;
     least = v_pick(left, d, least);
     most = v_pick(left, most, d);

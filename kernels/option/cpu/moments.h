@@ -36,13 +36,13 @@ static inline void match_group(const option_paths *p, uint64_t first, int group,
   memset(squares, 0, sizeof squares);
   for (int at = 0; at < OPTION_CHUNK; at += LANES) {
     const uint64_t path = first + (uint64_t)at;
-    const uint32_t shared = (uint32_t)path / OPTION_SHARE_STRIDE, turn = (uint32_t)p->steps * (shared % share);
+    const uint32_t shared = (uint32_t)path / OPTION_SHARE_STRIDE, offset = (uint32_t)p->steps * (shared % share);
     const stream s = begin_any(p, share > 1 ? shared_path(path) : path);
     const int vector = at / LANES % MATCH_VECTORS;
     vreal z[4];
     four_normals(&s, share > 1 ? shared / share : (uint32_t)group, (uint32_t)(OPTION_DRAW_NORMAL + asset), z);
     for (int i = 0; i < steps; i++) {
-      const vreal one = z[share > 1 ? turn + (uint32_t)i : (uint32_t)i];
+      const vreal one = z[share > 1 ? offset + (uint32_t)i : (uint32_t)i];
       sum[i][vector] += one;
       squares[i][vector] += one * one;
     }

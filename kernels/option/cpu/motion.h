@@ -11,7 +11,7 @@
 
 /* One step of Heston's model: returns the increment of x without its drift, updates the variance, sets *vol. `w`:
  * random bits of the variance. */
-static inline vreal heston_step(const option_dynamics *m, track *t, vreal normal, vbits w, vreal *vol) {
+static inline vreal heston_step(const option_dynamics *m, asset_state *t, vreal normal, vbits w, vreal *vol) {
   const vreal v = t->v, mean = v * (real)m->keep + (real)m->pull, variance = v * (real)m->spread + (real)m->floor;
   const vreal psi = variance / (mean * mean), one = v_set(1);
   const vwhole quadratic = psi <= (real)1.5;
@@ -47,14 +47,14 @@ static inline vreal grid_sigma(const option_dynamics *m, int step, vreal price) 
 /* One step with a local volatility: returns the increment of x without its drift, sets *vol, and marks lanes with an
  * invalid volatility in `invalid`. */
 static inline vreal local_step(const option_dynamics *m, int step, vreal price, vreal normal, void *scratch, vreal *vol,
-                               vwhole *unsound) {
+                               vwhole *invalid) {
   vreal sigma;
   if (m->motion == OPTION_LOCAL_GRID) {
     sigma = grid_sigma(m, step, price);
   } else {
     const real t = (real)(step * m->dt);
     sim_expr_program_run(m->local, LANES, (const void *const[]){&price, &t}, (void *const[]){&sigma}, scratch);
-    *unsound |= ~((sigma >= v_set(0)) & (sigma <= v_set((real)OPTION_LOCAL_MAX)));
+    *invalid |= ~((sigma >= v_set(0)) & (sigma <= v_set((real)OPTION_LOCAL_MAX)));
   }
   sigma += (real)m->shift;
   *vol = sigma * (real)sqrt(m->dt) * INVERSE_LN2;
@@ -73,16 +73,17 @@ static inline vreal jump_sum(const option_dynamics *m, const bits4 *w, bool mirr
 
 /* Returns x after a step and the step's deviation in *vol, for extremes within the step. `variance`, `jump`: random
  * bits. */
-static inline vreal moved(const option_dynamics *m, const option_variant *v, double spot, bool far, int step, track *t,
-                          vreal drift, vreal normal, vbits variance, const bits4 *jump, void *scratch, vreal *vol,
-                          vwhole *unsound) {
+static inline vreal advance_asset(const option_dynamics *m, const option_variant *v, double spot, bool far, int step,
+                                  asset_state *t, vreal drift, vreal normal, vbits variance, const bits4 *jump,
+                                  void *scratch, vreal *vol, vwhole *invalid) {
   vreal x = t->x + drift;
   if (m->motion == OPTION_HESTON)
     x += heston_step(m, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
   else if (m->motion == OPTION_GEOMETRIC_BROWNIAN)
     x += *vol * normal;
   else
-    x += local_step(m, step, power(t->x, far) * (real)spot, v->mirrored ? -normal : normal, scratch, vol, unsound);
+    x +=
+        local_step(m, step, price_ratio(t->x, far) * (real)spot, v->mirrored ? -normal : normal, scratch, vol, invalid);
   if (m->jump_halves) x += jump_sum(m, jump + 1, v->mirrored);
   return m->jumps > 0 ? x + jump_sum(m, jump, v->mirrored) : x;
 }

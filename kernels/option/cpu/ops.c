@@ -144,11 +144,11 @@ static void add_output(const option_sampler *s, const option_workspace *r, int m
 }
 
 bool option_simulate(const option_sampler *s, const option_workspace *r, uint64_t first, int count) {
-  const bool sound = s->kernel(&s->paths, first, count, r->features, r->kernel);
+  const bool valid = s->kernel(&s->paths, first, count, r->features, r->kernel);
   for (int v = 0; v < s->paths.variants; v++)
     sim_expr_program_run(s->program, (size_t)count, (const void *const *)(r->features + v * s->estimate.graph.features),
                          r->outputs + v * s->estimate.graph.outputs, r->program);
-  return sound;
+  return valid;
 }
 
 /* s->sample: the quantity without its control; s->control: the sum of its controls. */
@@ -171,7 +171,7 @@ static int add_addends(const option_sampler *s, const option_workspace *r, int m
 }
 
 static void sample_chunk(const option_sampler *s, const option_workspace *r, uint64_t first, int count, double *sums) {
-  const bool sound = option_simulate(s, r, first, count);
+  const bool valid = option_simulate(s, r, first, count);
   for (int q = 0; q < s->estimate.quantities; q++) {
     const option_combination *c = &s->estimate.combination[q];
     option_sum sum;
@@ -184,7 +184,7 @@ static void sample_chunk(const option_sampler *s, const option_workspace *r, uin
           add_addends(s, r, c->term[t].market, c->term[t].output, c->term[t].factor, sum.addend + sum.addends);
     if (c->control >= 0) sum.controls = add_addends(s, r, 0, c->control, c->control_factor, sum.control);
     s->sum(&sum, count, sums + 2 * q);
-    if (!sound) sums[2 * q] = sums[2 * q + 1] = NAN;
+    if (!valid) sums[2 * q] = sums[2 * q + 1] = NAN;
   }
 }
 
@@ -272,7 +272,7 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   s->single = option_is_single(p);
   s->isa = setup->isa;
   s->threads = setup->threads;
-  snprintf(s->name, sizeof s->name, "one path a lane (%s)", sim_isa_name(s->isa));
+  snprintf(s->name, sizeof s->name, "vectorized over paths (%s)", sim_isa_name(s->isa));
   s->kernel = option_path_find(s->single, s->isa);
   s->sum = option_sum_find(s->single, s->isa);
   if (s->kernel == NULL) return sim_fail(SIM_ERR_INTERNAL, "no paths for %s", sim_isa_name(s->isa));

@@ -125,8 +125,8 @@ static double get(const option_sampler *s, int i) {
 }
 
 static void set_shift(option_sampler *s, int q, double shift, double slope) {
-  const int at = s->plan.at_tune + 2 * q;
-  if (s->plan.kinked) { /* a number that is subtracted from an fp32 price is rounded to fp32 */
+  const int at = s->plan.at_quantity + 2 * q;
+  if (s->plan.vanilla) { /* a number that is subtracted from an fp32 price is rounded to fp32 */
     const option_plain *plain = &s->estimate.graph.plain[0];
     slope = (double)(float)(-plain->sign * plain->strike - shift);
     shift = -plain->sign * plain->strike - slope;
@@ -184,13 +184,13 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
     for (int q = 0; q < quantities; q++) {
       const option_combination *c = &s->estimate.combination[q];
       const double *sums = s->host + 2 * (b * quantities + q), scale = s->plan.scale[q];
-      const double shift = get(s, s->plan.at_tune + 2 * q), slope = get(s, s->plan.at_tune + 2 * q + 1);
+      const double shift = get(s, s->plan.at_quantity + 2 * q), slope = get(s, s->plan.at_quantity + 2 * q + 1);
       /* v - slope x, with the control's mean put back; of an antithetic pair x is a sum of two */
       const double known = c->control >= 0 ? slope * s->plan.signs * c->control_mean / c->control_factor : 0;
       mean[b * quantities + q] = scale * (shift + sums[0] / n + known);
       const double unit = s->plan.matched ? OPTION_CHUNK : 1; /* number of samples whose mean counts as one */
       squares[b * quantities + q] = scale * scale * fmax(sums[1] - sums[0] * sums[0] / (unit * n), 0);
-      if (s->plan.kinked && never_paid(shift, sums, n)) mean[b * quantities + q] = squares[b * quantities + q] = 0;
+      if (s->plan.vanilla && never_paid(shift, sums, n)) mean[b * quantities + q] = squares[b * quantities + q] = 0;
       if (isnan(sums[1])) squares[b * quantities + q] = NAN;
     }
   }
@@ -305,7 +305,7 @@ static sim_status make(option_sampler *s, const option_parameters *p) {
   SIM_TRY(option_cuda_policy(p, &s->estimate, &s->policy));
   s->batch = batch(p);
   SIM_TRY(option_cuda_keys(p, &s->keys));
-  snprintf(s->name, sizeof s->name, "one path a thread, %d blocks at a time", s->batch);
+  snprintf(s->name, sizeof s->name, "one path a thread, batches of %d blocks", s->batch);
   s->scrambles = p->sampling.sequence == OPTION_SOBOL ? option_groups(p) : 0;
   s->block = s->scrambles > 0 ? option_block_samples(p) : OPTION_BLOCK;
   SIM_TRY(fill(s));

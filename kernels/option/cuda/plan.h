@@ -25,8 +25,8 @@ typedef struct option_cuda_plan {
   bool correlated; /* the Cholesky factor has entries off its diagonal */
   bool large;      /* too large to unroll loops */
   bool matched;    /* moment matching over each part; a part has OPTION_CHUNK samples */
-  bool kinked;     /* the only quantity is max(sign f - number, -shift) with its shift, an instruction less */
-  int assets, steps, signs, tracks, lines, views, fixings, stays, earlies;
+  bool vanilla;    /* the only quantity is max(sign f - number, -shift) with its shift, an instruction less */
+  int assets, steps, signs, tracks, lines, views, fixings, survivals, exercises;
   bool record;  /* the kernel records prices of assets with early exercise, for the regression; there are no payoffs */
   int *line_of; /* [markets][assets] */
   int *track_begin, *line_begin;   /* [assets + 1], [tracks + 1] */
@@ -34,19 +34,20 @@ typedef struct option_cuda_plan {
   int *line_market, *line_track;
   unsigned need[OPTION_ASSETS_MAX]; /* bits 1 << option_kind, and OPTION_CUDA_JOINT */
   option_cuda_view *view;           /* [views] */
-  option_cuda_view *stay;           /* [stays], views that are barrier probabilities */
+  option_cuda_view *survival;       /* [survivals], views that are barrier probabilities */
   int *view_of;                     /* [markets][signs][features]: index into view, or -1 */
-  option_cuda_view *early;          /* [earlies], views that are early exercises */
+  option_cuda_view *early;          /* [exercises], views that are early exercises */
   int *fixing_step;                 /* [fixings], increasing, from 1 */
   double *cholesky;                 /* [assets][assets] */
-  int row_weight, row_level, row_vol, row_mark, row_slope, row_swing, rows;
-  int at_factor, at_ratio, at_vol, at_view, at_stay, at_dynamics, at_above, at_swing, at_early, at_tune, constants;
+  int row_weight, row_level, row_vol, row_mark, row_slope, row_vol_slope, rows;
+  int at_factor, at_ratio, at_vol, at_view, at_survival, at_dynamics, at_above, at_vol_slope, at_early, at_quantity,
+      constants;
   int tangent_begin[OPTION_ASSETS_MAX + 1]; /* [assets + 1]; tangents are sorted by asset */
   int tangent[OPTION_TANGENTS_MAX];         /* number in the estimate's graph */
   int place[OPTION_TANGENTS_MAX];           /* inverse of `tangent` */
   int jumps;                                /* largest option_dynamics.jumps of the assets */
   size_t *grid_at;  /* [tracks]: offset of a local volatility's grid in the table, behind the rows */
-  size_t *early_at; /* [earlies]: offset of the exercise rule in the table, behind the grids */
+  size_t *early_at; /* [exercises]: offset of the exercise rule in the table, behind the grids */
   size_t table;     /* numbers in the table */
   int inner, outer, part;
   double *scale; /* [quantities]: sample = scale v (+ slope control_mean with a control) */

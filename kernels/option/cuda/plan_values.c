@@ -66,10 +66,10 @@ static void fill_tangents(const option_cuda_plan *plan, void *table, void *const
     for (int s = 0; s < plan->steps; s++) {
       sum = flat ? drift[s] : sum + drift[s];
       put(plan, table, place(plan, plan->row_slope + g, s), sum);
-      if (!plan->folded) put(plan, table, place(plan, plan->row_swing + g, s), flat ? 0 : vol[s]);
+      if (!plan->folded) put(plan, table, place(plan, plan->row_vol_slope + g, s), flat ? 0 : vol[s]);
     }
     if (plan->folded)
-      put(plan, constants, (size_t)(plan->at_swing + g), vol[0] / first_vol(plan, plan->track_begin[asset]));
+      put(plan, constants, (size_t)(plan->at_vol_slope + g), vol[0] / first_vol(plan, plan->track_begin[asset]));
   }
 }
 
@@ -151,12 +151,12 @@ void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *po
   for (int t = 0; t < plan->tracks && plan->moved; t++) fill_dynamics(plan, t, table, constants);
   for (int a = 0; a < n && plan->record; a++)
     put(plan, constants, (size_t)(plan->at_early + a), plan->estimate->market[0].spot[a]);
-  for (int k = 0; k < plan->earlies; k++)
+  for (int k = 0; k < plan->exercises; k++)
     fill_early(plan, k, &policy->rule[plan->estimate->graph.feature[plan->early[k].feature].step], table, constants);
   for (int v = 0; v < plan->views; v++) fill_view(plan, v, constants);
-  for (int k = 0; k < plan->stays; k++) {
-    const option_feature *f = &plan->estimate->graph.feature[plan->stay[k].feature];
-    put(plan, constants, (size_t)(plan->at_stay + k),
-        log2(f->level / plan->estimate->market[plan->stay[k].market].spot[f->asset]));
+  for (int k = 0; k < plan->survivals; k++) {
+    const option_feature *f = &plan->estimate->graph.feature[plan->survival[k].feature];
+    put(plan, constants, (size_t)(plan->at_survival + k),
+        log2(f->level / plan->estimate->market[plan->survival[k].market].spot[f->asset]));
   }
 }

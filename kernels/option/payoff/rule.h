@@ -11,8 +11,8 @@ typedef struct option_rule {
   bool single; /* whether paths use beta_single or beta */
   int every, dates, degree;
   double strike, sign, centre, scale;
-  const double *growth,
-      *beta;                /* growth [dates]: factor from the date to maturity; beta [dates][OPTION_DEGREE_MAX + 1] */
+  /* growth [dates]: factor from the date to maturity; beta [dates][OPTION_DEGREE_MAX + 1] */
+  const double *growth, *beta;
   const float *beta_single; /* beta rounded to fp32 */
 } option_rule;
 

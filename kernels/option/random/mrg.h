@@ -24,9 +24,11 @@ typedef struct option_mrg {
   uint32_t path[OPTION_MRG_BYTES][256][2][9], offset[OPTION_MRG_BYTES][256][2][9];
 } option_mrg;
 
+/* The subsequence of a path. */
 static inline uint64_t option_mrg_subsequence(uint64_t path) {
   return path >> 61 << 48 | (path & ((UINT64_C(1) << 48) - 1));
 }
+/* Computes the tables of a seed, in host memory. */
 void option_mrg_make(uint64_t seed, option_mrg *out);
 /* Random bits of the paths first .. first + count - 1, count <= OPTION_MRG_LANES, which may differ in the lowest
  * byte alone: out[number][path]. */

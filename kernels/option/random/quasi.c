@@ -41,7 +41,7 @@ static sim_status read_directions(int dimensions, uint32_t *out) {
 static void random_four(const option_mrg *mrg, uint64_t seed, int scramble, int dimension, int draw, uint32_t w[4]) {
   uint32_t each[4][OPTION_MRG_LANES];
   if (mrg == NULL) {
-    sim_rng_words(seed, (uint64_t)dimension, (uint64_t)scramble, (uint32_t)(OPTION_DRAW_SCRAMBLE + draw), w);
+    sim_rng_bits(seed, (uint64_t)dimension, (uint64_t)scramble, (uint32_t)(OPTION_DRAW_SCRAMBLE + draw), w);
     return;
   }
   option_mrg_bits(mrg, OPTION_MRG_SCRAMBLES | (uint64_t)scramble << 32 | (uint64_t)dimension, 1, (uint32_t)draw, 0,

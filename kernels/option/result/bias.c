@@ -63,9 +63,9 @@ void option_bias_destroy(option_bias **bias) {
 
 /* Mean difference of every payoff over a chunk; false: a local volatility is invalid. */
 static bool sample_chunk(const option_bias *b, int chunk, int thread, double *out) {
-  bool sound = true;
+  bool valid = true;
   for (int k = 0; k < 2; k++)
-    sound &= option_simulate(b->sampler[k], &b->sampler[k]->workspaces[thread], (uint64_t)chunk * OPTION_CHUNK,
+    valid &= option_simulate(b->sampler[k], &b->sampler[k]->workspaces[thread], (uint64_t)chunk * OPTION_CHUNK,
                              OPTION_CHUNK);
   const option_estimate *e = &b->sampler[0]->estimate;
   for (int payoff = 0; payoff < b->payoffs; payoff++) {
@@ -78,16 +78,16 @@ static bool sample_chunk(const option_bias *b, int chunk, int thread, double *ou
     }
     out[payoff] = 2 * e->market[0].discount * sum / (OPTION_CHUNK * e->signs);
   }
-  return sound;
+  return valid;
 }
 
 sim_status option_bias_sample(option_bias *b, int first, int last, double *mean, double *squares) {
-  bool sound = true;
+  bool valid = true;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(b->sampler[0]->threads)
   for (int c = first; c < last; c++)
     if (!sample_chunk(b, c, omp_get_thread_num(), b->means + (size_t)(c - first) * (size_t)b->payoffs)) {
 #pragma omp atomic write
-      sound = false;
+      valid = false;
     }
   for (int c = first; c < last; c++)
     for (int k = 0; k < b->payoffs; k++) {
@@ -97,7 +97,7 @@ sim_status option_bias_sample(option_bias *b, int first, int last, double *mean,
       squares[k] += d * d * c / (c + 1);
     }
   for (int k = 0; k < b->payoffs; k++)
-    if (!sound || !isfinite(squares[k])) { /* only the finer steps are invalid: the run itself reports its own paths */
+    if (!valid || !isfinite(squares[k])) { /* only the finer steps are invalid: the run itself reports its own paths */
       mean[k] = 0;
       squares[k] = -1;
     }

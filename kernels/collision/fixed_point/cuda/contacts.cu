@@ -101,7 +101,7 @@ static __global__ void half_step_back(fixed_arrays a, const long long *pair_sums
 
 /* ---- launches ---- */
 
-template <typename Grain> static void sum_contacts_with(fixed_work *w, bool start) {
+template <typename Grain> static void sum_contacts_with(collision_work *w, bool start) {
   static const sim_kernel looking = {"collision_fixed_point_contact_sums", "observe", SIM_LIMIT_BYTES};
   static const sim_kernel settling = {"collision_fixed_point_half_step_back", "observe", SIM_LIMIT_BYTES};
   const fixed_arrays &a = w->arrays;
@@ -111,7 +111,7 @@ template <typename Grain> static void sum_contacts_with(fixed_work *w, bool star
     device_launch(&settling, 0, collision_cuda_grid(8, a.n), 256, half_step_back<Grain>, a, w->pair_sums, w->launch);
 }
 
-void collision_fixed_cuda_contact_sums(fixed_work *w, bool start) {
+void collision_fixed_cuda_contact_sums(collision_work *w, bool start) {
   sim_cuda_failed(
       cudaMemsetAsync(w->pair_sums, 0, FIXED_CONTACT_SUMS * sizeof *w->pair_sums, (cudaStream_t)sim_cuda_stream()),
       "cudaMemsetAsync", "sums of contacts");

@@ -288,7 +288,7 @@ unsigned collision_cuda_grid(int per_multiprocessor, uint64_t work) {
   return (unsigned)(blocks < most ? blocks : most);
 }
 
-template <typename Grain> static void sort(fixed_work *w, unsigned k) {
+template <typename Grain> static void sort(collision_work *w, unsigned k) {
   static const sim_kernel counting = {"collision_fixed_point_count", "search", SIM_LIMIT_BYTES};
   static const sim_kernel moving = {"collision_fixed_point_sort", "search", SIM_LIMIT_BYTES};
   static const sim_kernel scanning = {"collision_fixed_point_scan", "search", SIM_LIMIT_BYTES};
@@ -303,7 +303,7 @@ template <typename Grain> static void sort(fixed_work *w, unsigned k) {
   device_launch(&moving, 0, grains, 256, scatter<Grain>, a, w->numbers, k);
 }
 
-void collision_fixed_cuda_lists(fixed_work *w) {
+void collision_fixed_cuda_lists(collision_work *w) {
   static const sim_kernel deciding = {"collision_fixed_point_decide", "search", SIM_LIMIT_BYTES};
   static const sim_kernel building = {"collision_fixed_point_build", "search", SIM_LIMIT_BYTES};
   device_launch(&deciding, 0, 1, 1, decide, w->arrays, w->numbers, w->system.damped, w->chunk, w->launch);

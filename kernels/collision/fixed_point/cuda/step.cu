@@ -316,7 +316,7 @@ static __global__ void __launch_bounds__(FIXED_TILE, step_blocks<Grain>())
 
 /* ---- launches ---- */
 
-template <typename Grain, bool DAMPED> static void step_with(fixed_work *w) {
+template <typename Grain, bool DAMPED> static void step_with(collision_work *w) {
   static const sim_kernel kernel = {"collision_fixed_point_step", "contacts and move", SIM_LIMIT_BYTES};
   const fixed_arrays &a = w->arrays;
   const unsigned grid = collision_cuda_grid(step_blocks<Grain>(), (uint64_t)a.tiles * FIXED_TILE), k = w->launch++;
@@ -324,7 +324,7 @@ template <typename Grain, bool DAMPED> static void step_with(fixed_work *w) {
   device_launch(&kernel, bytes, grid, FIXED_TILE, step<Grain, DAMPED>, a, w->numbers, k);
 }
 
-void collision_fixed_cuda_step(fixed_work *w) {
+void collision_fixed_cuda_step(collision_work *w) {
   if (w->system.equal && w->system.damped)
     step_with<fixed_grain, true>(w);
   else if (w->system.equal)

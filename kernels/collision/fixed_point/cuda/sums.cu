@@ -102,17 +102,17 @@ static __global__ void write_output(fixed_arrays a, fixed_units u, const uint32_
 
 /* ---- launches ---- */
 
-static fixed_units units_of(const fixed_work *w) {
+static fixed_units units_of(const collision_work *w) {
   const fixed_point_system &g = w->system;
   return {{g.low[0], g.low[1], g.low[2]}, {g.size[0], g.size[1], g.size[2]}, g.quantum, g.mass};
 }
 
-static void launch_find_slots(fixed_work *w) {
+static void launch_find_slots(collision_work *w) {
   static const sim_kernel kernel = {"collision_fixed_point_slots", "observe", SIM_LIMIT_BYTES};
   device_launch(&kernel, 0, collision_cuda_grid(8, w->arrays.n), 256, find_slots, w->arrays, w->arrays.slot, w->launch);
 }
 
-void collision_fixed_cuda_grain_sums(fixed_work *w) {
+void collision_fixed_cuda_grain_sums(collision_work *w) {
   static const sim_kernel summing = {"collision_fixed_point_sums", "observe", SIM_LIMIT_BYTES};
   const fixed_arrays &a = w->arrays;
   const uint32_t blocks = (a.n + 255) / 256;
@@ -127,7 +127,7 @@ void collision_fixed_cuda_grain_sums(fixed_work *w) {
   device_launch(&summing, 0, FIXED_GRAIN_SUMS, 256, sum_all, w->partial, blocks, all);
 }
 
-void collision_fixed_cuda_output(fixed_work *w, int64_t first, int64_t count) {
+void collision_fixed_cuda_output(collision_work *w, int64_t first, int64_t count) {
   static const sim_kernel kernel = {"collision_fixed_point_output", "output", SIM_LIMIT_BYTES};
   fixed_output *const piece = (fixed_output *)w->output;
   if (first == 0) launch_find_slots(w);

@@ -148,15 +148,15 @@ __device__ inline void finish_list(const fixed_arrays &a, fixed_list list, uint3
 __device__ inline uint32_t fixed_cell_of(uint32_t x, uint32_t count) { return __umulhi(x, count); }
 
 /* lists.cu: decides whether long lists are rebuilt, and rebuilds them with a new order of the grains. */
-struct fixed_work;
-void collision_fixed_cuda_lists(fixed_work *w);
+struct collision_work;
+void collision_fixed_cuda_lists(collision_work *w);
 /* step.cu: enqueues a step. */
-void collision_fixed_cuda_step(fixed_work *w);
+void collision_fixed_cuda_step(collision_work *w);
 /* contacts.cu: impulses at the current positions into `scratch`, and sums over contacts. `start`: moves the momenta
  * half a step back, too. */
-void collision_fixed_cuda_contact_sums(fixed_work *w, bool start);
+void collision_fixed_cuda_contact_sums(collision_work *w, bool start);
 
-struct fixed_work {
+struct collision_work {
   collision_options options;
   collision_state state;
   fixed_point_system system;
@@ -192,9 +192,9 @@ struct fixed_output {
 };
 
 /* Sums over grains in the order of ids, and sums of momenta in half quanta. */
-void collision_fixed_cuda_grain_sums(fixed_work *w);
+void collision_fixed_cuda_grain_sums(collision_work *w);
 /* Writes grains first ... first + count - 1, by id, to w->output. */
-void collision_fixed_cuda_output(fixed_work *w, int64_t first, int64_t count);
+void collision_fixed_cuda_output(collision_work *w, int64_t first, int64_t count);
 
 /* Thread blocks of 256 that fill the device, but at most those that `work` threads need. */
 unsigned collision_cuda_grid(int per_multiprocessor, uint64_t work);

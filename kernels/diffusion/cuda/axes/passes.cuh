@@ -2,7 +2,7 @@
  * axis is a filter along each axis: lines are transformed, multiplied and transformed back in place, and between the
  * passes a field is real. Two neighbouring lines are transformed as one complex line. fp32, axes of N = 32 Q cells.
  *
- * Along axes with walls cells are ordered as in place.cuh. With V_k the Fourier transform in that order and e_k the
+ * Along axes with walls cells are ordered as in layout.cuh. With V_k the Fourier transform in that order and e_k the
  * factors of the cosine coefficients, the filter is
  *   V'_k = s_k V_k + c_k V_N-k,  s_k = (e_k + e_N-k) / 2,  c_k = exp(i pi k / N) (e_k - e_N-k) / 2,
  * which is Makhoul's cosine transform (IEEE Trans. ASSP 28, 1980), the factors and its inverse combined; sine
@@ -15,7 +15,7 @@
 
 #include "kernels/diffusion/cuda/axes/axes.cuh"
 #include "kernels/diffusion/cuda/dft.cuh"
-#include "kernels/diffusion/cuda/place.cuh"
+#include "kernels/diffusion/cuda/layout.cuh"
 
 template <bool BLOCK> __device__ __forceinline__ void axis_sync() {
   if (BLOCK)
@@ -132,13 +132,13 @@ __device__ __forceinline__ void axis_rows(const diffusion_axes &g, double t, dou
       v[f][4 * i + 2] = float2{a.z, b.z};
       v[f][4 * i + 3] = float2{a.w, b.w};
     }
-  const long long z = place_cell(KZ, g.n[2], first / g.n[1]);
-  const long long y = place_cell(KY, g.n[1], first % g.n[1]), w = place_cell(KY, g.n[1], first % g.n[1] + 1);
+  const long long z = layout_cell(KZ, g.n[2], first / g.n[1]);
+  const long long y = layout_cell(KY, g.n[1], first % g.n[1]), w = layout_cell(KY, g.n[1], first % g.n[1] + 1);
   const float cy = (float)(((double)y + 0.5) * g.size[1] / (double)g.n[1]);
   const float cw = (float)(((double)w + 0.5) * g.size[1] / (double)g.n[1]);
   const float cz = (float)(((double)z + 0.5) * g.size[2] / (double)g.n[2]);
-  const bool turned = place_negated(KZ, z);
-  const float sy = turned != place_negated(KY, y) ? -1 : 1, sw = turned != place_negated(KY, w) ? -1 : 1;
+  const bool turned = layout_negated(KZ, z);
+  const float sy = turned != layout_negated(KY, y) ? -1 : 1, sw = turned != layout_negated(KY, w) ? -1 : 1;
 #pragma unroll
   for (int m = 0; m < 32; m++) {
     const int p = j + Q * m, x = KX == 0 ? p : m < 16 ? 2 * p : 2 * (N - 1 - p) + 1;
@@ -199,10 +199,10 @@ __device__ __forceinline__ void axis_move(const diffusion_axes &g) {
   const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, row = i / N;
   if (i >= g.cells) return;
   const long long x = i % N, y = row % g.n[1], z = row / g.n[1];
-  const int p = (int)place_position(KX, N, x), q = N / 32, j = p % q, m = p / q;
+  const int p = (int)layout_position(KX, N, x), q = N / 32, j = p % q, m = p / q;
   const long long to =
-      (place_position(KZ, g.n[2], z) * g.n[1] + place_position(KY, g.n[1], y)) * N + 4 * (j + q * (m / 4)) + m % 4;
-  const bool negated = place_negated(KX, x) ^ place_negated(KY, y) ^ place_negated(KZ, z);
+      (layout_position(KZ, g.n[2], z) * g.n[1] + layout_position(KY, g.n[1], y)) * N + 4 * (j + q * (m / 4)) + m % 4;
+  const bool negated = layout_negated(KX, x) ^ layout_negated(KY, y) ^ layout_negated(KZ, z);
   float *stored = g.field + blockIdx.y * g.cells + to, *shown = g.real + blockIdx.y * g.cells + i;
   if (LOADS)
     *stored = negated ? -*shown : *shown;

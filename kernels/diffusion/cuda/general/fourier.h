@@ -18,8 +18,8 @@ typedef struct diffusion_fourier diffusion_fourier;
 sim_status diffusion_fourier_create(int rank, const long long *n, int fields, bool single,
                                     diffusion_fourier **out) SIM_MUST_CHECK;
 void diffusion_fourier_destroy(diffusion_fourier **fourier);
-int diffusion_fourier_batch(
-    const diffusion_fourier *fourier); /* fields a call transforms at once: one, or all of a small grid */
+/* fields a call transforms at once: one, or all of a small grid */
+int diffusion_fourier_batch(const diffusion_fourier *fourier);
 /* Transform `count` fields, a multiple of the batch; forward then inverse multiplies by the product of n. */
 sim_status diffusion_fourier_forward(diffusion_fourier *fourier, void *data, int count) SIM_MUST_CHECK;
 sim_status diffusion_fourier_inverse(diffusion_fourier *fourier, void *data, int count) SIM_MUST_CHECK;

@@ -287,8 +287,8 @@ static void finish(atomic_int *block, int rounds) { atomic_store_explicit(block,
  * deadlock. */
 static void tournament(const nbody_packed *packed, nbody_tile *tile, atomic_int *played, int threads) {
   const int64_t block = packed->block, blocks = packed->padded / block;
-  const int64_t seats = blocks + blocks % 2,
-                circle = seats - 1; /* with an odd number one block has no game in each round */
+  /* with an odd number of blocks one of them has no game in each round */
+  const int64_t seats = blocks + blocks % 2, circle = seats - 1;
   const int64_t games = blocks + circle * (seats / 2);
   if (threads > seats / 2) threads = (int)(seats / 2);
   for (int64_t b = 0; b < blocks; b++) atomic_init(&played[b], 0);

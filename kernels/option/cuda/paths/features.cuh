@@ -27,10 +27,10 @@ enum {
   NEED_ENDS = 1 << OPTION_MAX | 1 << OPTION_MIN,
   NEED_HIGH = 1 << OPTION_HIGH,
   NEED_LOW = 1 << OPTION_LOW,
-  NEED_STAYS = 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW,
+  NEED_SURVIVALS = 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW,
   NEED_EARLY = 1 << OPTION_EARLY,
   NEED_JOINT = 1 << OPTION_KINDS, /* maximum and minimum are drawn jointly */
-  NEED_LEVEL = NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_STAYS | NEED_EARLY
+  NEED_LEVEL = NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SURVIVALS | NEED_EARLY
 };
 
 struct scheme;
@@ -51,10 +51,11 @@ template <class S> struct path_state {
   real slope[S::TANGENTS + 1], slope_sum[S::TANGENTS + 1][S::SIGNS], slope_logs[S::TANGENTS + 1][S::SIGNS],
       slope_most[S::TANGENTS + 1][S::SIGNS], slope_least[S::TANGENTS + 1][S::SIGNS],
       slope_fixing[S::TANGENTS + 1][S::FIXINGS + 1][S::SIGNS], slope_last[S::TANGENTS + 1][S::SIGNS];
-  real stay[S::STAYS + 1], early[S::EARLIES + 1]; /* early: amount paid, carried to maturity; -1: not exercised yet */
+  /* early: amount paid, carried to maturity; -1: not exercised yet */
+  real survival[S::SURVIVALS + 1], early[S::EXERCISES + 1];
   option_recorder record;
   int fixings;
-  bool unsound; /* a local volatility was below 0 or not finite */
+  bool invalid; /* a local volatility was below 0 or not finite */
 };
 
 /* Random numbers of four steps. */
@@ -76,7 +77,7 @@ template <class S> __device__ inline typename S::real price(typename S::real x) 
 }
 
 /* Probability that a Brownian bridge from x to y never reaches `level`; side 1: an upper, -1: a lower level. */
-template <typename real> __device__ inline real stays(real x, real y, real vol, real level, real side) {
+template <typename real> __device__ inline real bridge_survival(real x, real y, real vol, real level, real side) {
   const real a = (level - x) * side, b = (level - y) * side;
   const real exponent = a * b / greatest(vol * vol, (real)1e-30) * (real)-2.8853900817779268;
   const real p = 1 - power_of_two(greatest(least(exponent, (real)0), (real)-120));
@@ -84,7 +85,7 @@ template <typename real> __device__ inline real stays(real x, real y, real vol, 
 }
 
 /* Maximum (side 1) or minimum (-1) of a Brownian bridge from x to y, drawn with the random bits w. */
-template <typename real> __device__ inline real extreme(real x, real y, real vol, unsigned w, real side) {
+template <typename real> __device__ inline real bridge_extreme(real x, real y, real vol, unsigned w, real side) {
   const real d = y - x;
   const real spread = fused(vol * vol, binary_log(uniform<real>(w)) * (real)-1.3862943611198906, d * d);
   return (x + y + side * root(spread)) * (real)0.5;
@@ -109,8 +110,8 @@ template <class S> __device__ inline void begin_path(path_state<S> &p, const con
       p.most[l][s] = (typename S::real) - 1e30;
       p.least[l][s] = (typename S::real)1e30;
     }
-  for (int k = 0; k < S::STAYS; k++) p.stay[k] = 1;
-  for (int k = 0; k < S::EARLIES; k++) p.early[k] = -1;
+  for (int k = 0; k < S::SURVIVALS; k++) p.survival[k] = 1;
+  for (int k = 0; k < S::EXERCISES; k++) p.early[k] = -1;
   OPTION_EACH
   for (int g = 0; g < S::TANGENTS; g++) {
     p.slope[g] = 0;
@@ -119,7 +120,7 @@ template <class S> __device__ inline void begin_path(path_state<S> &p, const con
       p.slope_sum[g][s] = p.slope_logs[g][s] = p.slope_most[g][s] = p.slope_least[g][s] = 0;
   }
   p.fixings = 0;
-  p.unsound = false;
+  p.invalid = false;
 }
 
 /* The rows of `table` for four steps. */
@@ -141,7 +142,7 @@ template <class S> struct rows {
  * this step. */
 template <class S>
 __device__ inline void add_slopes(path_state<S> &p, const rows<S> &row, int i, int a, int t, int l, int s,
-                                  typename S::real x, typename S::real priced, const typename S::real *swing) {
+                                  typename S::real x, typename S::real priced, const typename S::real *vol_slope) {
   typedef typename S::real real;
   const unsigned need = S::need(a);
   OPTION_EACH
@@ -150,7 +151,7 @@ __device__ inline void add_slopes(path_state<S> &p, const rows<S> &row, int i, i
     const real known = row.of(S::R_SLOPE + g, i);
     real y = known;
     if (!S::tangent_flat(g))
-      y = S::FOLDED ? fused(swing[g], signed_by<S>(s, p.y[t]), known) : known + (s ? -p.slope[g] : p.slope[g]);
+      y = S::FOLDED ? fused(vol_slope[g], signed_by<S>(s, p.y[t]), known) : known + (s ? -p.slope[g] : p.slope[g]);
     if (need & NEED_SUM) p.slope_sum[g][s] = fused(priced, y, p.slope_sum[g][s]);
     if (need & NEED_LOGS) p.slope_logs[g][s] += y;
     if (need & NEED_ENDS) {
@@ -184,7 +185,7 @@ __device__ inline void exercise(const constants<S> &c, const typename S::real *t
 
 /* x before a step and the step's deviation, of each line, for barrier probabilities. */
 template <class S> struct marks {
-  enum { COUNT = S::STAYS > 0 ? S::LINES : 1 };
+  enum { COUNT = S::SURVIVALS > 0 ? S::LINES : 1 };
   typename S::real before[COUNT][S::SIGNS], vol[COUNT][S::SIGNS];
 };
 
@@ -202,28 +203,28 @@ __device__ inline void add_line(path_state<S> &p, marks<S> &m, const constants<S
     if ((need & NEED_SUM) && !S::FAR) {
       priced = row.of(S::R_WEIGHT + l, i) * power[s];
       p.sum[l][s] += priced;
-      if (sloped && !(need & NEED_LEVEL)) add_slopes(p, row, i, a, t, l, s, (real)0, priced, c.c + S::C_SWING);
+      if (sloped && !(need & NEED_LEVEL)) add_slopes(p, row, i, a, t, l, s, (real)0, priced, c.c + S::C_VOL_SLOPE);
     }
     if (sloped && !(need & (NEED_SUM | NEED_LEVEL))) /* needs last prices, fixings and logarithms alone */
-      add_slopes(p, row, i, a, t, l, s, (real)0, (real)0, c.c + S::C_SWING);
+      add_slopes(p, row, i, a, t, l, s, (real)0, (real)0, c.c + S::C_VOL_SLOPE);
     if (!(need & (S::FAR ? NEED_LEVEL | NEED_SUM : NEED_LEVEL))) continue;
     const real vol = vols[S::MOVED ? s : 0], before = p.x[l][s];
     real x = signed_by<S>(s, p.y[t]);
     if (!S::MOVED) x += row.of(S::R_LEVEL + l, i);
     if ((need & NEED_SUM) && S::FAR) p.sum[l][s] += priced = price<S>(x);
-    if (sloped && (S::FAR || (need & NEED_LEVEL))) add_slopes(p, row, i, a, t, l, s, x, priced, c.c + S::C_SWING);
+    if (sloped && (S::FAR || (need & NEED_LEVEL))) add_slopes(p, row, i, a, t, l, s, x, priced, c.c + S::C_VOL_SLOPE);
     if (need & NEED_ENDS) {
       p.most[l][s] = greatest(p.most[l][s], x);
       p.least[l][s] = least(p.least[l][s], x);
     }
     real high = x;
     if (need & NEED_HIGH)
-      p.high[l][s] = greatest(p.high[l][s], high = extreme(before, x, vol, d.high[a].bits[j], (real)1));
+      p.high[l][s] = greatest(p.high[l][s], high = bridge_extreme(before, x, vol, d.high[a].bits[j], (real)1));
     if (need & NEED_JOINT)
-      p.low[l][s] = least(p.low[l][s], lowest(before, x, vol, high, d.low[a].bits[j]));
+      p.low[l][s] = least(p.low[l][s], bridge_minimum(before, x, vol, high, d.low[a].bits[j]));
     else if (need & NEED_LOW)
-      p.low[l][s] = least(p.low[l][s], extreme(before, x, vol, d.low[a].bits[j], (real)-1));
-    if (S::STAYS > 0) {
+      p.low[l][s] = least(p.low[l][s], bridge_extreme(before, x, vol, d.low[a].bits[j], (real)-1));
+    if (S::SURVIVALS > 0) {
       m.before[l][s] = before;
       m.vol[l][s] = vol;
     }

@@ -9,7 +9,7 @@ template <typename real> __device__ inline real power_below(real x) {
 }
 
 /* Returns P(D > d); `slope` is minus its derivative. */
-template <typename real> __device__ inline real range_above(real d, real a, real b, real &slope) {
+template <typename real> __device__ inline real range_probability(real d, real a, real b, real &slope) {
   const real minus_two = (real)-2.8853900817779268; /* -2/ln 2 */
   const real s = a + b, c = a - b, scale = (real)0.5 / greatest(s, (real)1e-6);
   real sum = 0, slopes = 0;
@@ -30,7 +30,7 @@ template <typename real> __device__ inline real range_above(real d, real a, real
 }
 
 /* Minimum of a bridge from x to y with deviation `vol` and maximum `high`. */
-template <typename real> __device__ inline real lowest(real x, real y, real vol, real high, unsigned w) {
+template <typename real> __device__ inline real bridge_minimum(real x, real y, real vol, real high, unsigned w) {
   const real deviation = greatest((real)fabs(vol), (real)1e-15);
   const real a = greatest((high - x) / deviation, (real)0), b = greatest((high - y) / deviation, (real)0);
   const real nearer = greatest(a, b), u = uniform<real>(w), logarithm = binary_log(u);
@@ -42,7 +42,7 @@ template <typename real> __device__ inline real lowest(real x, real y, real vol,
 #pragma unroll 1
   for (int turn = 0; turn < 40; turn++) {
     real slope;
-    const real above = range_above(d, a, b, slope), tail = greatest(upper ? above : 1 - above, (real)1e-30);
+    const real above = range_probability(d, a, b, slope), tail = greatest(upper ? above : 1 - above, (real)1e-30);
     if (above > u)
       from = d;
     else

@@ -28,12 +28,12 @@ __device__ inline typename S::real view(const path_state<S> &p, const constants<
   else if constexpr (KIND == OPTION_FIXING)
     return price<S>(signed_by<S>(s, p.fixing[t][slot]) + at) * scale * (SLOPED ? p.slope_fixing[g][slot][s] : (real)1);
   else
-    return KIND == OPTION_EARLY ? p.early[slot] : p.stay[slot];
+    return KIND == OPTION_EARLY ? p.early[slot] : p.survival[slot];
 }
 
 /* Added to each sample of a path: 0, or NaN where a local volatility was invalid, because a payoff could hide that. */
-template <class S> __device__ inline typename S::real soundness(const path_state<S> &p) {
-  return p.unsound ? (typename S::real)__longlong_as_double(0x7ff8000000000000) : (typename S::real)0;
+template <class S> __device__ inline typename S::real nan_if_invalid(const path_state<S> &p) {
+  return p.invalid ? (typename S::real)__longlong_as_double(0x7ff8000000000000) : (typename S::real)0;
 }
 
 /* Calls take(r, views) with the features of path r. */
@@ -41,7 +41,7 @@ template <class S, class Take>
 __device__ inline void end_path(const path_state<S> &p, const constants<S> &c, int r, Take take) {
   typename S::real views[S::VIEWS + S::CHECKED];
   S::read_features(p, c, views);
-  if constexpr (S::CHECKED) views[S::VIEWS] = soundness(p);
+  if constexpr (S::CHECKED) views[S::VIEWS] = nan_if_invalid(p);
   take(r, views);
 }
 

@@ -23,12 +23,12 @@ __device__ inline void add_path(const constants<S> &c, int group, const typename
                                 group_sums<P, typename S::real> &sums) {
   typedef typename S::real real;
   real value[P::COUNT], control[P::COUNT];
-  P::of(group, views, c.c + S::C_TUNE, value, control);
+  P::of(group, views, c.c + S::C_QUANTITY, value, control);
 #pragma unroll
   for (int k = 0; k < P::COUNT; k++) {
-    const real *tune = c.c + S::C_TUNE + 2 * (group * OPTION_CUDA_GROUP + k);
-    real d = P::SHIFTED ? value[k] : value[k] - tune[0];
-    if (P::CONTROLS) d = fused(-tune[1], control[k], d);
+    const real *quantity = c.c + S::C_QUANTITY + 2 * (group * OPTION_CUDA_GROUP + k);
+    real d = P::SHIFTED ? value[k] : value[k] - quantity[0];
+    if (P::CONTROLS) d = fused(-quantity[1], control[k], d);
     if constexpr (S::CHECKED) d += views[S::VIEWS];
     sums.first[k] += d;
     sums.second[k] = fused(d, d, sums.second[k]);

@@ -80,9 +80,9 @@ __device__ inline void match_moments(const constants<S> &c, const moments<S> &m,
 
 /* One step of track t where some asset is no geometric Brownian motion. `vol`: the step's deviation, for each sign. */
 template <class S>
-__device__ inline void move(path_state<S> &p, const constants<S> &c, const stream &random, const option_keys &keys,
-                            const draws<S> &d, const rows<S> &row, int i, int j, int a, int t, typename S::real w,
-                            typename S::real *vol) {
+__device__ inline void advance_asset(path_state<S> &p, const constants<S> &c, const stream &random,
+                                     const option_keys &keys, const draws<S> &d, const rows<S> &row, int i, int j,
+                                     int a, int t, typename S::real w, typename S::real *vol) {
   typedef typename S::real real;
   const real *m = c.c + S::C_DYNAMICS + t * M_NUMBERS;
   const int motion = S::motion(a), step = row.first + i;
@@ -104,7 +104,7 @@ __device__ inline void move(path_state<S> &p, const constants<S> &c, const strea
               ? grid_volatility(row.table + S::grid_at(t), row.table + S::grid_at(t) + (step + 1) * S::nodes(a),
                                 S::nodes(a), price_now)
               : S::local_volatility(a, price_now, step * m[M_DT]);
-      if (S::CHECKED && motion == LOCAL_FUNCTION && !(sigma >= 0 && sigma <= (real)1e18)) p.unsound = true;
+      if (S::CHECKED && motion == LOCAL_FUNCTION && !(sigma >= 0 && sigma <= (real)1e18)) p.invalid = true;
       grown += local_step(m, sigma, normal, vol[s]);
     }
     if (S::JUMPS > 0 && S::jumps(a) > 0)
@@ -129,7 +129,8 @@ __device__ inline typename S::real own_normal(path_state<S> &p, const constants<
   }
   OPTION_EACH
   for (int g = 0; g < S::TANGENTS && !S::FOLDED; g++)
-    if (S::tangent_asset(g) == a && !S::tangent_flat(g)) p.slope[g] = fused(row.of(S::R_SWING + g, i), w, p.slope[g]);
+    if (S::tangent_asset(g) == a && !S::tangent_flat(g))
+      p.slope[g] = fused(row.of(S::R_VOL_SLOPE + g, i), w, p.slope[g]);
   return w;
 }
 
@@ -141,14 +142,14 @@ __device__ inline void step(path_state<S> &p, const constants<S> &c, const strea
   real w = 0, vol[path_state<S>::OWN], power[S::SIGNS]; /* w of the current asset, the rest of the current track */
   marks<S> m;
   OPTION_EACH
-  for (int l = 0; l < S::LINES; l++) { /* one flat loop: its length is known before unrolling; nested loops take several
-                                          times as long to compile */
+  /* one flat loop: its length is known before unrolling; nested loops take several times as long to compile */
+  for (int l = 0; l < S::LINES; l++) {
     const int t = S::line_track(l), a = S::track_asset(t);
     const bool first = l == S::line_begin(t), leads = first && t == S::track_begin(a);
     if (leads) w = own_normal(p, c, d, row, i, j, a);
     if (first) {
       if constexpr (S::MOVED) {
-        move(p, c, random, keys, d, row, i, j, a, t, w, vol);
+        advance_asset(p, c, random, keys, d, row, i, j, a, t, w, vol);
       } else {
         real grown = w;
         vol[0] = S::FOLDED ? c.c[S::C_VOL + t] : row.of(S::R_VOL + t, i);
@@ -166,12 +167,13 @@ __device__ inline void step(path_state<S> &p, const constants<S> &c, const strea
     add_line(p, m, c, d, row, i, j, a, t, l, vol, power);
   }
   OPTION_EACH
-  for (int k = 0; k < S::STAYS; k++) {
-    const int l = S::stay_line(k), s = S::stay_sign(k);
-    p.stay[k] *= stays(m.before[l][s], p.x[l][s], m.vol[l][s], c.c[S::C_STAY + k], (real)S::stay_side(k));
+  for (int k = 0; k < S::SURVIVALS; k++) {
+    const int l = S::survival_line(k), s = S::survival_sign(k);
+    p.survival[k] *=
+        bridge_survival(m.before[l][s], p.x[l][s], m.vol[l][s], c.c[S::C_SURVIVAL + k], (real)S::survival_side(k));
   }
   OPTION_EACH
-  for (int k = 0; k < S::EARLIES && !S::RECORD; k++)
+  for (int k = 0; k < S::EXERCISES && !S::RECORD; k++)
     exercise(c, row.table, k, row.first + i, p.x[S::early_line(k)][S::early_sign(k)], p.early[k]);
   if (S::FIXINGS > 0 && row.of(S::R_MARK, i) != 0) {
     OPTION_EACH

@@ -73,7 +73,8 @@ static int add_bytes(XXH3_state_t *state, unsigned char *buffer, int fd, uint64_
   return error;
 }
 
-/* Digest of a file of `size` bytes with `header` (its digest bytes zero) as the block at `place`; 0 or an errno. */
+/* Digest of a file of `size` bytes with `header` (its digest bytes zero) as the block at offset `place`; 0 or an
+ * errno. */
 static int digest(int fd, uint64_t size, uint64_t place, const unsigned char *header, unsigned char *out) {
   XXH3_state_t *state = XXH3_createState();
   unsigned char *buffer = malloc(BLOCK);
@@ -103,7 +104,7 @@ sim_status io_seal_write(io_file *file) {
   return error ? io_file_fail(file, error) : SIM_OK;
 }
 
-/* Reads the last block of a file, or its first one where the last is none of ours; *place: where it is. */
+/* Reads the last block of a file, or the first one if the last is no seal; *place: its offset. */
 static int read_block(int fd, off_t size, unsigned char header[IO_SEAL_SIZE], uint64_t *place, bool *found) {
   const off_t places[] = {size - IO_SEAL_SIZE, 0};
   *found = false;

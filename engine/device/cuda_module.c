@@ -1,4 +1,4 @@
-/* Kernels that were compiled while the program runs, on the process's GPU. */
+/* Kernels compiled at run time, on the process's GPU. */
 #include "engine/device/compile.h"
 
 #include "engine/log.h"
@@ -13,7 +13,7 @@
 
 enum { KERNELS_MAX = 256, STACK_BYTES = 16 << 20 };
 
-/* What one source becomes. */
+/* Compilation of one source. */
 typedef struct part {
   sim_source source;
   int capability;
@@ -22,7 +22,7 @@ typedef struct part {
   bool running, loaded;
   pthread_t thread;
   sim_status status;
-  sim_error error; /* of the thread */
+  sim_error error; /* error of the compiling thread */
   cudaLibrary_t library;
 } part;
 
@@ -57,7 +57,7 @@ static sim_status list_kernels(cudaLibrary_t library, const char *name, cudaKern
   return check(cudaLibraryEnumerateKernels(kernels, *count, library), "cudaLibraryEnumerateKernels", name);
 }
 
-/* A driver may look at code only when a kernel is asked for: all of them are, so that what it refuses shows here. */
+/* Some drivers examine code only when a kernel is requested: requests all kernels, so that a refusal shows here. */
 static sim_status try_kernels(cudaLibrary_t library, const char *name) {
   cudaKernel_t kernels[KERNELS_MAX];
   struct cudaFuncAttributes attributes;
@@ -84,11 +84,11 @@ static void *compile(void *context) {
   return NULL;
 }
 
-/* Beside what the caller does; where there is no thread to be had, before that. */
+/* Compiles in a thread of its own; without one, before it returns. */
 static void start(part *p) {
   sigset_t all, before;
   pthread_attr_t attributes;
-  sigfillset(&all); /* signals are for the thread of the loop */
+  sigfillset(&all); /* signals are handled by the thread of the time loop */
   pthread_sigmask(SIG_SETMASK, &all, &before);
   if (pthread_attr_init(&attributes) == 0) {
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
@@ -171,7 +171,8 @@ static sim_status find_kernel(cudaLibrary_t library, const char *name, cudaKerne
   return SIM_OK;
 }
 
-/* Asking for its attributes loads it: nothing is left to do at a first launch, which may be within a capture. */
+/* Reading its attributes loads the kernel, so that nothing remains for a first launch, which may be inside a
+ * capture. */
 sim_status sim_module_kernel(const sim_module *module, const char *name, void **out) {
   cudaKernel_t kernel = NULL;
   struct cudaFuncAttributes attributes;

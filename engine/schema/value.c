@@ -188,8 +188,8 @@ static uint64_t real_bits(double real) {
   return bits;
 }
 
-/* parameters u64, members u64 (0: none, else 1 + the line of the first), which u64: the graph's bytes, or the fault's
- * line u64 and text. */
+/* parameters u64; members u64 (0: none, else 1 + the line of the first); which u64; then the graph's bytes, or the
+ * fault's line u64 and text. */
 static void put_function(const sim_value_function *function, sim_bytes *out) {
   put_u64(out, (uint64_t)function->parameters);
   put_u64(out, function->members ? 1 + (uint64_t)function->member_line : 0);

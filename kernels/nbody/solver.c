@@ -1,6 +1,6 @@
 #include "kernels/nbody/solver.h"
 
-/* In the order of preference. */
+/* In order of preference. */
 static const nbody_solver *const solvers[][SIM_BACKEND_KINDS] = {
     {[SIM_BACKEND_CPU] = &nbody_direct_cpu,
 #ifdef SIM_HAS_CUDA

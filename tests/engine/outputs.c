@@ -295,7 +295,7 @@ static void a_failed_sink_is_tried_again(void **state) {
   trial *t = run_failing(SNAPSHOT, 20, SIM_ERR_IO);
   assert_int_equal(t->status, SIM_OK);
   assert_int_equal(log_lines, 1);
-  assert_string_equal(logged, "snapshots not written: planted; the run goes on and tries again");
+  assert_string_equal(logged, "snapshots not written: planted; the run continues and tries again");
   assert_int_equal(count_of(t, SNAPSHOT, 60), 6); /* 0, 10, 30, 40, 50, 60 */
   assert_int_equal(t->run.lost, 1);
   free(t);

@@ -5,25 +5,26 @@
 
 #include <math.h>
 
-/* Additions a second in functions of the scenario, to an order of magnitude. */
+/* Order of magnitude of the additions a second in functions of the scenario. */
 static double function_rate(const nbody_options *options, sim_backend_kind kind) {
   static const double thread[SIM_ISA_COUNT] = {1e9, 2e9, 4e9};
   if (kind == SIM_BACKEND_CUDA) return 1e13;
   return thread[options->isa] * (options->n > 4096 ? options->threads : 1);
 }
 
-/* Table rows a step. */
+/* Table rows per step. */
 static double rows_each(const sim_cadence *tables, const sim_plan *plan) {
   if (tables->kind == SIM_EVERY_STEPS) return 1 / tables->interval;
   return tables->kind == SIM_EVERY_TIME && plan->steps > 0 ? plan->t_end / plan->steps / tables->interval : 0;
 }
 
-/* The adaptive step of the Hermite scheme follows from the present force and its derivatives. */
+/* Warns where the adaptive step of the Hermite scheme, which follows from the present force and its derivatives,
+ * cannot foresee a force that begins later. */
 static void warn_of_late_forces(const nbody_parameters *p, const nbody_laws *laws) {
   const nbody_integrate *i = &p->integrate;
   if (i->scheme == NBODY_HERMITE4 && isnan(i->dt) && isnan(i->dt_max) && laws->time_dependent)
-    sim_log(SIM_LOG_WARN, "integrate.dt_max is not given: an adaptive step may be longer than what the external force "
-                          "does at a later time; where it begins or switches, give dt_max");
+    sim_log(SIM_LOG_WARN, "integrate.dt_max is not given: an adaptive step may miss a later change of the external "
+                          "force; set dt_max if the force begins or switches");
 }
 
 sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, const nbody_solver *solver,

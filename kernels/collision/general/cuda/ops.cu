@@ -120,9 +120,9 @@ template <typename real> static sim_status step(general_work<real> *w, double t,
 template <typename real> static sim_status external_potential(general_work<real> *w, double *out) {
   *out = w->options.external != NULL ? NAN : 0;
   if (w->laws.energy == NULL) return SIM_OK;
-  collision_launch(&observe_launch, 0, w->numbers.blocks, GENERAL_THREADS, (energy_kernel<real> *)w->laws.energy,
-                   w->arrays, w->launch, w->time, w->partial);
-  collision_launch(&observe_launch, 0, 1, GENERAL_THREADS, sum_all, w->partial, w->numbers.blocks, w->sums);
+  device_launch(&observe_launch, 0, w->numbers.blocks, GENERAL_THREADS, (energy_kernel<real> *)w->laws.energy,
+                w->arrays, w->launch, w->time, w->partial);
+  device_launch(&observe_launch, 0, 1, GENERAL_THREADS, sum_all, w->partial, w->numbers.blocks, w->sums);
   return sim_backend_cuda.copy(out, w->sums, sizeof *out);
 }
 
@@ -134,11 +134,11 @@ template <typename real> static sim_status sums(general_work<real> *w, double t,
   unsigned long long deepest[2] = {0, 0};
   SIM_TRY(external_potential(w, &external));
   SIM_TRY(sim_backend_cuda.copy(w->deepest, deepest, sizeof deepest));
-  collision_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, sums_of(w), w->arrays, poses_of(w),
-                   w->shift, forces, w->partial, w->deepest, w->launch);
+  device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, sums_of(w), w->arrays, poses_of(w),
+                w->shift, forces, w->partial, w->deepest, w->launch);
   const int quantities = SUM_WALL + 3 * forces;
-  collision_launch(&observe_launch, 0, (unsigned)quantities, GENERAL_THREADS, sum_all, w->partial, w->numbers.blocks,
-                   w->sums);
+  device_launch(&observe_launch, 0, (unsigned)quantities, GENERAL_THREADS, sum_all, w->partial, w->numbers.blocks,
+                w->sums);
   SIM_TRY(sim_backend_cuda.copy(all, w->sums, (size_t)quantities * sizeof *all));
   SIM_TRY(sim_backend_cuda.copy(deepest, w->deepest, sizeof deepest));
   *out = {};

@@ -219,7 +219,8 @@ static sim_status start_writer(sim_outputs *o) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int error = pthread_create(&o->writer, NULL, write_jobs, o);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (error) return sim_no_memory("the thread of the outputs");
+  /* EAGAIN: no memory for its stack, or as many threads as the system allows */
+  if (error) return sim_fail(SIM_ERR_NO_MEMORY, "the thread that writes outputs cannot start: %s", strerror(error));
   o->running = true;
   return SIM_OK;
 }

@@ -57,7 +57,7 @@ static sim_status list_kernels(cudaLibrary_t library, const char *name, cudaKern
   return check(cudaLibraryEnumerateKernels(kernels, *count, library), "cudaLibraryEnumerateKernels", name);
 }
 
-/* A driver may look at code only when a kernel is asked for: all of them are, so that what it refuses shows here. */
+/* Some drivers examine code only when a kernel is requested: requests all kernels, so that a refusal shows here. */
 static sim_status try_kernels(cudaLibrary_t library, const char *name) {
   cudaKernel_t kernels[KERNELS_MAX];
   struct cudaFuncAttributes attributes;
@@ -171,7 +171,8 @@ static sim_status find_kernel(cudaLibrary_t library, const char *name, cudaKerne
   return SIM_OK;
 }
 
-/* Asking for its attributes loads it: nothing is left to do at a first launch, which may be within a capture. */
+/* Reading its attributes loads the kernel, so that nothing remains for a first launch, which may be inside a
+ * capture. */
 sim_status sim_module_kernel(const sim_module *module, const char *name, void **out) {
   cudaKernel_t kernel = NULL;
   struct cudaFuncAttributes attributes;

@@ -32,7 +32,7 @@ template <int NY, int NZ, int C> struct columns_shape {
   };
 };
 
-/* ---- between the blocks of a cluster; C = 1: of one block ---- */
+/* ---- communication between the C blocks of a cluster ---- */
 
 /* An arrival barrier that expects `bytes`, once. */
 __device__ __forceinline__ void expect(unsigned barrier, unsigned bytes) {

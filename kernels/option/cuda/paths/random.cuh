@@ -22,7 +22,7 @@ __device__ inline double power_of_two(double x) { return exp2(x); }
 __device__ inline float binary_log(float x) { return approximate_log2(x); }
 __device__ inline double binary_log(double x) { return log2(x); }
 
-/* Of what may come out below 0 by rounding. */
+/* Square root; numbers below 0 by rounding count as 0. */
 __device__ inline float root(float x) { return approximate_sqrt(fabsf(x)); }
 __device__ inline double root(double x) { return sqrt(fabs(x)); }
 

@@ -150,7 +150,8 @@ static sim_status fail_unsealed(int fd, off_t size, const char *path) {
   if (error) return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error));
   const uint64_t length = got == sizeof start ? hdf5_length(start) : 0;
   if (size == 0) return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is empty", path);
-  if (length == 0) return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: was not written by sim, or its beginning is damaged", path);
+  if (length == 0)
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: was not written by sim, or its beginning is damaged", path);
   if (length > (uint64_t)size)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: damaged: cut short: %lld bytes long, and its HDF5 content alone is %llu",
                     path, (long long)size, (unsigned long long)length);

@@ -160,7 +160,8 @@ static sim_status deliver(sim_outputs *o, const job *j, const sim_frame *state) 
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
     frame.row_count = sink->kind == SIM_SINK_TABLE ? count : 0;
-    if (j->due & (UINT32_C(1) << i)) SIM_TRY(write_sink(sink, &frame, j->ended || !(frame.clock.t < frame.clock.t_end)));
+    if (j->due & (UINT32_C(1) << i))
+      SIM_TRY(write_sink(sink, &frame, j->ended || !(frame.clock.t < frame.clock.t_end)));
   }
   frame.row_count = 0;
   if (j->ended) frame.clock.t_end = -INFINITY;

@@ -216,8 +216,8 @@ static const sim_field integrate_fields[] = {
      .doc = "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0)"},
     {SIM_FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
      .keyword = "auto",
-     .doc = "accuracy of the adaptive step. hermite4: Aarseth's formula, auto 0.01; else eta sqrt(softening/|a|max), "
-            "auto 0.2"},
+     .doc = "accuracy of the adaptive step. hermite4: Aarseth's formula, auto 0.01, below 0.001 in double precision "
+            "alone; else eta sqrt(softening/|a|max), auto 0.2"},
     {SIM_FIELD(nbody_integrate, dt_max), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .dimension = TIME, .doc = "longest adaptive step"},
     {SIM_FIELD(nbody_integrate, t_end), .type = SIM_REAL,

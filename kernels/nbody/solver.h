@@ -5,6 +5,7 @@
 #ifndef NBODY_SOLVER_H
 #define NBODY_SOLVER_H
 
+#include "kernels/nbody/fmm/fmm.h"
 #include "kernels/nbody/raw_force.h"
 #include "kernels/nbody/scenario/laws.h"
 
@@ -27,6 +28,7 @@ typedef struct nbody_options {
   double G, softening;
   double spread; /* root mean square distance from the mean position at the start of the run: the size of the system */
   nbody_laws laws;
+  nbody_fmm_settings fmm;          /* of the fast multipole method; a leaf of 0: not chosen */
   const sim_function_map *observe; /* functions of NBODY_BODY_INPUTS with one result each; NULL: none */
 } nbody_options;
 
@@ -58,6 +60,9 @@ typedef struct nbody_solver {
    * state's acceleration is all zeros, so that the solver may add to it at once. Bodies at one point without softening
    * give infinities or NaN. */
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
+  /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
+   * cannot fail. SIM_ERR_NO_MEMORY where lists have outgrown the memory. */
+  sim_status (*check)(nbody_solver_work *work);
   /* Potential energy of all pairs, in fp64 whatever the pair terms; NaN where it is unknown. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
   /* Shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme: |a| / |j| of
@@ -78,6 +83,8 @@ sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind ki
 
 /* Direct summation over all pairs, with gravity or a custom law. */
 extern const nbody_solver nbody_direct_cpu;
+/* Fast multipole method, for gravity without the jerk. */
+extern const nbody_solver nbody_fmm_cpu;
 #ifdef SIM_HAS_CUDA
 extern const nbody_solver nbody_direct_cuda;
 #endif

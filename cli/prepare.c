@@ -44,6 +44,16 @@ static sim_status override(sim_value *table, const char *key, sim_value *value) 
   return sim_value_add(table, key, 0, value);
 }
 
+/* Refuses --precision by its own name: decoding would name a line of the scenario, which does not ask for it. */
+static sim_status check_precision(const sim_model *model, const char *asked) {
+  char offered[64];
+  for (int k = 0; k < SIM_PRECISIONS; k++)
+    if (model->precisions[k] && strcmp(sim_precision_name((sim_precision)k), asked) == 0) return SIM_OK;
+  sim_model_precisions(model, offered, sizeof offered);
+  return sim_fail(SIM_ERR_USAGE, "--precision: expected %s, got \"%s\": sim.%s has no %s precision", offered, asked,
+                  model->name, asked);
+}
+
 static sim_status decode(cli_job *job, const char *file, const sim_value *value) {
   sim_faults faults = {.file = file};
   sim_status status = sim_model_decode(job->model, value, &job->parameters, &faults);
@@ -88,8 +98,10 @@ sim_status cli_prepare_scenario(cli_job *job) {
   SIM_TRY(scenario_load(options->target, &language, &job->source));
   job->model = sim_model_find(job->source.value->u.table.tag);
   if (!job->model) return sim_fail(SIM_ERR_INTERNAL, "the scenario's model is not registered");
-  if (options->precision)
+  if (options->precision) {
+    SIM_TRY(check_precision(job->model, options->precision));
     SIM_TRY(override(job->source.value, "precision", sim_value_string(options->precision, strlen(options->precision))));
+  }
   if (options->seed_given) {
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)options->seed);

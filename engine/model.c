@@ -141,13 +141,18 @@ static sim_status bind_stop(const sim_model *model, sim_common *common, const si
 
 /* ---- parameters ---- */
 
-static void check_precision(const sim_model *model, const sim_common *common, sim_faults *faults) {
-  char offered[64] = "";
+void sim_model_precisions(const sim_model *model, char *out, size_t capacity) {
   size_t used = 0;
-  if (model->precisions[common->precision]) return;
-  for (int k = 0; k < SIM_PRECISIONS; k++)
+  if (capacity) out[0] = '\0';
+  for (int k = 0; k < SIM_PRECISIONS && used < capacity; k++)
     if (model->precisions[k])
-      used += (size_t)snprintf(offered + used, sizeof offered - used, "%s\"%s\"", used ? " or " : "", precisions[k]);
+      used += (size_t)snprintf(out + used, capacity - used, "%s\"%s\"", used ? " or " : "", precisions[k]);
+}
+
+static void check_precision(const sim_model *model, const sim_common *common, sim_faults *faults) {
+  char offered[64];
+  if (model->precisions[common->precision]) return;
+  sim_model_precisions(model, offered, sizeof offered);
   const char *asked = precisions[common->precision];
   sim_faults_add(faults, 0, "precision", "expected %s, got \"%s\": sim.%s has no %s precision", offered, asked,
                  model->name, asked);

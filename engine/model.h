@@ -162,6 +162,9 @@ const sim_model *sim_model_find(const char *name);
 /* Whether the model runs on a kind of backend in this build; if not, *reason says why (`reason` may be NULL). */
 bool sim_model_runs(const sim_model *model, sim_backend_kind kind, const char **reason);
 
+/* Writes the names of the precisions that the model has: "single" or "double", in quotes as in a scenario. */
+void sim_model_precisions(const sim_model *model, char *out, size_t capacity);
+
 const sim_table *const *sim_model_tables(const sim_model *model, const void *parameters);
 
 /* Decodes and validates a scenario's table (or a checkpoint's stored parameters) into a new parameter struct. Faults

@@ -1,5 +1,5 @@
 -- A square cavity whose lid moves (Ghia, Ghia and Shin 1982): one large eddy, and smaller ones in the corners. The
--- kinetic energy in the table `flow` comes to rest at 0.0445 for Reynolds number 1000.
+-- kinetic energy in the table `flow` comes to rest at 0.043 for Reynolds number 1000.
 
 local re = sim.param("re", 1000, "Reynolds number")
 local n  = sim.param("n", 128, "cells along a side")

@@ -65,11 +65,15 @@ struct sim_outputs {
 
 /* ---- calls of sinks, on the writing thread ---- */
 
+static void remember_failure(sim_sink *sink) {
+  snprintf(sink->why, sizeof sink->why, "%.255s", sim_error_last()->message);
+}
+
 static void report_failure(sim_sink *sink, bool again) {
   if (sim_error_last()->status == SIM_ERR_CANT_CREATE)
     return; /* the folder belongs to another run: the next write ends the run */
   if (again && strncmp(sink->why, sim_error_last()->message, sizeof sink->why - 1) == 0) return; /* reported already */
-  snprintf(sink->why, sizeof sink->why, "%.255s", sim_error_last()->message);
+  remember_failure(sink);
   sim_log(SIM_LOG_WARN, "%s not written: %s; the run continues and tries again", sink->name, sim_error_last()->message);
 }
 
@@ -98,8 +102,8 @@ static void flush_now_and_then(sim_outputs *o) {
 }
 
 /* An invalid state or the loss of the folder's lock ends the run; any other failure of a sink is reported, and the
- * sink is called again later. */
-static sim_status write_sink(sim_sink *sink, const sim_frame *frame) {
+ * sink is called again later. last: nothing is written after this, and the error that ends the run gives the reason. */
+static sim_status write_sink(sim_sink *sink, const sim_frame *frame, bool last) {
   sim_profile_range_begin(sink->name);
   sim_status status = sink->write(sink->self, frame);
   sim_profile_range_end();
@@ -110,7 +114,10 @@ static sim_status write_sink(sim_sink *sink, const sim_frame *frame) {
   if (before && sink->kind == SIM_SINK_CHECKPOINT) /* later results could not be saved */
     return sim_fail(SIM_ERR_IO, "two checkpoints in a row could not be written (%s)", sim_error_last()->message);
   if (sink->kind == SIM_SINK_SNAPSHOT) sink->lost++;
-  report_failure(sink, before);
+  if (last)
+    remember_failure(sink);
+  else
+    report_failure(sink, before);
   return SIM_OK;
 }
 
@@ -128,7 +135,7 @@ static sim_status checkpoint(sim_outputs *o, const sim_frame *frame) {
     if (sink->kind != SIM_SINK_CHECKPOINT) continue;
     if (sink->saved && saved(sink).failed)
       sink->write_failed = true; /* the last checkpoint, which was written in the background */
-    SIM_TRY(write_sink(sink, frame));
+    SIM_TRY(write_sink(sink, frame, !(frame->clock.t < frame->clock.t_end)));
     if (sink->write_failed || sink->saved) continue;
     pthread_mutex_lock(&o->lock);
     o->checkpoint_step = frame->clock.step;
@@ -153,7 +160,8 @@ static sim_status deliver(sim_outputs *o, const job *j, const sim_frame *state) 
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
     frame.row_count = sink->kind == SIM_SINK_TABLE ? count : 0;
-    if (j->due & (UINT32_C(1) << i)) SIM_TRY(write_sink(sink, &frame));
+    if (j->due & (UINT32_C(1) << i))
+      SIM_TRY(write_sink(sink, &frame, j->ended || !(frame.clock.t < frame.clock.t_end)));
   }
   frame.row_count = 0;
   if (j->ended) frame.clock.t_end = -INFINITY;
@@ -219,7 +227,8 @@ static sim_status start_writer(sim_outputs *o) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int error = pthread_create(&o->writer, NULL, write_jobs, o);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (error) return sim_no_memory("the thread of the outputs");
+  /* EAGAIN: no memory for its stack, or as many threads as the system allows */
+  if (error) return sim_fail(SIM_ERR_NO_MEMORY, "the thread that writes outputs cannot start: %s", strerror(error));
   o->running = true;
   return SIM_OK;
 }

@@ -6,6 +6,7 @@
 #include "engine/wall_clock.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -209,12 +210,17 @@ static sim_status step_until_done(loop *l, bool *stopped) {
 
 /* ---- end ---- */
 
+/* Names every sink whose last output is missing, with its reason. */
 static sim_status refuse_failed(const sim_run *run) {
-  for (size_t i = 0; i < run->sink_count; i++)
-    if (run->sinks[i].write_failed || run->sinks[i].flush_failed)
-      return sim_fail(SIM_ERR_IO, "at step %lld: the last %s could not be written: %s", (long long)run->clock.step,
-                      run->sinks[i].name, run->sinks[i].why);
-  return SIM_OK;
+  char text[sizeof sim_error_last()->message] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < run->sink_count && used < sizeof text; i++) {
+    const sim_sink *sink = &run->sinks[i];
+    if (!sink->write_failed && !sink->flush_failed) continue;
+    used += (size_t)snprintf(text + used, sizeof text - used, "%sthe last %s could not be written: %s",
+                             used ? "; " : "", sink->name, sink->why);
+  }
+  return used ? sim_fail(SIM_ERR_IO, "at step %lld: %s", (long long)run->clock.step, text) : SIM_OK;
 }
 
 static sim_status finish(loop *l, bool stopped) {

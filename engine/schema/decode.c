@@ -44,7 +44,7 @@ static void decode_list(sim_decoder *d, const sim_field *field, const sim_place 
     decode_list(d, field, at, &list, out);
     return;
   }
-  if (value->kind != SIM_VALUE_TABLE || value->u.table.tag || (value->u.table.count && value->u.table.entries[0].key)) {
+  if (!sim_value_is_list(value)) {
     sim_decode_expected(d, at, value, "a list");
     return;
   }
@@ -80,22 +80,20 @@ static void decode_array(sim_decoder *d, const sim_field *field, const sim_place
                          sim_doubles *out) {
   size_t cols = field->components > 1 ? (size_t)field->components : 1;
   sim_field square = *field; /* with this value's number of columns */
+  const bool packed = value->kind == SIM_VALUE_ARRAY, list = sim_value_is_list(value);
   if (field->components == SIM_SQUARE) {
-    cols = value->kind == SIM_VALUE_ARRAY   ? value->u.array.cols
-           : value->kind == SIM_VALUE_TABLE ? value->u.table.count
-                                            : 1;
-    const sim_value *row = value->kind == SIM_VALUE_TABLE && cols == 1 ? value->u.table.entries[0].value : NULL;
-    if (row && row->kind == SIM_VALUE_TABLE) cols = row->u.table.count; /* a single row: its columns are reported */
+    cols = packed ? value->u.array.cols : list ? value->u.table.count : 1;
+    const sim_value *row = list && cols == 1 ? value->u.table.entries[0].value : NULL;
+    if (row && sim_value_is_list(row)) cols = row->u.table.count; /* a single row: its columns are reported */
     square.components = (int)cols;
     field = &square;
   }
   const bool of_one = square.components == 1 && field == &square; /* {{1}} */
-  bool packed = value->kind == SIM_VALUE_ARRAY;
-  if (packed && value->u.array.rows == 0) { /* absent, in a resolved tree */
+  if (packed && value->u.array.rows == 0) {                       /* absent, in a resolved tree */
     out->cols = value->u.array.cols;
     return;
   }
-  if (packed ? value->u.array.cols != cols : value->kind != SIM_VALUE_TABLE) {
+  if (packed ? value->u.array.cols != cols : !list) {
     sim_decode_expected(d, at, value, "a list of %s", cols > 1 ? "lists of numbers" : "numbers");
     return;
   }
@@ -110,7 +108,7 @@ static void decode_array(sim_decoder *d, const sim_field *field, const sim_place
   for (size_t i = 0; i < rows && !packed; i++) {
     sim_place item = sim_place_below(at, NULL, i + 1, value->u.table.entries[i].line);
     const sim_value *row = value->u.table.entries[i].value;
-    if (of_one && row->kind == SIM_VALUE_TABLE && row->u.table.count == 1) row = row->u.table.entries[0].value;
+    if (of_one && sim_value_is_list(row) && row->u.table.count == 1) row = row->u.table.entries[0].value;
     sim_decode_reals(d, field, &item, row, out->data + i * cols);
   }
   for (size_t i = 0; i < rows * cols && packed; i++) {

@@ -107,7 +107,7 @@ void sim_decode_reals(sim_decoder *d, const sim_field *field, const sim_place *a
     sim_decode_real(d, field, at, value, out);
     return;
   }
-  if (value->kind != SIM_VALUE_TABLE || value->u.table.count != components || value->u.table.entries[0].key) {
+  if (!sim_value_is_list(value) || value->u.table.count != components) {
     sim_decode_expected(d, at, value, "a list of %zu numbers", components);
     return;
   }

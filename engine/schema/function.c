@@ -316,7 +316,7 @@ void sim_decode_function_map(sim_decoder *d, const sim_field *field, const sim_p
                        (int)SIM_EXPR_NAME_MAX);
     if (entry->value->kind == SIM_VALUE_BAD)
       sim_decode_fault(d, &below, below.line, "%s is not allowed here", entry->value->u.string.data);
-    else if (entry->value->kind == SIM_VALUE_TABLE)
+    else if (entry->value->kind == SIM_VALUE_TABLE && !entry->value->u.table.tag)
       decode_options(d, field, &below, entry->value, item);
     else
       sim_decode_function(d, field, &below, entry->value, &item->expr);

@@ -144,6 +144,11 @@ const sim_value *sim_value_get(const sim_value *table, const char *key) {
   return NULL;
 }
 
+bool sim_value_is_list(const sim_value *value) {
+  return value->kind == SIM_VALUE_TABLE && !value->u.table.tag &&
+         !(value->u.table.count && value->u.table.entries[0].key); /* items come before names */
+}
+
 void sim_value_describe(const sim_value *value, char *out, size_t capacity) {
   char text[64];
   switch (value->kind) {

@@ -84,6 +84,8 @@ void sim_value_free(sim_value **value);
 sim_status sim_value_add(sim_value *table, const char *key, int line, sim_value *value) SIM_MUST_CHECK;
 /* Borrowed; NULL: absent. */
 const sim_value *sim_value_get(const sim_value *table, const char *key);
+/* Whether the value is a list: a table of positional items alone, or an empty table, that no constructor made. */
+bool sim_value_is_list(const sim_value *value);
 /* Writes a short, escaped description for messages: "a string", "a table", "1.5" ... */
 void sim_value_describe(const sim_value *value, char *out, size_t capacity);
 

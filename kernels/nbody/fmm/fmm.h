@@ -1,0 +1,83 @@
+/* Fast multipole method for gravity, with open boundaries: settings, and the definition of its arithmetic. A CPU and a
+ * GPU that follow the definition give the same bits in fp64. operators.inc has the operators.
+ *
+ * H. Cheng, L. Greengard and V. Rokhlin, J. Comput. Phys. 155 (1999) 468; W. Dehnen, J. Comput. Phys. 179 (2002) 27.
+ *
+ * Frame. L = the greatest of the three extents of the positions and 2^-10 h; E = the least power of two above L (1 for
+ * L = 0). A body is at X = (x - o) / E, o_c = E trunc((low_c / 2 + high_c / 2) / E), computed in fp64 and rounded to
+ * `real`: float in precision single and mixed, double in double and for the potential. The low corner of the box is the
+ * least X of each axis. Masses are divided by M = 2^(e + f), where 2^e is the least power of two above the greatest
+ * mass and 2^f the least that is at least n. H = h / E. All that follows is in these units and in `real`.
+ *
+ * Keys. Of each axis 21 bits, floor(2^21 (X - low)) computed in fp64, at most 2^21 - 1. Bit 3 b + 2 of the key is bit b
+ * of the x axis, 3 b + 1 of the y axis, 3 b of the z axis. Bodies are sorted by key, those of one key as they were.
+ *
+ * Tree. The root, at level 0, is the box, with edge 1. A cell of count > 1 splits if its level is below
+ * NBODY_FMM_LEVEL_MAX, and if it has more than `leaf` bodies, or its level is below l0 = ceil(log8(n / leaf)), that is
+ * the least l with leaf 8^l >= n. Children are the octants that have bodies, in the order of keys; a cell of level l
+ * has the edge e = 2^-l. Cells are numbered level by level, in the order of their keys.
+ *
+ * Moments. "By halves" are s[i] + s[i + S/2], then S/4, ... of S strands.
+ *   centre of a leaf: body i, from 0 within the leaf, in strand i mod 8: w = w + m, c_k = fma(m, X_k - X0_k, c_k), X0
+ *     the first body; strands are closed by halves; c_k = X0_k + c_k / w. With w = 0: c = X0.
+ *   centre of an inner cell: over its children in order w = w + w_i, c_k = fma(w_i, C_ik - C0_k, c_k), C0 the centre of
+ *     the first child; c_k = C0_k + c_k / w. With w = 0: c = C0.
+ *   radius of a leaf: a = (1 + 2^-19) sqrt(d2), d2 the greatest of fma(dz, dz, fma(dy, dy, dx dx)), d = X - c; of an
+ *     inner cell: a = (1 + 2^-19) the greatest of sqrt(d2) + r_i, d = C_i - c. r = max(a, e / 32): no accepted cell is
+ *     so near that fp32 overflows.
+ *   moments: P2M of body i into strand i mod 8, t = (c - X) / e, from 0; closed by halves. M2M of the children in
+ * order, from 0, t = (c - C_i) / e.
+ *
+ * Lists of a target cell A. Its queue begins with, of every cell that its parent left open, in order, the children, or
+ * the cell itself where it is a leaf; the root's queue is the root. The queue is taken from the front. With d = c_A -
+ * c_B and d2 = fma(dz, dz, fma(dy, dy, dx dx)), a cell B is accepted if q q < theta^2 d2, q = fma(w, r_A, r_B), theta^2
+ * the rounded square of the rounded theta; it is next of A's far list. Else, of an inner A, it is left open. Else, of a
+ * leaf A, an inner B puts its children at the end of the queue, and a leaf B is next of A's near list.
+ *
+ * Far. Source i of the far list goes to strand i mod 32, by the contraction of its moments, in units of A's edge, with
+ * the tensor of x = (c_A - c_B) / e_A and h2 = (H / e_A)^2; strands begin at 0 and are closed by halves. The sums are
+ * added to what L2L gives of the parent's field, t = (c_A - c_parent) / e_parent: field = L2L + sum (the root: sum).
+ * Scaling is by powers of two and exact, so that it may be done in any way that neither over- nor underflows: in fp32,
+ * where e_B > 8 e_A, the tensor is computed in units of e_B, then scaled.
+ *
+ * Near. For a body of leaf A: a = L2P / (e_A e_A), t = (X - c) / e_A, multiplied by the exact 1 / e_A^2. The near list
+ * is cut into pieces of 32 cells; body f, from 0, of all cells of a piece goes to strand f mod 4: d = X_f - X, s2 =
+ * fma(dz, dz, fma(dy, dy, fma(dx, dx, H H))), y = 1 / sqrt(s2), g = (m y) (y y), s_k = fma(g, d_k, s_k). A body itself
+ * is left out (it keeps its number f), by its place, so that two bodies at one point without softening are not silent.
+ * At the end of a piece (s0 + s2) + (s1 + s3) is added to a. The acceleration is (double)a (G M / E^2), the factor
+ * rounded once. Potential: p = L2P / e_A, terms s = fma(m, y, s), the same strands and pieces; U = -(1/2) (G M M / E)
+ * sum over bodies, in the state's order, of m p, by sim_reduce_sum. In fp32 a device may take 1 / sqrt as it likes. */
+#ifndef NBODY_FMM_H
+#define NBODY_FMM_H
+
+#include "engine/device/backend.h"
+
+enum { NBODY_FMM_ORDER_MIN = 3, NBODY_FMM_ORDER_MAX = 6, NBODY_FMM_LEVEL_MAX = 20 };
+enum { NBODY_FMM_P2M_STRANDS = 8, NBODY_FMM_M2L_STRANDS = 32, NBODY_FMM_P2P_STRANDS = 4, NBODY_FMM_P2P_PIECE = 32 };
+
+/* Numbers of coefficients of moments and of a field at order P. */
+#define NBODY_FMM_MOMENTS(P) ((P) * ((P) + 1) * ((P) + 2) / 6 - 3)
+#define NBODY_FMM_FIELD(P) (((P) + 1) * ((P) + 2) * ((P) + 3) / 6)
+
+/* What an error asked for becomes. */
+typedef struct nbody_fmm_settings {
+  int order;     /* P */
+  double theta;  /* opening angle */
+  double weight; /* w, of the target's radius */
+  int leaf;      /* most bodies of a leaf */
+} nbody_fmm_settings;
+
+/* The cheapest settings whose median error and 99.9 % are usually below these for n bodies; NaN: the error that a
+ * scenario without one has, and any tail. */
+nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n);
+
+/* What a force costs, to compare methods: on one thread of a CPU with AVX-512, or on one GPU. */
+typedef struct nbody_fmm_estimate {
+  double far, near; /* M2L, and ordered pairs, a body */
+  double seconds;   /* of a force on n bodies by multipoles */
+  double direct;    /* seconds of direct sums */
+} nbody_fmm_estimate;
+nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_fmm_settings *settings, sim_backend_kind kind, bool single,
+                                          double n);
+
+#endif

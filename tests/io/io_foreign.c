@@ -221,7 +221,7 @@ static void test_units(void **state) {
       set_attribute(path, places[k][0], places[k][1], bad[i]);
       assert_status(read_back(path), SIM_ERR_SCENARIO);
       assert_message(places[k][1]);
-      assert_message("is not a positive number");
+      assert_message("must be a positive number");
     }
     set_attribute(path, places[k][0], places[k][1], 2);
     assert_ok(read_back(path));

@@ -29,7 +29,7 @@ typedef struct sim_bench {
   int warm_steps;            /* at most so many before any is timed, until the state is that of a usual run */
   const char *scenario;      /* Lua; its parameter is n */
   const char *grows, *grown; /* --scaling: the parameter that grows in place of n, and what it counts; NULL: n */
-  sim_bench_sizes sizes[SIM_BACKEND_KINDS];
+  sim_bench_sizes sizes[SIM_BACKEND_KINDS]; /* zeros: not on this kind of device */
   sim_bench_cost (*cost)(sim_backend_kind kind, sim_isa isa, int n);
 } sim_bench;
 

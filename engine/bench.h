@@ -29,7 +29,7 @@ typedef struct sim_bench {
   int warm_steps;            /* most untimed steps before the timed ones, until the state is typical of a run */
   const char *scenario;      /* Lua; its parameter is n */
   const char *grows, *grown; /* --scaling: the parameter that grows instead of n, and what it counts; NULL: n */
-  sim_bench_sizes sizes[SIM_BACKEND_KINDS];
+  sim_bench_sizes sizes[SIM_BACKEND_KINDS]; /* zeros: not on this kind of device */
   sim_bench_cost (*cost)(sim_backend_kind kind, sim_isa isa, int n);
 } sim_bench;
 

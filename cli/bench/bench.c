@@ -248,7 +248,7 @@ static sim_status time_row(bench *b, const sim_model *model, const sim_bench *ro
   if (!b->json) printf("%s: %s (%s)\n", model->name, row->title, model->work_unit);
   for (size_t at = 0; at < b->place_count; at++) {
     const sim_backend_kind kind = b->places[at].kind;
-    if (!sim_model_runs(model, kind, NULL)) continue;
+    if (!sim_model_runs(model, kind, NULL) || row->sizes[kind].usual[0] == 0) continue;
     if (b->options->scaling) {
       SIM_TRY(scaling(b, model, row, at));
       continue;

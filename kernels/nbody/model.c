@@ -63,6 +63,8 @@ static const nbody_sums *sums_at(nbody_run *run, const sim_clock *clock) {
 
 static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double *values) {
   const nbody_sums *s = sums_at(run, clock);
+  SIM_TRY(nbody_check_solver(run));
+  SIM_TRY(nbody_measure_force_error(run, clock->step));
   const double initial = run->controller[NBODY_INITIAL_ENERGY], total = s->kinetic + s->potential;
   values[NBODY_COLUMN_KINETIC] = s->kinetic;
   values[NBODY_COLUMN_POTENTIAL] = s->potential;
@@ -268,6 +270,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->ops = choose_ops(p, setup);
   run->integrate = p->integrate;
   run->sums_step = -1;
+  run->force_error = (nbody_force_error){.asked = p->gravity.error > 0 ? p->gravity.error : NBODY_ERROR,
+                                         .asked_tail = p->gravity.error_tail > 0 ? p->gravity.error_tail : INFINITY};
   sim_status status = start(run, p, setup);
   if (status != SIM_OK) {
     destroy(self);
@@ -295,7 +299,16 @@ static void describe(const void *self, char *out, size_t capacity) {
              run->choice.why);
 }
 
+static void report(const void *self, const sim_clock *clock, sim_bytes *out) {
+  (void)clock;
+  const nbody_force_error *e = &((const nbody_run *)self)->force_error;
+  if (e->largest_tail > 0)
+    sim_bytes_format(out, "force error at most %.2g (median), %.2g (99.9 %%); asked for %.2g\n", e->largest_median,
+                     e->largest_tail, e->asked);
+}
+
 static const char *const references[] = {
+    "W. Dehnen, J. Comput. Phys. 179 (2002) 27: fast multipole method with dual traversal",
     "J. Makino and S. J. Aarseth, PASJ 44 (1992) 141: Hermite scheme",
     "S. J. Aarseth, in Multiple Time Scales, eds. Brackbill and Cohen (1985) 377: adaptive step",
     "H. Yoshida, Phys. Lett. A 150 (1990) 262: fourth-order composition",
@@ -343,5 +356,6 @@ const sim_model nbody_model = {
     .observe = observe,
     .view = view,
     .describe = describe,
+    .report = report,
     .destroy = destroy,
 };

@@ -8,12 +8,23 @@
 /* Indices into the state array `controller`: numbers kept from step to step beside the bodies. */
 enum { NBODY_INITIAL_ENERGY, NBODY_NEXT_STEP, NBODY_SPREAD, NBODY_CONTROLS };
 
+/* Error of the acceleration by the solver, measured whenever the energy is, on NBODY_SAMPLES bodies that step and
+ * chance choose: over |a| of each, or over the median |a| for bodies whose force is smaller. */
+enum { NBODY_SAMPLES = 1000 };
+typedef struct nbody_force_error {
+  double asked, asked_tail; /* INFINITY: any */
+  double median, tail;      /* at the last measurement; tail: of 99.9 % */
+  double largest_median, largest_tail;
+  bool warned;
+} nbody_force_error;
+
 typedef struct nbody_run {
   const sim_backend *backend;
   const nbody_ops *ops;
   nbody_work *work;
   nbody_forces forces;
   nbody_choice choice;
+  nbody_force_error force_error;
   nbody_integrate integrate;
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
@@ -58,6 +69,9 @@ double nbody_step_count(const nbody_integrate *integrate);
 sim_status nbody_plan_first_step(nbody_run *run) SIM_MUST_CHECK;
 /* Length of the first step, at most t_end. */
 double nbody_first_dt(const nbody_run *run);
+/* Measures run->force_error at the present state, after its force; warns once where it is above what was asked. Does
+ * nothing for direct sums, and with external forces, which are in the same sums. SIM_ERR_NO_MEMORY. */
+sim_status nbody_measure_force_error(nbody_run *run, int64_t step) SIM_MUST_CHECK;
 /* The first failure of the solver since the last check; SIM_ERR_NO_MEMORY. */
 sim_status nbody_check_solver(const nbody_run *run) SIM_MUST_CHECK;
 /* sim_model.step */

@@ -65,6 +65,9 @@ typedef struct nbody_solver {
   /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
    * cannot fail. SIM_ERR_NO_MEMORY where lists have outgrown the memory. */
   sim_status (*check)(nbody_solver_work *work);
+  /* Direct sums in fp64, exact[3][count], of bodies numbers[count] where they were at the last force or potential.
+   * NULL: the forces are direct sums. */
+  void (*sample)(nbody_solver_work *work, const int64_t *numbers, int count, double *exact);
   /* Potential energy of all pairs, in fp64 for all precisions; NaN where it is unknown. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
   /* Shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme: |a| / |j| of

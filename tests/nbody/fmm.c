@@ -468,6 +468,37 @@ static void collapses(void **unused) {
   driver_everywhere(collapse_as_direct);
 }
 
+/* What a run measures on all of its bodies is what direct sums show, below what was asked for. */
+static void sampled(void **unused) {
+  (void)unused;
+  enum { N = 900 };
+  bodies b = plummer(N);
+  double *a = need(3 * N * sizeof *a), *exact = need(3 * N * sizeof *exact);
+  const asked plain = {.threads = 2, .isa = sim_isa_best()};
+  const nbody_options options = {.n = N,
+                                 .single_pairs = true,
+                                 .isa = sim_isa_best(),
+                                 .threads = 2,
+                                 .G = 1,
+                                 .softening = b.softening,
+                                 .fmm = {5, 0.8, 1.5, 64}};
+  const nbody_state state = {.n = N, .dtype = SIM_F64, .mass = b.mass, .position = b.x, .acceleration = a};
+  nbody_solver_work *work;
+  nbody_raw_force form;
+  int64_t numbers[N];
+  assert_int_equal(nbody_fmm_cpu.create(&options, &state, &work), SIM_OK);
+  nbody_fmm_cpu.accelerate(work, false, &form);
+  for (int i = 0; i < N; i++) numbers[i] = i;
+  nbody_fmm_cpu.sample(work, numbers, N, exact);
+  double *direct = force(&nbody_direct_cpu, &b, &plain, NULL);
+  assert_true(errors_of(exact, direct, N).worst < 1e-11); /* sums of 900 terms, some a thousand times the median */
+  nbody_fmm_cpu.accelerate(work, false, &form);           /* the sample has left the solver as it was */
+  assert_true(errors_of(a, direct, N).median < 1e-3);
+  nbody_fmm_cpu.destroy(&work);
+  free(a), free(exact), free(direct);
+  drop(&b);
+}
+
 /* A run of 21 steps, and one that is restored after 7. */
 static void restart_at(driver_place place) {
   if (place.backend->kind != SIM_BACKEND_CPU) return;
@@ -500,6 +531,7 @@ int main(void) {
       cmocka_unit_test(error_asked), cmocka_unit_test(softened_law),   cmocka_unit_test(energy),
       cmocka_unit_test(collapsed),   cmocka_unit_test(plummer_sphere), cmocka_unit_test(one_point),
       cmocka_unit_test(coincident),  cmocka_unit_test(same_bits),      cmocka_unit_test(permuted),
-      cmocka_unit_test(scaled),      cmocka_unit_test(collapses),      cmocka_unit_test(restarts)};
+      cmocka_unit_test(scaled),      cmocka_unit_test(collapses),      cmocka_unit_test(restarts),
+      cmocka_unit_test(sampled)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,8 @@ static const struct {
 } rows[] = {
     {4e-3, 1.2e-1, {3, 0.9, 1.5, 64}},   {8e-4, 4e-2, {4, 0.9, 1.5, 64}},     {5.5e-4, 3e-2, {4, 0.8, 1.5, 64}},
     {2.7e-4, 1.3e-2, {5, 0.9, 1.5, 64}}, {1.6e-4, 9e-3, {5, 0.8, 1.5, 64}},   {8.4e-5, 5e-3, {5, 0.7, 1.5, 64}},
-    {2.4e-5, 1.8e-3, {6, 0.7, 1.5, 64}}, {1.1e-5, 1.1e-3, {6, 0.6, 1.5, 64}}, {5.5e-6, 6e-4, {6, 0.5, 1.5, 64}},
-    {1.6e-6, 2.5e-4, {6, 0.4, 1.5, 64}}, {4e-7, 1e-4, {6, 0.3, 1.5, 64}},
+    {4.8e-5, 5e-3, {6, 0.8, 1.5, 64}},   {2.4e-5, 1.8e-3, {6, 0.7, 1.5, 64}}, {1.1e-5, 1.1e-3, {6, 0.6, 1.5, 64}},
+    {5.5e-6, 6e-4, {6, 0.5, 1.5, 64}},   {1.6e-6, 2.5e-4, {6, 0.4, 1.5, 64}}, {4e-7, 1e-4, {6, 0.3, 1.5, 64}},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -37,8 +37,8 @@ typedef struct rates {
   double body, start;                  /* of all else: a body; a force */
 } rates;
 static const rates measured[SIM_BACKEND_KINDS][2] = {
-    [SIM_BACKEND_CPU] = {{{0, 0, 0, 15e-9, 25e-9, 45e-9, 90e-9}, 0.9e-9, 0.45e-9, 0.5e-6, 0},
-                         {{0, 0, 0, 4e-9, 7e-9, 12.5e-9, 25e-9}, 0.2e-9, 0.16e-9, 0.25e-6, 0}},
+    [SIM_BACKEND_CPU] = {{{0, 0, 0, 3.5e-9, 7.5e-9, 16e-9, 36e-9}, 0.5e-9, 0.23e-9, 0.3e-6, 0},
+                         {{0, 0, 0, 1.6e-9, 3.5e-9, 7.5e-9, 17.5e-9}, 0.18e-9, 0.08e-9, 0.2e-6, 0}},
     [SIM_BACKEND_CUDA] = {{{0, 0, 0, 20e-12, 40e-12, 75e-12, 150e-12}, 2e-12, 1e-12, 0.5e-9, 0.6e-3},
                           {{0, 0, 0, 10e-12, 20e-12, 45e-12, 90e-12}, 0.9e-12, 0.33e-12, 0.3e-9, 0.6e-3}},
 };
@@ -49,7 +49,7 @@ nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_fmm_settings *settings, si
   const double open = 0.8 / settings->theta, size = settings->leaf / 64.0;
   nbody_fmm_estimate out;
   /* Of a Plummer sphere; with few bodies all are near. */
-  out.near = n / (1 + n / (1450 * size * pow(open, 3.4)));
+  out.near = n / (1 + n / (2000 * size * pow(open, 3.4)));
   out.far = 33 / size * open * open / (1 + 15000 * pow(open, 3) / n);
   out.seconds = r->start + n * (r->body + out.far * r->far[settings->order] + out.near * r->near);
   out.direct = n * n * r->pair;

@@ -408,7 +408,7 @@ static sim_status down6(const nbody_fmm_job *job, int64_t cell, int thread) {
   return down_of_order(job, cell, thread, 6);
 }
 
-sim_status NBODY_FMM_DOWN(const nbody_fmm_job *job, int64_t cell, int thread) {
+static sim_status target(const nbody_fmm_job *job, int64_t cell, int thread) {
   switch (job->tree->settings.order) {
   case 3: return down3(job, cell, thread);
   case 4: return down4(job, cell, thread);
@@ -416,3 +416,29 @@ sim_status NBODY_FMM_DOWN(const nbody_fmm_job *job, int64_t cell, int thread) {
   default: return down6(job, cell, thread);
   }
 }
+
+#if !NBODY_SINGLE
+static void exact(const nbody_fmm_tree *t, const int64_t numbers[8], double *out) {
+  const sources all = {.body = t->bodies, .count = t->n};
+  const vreal softening2 = v_set(t->softening * t->softening);
+  for (int first = 0; first < 8; first += SIMD_WIDTH) {
+    _Alignas(64) real lanes[4][SIMD_WIDTH];
+    vreal x[3], sum[STRANDS][3];
+    for (int l = 0; l < SIMD_WIDTH; l++) {
+      lanes[3][l] = (real)numbers[first + l];
+      for (int c = 0; c < 3; c++) lanes[c][l] = all.body[4 * numbers[first + l] + c];
+    }
+    for (int c = 0; c < 3; c++) x[c] = v_load(lanes[c]);
+    for (int q = 0; q < STRANDS; q++)
+      for (int c = 0; c < 3; c++) sum[q][c] = v_set(0);
+    add_range(x, &all, 0, (t->n + STRANDS - 1) / STRANDS * STRANDS, softening2, true, v_load(lanes[3]), 0, false, sum);
+    for (int c = 0; c < 3; c++) {
+      v_store(lanes[c], v_add(v_add(sum[0][c], sum[2][c]), v_add(sum[1][c], sum[3][c])));
+      for (int l = 0; l < SIMD_WIDTH; l++) out[8 * c + first + l] = lanes[c][l];
+    }
+  }
+}
+const nbody_fmm_down NBODY_FMM_DOWN = {target, exact};
+#else
+const nbody_fmm_down NBODY_FMM_DOWN = {target, NULL};
+#endif

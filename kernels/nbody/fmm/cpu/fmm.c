@@ -25,7 +25,7 @@ struct nbody_solver_work {
   nbody_options options;
   nbody_state state;
   const nbody_fmm_translate *translate[2]; /* [single] */
-  nbody_fmm_downward *down[2];
+  const nbody_fmm_down *down[2];
   nbody_fmm_tree tree;
   nbody_fmm_scratch *scratch; /* [threads] */
   nbody_fmm_open *open;       /* [open_capacity]: of each cell */
@@ -43,11 +43,11 @@ static const nbody_fmm_translate *const all_translate[SIM_ISA_COUNT][2] = {
 #endif
 };
 
-static nbody_fmm_downward *const all_down[SIM_ISA_COUNT][2] = {
-    [SIM_ISA_PLAIN] = {nbody_fmm_down_double_plain, nbody_fmm_down_single_plain},
+static const nbody_fmm_down *const all_down[SIM_ISA_COUNT][2] = {
+    [SIM_ISA_PLAIN] = {&nbody_fmm_down_double_plain, &nbody_fmm_down_single_plain},
 #if NBODY_X86
-    [SIM_ISA_AVX2] = {nbody_fmm_down_double_avx2, nbody_fmm_down_single_avx2},
-    [SIM_ISA_AVX512] = {nbody_fmm_down_double_avx512, nbody_fmm_down_single_avx512},
+    [SIM_ISA_AVX2] = {&nbody_fmm_down_double_avx2, &nbody_fmm_down_single_avx2},
+    [SIM_ISA_AVX512] = {&nbody_fmm_down_double_avx512, &nbody_fmm_down_single_avx512},
 #endif
 };
 
@@ -135,7 +135,7 @@ static sim_status downward(nbody_solver_work *w, const nbody_fmm_job *job, bool 
     num_threads(t->threads) if (end - first > 1 && t->n >= PARALLEL_FROM)
     for (int64_t cell = first; cell < end; cell++) {
       w->translate[single]->shift(t, cell);
-      if (w->down[single](job, cell, omp_get_thread_num()) != SIM_OK) {
+      if (w->down[single]->target(job, cell, omp_get_thread_num()) != SIM_OK) {
 #pragma omp atomic write
         failed = true;
       }
@@ -187,6 +187,21 @@ static double potential(nbody_solver_work *w) {
   if (status != SIM_OK) return NAN;
   const double sum = sim_reduce_sum(w->terms, (size_t)w->state.n, w->partial, w->options.threads);
   return -0.5 * ldexp(w->options.G * sum, 2 * w->tree.mass - w->tree.position);
+}
+
+static void sample(nbody_solver_work *w, const int64_t *numbers, int count, double *exact) {
+  nbody_fmm_tree *t = &w->tree;
+  nbody_fmm_tree_pack(t, &w->state);
+  const double factor = ldexp(w->options.G, t->mass - 2 * t->position);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
+  for (int first = 0; first < count; first += 8) {
+    int64_t eight[8];
+    double a[24];
+    for (int k = 0; k < 8; k++) eight[k] = numbers[first + k < count ? first + k : first];
+    w->down[0]->exact(t, eight, a);
+    for (int c = 0; c < 3; c++)
+      for (int k = 0; k < 8 && first + k < count; k++) exact[c * count + first + k] = a[8 * c + k] * factor;
+  }
 }
 
 static sim_status check(nbody_solver_work *w) {
@@ -242,4 +257,5 @@ const nbody_solver nbody_fmm_cpu = {
     .accelerate = accelerate,
     .potential = potential,
     .check = check,
+    .sample = sample,
 };

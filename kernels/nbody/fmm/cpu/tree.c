@@ -327,3 +327,13 @@ sim_status nbody_fmm_tree_build(nbody_fmm_tree *t, const nbody_state *state, dou
   gather_bodies(t, state);
   return make_cells(t);
 }
+
+void nbody_fmm_tree_pack(nbody_fmm_tree *t, const nbody_state *state) {
+  const int64_t n = t->n;
+  t->single = false;
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (n >= PARALLEL_FROM && t->threads > 1)
+  for (int64_t i = 0; i < n; i++) t->order[i] = (uint32_t)i;
+  gather_bodies(t, state);
+  for (int64_t i = n; i < n + 4; i++)
+    for (int c = 0; c < 4; c++) ((double *)t->bodies)[4 * i + c] = c == 0 ? 4 : 0;
+}

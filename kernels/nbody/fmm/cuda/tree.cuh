@@ -1,0 +1,119 @@
+/* The tree of a fast multipole step in device memory, and what its kernels share. What the arrays mean, and the order
+ * of every sum, is said in kernels/nbody/fmm/fmm.h. Device code. */
+#ifndef NBODY_FMM_CUDA_TREE_CUH
+#define NBODY_FMM_CUDA_TREE_CUH
+
+#include "kernels/nbody/direct/cuda/pair.cuh"
+#include "kernels/nbody/fmm/cuda/fmm.h"
+
+/* Cells that are handed out in a row: the warps of a thread block work on neighbours, which share rows in the L1 cache.
+ */
+enum { FMM_RUN = 8, FMM_SEGMENT = 32 /* entries of a segment of a list */ };
+static constexpr unsigned FMM_NONE = ~0u;
+
+/* Stages of a cell within a step, in nbody_fmm_tree.stage. */
+enum { FMM_STAGE_NEW, FMM_STAGE_MOMENT, FMM_STAGE_OPEN, FMM_STAGE_FIELD };
+
+/* Counters of work that warps take, in nbody_fmm_counters.ticket; first come those of the levels of the tree. */
+enum { FMM_TICKET_UP = NBODY_FMM_LEVEL_MAX, FMM_TICKET_FAR, FMM_TICKET_DOWN, FMM_TICKET_NEAR };
+
+/* Kernels take this struct by value. Cells lie breadth first. */
+template <typename real> struct nbody_fmm_tree {
+  typedef typename quad<real>::type body_type;
+  int n, leaf, dense_level;
+  unsigned cells_most, segments_most;
+  real weight, theta2;
+  nbody_fmm_frame *frame;
+  nbody_fmm_counters *counters;
+  unsigned long long *key;    /* [n], ascending */
+  unsigned *id;               /* [n], in the order of keys */
+  body_type *body;            /* [n], in the order of keys: position in lengths of the box, mass in its unit */
+  uint4 *cell;                /* first body, bodies, children (fmm_range; 0: leaf), parent */
+  unsigned char *level;       /* of a cell */
+  unsigned *stage;            /* of a cell */
+  body_type *sphere;          /* of a cell: centre of expansion, and a radius about it that holds all bodies */
+  real *moment, *field;       /* rows of cells */
+  uint2 *open, *near;         /* lists of cells: first segment, entries */
+  unsigned *pool;             /* [segments_most][FMM_SEGMENT] */
+  unsigned *next;             /* [segments_most]: the segment after it in its list */
+  unsigned long long *status; /* of tiles of a level */
+};
+
+/* A run of 1 to 8 cells in one word; cells are fewer than 2^29. */
+__device__ inline unsigned fmm_range(unsigned first, unsigned count) { return first << 3 | (count - 1); }
+
+__device__ inline unsigned fmm_lane() { return threadIdx.x % 32; }
+
+/* The next cell for this warp: 0, 1, 2 ... over all thread blocks, in runs of FMM_RUN for a block. `block` is shared
+ * and zero at first: the next cell in the low half, the end of the block's run in the high half. Whoever meets the end
+ * takes a new run; those behind it ask again. A cell is handed out after all cells before it, so that a warp may wait
+ * for an earlier cell. */
+__device__ inline unsigned fmm_take_cell(unsigned long long *block, unsigned *ticket) {
+  unsigned taken = 0;
+  if (fmm_lane() == 0) {
+    for (;;) {
+      const unsigned long long old = atomicAdd(block, 1ull);
+      const unsigned next = (unsigned)old, end = (unsigned)(old >> 32);
+      taken = next;
+      if (next < end) break;
+      if (next == end) {
+        taken = atomicAdd(ticket, (unsigned)FMM_RUN);
+        atomicExch(block, (unsigned long long)(taken + FMM_RUN) << 32 | (taken + 1));
+        break;
+      }
+      __nanosleep(32);
+    }
+  }
+  return __shfl_sync(~0u, taken, 0);
+}
+
+/* ---- waiting for another warp ---- */
+
+__device__ inline unsigned fmm_stage_of(const unsigned *stage, unsigned cell) {
+  return *(const volatile unsigned *)(stage + cell);
+}
+
+/* After all lanes have written what the stage stands for. */
+__device__ inline void fmm_set_stage(unsigned *stage, unsigned cell, unsigned value) {
+  __threadfence();
+  __syncwarp();
+  if (fmm_lane() == 0) *(volatile unsigned *)(stage + cell) = value;
+}
+
+/* ---- copies into shared memory beside the arithmetic ---- */
+
+__device__ inline void fmm_copy16(void *shared, const void *global) {
+#if __CUDA_ARCH__ >= 800
+  const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+#else
+  *(uint4 *)shared = *(const uint4 *)global;
+#endif
+}
+
+/* Ends a group of copies. */
+__device__ inline void fmm_copies_end() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Until all but the last LEFT groups of this lane have come; other lanes see them after __syncwarp. */
+template <int LEFT> __device__ inline void fmm_copies_wait() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+#endif
+}
+
+/* Sum over the lanes before this one; *total: over all. */
+__device__ inline unsigned fmm_scan(unsigned value, unsigned *total) {
+  unsigned sum = value;
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const unsigned other = __shfl_up_sync(~0u, sum, step);
+    if (fmm_lane() >= step) sum += other;
+  }
+  *total = __shfl_sync(~0u, sum, 31);
+  return sum - value;
+}
+
+#endif

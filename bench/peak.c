@@ -1,7 +1,7 @@
 /* Compiled once for each instruction set and precision, as the kernels are. */
 #include "bench/peak.h"
 #include "engine/wall_clock.h"
-#include "kernels/nbody/direct/cpu/simd.h"
+#include "kernels/nbody/cpu/simd.h"
 
 enum { CHAINS = 12, ROUNDS = 200000 }; /* more chains than latency x ports, no more than registers */
 

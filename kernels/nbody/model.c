@@ -112,6 +112,8 @@ static nbody_options options_for(const nbody_parameters *p, const nbody_laws *la
                          .threads = setup->threads,
                          .G = p->gravity.G,
                          .softening = p->gravity.softening,
+                         .method = (nbody_method)p->gravity.solver,
+                         .fmm = nbody_fmm_settings_for(p->gravity.error, p->gravity.error_tail),
                          .spread = spread,
                          .laws = *laws,
                          .observe = p->observe.count > 0 ? &p->observe : NULL};
@@ -135,13 +137,13 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   nbody_laws laws;
   SIM_TRY(nbody_laws_create(p, &laws));
   const nbody_options options = options_for(p, &laws, setup, (int64_t)fmin(n, 0x1p61), 0);
-  const nbody_solver *solver;
+  nbody_choice choice;
   double host = 0, device = 0, scratch = 0;
-  sim_status status = nbody_solver_choose(&options, setup->backend->kind, &solver);
+  sim_status status = nbody_solver_choose(&options, setup->backend->kind, &choice);
   if (status == SIM_OK) {
-    solver->bytes(&options, &host, &device);
+    choice.solver->bytes(&options, &host, &device);
     scratch = ops->bytes(&options);
-    status = nbody_estimate(p, &options, solver, setup->backend->kind, n, out);
+    status = nbody_estimate(p, &options, choice.solver, setup->backend->kind, n, out);
   }
   nbody_laws_free(&laws);
   SIM_TRY(status);
@@ -150,8 +152,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   sim_plan_add_host(out, "numbers of bodies", n * sizeof(uint64_t));
   sim_plan_add(out, "bodies", shown + kept - n * sizeof(uint64_t));
   sim_plan_add(out, "integrator", scratch);
-  if (host > 0) sim_plan_add_host(out, solver->name, host);
-  if (device > 0) sim_plan_add(out, solver->name, device);
+  if (host > 0) sim_plan_add_host(out, choice.name, host);
+  if (device > 0) sim_plan_add(out, choice.name, device);
   /* The bodies as they are made are freed before integrator and solver take their memory. */
   made -= host + (out->space == SIM_SPACE_HOST ? scratch : 0);
   if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
@@ -240,16 +242,19 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
                              .velocity = run->velocity.data,
                              .acceleration = run->acceleration.data,
                              .jerk = run->jerk.data};
-  SIM_TRY(nbody_solver_choose(&options, setup->backend->kind, &run->forces.solver));
+  SIM_TRY(nbody_solver_choose(&options, setup->backend->kind, &run->choice));
+  run->forces.solver = run->choice.solver;
   SIM_TRY(run->forces.solver->create(&options, &state, &run->forces.work));
   SIM_TRY(run->ops->create(&options, &state, run->forces, &run->work));
   if (setup->saved != NULL) return SIM_OK;
   sim_startup("computing the first force", 0, 0);
   run->ops->force(run->work, 0);
   run->ops->finish(run->work);
+  SIM_TRY(nbody_check_solver(run));
   SIM_TRY(nbody_check_force(run, &options));
   sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
+  SIM_TRY(nbody_check_solver(run));
   SIM_TRY(nbody_check_energy(run, sums));
   run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential_known ? sums->kinetic + sums->potential : 0;
   return nbody_plan_first_step(run);
@@ -286,8 +291,9 @@ static void describe(const void *self, char *out, size_t capacity) {
   if (run->laws.no_pairs)
     snprintf(out + used, capacity - used, ", no forces between bodies");
   else
-    snprintf(out + used, capacity - used, ", %s%s by %s", run->forces.solver->name,
-             run->laws.pair != NULL ? " of a custom law" : "", run->forces.solver->describe(run->forces.work));
+    snprintf(out + used, capacity - used, ", %s%s by %s%s", run->choice.name,
+             run->laws.pair != NULL ? " of a custom law" : "", run->forces.solver->describe(run->forces.work),
+             run->choice.why);
 }
 
 static const char *const references[] = {
@@ -317,7 +323,7 @@ static const char example[] =
 
 const sim_model nbody_model = {
     .name = "nbody",
-    .doc = "gravitating bodies, every pair summed directly",
+    .doc = "gravitating bodies, by direct sums or fast multipoles",
     .example = example,
     .references = references,
     .parameters = &nbody_schema,

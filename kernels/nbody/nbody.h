@@ -67,9 +67,16 @@ typedef struct nbody_each {
 extern const sim_schema nbody_body_schema, nbody_plummer_schema, nbody_hernquist_schema, nbody_uniform_sphere_schema,
     nbody_exponential_disk_schema, nbody_from_file_schema, nbody_each_schema, nbody_schema;
 
+/* How forces between bodies are computed. */
+typedef enum nbody_method { NBODY_AUTO, NBODY_DIRECT, NBODY_FMM } nbody_method;
+
 typedef struct nbody_gravity {
   double G, softening;
+  int solver;        /* nbody_method */
+  double error;      /* of the force, median over the bodies; NaN: none is given, which is NBODY_ERROR */
+  double error_tail; /* of 99.9 % of the bodies; NaN: any */
 } nbody_gravity;
+#define NBODY_ERROR 1e-4
 
 typedef struct nbody_integrate {
   int scheme;    /* nbody_scheme */

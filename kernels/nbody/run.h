@@ -13,6 +13,7 @@ typedef struct nbody_run {
   const nbody_ops *ops;
   nbody_work *work;
   nbody_forces forces;
+  nbody_choice choice;
   nbody_integrate integrate;
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
@@ -56,6 +57,8 @@ double nbody_step_count(const nbody_integrate *integrate);
 sim_status nbody_plan_first_step(nbody_run *run) SIM_MUST_CHECK;
 /* Length of the first step, at most t_end. */
 double nbody_first_dt(const nbody_run *run);
+/* The first failure of the solver since the last check; SIM_ERR_NO_MEMORY. */
+sim_status nbody_check_solver(const nbody_run *run) SIM_MUST_CHECK;
 /* sim_model.step */
 sim_status nbody_step(void *self, sim_clock *clock);
 

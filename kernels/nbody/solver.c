@@ -1,19 +1,59 @@
 #include "kernels/nbody/solver.h"
 
-/* In the order of preference. */
-static const nbody_solver *const solvers[][SIM_BACKEND_KINDS] = {
-    {[SIM_BACKEND_CPU] = &nbody_direct_cpu,
+#include <stdio.h>
+
+static const nbody_solver *const direct[SIM_BACKEND_KINDS] = {
+    [SIM_BACKEND_CPU] = &nbody_direct_cpu,
 #ifdef SIM_HAS_CUDA
-     [SIM_BACKEND_CUDA] = &nbody_direct_cuda
+    [SIM_BACKEND_CUDA] = &nbody_direct_cuda,
 #endif
-    },
 };
 
-sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, const nbody_solver **out) {
-  sim_status status = SIM_ERR_SCENARIO;
-  for (size_t i = 0; i < sizeof solvers / sizeof *solvers && status != SIM_OK; i++) {
-    *out = solvers[i][kind];
-    if (*out != NULL) status = (*out)->supports(options);
+static const nbody_solver *const fmm[SIM_BACKEND_KINDS] = {
+    [SIM_BACKEND_CPU] = &nbody_fmm_cpu,
+};
+
+static void take_direct(sim_backend_kind kind, nbody_choice *out) {
+  out->solver = direct[kind];
+  snprintf(out->name, sizeof out->name, "%s", direct[kind]->name);
+}
+
+static void take_fmm(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
+  out->solver = fmm[kind];
+  snprintf(out->name, sizeof out->name, "%s of order %d, angle %.3g", fmm[kind]->name, options->fmm.order,
+           options->fmm.theta);
+}
+
+/* Of both methods the faster one. */
+static void take_faster(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
+  const nbody_fmm_estimate cost =
+      nbody_fmm_estimate_for(&options->fmm, kind, options->single_pairs, (double)options->n);
+  if (cost.seconds < cost.direct) {
+    take_fmm(options, kind, out);
+    snprintf(out->why, sizeof out->why, "; auto: about %.2g x faster than direct sums", cost.direct / cost.seconds);
+  } else {
+    take_direct(kind, out);
+    snprintf(out->why, sizeof out->why, "; auto: about %.2g x faster than multipoles", cost.seconds / cost.direct);
   }
-  return status;
+}
+
+sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
+  *out = (nbody_choice){0};
+  if (options->method == NBODY_FMM) {
+    if (fmm[kind] == NULL)
+      return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" has no GPU code: take device cpu, or \"direct\"");
+    take_fmm(options, kind, out);
+    return out->solver->supports(options);
+  }
+  const bool multipoles = options->method == NBODY_AUTO && fmm[kind] != NULL && fmm[kind]->supports(options) == SIM_OK;
+  if (options->method == NBODY_DIRECT || !multipoles) {
+    take_direct(kind, out);
+    return out->solver->supports(options);
+  }
+  if (direct[kind]->supports(options) == SIM_OK)
+    take_faster(options, kind, out);
+  else
+    take_fmm(options, kind, out);
+  sim_error_clear();
+  return SIM_OK;
 }

@@ -5,6 +5,7 @@
 #ifndef NBODY_SOLVER_H
 #define NBODY_SOLVER_H
 
+#include "kernels/nbody/fmm/fmm.h"
 #include "kernels/nbody/raw_force.h"
 #include "kernels/nbody/scenario/laws.h"
 
@@ -27,6 +28,8 @@ typedef struct nbody_options {
   double G, softening;
   double spread; /* root mean square distance from the mean position at the start of the run: the size of the system */
   nbody_laws laws;
+  nbody_method method;             /* that the scenario asks for */
+  nbody_fmm_settings fmm;          /* of the fast multipole method */
   const sim_function_map *observe; /* functions of NBODY_BODY_INPUTS with one result each; NULL: none */
 } nbody_options;
 
@@ -58,6 +61,9 @@ typedef struct nbody_solver {
    * state's acceleration is all zeros, so that the solver may add to it at once. Bodies at one point without softening
    * give infinities or NaN. */
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
+  /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
+   * cannot fail. SIM_ERR_NO_MEMORY where lists have outgrown the memory. */
+  sim_status (*check)(nbody_solver_work *work);
   /* Potential energy of all pairs, in fp64 whatever the pair terms; NaN where it is unknown. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
   /* Shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme: |a| / |j| of
@@ -72,12 +78,21 @@ typedef struct nbody_forces {
   nbody_solver_work *work;
 } nbody_forces;
 
-/* The first solver that serves on this kind of device. SIM_ERR_SCENARIO where none does. */
-sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind,
-                               const nbody_solver **out) SIM_MUST_CHECK;
+/* What nbody_solver_choose has decided. */
+typedef struct nbody_choice {
+  const nbody_solver *solver;
+  char name[48]; /* of the method and its settings: "fast multipoles of order 5, angle 0.8" */
+  char why[96];  /* "; auto: 4.1 x faster than direct sums", or nothing where there was no choice */
+} nbody_choice;
+
+/* The method that options->method asks for; of NBODY_AUTO the faster one of those that serve here, by the estimates of
+ * fmm/settings.c, which know neither the threads nor the instruction set. SIM_ERR_SCENARIO where none serves. */
+sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) SIM_MUST_CHECK;
 
 /* Direct summation over all pairs, with gravity or a custom law. */
 extern const nbody_solver nbody_direct_cpu;
+/* Fast multipole method, for gravity without the jerk. */
+extern const nbody_solver nbody_fmm_cpu;
 #ifdef SIM_HAS_CUDA
 extern const nbody_solver nbody_direct_cuda;
 #endif

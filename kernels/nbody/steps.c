@@ -59,6 +59,11 @@ static sim_status run_step(nbody_run *run, double t, double dt) {
   return backend->queue->graph_launch(run->step);
 }
 
+sim_status nbody_check_solver(const nbody_run *run) {
+  const nbody_forces *forces = &run->forces;
+  return forces->solver->check != NULL ? forces->solver->check(forces->work) : SIM_OK;
+}
+
 static bool adaptive(const nbody_run *run) { return isnan(run->integrate.dt); }
 
 /* At most twice the last step, dt_max and t_end, so that the length is finite where nothing else limits it. */
@@ -115,6 +120,7 @@ sim_status nbody_step(void *self, sim_clock *clock) {
         "each other; set gravity.softening",
         dt, clock->t);
   SIM_TRY(run_step(run, clock->t, dt));
+  SIM_TRY(nbody_check_solver(run));
   if (adaptive(run)) plan_next_step(run, dt);
   clock->step++;
   clock->t = after;

@@ -50,6 +50,8 @@
 #ifndef NBODY_FMM_H
 #define NBODY_FMM_H
 
+#include "engine/device/backend.h"
+
 enum { NBODY_FMM_ORDER_MIN = 3, NBODY_FMM_ORDER_MAX = 6, NBODY_FMM_LEVEL_MAX = 20 };
 enum { NBODY_FMM_P2M_STRANDS = 8, NBODY_FMM_M2L_STRANDS = 32, NBODY_FMM_P2P_STRANDS = 4, NBODY_FMM_P2P_PIECE = 32 };
 
@@ -64,5 +66,18 @@ typedef struct nbody_fmm_settings {
   double weight; /* w, of the target's radius */
   int leaf;      /* most bodies of a leaf */
 } nbody_fmm_settings;
+
+/* The cheapest settings whose median error and 99.9 % are usually below these; NaN: the error that a scenario without
+ * one has, and any tail. */
+nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail);
+
+/* What a force costs, to compare methods: on one thread of a CPU with AVX-512, or on one GPU. */
+typedef struct nbody_fmm_estimate {
+  double far, near; /* M2L, and ordered pairs, a body */
+  double seconds;   /* of a force on n bodies by multipoles */
+  double direct;    /* seconds of direct sums */
+} nbody_fmm_estimate;
+nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_fmm_settings *settings, sim_backend_kind kind, bool single,
+                                          double n);
 
 #endif

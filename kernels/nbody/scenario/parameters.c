@@ -186,12 +186,24 @@ static const sim_schema *const body_variants[] = {&nbody_body_schema,
                                                   &nbody_each_schema,
                                                   NULL};
 
+static const char *const solver_names[] = {"auto", "direct", "fmm", NULL};
+
 static const sim_field gravity_fields[] = {
     {SIM_FIELD(nbody_gravity, G), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {3, -1, -2},
      .doc = "gravitational constant; auto: 1, or 6.67430e-11 m^3 kg^-1 s^-2 (CODATA 2018) where units are given"},
     {SIM_FIELD(nbody_gravity, softening), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .dimension = LENGTH, .doc = "Plummer softening: distances enter as sqrt(r^2 + softening^2)"},
+    {SIM_FIELD(nbody_gravity, solver), .type = SIM_CHOICE, .initial = "auto", .choices = solver_names,
+     .doc = "direct: sums over all pairs; fmm: fast multipoles, time in proportion to the number of bodies; auto: the "
+            "faster one for this number of bodies, error and device"},
+    {SIM_FIELD(nbody_gravity, error), .type = SIM_REAL, .flags = SIM_RANGE, .min = 1e-6, .max = 1e-2, .initial = "auto",
+     .keyword = "auto",
+     .doc = "relative error of the acceleration by fast multipoles, median over the bodies, which sets their order and "
+            "opening angle; auto: 1e-4. Direct sums are exact to rounding"},
+    {SIM_FIELD(nbody_gravity, error_tail), .type = SIM_REAL, .flags = SIM_RANGE, .min = 3e-4, .max = 1,
+     .initial = "none", .keyword = "none",
+     .doc = "the same, at most that of 99.9 % of the bodies; usually 10 to 100 times the median"},
     {0}};
 static const sim_schema gravity_schema = {
     .name = "gravity", .doc = "the law", .fields = gravity_fields, .size = sizeof(nbody_gravity)};
@@ -241,7 +253,7 @@ static const sim_field fields[] = {
      .doc = "how time passes"},
     {0}};
 const sim_schema nbody_schema = {.name = "nbody",
-                                 .doc = "gravitating bodies, every pair summed directly",
+                                 .doc = "gravitating bodies, by direct sums or fast multipoles",
                                  .fields = fields,
                                  .base = &sim_common_schema,
                                  .size = sizeof(nbody_parameters)};
@@ -350,6 +362,11 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "gravity.G", "has no meaning beside %s, which stands in place of gravity", name);
   if (law && p->gravity.softening != 0)
     sim_faults_add(faults, 0, "gravity.softening", "has no meaning beside %s, which stands in place of gravity", name);
+  if (law && p->gravity.solver == NBODY_FMM)
+    sim_faults_add(faults, 0, "gravity.solver", "\"fmm\" is for gravity, not for %s: expected \"direct\" or \"auto\"",
+                   name);
+  if (law && (p->gravity.error > 0 || p->gravity.error_tail > 0))
+    sim_faults_add(faults, 0, "gravity.error", "has no meaning beside %s, whose forces are direct sums", name);
   if (faults->count != before) return SIM_OK;
 
   nbody_laws laws;
@@ -394,5 +411,9 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   if (isnan(p->integrate.eta)) p->integrate.eta = p->integrate.scheme == NBODY_HERMITE4 ? 0.01 : 0.2;
   check_bodies(&p->bodies, faults);
   check_time(&p->integrate, p->gravity.softening, law, faults);
+  if (p->gravity.solver == NBODY_FMM && p->integrate.scheme == NBODY_HERMITE4)
+    sim_faults_add(faults, 0, "gravity.solver",
+                   "\"fmm\" gives no time derivative of the force, which hermite4 needs: expected \"direct\" or "
+                   "\"auto\", or integrate.scheme = \"leapfrog\" or \"yoshida4\"");
   return SIM_OK;
 }

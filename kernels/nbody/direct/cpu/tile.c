@@ -19,7 +19,7 @@
  * to first order y^3 (5/3 - s^2 y^2) x 3/2. In fp64 y comes from an IEEE float root and division (|e| < 2^-21: the
  * third term is below 2^-61), never from an estimate, which differs among processors. */
 #include "kernels/nbody/direct/cpu/tile.h"
-#include "kernels/nbody/direct/cpu/simd.h"
+#include "kernels/nbody/cpu/simd.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Vector operations of the direct sums, for one instruction set and one precision:
+/* Vector operations of the solvers, for one instruction set and one precision:
  * NBODY_ISA 0 plain C, 1 AVX2 with FMA, 2 AVX-512; NBODY_SINGLE 0 or 1.
  *
  * SIMD_WIDTH is the number of values in a vreal; SIMD_LANES, the same for all instruction sets, is the number of
@@ -9,6 +9,8 @@
 #include "kernels/nbody/cpu/real.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #if NBODY_ISA > 0
 #include <immintrin.h>
@@ -24,19 +26,47 @@ enum { SIMD_LANES = 8 };
 
 /* v_fma = a b + c, v_fnma = c - a b; v_root: about 1/sqrt(a), to be followed by ROOT_ORDER terms of the series;
  * v_except: a, but 0 where x == y;
- * v_sums: sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on. */
+ * v_inverse_root: 1/sqrt(a), in fp64 by an IEEE square root and an IEEE division, in fp32 to about one unit in the last
+ * place; v_equal: whether all lanes of two vectors are equal;
+ * v_sums: sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on;
+ * v_columns: the first SIMD_COLUMNS numbers of SIMD_WIDTH rows, which start at multiples of 16 bytes; row l goes to
+ * lane l. */
 #if NBODY_ISA == 2 && NBODY_SINGLE
 
 typedef __m512 vreal;
 enum { SIMD_WIDTH = 16, ROOT_ORDER = 1 }; /* e = 1 - r2 y^2 <= 2^-13 */
+enum { SIMD_COLUMNS = 4 };
 SIMD_INLINE vreal v_load(const real *p) { return _mm512_load_ps(p); }
 SIMD_INLINE void v_store(real *p, vreal a) { _mm512_store_ps(p, a); }
 SIMD_INLINE vreal v_set(real a) { return _mm512_set1_ps(a); }
 SIMD_INLINE vreal v_sub(vreal a, vreal b) { return _mm512_sub_ps(a, b); }
+SIMD_INLINE vreal v_add(vreal a, vreal b) { return _mm512_add_ps(a, b); }
 SIMD_INLINE vreal v_mul(vreal a, vreal b) { return _mm512_mul_ps(a, b); }
 SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm512_fmadd_ps(a, b, c); }
 SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return _mm512_fnmadd_ps(a, b, c); }
 SIMD_INLINE vreal v_root(vreal a) { return _mm512_rsqrt14_ps(a); }
+SIMD_INLINE vreal v_inverse_root(vreal a) {
+  const vreal y = v_root(a), e = v_fnma(a, v_mul(y, y), v_set(1));
+  return v_fma(v_mul(y, v_set(0.5F)), e, y);
+}
+SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ) == 0; }
+SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
+  vreal r[4], half[4];
+  for (int q = 0; q < 4; q++) {
+    r[q] = _mm512_castps128_ps512(_mm_load_ps(rows[q] + at));
+    r[q] = _mm512_insertf32x4(r[q], _mm_load_ps(rows[q + 4] + at), 1);
+    r[q] = _mm512_insertf32x4(r[q], _mm_load_ps(rows[q + 8] + at), 2);
+    r[q] = _mm512_insertf32x4(r[q], _mm_load_ps(rows[q + 12] + at), 3);
+  }
+  for (int q = 0; q < 2; q++) {
+    half[2 * q] = _mm512_unpacklo_ps(r[2 * q], r[2 * q + 1]);
+    half[2 * q + 1] = _mm512_unpackhi_ps(r[2 * q], r[2 * q + 1]);
+  }
+  for (int q = 0; q < 2; q++) {
+    out[2 * q] = _mm512_shuffle_ps(half[q], half[2 + q], 0x44);
+    out[2 * q + 1] = _mm512_shuffle_ps(half[q], half[2 + q], 0xee);
+  }
+}
 SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) {
   return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, y, _CMP_NEQ_UQ), a);
 }
@@ -60,15 +90,30 @@ SIMD_INLINE vreal v_sums(const real *rows) {
 
 typedef __m512d vreal;
 enum { SIMD_WIDTH = 8, ROOT_ORDER = 2 };
+enum { SIMD_COLUMNS = 2 };
 SIMD_INLINE vreal v_load(const real *p) { return _mm512_load_pd(p); }
 SIMD_INLINE void v_store(real *p, vreal a) { _mm512_store_pd(p, a); }
 SIMD_INLINE vreal v_set(real a) { return _mm512_set1_pd(a); }
 SIMD_INLINE vreal v_sub(vreal a, vreal b) { return _mm512_sub_pd(a, b); }
+SIMD_INLINE vreal v_add(vreal a, vreal b) { return _mm512_add_pd(a, b); }
 SIMD_INLINE vreal v_mul(vreal a, vreal b) { return _mm512_mul_pd(a, b); }
 SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm512_fmadd_pd(a, b, c); }
 SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return _mm512_fnmadd_pd(a, b, c); }
 SIMD_INLINE vreal v_root(vreal a) {
   return _mm512_cvtps_pd(_mm256_div_ps(_mm256_set1_ps(1), _mm256_sqrt_ps(_mm512_cvtpd_ps(a))));
+}
+SIMD_INLINE vreal v_inverse_root(vreal a) { return _mm512_div_pd(v_set(1), _mm512_sqrt_pd(a)); }
+SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ) == 0; }
+SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
+  vreal r[2];
+  for (int q = 0; q < 2; q++) {
+    r[q] = _mm512_castpd128_pd512(_mm_load_pd(rows[q] + at));
+    r[q] = _mm512_insertf64x2(r[q], _mm_load_pd(rows[q + 2] + at), 1);
+    r[q] = _mm512_insertf64x2(r[q], _mm_load_pd(rows[q + 4] + at), 2);
+    r[q] = _mm512_insertf64x2(r[q], _mm_load_pd(rows[q + 6] + at), 3);
+  }
+  out[0] = _mm512_unpacklo_pd(r[0], r[1]);
+  out[1] = _mm512_unpackhi_pd(r[0], r[1]);
 }
 SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) {
   return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(x, y, _CMP_NEQ_UQ), a);
@@ -90,14 +135,34 @@ SIMD_INLINE vreal v_sums(const real *rows) {
 
 typedef __m256 vreal;
 enum { SIMD_WIDTH = 8, ROOT_ORDER = 2 }; /* e <= 3 * 2^-12 */
+enum { SIMD_COLUMNS = 4 };
 SIMD_INLINE vreal v_load(const real *p) { return _mm256_load_ps(p); }
 SIMD_INLINE void v_store(real *p, vreal a) { _mm256_store_ps(p, a); }
 SIMD_INLINE vreal v_set(real a) { return _mm256_set1_ps(a); }
 SIMD_INLINE vreal v_sub(vreal a, vreal b) { return _mm256_sub_ps(a, b); }
+SIMD_INLINE vreal v_add(vreal a, vreal b) { return _mm256_add_ps(a, b); }
 SIMD_INLINE vreal v_mul(vreal a, vreal b) { return _mm256_mul_ps(a, b); }
 SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm256_fmadd_ps(a, b, c); }
 SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return _mm256_fnmadd_ps(a, b, c); }
 SIMD_INLINE vreal v_root(vreal a) { return _mm256_rsqrt_ps(a); }
+SIMD_INLINE vreal v_inverse_root(vreal a) {
+  const vreal y = v_root(a), e = v_fnma(a, v_mul(y, y), v_set(1));
+  return v_fma(v_mul(y, e), v_fma(e, v_set(0.375F), v_set(0.5F)), y);
+}
+SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ)) == 0; }
+SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
+  vreal r[4], half[4];
+  for (int q = 0; q < 4; q++)
+    r[q] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(rows[q] + at)), _mm_load_ps(rows[q + 4] + at), 1);
+  for (int q = 0; q < 2; q++) {
+    half[2 * q] = _mm256_unpacklo_ps(r[2 * q], r[2 * q + 1]);
+    half[2 * q + 1] = _mm256_unpackhi_ps(r[2 * q], r[2 * q + 1]);
+  }
+  for (int q = 0; q < 2; q++) {
+    out[2 * q] = _mm256_shuffle_ps(half[q], half[2 + q], 0x44);
+    out[2 * q + 1] = _mm256_shuffle_ps(half[q], half[2 + q], 0xee);
+  }
+}
 SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) { return _mm256_and_ps(a, _mm256_cmp_ps(x, y, _CMP_NEQ_UQ)); }
 SIMD_INLINE vreal v_sums(const real *rows) {
   vreal quarter[4], half[2];
@@ -116,15 +181,26 @@ SIMD_INLINE vreal v_sums(const real *rows) {
 
 typedef __m256d vreal;
 enum { SIMD_WIDTH = 4, ROOT_ORDER = 2 };
+enum { SIMD_COLUMNS = 2 };
 SIMD_INLINE vreal v_load(const real *p) { return _mm256_load_pd(p); }
 SIMD_INLINE void v_store(real *p, vreal a) { _mm256_store_pd(p, a); }
 SIMD_INLINE vreal v_set(real a) { return _mm256_set1_pd(a); }
 SIMD_INLINE vreal v_sub(vreal a, vreal b) { return _mm256_sub_pd(a, b); }
+SIMD_INLINE vreal v_add(vreal a, vreal b) { return _mm256_add_pd(a, b); }
 SIMD_INLINE vreal v_mul(vreal a, vreal b) { return _mm256_mul_pd(a, b); }
 SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm256_fmadd_pd(a, b, c); }
 SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return _mm256_fnmadd_pd(a, b, c); }
 SIMD_INLINE vreal v_root(vreal a) {
   return _mm256_cvtps_pd(_mm_div_ps(_mm_set1_ps(1), _mm_sqrt_ps(_mm256_cvtpd_ps(a))));
+}
+SIMD_INLINE vreal v_inverse_root(vreal a) { return _mm256_div_pd(v_set(1), _mm256_sqrt_pd(a)); }
+SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_NEQ_UQ)) == 0; }
+SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
+  vreal r[2];
+  for (int q = 0; q < 2; q++)
+    r[q] = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_load_pd(rows[q] + at)), _mm_load_pd(rows[q + 2] + at), 1);
+  out[0] = _mm256_unpacklo_pd(r[0], r[1]);
+  out[1] = _mm256_unpackhi_pd(r[0], r[1]);
 }
 SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) { return _mm256_and_pd(a, _mm256_cmp_pd(x, y, _CMP_NEQ_UQ)); }
 SIMD_INLINE vreal v_sums(const real *rows) {
@@ -140,23 +216,31 @@ SIMD_INLINE vreal v_sums(const real *rows) {
 #else
 
 typedef real vreal;
+enum { SIMD_COLUMNS = 1 };
 SIMD_INLINE vreal v_load(const real *p) { return *p; }
 SIMD_INLINE void v_store(real *p, vreal a) { *p = a; }
 SIMD_INLINE vreal v_set(real a) { return a; }
 SIMD_INLINE vreal v_sub(vreal a, vreal b) { return a - b; }
+SIMD_INLINE vreal v_add(vreal a, vreal b) { return a + b; }
 SIMD_INLINE vreal v_mul(vreal a, vreal b) { return a * b; }
 #if NBODY_SINGLE
 enum { SIMD_WIDTH = 1, ROOT_ORDER = 0 };
 SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return a * b + c; }
 SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return c - a * b; }
 SIMD_INLINE vreal v_root(vreal a) { return 1 / sqrtf(a); }
+SIMD_INLINE vreal v_inverse_root(vreal a) { return 1 / sqrtf(a); }
 #else
 enum { SIMD_WIDTH = 1, ROOT_ORDER = 2 };
 SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return fma(a, b, c); }
 SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return fma(-a, b, c); }
 SIMD_INLINE vreal v_root(vreal a) { return (double)(1 / sqrtf((float)a)); }
+SIMD_INLINE vreal v_inverse_root(vreal a) { return 1 / sqrt(a); }
 #endif
 SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) { return x == y ? 0 : a; }
+SIMD_INLINE bool v_equal(vreal a, vreal b) { return a == b; }
+SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
+  out[0] = rows[0][at];
+}
 SIMD_INLINE vreal v_sums(const real *rows) {
   real sum[SIMD_LANES];
   for (int l = 0; l < SIMD_LANES; l++) sum[l] = rows[l];

@@ -1,0 +1,418 @@
+/* Forces on the bodies of a target cell, as fmm.h defines them: its lists, M2L of the far one, and for a leaf L2P and
+ * the pairs of the near one. Compiled once for each instruction set and precision.
+ *
+ *   far list --32 rows, transposed--> moments[k][lane] --tensor, contraction--> field[strand group][k][lane]
+ * --halves--> + near list --copied, 32 leaves--> sources x y z m, broadcast one by one, for SIMD_WIDTH targets, 4
+ * strands each */
+#include "kernels/nbody/cpu/simd.h"
+#include "kernels/nbody/fmm/cpu/kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FMM_FUNCTION SIMD_INLINE
+#include "kernels/nbody/fmm/operators.inc"
+
+enum {
+  MOMENTS = NBODY_FMM_MOMENTS(NBODY_FMM_ORDER_MAX),
+  FIELD = NBODY_FMM_FIELD(NBODY_FMM_ORDER_MAX),
+  GROUPS = NBODY_FMM_M2L_STRANDS / SIMD_WIDTH, /* vectors that hold a number of each strand */
+  CENTRE = 0,                                  /* of a row of moments */
+  EDGE = 3,
+  FIRST = 4,
+  STRANDS = NBODY_FMM_P2P_STRANDS
+};
+
+#if NBODY_SINGLE
+/* 1 / (s ROOT_FACTOR) cubed is cheaper than 1 / s; the factor is left to the end of a piece. */
+#define CUBE (ROOT_ORDER == 2 ? 15.0F / 8 : ROOT_ORDER == 1 ? 3.0F / 2 : 1.0F)
+#endif
+
+static inline const real *row_of(const nbody_fmm_tree *t, uint32_t cell) {
+  return (const real *)t->moments + (size_t)cell * t->row;
+}
+
+/* ---- lists ---- */
+
+static sim_status extend(nbody_fmm_list *list, const nbody_fmm_tree *t, uint32_t cell) {
+  SIM_TRY(nbody_fmm_list_reserve(list, 8));
+  for (uint32_t k = 0; k < t->children[cell]; k++) list->cell[list->count++] = t->child[cell] + k;
+  return SIM_OK;
+}
+
+/* The queue of a cell, from what its parent left open. */
+static sim_status begin_queue(const nbody_fmm_job *job, int64_t cell, nbody_fmm_list *queue) {
+  const nbody_fmm_tree *t = job->tree;
+  queue->count = 0;
+  if (cell == 0) {
+    SIM_TRY(nbody_fmm_list_reserve(queue, 1));
+    queue->cell[queue->count++] = 0;
+    return SIM_OK;
+  }
+  const nbody_fmm_open *from = &job->open[t->parent[cell]];
+  const uint32_t *open = job->scratch[from->thread].open[(t->level[cell] + 1) % 2].cell + from->first;
+  SIM_TRY(nbody_fmm_list_reserve(queue, 8 * (int64_t)from->count));
+  uint32_t *next = queue->cell;
+  for (uint32_t i = 0; i < from->count; i++) {
+    const uint32_t b = open[i], children = t->children[b], first = t->child[b];
+    if (children == 0) *next++ = b;
+    for (uint32_t k = 0; k < children; k++) *next++ = first + k;
+  }
+  queue->count = next - queue->cell;
+  return SIM_OK;
+}
+
+/* Fills the far list, and the near list of a leaf or the open list of an inner cell. */
+static sim_status make_lists(const nbody_fmm_job *job, int64_t cell, int thread) {
+  const nbody_fmm_tree *t = job->tree;
+  nbody_fmm_scratch *scratch = &job->scratch[thread];
+  nbody_fmm_list *queue = &scratch->queue, *far = &scratch->far;
+  const bool leaf = t->children[cell] == 0;
+  nbody_fmm_list *left = leaf ? &scratch->near : &scratch->open[t->level[cell] % 2];
+  const real *bounds = t->bounds, *of = bounds + 4 * cell;
+  const real weight = (real)t->settings.weight, theta = (real)t->settings.theta, theta2 = theta * theta;
+  const real x = of[0], y = of[1], z = of[2], radius = of[3];
+  SIM_TRY(begin_queue(job, cell, queue));
+  far->count = 0;
+  if (leaf) left->count = 0;
+  const int64_t first = left->count;
+  for (int64_t next = 0; next < queue->count;) {
+    const int64_t end = queue->count;
+    SIM_TRY(nbody_fmm_list_reserve(far, end - next));
+    SIM_TRY(nbody_fmm_list_reserve(left, end - next));
+    uint32_t *accepted = far->cell + far->count, *kept = left->cell + left->count;
+    const uint32_t *candidate = queue->cell;
+    const int64_t kept_before = left->count;
+    for (; next < end; next++) {
+      const uint32_t b = candidate[next];
+      const real *other = bounds + 4 * (size_t)b;
+      const real dx = x - other[0], dy = y - other[1], dz = z - other[2];
+#if NBODY_SINGLE && NBODY_ISA == 0
+      const real d2 = dz * dz + (dy * dy + dx * dx), reach = weight * radius + other[3];
+#elif NBODY_SINGLE
+      const real d2 = fmaf(dz, dz, fmaf(dy, dy, dx * dx)), reach = fmaf(weight, radius, other[3]);
+#else
+      const real d2 = fma(dz, dz, fma(dy, dy, dx * dx)), reach = fma(weight, radius, other[3]);
+#endif
+      const bool far_off = reach * reach < theta2 * d2;
+      *accepted = b, *kept = b;
+      accepted += far_off, kept += !far_off;
+    }
+    far->count = accepted - far->cell;
+    left->count = kept - left->cell;
+    if (!leaf) break;
+    /* Inner cells are opened; leaves stay in the near list. */
+    int64_t near = kept_before;
+    for (int64_t i = kept_before; i < left->count; i++) {
+      const uint32_t b = left->cell[i];
+      if (t->children[b] > 0)
+        SIM_TRY(extend(queue, t, b));
+      else
+        left->cell[near++] = b;
+    }
+    left->count = near;
+  }
+  if (!leaf) job->open[cell] = (nbody_fmm_open){first, (uint32_t)(left->count - first), (uint16_t)thread};
+  return SIM_OK;
+}
+
+/* ---- far ---- */
+
+typedef struct far_sums {
+  vreal field[GROUPS][FIELD];
+} far_sums;
+
+/* Moments [P's], centres and edges of SIMD_WIDTH cells, a cell a lane. */
+SIMD_INLINE void load_rows(const nbody_fmm_tree *t, const uint32_t *cell, int count, vreal *out, const int numbers) {
+  static const _Alignas(64) real none[FIRST + MOMENTS + 4] = {2, 0, 0, 1}; /* no mass, away from all */
+  const real *rows[SIMD_WIDTH];
+  for (int l = 0; l < SIMD_WIDTH; l++) rows[l] = l < count ? row_of(t, cell[l]) : none;
+  for (int k = 0; k < numbers; k += SIMD_COLUMNS) v_columns(rows, (size_t)k, out + k);
+}
+
+#if NBODY_SINGLE
+/* The tensor where a source's edge is over 8 of the target's: in the source's unit, then scaled. */
+static void scaled_tensor(const vreal d[3], vreal edges, real edge, real softening, int P, vreal *tensor) {
+  _Alignas(64) real unit[SIMD_WIDTH], per_unit[SIMD_WIDTH], soft2[SIMD_WIDTH], ratio[SIMD_WIDTH];
+  vreal x[3];
+  v_store(unit, edges);
+  for (int l = 0; l < SIMD_WIDTH; l++) {
+    if (unit[l] <= 8 * edge) unit[l] = edge;
+    per_unit[l] = 1 / unit[l];
+    soft2[l] = softening * per_unit[l] * (softening * per_unit[l]);
+    ratio[l] = edge * per_unit[l];
+  }
+  for (int c = 0; c < 3; c++) x[c] = v_mul(d[c], v_load(per_unit));
+  fmm_tensor(P, x, v_load(soft2), tensor);
+  fmm_scale_tensor(P, v_load(ratio), tensor);
+}
+#endif
+
+SIMD_INLINE void add_far(const nbody_fmm_tree *t, int64_t cell, const uint32_t *source, int count, bool potential,
+                         vreal *field, const int P) {
+  enum { NUMBERS = FIRST + MOMENTS };
+  vreal row[NUMBERS + 4], tensor[FIELD], d[3], x[3];
+  const real *bounds = (const real *)t->bounds + 4 * cell;
+  const real edge = row_of(t, (uint32_t)cell)[EDGE], per_edge = 1 / edge, softening = (real)t->softening;
+  const real scaled = softening * per_edge;
+  load_rows(t, source, count, row, FIRST + NBODY_FMM_MOMENTS(P));
+  for (int c = 0; c < 3; c++) {
+    d[c] = v_sub(v_set(bounds[c]), row[CENTRE + c]);
+    x[c] = v_mul(d[c], v_set(per_edge));
+  }
+  bool plain = true;
+  if (!v_equal(row[EDGE], v_set(edge))) {
+    fmm_scale_moments(P, v_mul(row[EDGE], v_set(per_edge)), row + FIRST);
+#if NBODY_SINGLE
+    _Alignas(64) real edges[SIMD_WIDTH];
+    v_store(edges, row[EDGE]);
+    for (int l = 0; l < SIMD_WIDTH; l++) plain = plain && edges[l] <= 8 * edge;
+    if (!plain) scaled_tensor(d, row[EDGE], edge, softening, P, tensor);
+#endif
+  }
+  if (plain) fmm_tensor(P, x, v_set(scaled * scaled), tensor);
+  if (potential)
+    fmm_contract(P, row + FIRST, tensor, field, true);
+  else
+    fmm_contract(P, row + FIRST, tensor, field, false);
+}
+
+/* Adds the closed strands to the cell's field. */
+SIMD_INLINE void close_far(const nbody_fmm_tree *t, int64_t cell, const far_sums *sums, const int P) {
+  enum { ROWS = (FIELD + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES };
+  _Alignas(64) real rows[ROWS * SIMD_LANES], closed[ROWS];
+  const int count = NBODY_FMM_FIELD(P), padded = (count + SIMD_WIDTH - 1) / SIMD_WIDTH * SIMD_WIDTH;
+  real *field = (real *)t->field + (size_t)cell * (size_t)count;
+  memset(rows + count * SIMD_LANES, 0, sizeof *rows * (size_t)((padded - count) * SIMD_LANES));
+  for (int k = 0; k < count; k++) {
+    vreal part[GROUPS];
+    for (int g = 0; g < GROUPS; g++) part[g] = sums->field[g][k];
+    for (int half = GROUPS / 2; half * SIMD_WIDTH >= SIMD_LANES; half /= 2)
+      for (int g = 0; g < half; g++) part[g] = v_add(part[g], part[g + half]);
+    for (int g = 0; g * SIMD_WIDTH < SIMD_LANES; g++) v_store(rows + k * SIMD_LANES + g * SIMD_WIDTH, part[g]);
+  }
+  for (int k = 0; k < padded; k += SIMD_WIDTH) v_store(closed + k, v_sums(rows + k * SIMD_LANES));
+  for (int k = 0; k < count; k++) field[k] += closed[k];
+}
+
+static inline void far_of_order(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *far, const int P) {
+  const nbody_fmm_tree *t = job->tree;
+  far_sums sums;
+  for (int g = 0; g < GROUPS; g++)
+    for (int k = 0; k < NBODY_FMM_FIELD(P); k++) sums.field[g][k] = v_set(0);
+  for (int64_t i = 0; i < far->count; i += SIMD_WIDTH) {
+    const int count = far->count - i < SIMD_WIDTH ? (int)(far->count - i) : SIMD_WIDTH;
+    add_far(t, cell, far->cell + i, count, job->acceleration == NULL, sums.field[i / SIMD_WIDTH % GROUPS], P);
+  }
+  close_far(t, cell, &sums, P);
+}
+
+/* ---- near ---- */
+
+/* Bodies of the pieces' leaves, and where the targets' own leaf begins among them (-1: not there). */
+typedef struct sources {
+  const real *body;
+  int64_t count, own;
+} sources;
+
+static sim_status copy_sources(const nbody_fmm_tree *t, int64_t cell, const uint32_t *leaf, int64_t leaves,
+                               nbody_fmm_scratch *scratch, sources *out) {
+  int64_t count = 0;
+  for (int64_t k = 0; k < leaves; k++) count += t->count[leaf[k]];
+  if (count + STRANDS > scratch->source_capacity) {
+    const int64_t capacity = (count + STRANDS) / 4 * 6;
+    free(scratch->sources);
+    scratch->source_capacity = 0;
+    scratch->sources = aligned_alloc(64, ((size_t)capacity * 4 * sizeof(double) + 63) / 64 * 64);
+    if (scratch->sources == NULL) return sim_no_memory("%lld bodies near a cell", (long long)capacity);
+    scratch->source_capacity = capacity;
+  }
+  real *next = scratch->sources;
+  *out = (sources){.body = next, .count = count, .own = -1};
+  for (int64_t k = 0, at = 0; k < leaves; k++) {
+    const size_t bodies = t->count[leaf[k]];
+    memcpy(next, (const real *)t->bodies + 4 * (size_t)t->first[leaf[k]], 4 * bodies * sizeof *next);
+    if (leaf[k] == cell) out->own = at;
+    next += 4 * bodies;
+    at += (int64_t)bodies;
+  }
+  for (int k = 0; k < STRANDS; k++, next += 4)
+    next[0] = 4, next[1] = next[2] = next[3] = 0; /* no mass, away from all */
+  return SIM_OK;
+}
+
+/* A pair: adds its terms to sum[3], or sum[0] for the potential. */
+SIMD_INLINE void add_pair(const vreal x[3], const real *body, vreal softening2, bool excluding, vreal lane, real own,
+                          const bool potential, vreal *sum) {
+  vreal d[3];
+  for (int c = 0; c < 3; c++) d[c] = v_sub(v_set(body[c]), x[c]);
+  const vreal s2 = v_fma(d[2], d[2], v_fma(d[1], d[1], v_fma(d[0], d[0], softening2)));
+  const vreal mass = v_set(body[3]);
+  if (potential) {
+    vreal y = v_inverse_root(s2);
+    if (excluding) y = v_except(y, lane, v_set(own));
+    sum[0] = v_fma(mass, y, sum[0]);
+    return;
+  }
+#if NBODY_SINGLE
+  const vreal y = v_root(s2), y2 = v_mul(y, y);
+  vreal g = v_mul(v_mul(mass, y), y2);
+  if (ROOT_ORDER == 1) g = v_mul(g, v_fnma(s2, y2, v_set(5.0F / 3)));
+  if (ROOT_ORDER == 2) {
+    const vreal h = v_fnma(s2, y2, v_set(7.0F / 5));
+    g = v_mul(g, v_fma(h, h, v_set(28.0F / 75)));
+  }
+#else
+  const vreal y = v_inverse_root(s2);
+  vreal g = v_mul(v_mul(mass, y), v_mul(y, y));
+#endif
+  if (excluding) g = v_except(g, lane, v_set(own));
+  for (int c = 0; c < 3; c++) sum[c] = v_fma(g, d[c], sum[c]);
+}
+
+/* Sources first ... last - 1, multiples of STRANDS, into strands. */
+SIMD_INLINE void add_range(const vreal x[3], const sources *s, int64_t first, int64_t last, vreal softening2,
+                           const bool excluding, vreal lane, int64_t own, const bool potential, vreal sum[STRANDS][3]) {
+  for (int64_t f = first; f < last; f += STRANDS)
+    for (int q = 0; q < STRANDS; q++)
+      add_pair(x, s->body + 4 * (f + q), softening2, excluding, lane, (real)(f + q - own), potential, sum[q]);
+}
+
+/* Adds one piece to a[3] (a[0]: the potential) of targets from body `first` of the leaf on. */
+SIMD_INLINE void add_piece(const vreal x[3], const sources *s, int64_t first, vreal softening2, const bool potential,
+                           vreal a[3]) {
+  _Alignas(64) real number[SIMD_WIDTH];
+  const int sums = potential ? 1 : 3;
+  const int64_t end = (s->count + STRANDS - 1) / STRANDS * STRANDS;
+  int64_t from = end, to = end;
+  vreal sum[STRANDS][3];
+  for (int l = 0; l < SIMD_WIDTH; l++) number[l] = (real)l;
+  for (int q = 0; q < STRANDS; q++)
+    for (int c = 0; c < sums; c++) sum[q][c] = v_set(0);
+  if (s->own >= 0) {
+    from = (s->own + first) / STRANDS * STRANDS;
+    to = (s->own + first + SIMD_WIDTH + STRANDS - 1) / STRANDS * STRANDS;
+    if (to > end) to = end;
+  }
+  add_range(x, s, 0, from, softening2, false, x[0], 0, potential, sum);
+  add_range(x, s, from, to, softening2, true, v_load(number), s->own + first, potential, sum);
+  add_range(x, s, to, end, softening2, false, x[0], 0, potential, sum);
+  for (int c = 0; c < sums; c++) {
+    const vreal closed = v_add(v_add(sum[0][c], sum[2][c]), v_add(sum[1][c], sum[3][c]));
+#if NBODY_SINGLE
+    a[c] = potential ? v_add(a[c], closed) : v_fma(closed, v_set(CUBE), a[c]);
+#else
+    a[c] = v_add(a[c], closed);
+#endif
+  }
+}
+
+/* Positions of SIMD_WIDTH bodies of a leaf; after its end, away from all. */
+SIMD_INLINE void load_targets(const nbody_fmm_tree *t, int64_t cell, int64_t first, vreal x[3]) {
+  _Alignas(64) real lanes[3][SIMD_WIDTH];
+  const real *body = (const real *)t->bodies + 4 * (size_t)t->first[cell];
+  for (int l = 0; l < SIMD_WIDTH; l++)
+    for (int c = 0; c < 3; c++) lanes[c][l] = first + l < t->count[cell] ? body[4 * (first + l) + c] : 8;
+  for (int c = 0; c < 3; c++) x[c] = v_load(lanes[c]);
+}
+
+/* The field of the cell at SIMD_WIDTH bodies. */
+SIMD_INLINE void evaluate(const nbody_fmm_tree *t, int64_t cell, const vreal x[3], const bool potential, vreal a[3],
+                          const int P) {
+  const int count = NBODY_FMM_FIELD(P);
+  const real *field = (const real *)t->field + (size_t)cell * (size_t)count,
+             *bounds = (const real *)t->bounds + 4 * cell;
+  const real per_edge = 1 / row_of(t, (uint32_t)cell)[EDGE];
+  vreal all[FIELD], away[3];
+  for (int k = 0; k < count; k++) all[k] = v_set(field[k]);
+  for (int c = 0; c < 3; c++) away[c] = v_mul(v_sub(x[c], v_set(bounds[c])), v_set(per_edge));
+  if (potential) {
+    a[0] = v_mul(fmm_l2p_potential(P, all, away), v_set(per_edge));
+    return;
+  }
+  fmm_l2p(P, all, away, a);
+  for (int c = 0; c < 3; c++) a[c] = v_mul(a[c], v_set(per_edge * per_edge));
+}
+
+/* Puts the sums of a leaf's bodies, kept in `sum` [3][padded], into the state's order. */
+static void scatter(const nbody_fmm_job *job, int64_t cell, const real *sum, int64_t padded) {
+  const nbody_fmm_tree *t = job->tree;
+  const uint32_t *order = t->order + t->first[cell];
+  const real *body = (const real *)t->bodies + 4 * (size_t)t->first[cell];
+  for (int64_t i = 0; i < t->count[cell]; i++) {
+    if (job->acceleration == NULL)
+      job->potential[order[i]] = (double)body[4 * i + 3] * (double)sum[i];
+    else
+      for (int c = 0; c < 3; c++) job->acceleration[c * t->n + order[i]] = (double)sum[c * padded + i] * job->factor;
+  }
+}
+
+SIMD_INLINE sim_status near_of(const nbody_fmm_job *job, int64_t cell, nbody_fmm_scratch *scratch, const bool potential,
+                               const int P) {
+  const nbody_fmm_tree *t = job->tree;
+  const nbody_fmm_list *near = &scratch->near;
+  const int64_t padded = ((int64_t)t->count[cell] + SIMD_WIDTH - 1) / SIMD_WIDTH * SIMD_WIDTH;
+  const vreal softening2 = v_set((real)t->softening * (real)t->softening);
+  if (padded > scratch->sum_capacity) {
+    free(scratch->sums);
+    scratch->sum_capacity = 0;
+    scratch->sums = aligned_alloc(64, ((size_t)padded * 2 * 3 * sizeof(double) + 63) / 64 * 64);
+    if (scratch->sums == NULL) return sim_no_memory("%lld bodies of a leaf", (long long)padded);
+    scratch->sum_capacity = 2 * padded;
+  }
+  real *sum = scratch->sums;
+  for (int64_t i = 0; i < padded; i += SIMD_WIDTH) {
+    vreal x[3], a[3];
+    load_targets(t, cell, i, x);
+    evaluate(t, cell, x, potential, a, P);
+    for (int c = 0; c < (potential ? 1 : 3); c++) v_store(sum + c * padded + i, a[c]);
+  }
+  for (int64_t k = 0; k < near->count; k += NBODY_FMM_P2P_PIECE) {
+    const int64_t leaves = near->count - k < NBODY_FMM_P2P_PIECE ? near->count - k : NBODY_FMM_P2P_PIECE;
+    sources s;
+    SIM_TRY(copy_sources(t, cell, near->cell + k, leaves, scratch, &s));
+    scratch->near_count += s.count * t->count[cell];
+    for (int64_t i = 0; i < padded; i += SIMD_WIDTH) {
+      vreal x[3], a[3];
+      load_targets(t, cell, i, x);
+      for (int c = 0; c < (potential ? 1 : 3); c++) a[c] = v_load(sum + c * padded + i);
+      add_piece(x, &s, i, softening2, potential, a);
+      for (int c = 0; c < (potential ? 1 : 3); c++) v_store(sum + c * padded + i, a[c]);
+    }
+  }
+  scatter(job, cell, sum, padded);
+  return SIM_OK;
+}
+
+SIMD_INLINE sim_status down_of_order(const nbody_fmm_job *job, int64_t cell, int thread, const int P) {
+  nbody_fmm_scratch *scratch = &job->scratch[thread];
+  SIM_TRY(make_lists(job, cell, thread));
+  scratch->far_count += scratch->far.count;
+  if (scratch->far.count > 0) far_of_order(job, cell, &scratch->far, P);
+  if (job->tree->children[cell] > 0) return SIM_OK;
+  if (job->acceleration == NULL) return near_of(job, cell, scratch, true, P);
+  return near_of(job, cell, scratch, false, P);
+}
+
+/* Each order is compiled on its own. */
+static sim_status down3(const nbody_fmm_job *job, int64_t cell, int thread) {
+  return down_of_order(job, cell, thread, 3);
+}
+static sim_status down4(const nbody_fmm_job *job, int64_t cell, int thread) {
+  return down_of_order(job, cell, thread, 4);
+}
+static sim_status down5(const nbody_fmm_job *job, int64_t cell, int thread) {
+  return down_of_order(job, cell, thread, 5);
+}
+static sim_status down6(const nbody_fmm_job *job, int64_t cell, int thread) {
+  return down_of_order(job, cell, thread, 6);
+}
+
+sim_status NBODY_FMM_DOWN(const nbody_fmm_job *job, int64_t cell, int thread) {
+  switch (job->tree->settings.order) {
+  case 3: return down3(job, cell, thread);
+  case 4: return down4(job, cell, thread);
+  case 5: return down5(job, cell, thread);
+  default: return down6(job, cell, thread);
+  }
+}

@@ -1,0 +1,245 @@
+/* Fast multipole method on the CPU: the table of the solver, memory, and the order of its phases.
+ *
+ *   state --frame, keys, sort--> bodies, cells --leaves, then levels upward--> moments
+ *         --levels downward: lists, M2L, L2L; leaves: L2P, pairs--> acceleration or potential, in the state's order
+ *
+ * Every cell is computed by one thread from what was ready before its level began, so that the bits do not depend on
+ * the number of threads. The potential takes the same way with its own tree in fp64. */
+#include "kernels/nbody/fmm/cpu/fmm.h"
+
+#include "engine/reduce.h"
+#include "kernels/nbody/fmm/cpu/kernels.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  CELLS_EACH = 8,
+  PARALLEL_FROM = 512
+}; /* cells that a thread takes at once; bodies below which one thread does all */
+
+struct nbody_solver_work {
+  nbody_options options;
+  nbody_state state;
+  const nbody_fmm_translate *translate[2]; /* [single] */
+  nbody_fmm_downward *down[2];
+  nbody_fmm_tree tree;
+  nbody_fmm_scratch *scratch; /* [threads] */
+  nbody_fmm_open *open;       /* [open_capacity]: of each cell */
+  int64_t open_capacity;
+  double *terms, *partial; /* of the potential: [n], [blocks] */
+  sim_status failure;      /* of the forces and potentials since the last check */
+  char message[1024], text[32];
+};
+
+static const nbody_fmm_translate *const all_translate[SIM_ISA_COUNT][2] = {
+    [SIM_ISA_PLAIN] = {&nbody_fmm_translate_double_plain, &nbody_fmm_translate_single_plain},
+#if NBODY_X86
+    [SIM_ISA_AVX2] = {&nbody_fmm_translate_double_avx2, &nbody_fmm_translate_single_avx2},
+    [SIM_ISA_AVX512] = {&nbody_fmm_translate_double_avx512, &nbody_fmm_translate_single_avx512},
+#endif
+};
+
+static nbody_fmm_downward *const all_down[SIM_ISA_COUNT][2] = {
+    [SIM_ISA_PLAIN] = {nbody_fmm_down_double_plain, nbody_fmm_down_single_plain},
+#if NBODY_X86
+    [SIM_ISA_AVX2] = {nbody_fmm_down_double_avx2, nbody_fmm_down_single_avx2},
+    [SIM_ISA_AVX512] = {nbody_fmm_down_double_avx512, nbody_fmm_down_single_avx512},
+#endif
+};
+
+/* ---- memory ---- */
+
+sim_status nbody_fmm_list_reserve(nbody_fmm_list *list, int64_t more) {
+  if (list->count + more <= list->capacity) return SIM_OK;
+  const int64_t capacity = 3 * (list->count + more) / 2 + 1024;
+  uint32_t *cell = realloc(list->cell, (size_t)capacity * sizeof *cell);
+  if (cell == NULL) return sim_no_memory("a list of %lld cells", (long long)capacity);
+  list->cell = cell;
+  list->capacity = capacity;
+  return SIM_OK;
+}
+
+static void destroy(nbody_solver_work **work) {
+  nbody_solver_work *w = *work;
+  if (w == NULL) return;
+  for (int k = 0; w->scratch != NULL && k < w->options.threads; k++) {
+    nbody_fmm_scratch *s = &w->scratch[k];
+    free(s->queue.cell), free(s->far.cell), free(s->near.cell), free(s->open[0].cell), free(s->open[1].cell);
+    free(s->sources), free(s->sums);
+  }
+  free(w->scratch);
+  free(w->open);
+  free(w->terms);
+  nbody_fmm_tree_destroy(&w->tree);
+  free(w);
+  *work = NULL;
+}
+
+static size_t term_count(int64_t n) { return (size_t)n + sim_reduce_blocks((size_t)n); }
+
+static sim_status create(const nbody_options *options, const nbody_state *state, nbody_solver_work **out) {
+  nbody_solver_work *w = *out = calloc(1, sizeof *w);
+  if (w == NULL) return sim_no_memory("the multipole solver");
+  w->options = *options;
+  w->state = *state;
+  int isa = options->isa < sim_isa_best() ? options->isa : sim_isa_best();
+  while (all_down[isa][0] == NULL) isa--;
+  for (int single = 0; single < 2; single++) {
+    w->translate[single] = all_translate[isa][single];
+    w->down[single] = all_down[isa][single];
+  }
+  sim_status status = nbody_fmm_tree_create(options->n, &options->fmm, options->threads, &w->tree);
+  if (status == SIM_OK) {
+    w->scratch = calloc((size_t)options->threads, sizeof *w->scratch);
+    w->terms = malloc(term_count(options->n) * sizeof *w->terms);
+    w->open_capacity = w->tree.capacity;
+    w->open = malloc((size_t)w->open_capacity * sizeof *w->open);
+    if (w->scratch == NULL || w->terms == NULL || w->open == NULL)
+      status = sim_no_memory("the multipole solver of %lld bodies", (long long)options->n);
+  }
+  if (status != SIM_OK)
+    destroy(out);
+  else
+    w->partial = w->terms + options->n;
+  if (status == SIM_OK) snprintf(w->text, sizeof w->text, "leaves of %d", options->fmm.leaf);
+  return status;
+}
+
+/* ---- phases ---- */
+
+static void upward(nbody_solver_work *w, bool single) {
+  nbody_fmm_tree *t = &w->tree;
+  const nbody_fmm_translate *translate = w->translate[single];
+  for (int level = t->levels - 1; level >= 0; level--) {
+    const int64_t first = t->level_first[level], end = t->level_first[level + 1];
+#pragma omp parallel for schedule(dynamic, CELLS_EACH) num_threads(t->threads) if (end - first > CELLS_EACH)
+    for (int64_t cell = first; cell < end; cell++)
+      if (t->children[cell] == 0)
+        translate->leaf(t, cell);
+      else
+        translate->inner(t, cell);
+  }
+}
+
+static sim_status downward(nbody_solver_work *w, const nbody_fmm_job *job, bool single) {
+  const nbody_fmm_tree *t = &w->tree;
+  bool failed = false;
+  for (int level = 0; level < t->levels && !failed; level++) {
+    const int64_t first = t->level_first[level], end = t->level_first[level + 1];
+    for (int k = 0; k < t->threads; k++) w->scratch[k].open[level % 2].count = 0;
+#pragma omp parallel for schedule(dynamic, CELLS_EACH)                                                                 \
+    num_threads(t->threads) if (end - first > 1 && t->n >= PARALLEL_FROM)
+    for (int64_t cell = first; cell < end; cell++) {
+      w->translate[single]->shift(t, cell);
+      if (w->down[single](job, cell, omp_get_thread_num()) != SIM_OK) {
+#pragma omp atomic write
+        failed = true;
+      }
+    }
+  }
+  if (failed) return sim_no_memory("the lists of the multipole solver for %lld bodies", (long long)t->n);
+  return SIM_OK;
+}
+
+static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job) {
+  nbody_fmm_tree *t = &w->tree;
+  SIM_TRY(nbody_fmm_tree_build(t, &w->state, w->options.softening, single));
+  if (w->open_capacity < t->capacity) {
+    free(w->open);
+    w->open = malloc((size_t)t->capacity * sizeof *w->open);
+    w->open_capacity = w->open == NULL ? 0 : t->capacity;
+    if (w->open == NULL) return sim_no_memory("lists of %lld cells", (long long)t->capacity);
+  }
+  for (int k = 0; k < t->threads; k++) w->scratch[k].far_count = w->scratch[k].near_count = 0;
+  upward(w, single);
+  job->factor = ldexp(w->options.G, t->mass - 2 * t->position);
+  job->tree = t;
+  job->scratch = w->scratch;
+  job->open = w->open;
+  return downward(w, job, single);
+}
+
+/* Keeps a failure for `check`, since forces are not asked for one by one. */
+static void keep_failure(nbody_solver_work *w, sim_status status) {
+  if (status == SIM_OK || w->failure != SIM_OK) return;
+  w->failure = status;
+  snprintf(w->message, sizeof w->message, "%s", sim_error_last()->message);
+}
+
+static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
+  (void)zeroed;
+  double *const a = w->state.acceleration;
+  *out = (nbody_raw_force){.kind = NBODY_FORCE_FINAL};
+  nbody_fmm_job job = {.acceleration = a};
+  const sim_status status = compute(w, w->options.single_pairs, &job);
+  keep_failure(w, status);
+  for (int64_t k = 0; status != SIM_OK && k < 3 * w->state.n; k++) a[k] = NAN;
+}
+
+static double potential(nbody_solver_work *w) {
+  nbody_fmm_job job = {.potential = w->terms};
+  const sim_status status = compute(w, false, &job);
+  keep_failure(w, status);
+  if (status != SIM_OK) return NAN;
+  const double sum = sim_reduce_sum(w->terms, (size_t)w->state.n, w->partial, w->options.threads);
+  return -0.5 * ldexp(w->options.G * sum, 2 * w->tree.mass - w->tree.position);
+}
+
+static sim_status check(nbody_solver_work *w) {
+  const sim_status status = w->failure;
+  w->failure = SIM_OK;
+  return status == SIM_OK ? SIM_OK : sim_fail(status, "%s", w->message);
+}
+
+nbody_fmm_counts nbody_fmm_cpu_counts(const nbody_solver_work *w) {
+  nbody_fmm_counts out = {.cells = (double)w->tree.cells};
+  for (int k = 0; k < w->options.threads; k++) {
+    out.far += (double)w->scratch[k].far_count;
+    out.near += (double)w->scratch[k].near_count;
+  }
+  return out;
+}
+
+static const char *describe(const nbody_solver_work *w) { return w->text; }
+
+static void bytes(const nbody_options *options, double *host, double *device) {
+  const double n = (double)options->n;
+  *host = nbody_fmm_tree_bytes(n, &options->fmm) + (double)(term_count(options->n) * sizeof(double));
+  *device = 0;
+}
+
+static sim_status supports(const nbody_options *options) {
+  if (options->laws.pair != NULL)
+    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" is for gravity, not for a custom law: take \"direct\"");
+  if (options->jerk)
+    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" gives no time derivative of forces, which hermite4 "
+                                      "needs: take \"direct\", or scheme = \"leapfrog\" or \"yoshida4\"");
+  if (options->n > INT32_MAX)
+    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" takes at most %d bodies", INT32_MAX);
+  return SIM_OK;
+}
+
+static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
+  static const double slower[SIM_ISA_COUNT] = {[SIM_ISA_PLAIN] = 12, [SIM_ISA_AVX2] = 2, [SIM_ISA_AVX512] = 1};
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(&options->fmm, SIM_BACKEND_CPU, options->single_pairs, n);
+  *out = (nbody_cost){.interactions = n * (cost.far + cost.near)};
+  out->rate = out->interactions / (cost.seconds * slower[options->isa]) * options->threads;
+  return SIM_OK;
+}
+
+const nbody_solver nbody_fmm_cpu = {
+    .name = "fast multipoles",
+    .supports = supports,
+    .bytes = bytes,
+    .estimate = estimate,
+    .create = create,
+    .destroy = destroy,
+    .describe = describe,
+    .accelerate = accelerate,
+    .potential = potential,
+    .check = check,
+};

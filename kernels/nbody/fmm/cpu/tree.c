@@ -1,0 +1,329 @@
+#include "kernels/nbody/fmm/cpu/tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  PARALLEL_FROM = 8192, /* bodies or cells; below, one thread does all */
+  RANGE = 4096,         /* bodies of one piece of a parallel loop */
+  KEY_BITS = 21,        /* of an axis */
+  DIGIT_BITS = 8,       /* of one pass of the sort */
+  DIGITS = 1 << DIGIT_BITS,
+  SORT_THREADS = 64,
+  EXPONENT_LIMIT = 1000, /* keeps powers of two finite whatever the input */
+  ALIGNMENT = 64
+};
+
+/* ---- memory ---- */
+
+static double padded(double bytes) { return ceil(bytes / ALIGNMENT) * ALIGNMENT; }
+
+static size_t row_size(int order) { return ((size_t)NBODY_FMM_MOMENTS(order) + 4 + 3) / 4 * 4; }
+
+/* All arrays have room for fp64. */
+static double body_bytes(double n) {
+  return 2 * padded(n * sizeof(uint64_t)) + 2 * padded(n * sizeof(uint32_t)) + padded((n + 16) * 4 * sizeof(double));
+}
+
+static double cell_bytes(double cells, int order) {
+  return 4 * padded(cells * sizeof(uint32_t)) + 2 * padded(cells) +
+         padded(cells * (double)(4 + row_size(order)) * sizeof(double)) +
+         padded(cells * NBODY_FMM_FIELD(order) * sizeof(double));
+}
+
+/* More than a uniform distribution can have, 8/7 x 8 n / leaf. */
+static double usual_cells(double n, int leaf) { return fmin(10 * n / leaf, 3 * n) + 1024; }
+
+double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings) {
+  return body_bytes(n) + cell_bytes(usual_cells(n, settings->leaf), settings->order);
+}
+
+/* The next array of `memory`. */
+static void *carve(char **next, double bytes) {
+  void *out = *next;
+  *next += (size_t)padded(bytes);
+  return out;
+}
+
+static sim_status take(double bytes, const char *what, int64_t n, void **out) {
+  *out = NULL;
+  if (bytes < (double)(SIZE_MAX / 4)) *out = aligned_alloc(ALIGNMENT, (size_t)padded(bytes));
+  if (*out == NULL) return sim_no_memory("%s of %lld bodies: %.0f MB", what, (long long)n, bytes / 1e6);
+  return SIM_OK;
+}
+
+static sim_status take_cells(nbody_fmm_tree *t, int64_t capacity) {
+  const int order = t->settings.order;
+  const double cells = (double)capacity;
+  void *memory;
+  if (capacity > UINT32_MAX) return sim_no_memory("%lld cells of the multipole tree", (long long)capacity);
+  SIM_TRY(take(cell_bytes(cells, order), "the cells of the multipole tree", t->n, &memory));
+  const nbody_fmm_tree old = *t;
+  char *next = memory;
+  t->first = carve(&next, cells * sizeof *t->first);
+  t->count = carve(&next, cells * sizeof *t->count);
+  t->child = carve(&next, cells * sizeof *t->child);
+  t->parent = carve(&next, cells * sizeof *t->parent);
+  t->children = carve(&next, cells);
+  t->level = carve(&next, cells);
+  t->moments = carve(&next, cells * (double)(4 + t->row) * sizeof(double));
+  t->bounds = (char *)t->moments + (size_t)capacity * t->row * sizeof(double);
+  t->field = carve(&next, cells * NBODY_FMM_FIELD(order) * sizeof(double));
+  if (old.cells > 0) { /* the cells that there are so far */
+    const size_t cells4 = (size_t)old.cells * sizeof(uint32_t);
+    memcpy(t->first, old.first, cells4);
+    memcpy(t->count, old.count, cells4);
+    memcpy(t->child, old.child, cells4);
+    memcpy(t->parent, old.parent, cells4);
+    memcpy(t->children, old.children, (size_t)old.cells);
+    memcpy(t->level, old.level, (size_t)old.cells);
+  }
+  free(t->cell_memory);
+  t->cell_memory = memory;
+  t->capacity = capacity;
+  return SIM_OK;
+}
+
+sim_status nbody_fmm_tree_create(int64_t n, const nbody_fmm_settings *settings, int threads, nbody_fmm_tree *out) {
+  *out = (nbody_fmm_tree){.settings = *settings, .n = n, .threads = threads, .row = row_size(settings->order)};
+  SIM_TRY(take(body_bytes((double)n), "the multipole tree", n, &out->memory));
+  char *next = out->memory;
+  out->key = carve(&next, (double)n * sizeof *out->key);
+  out->other_key = carve(&next, (double)n * sizeof *out->key);
+  out->order = carve(&next, (double)n * sizeof *out->order);
+  out->other_order = carve(&next, (double)n * sizeof *out->order);
+  out->bodies = next;
+  return take_cells(out, (int64_t)usual_cells((double)n, settings->leaf));
+}
+
+void nbody_fmm_tree_destroy(nbody_fmm_tree *tree) {
+  free(tree->memory);
+  free(tree->cell_memory);
+  *tree = (nbody_fmm_tree){0};
+}
+
+/* ---- frame ---- */
+
+static inline double element(sim_dtype dtype, const void *data, int64_t i) {
+  return dtype == SIM_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
+}
+
+/* Least e with |a| < 2^e, within limits; 0 for 0. */
+static int exponent_above(double a) {
+  int exponent = 0;
+  if (a != 0) (void)frexp(a, &exponent);
+  return exponent < -EXPONENT_LIMIT ? -EXPONENT_LIMIT : exponent > EXPONENT_LIMIT ? EXPONENT_LIMIT : exponent;
+}
+
+typedef struct extremes {
+  double low, high;
+} extremes;
+
+/* Of `count` numbers; NaN where one is not a number. */
+static extremes find_extremes(const nbody_fmm_tree *t, sim_dtype dtype, const void *data, int64_t from) {
+  extremes out = {INFINITY, -INFINITY};
+  bool finite = true;
+  const int64_t n = t->n;
+#pragma omp parallel num_threads(t->threads) if (n >= PARALLEL_FROM && t->threads > 1)
+  {
+    extremes mine = {INFINITY, -INFINITY};
+    bool all = true;
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+      const double a = element(dtype, data, from + i);
+      mine.low = a < mine.low ? a : mine.low;
+      mine.high = a > mine.high ? a : mine.high;
+      all = all && isfinite(a);
+    }
+#pragma omp critical(nbody_fmm_extremes)
+    {
+      out.low = mine.low < out.low ? mine.low : out.low;
+      out.high = mine.high > out.high ? mine.high : out.high;
+      finite = finite && all;
+    }
+  }
+  return finite ? out : (extremes){NAN, NAN};
+}
+
+static inline double packed(const nbody_fmm_tree *t, int c, double x, double scale) {
+  const double out = (x - t->origin[c]) * scale;
+  return t->single ? (double)(float)out : out;
+}
+
+static sim_status set_frame(nbody_fmm_tree *t, const nbody_state *state, double softening) {
+  extremes x[3];
+  double extent = 0x1p-10 * softening;
+  for (int c = 0; c < 3; c++) {
+    x[c] = find_extremes(t, state->dtype, state->position, c * t->n);
+    extent = fmax(extent, x[c].high - x[c].low);
+    if (!isfinite(x[c].high)) return sim_fail(SIM_ERR_DIVERGED, "a position is not finite");
+  }
+  t->position = exponent_above(extent);
+  const double unit = ldexp(1, t->position), scale = ldexp(1, -t->position);
+  for (int c = 0; c < 3; c++) {
+    t->origin[c] = unit * trunc((x[c].low / 2 + x[c].high / 2) / unit);
+    t->low[c] = packed(t, c, x[c].low, scale);
+  }
+  t->softening = softening * scale;
+  const double greatest = find_extremes(t, state->dtype, state->mass, 0).high;
+  if (!isfinite(greatest)) return sim_fail(SIM_ERR_DIVERGED, "a mass is not finite");
+  int above = 0;
+  while (ldexp(1, above) < (double)t->n) above++;
+  t->mass = exponent_above(greatest) + above;
+  return SIM_OK;
+}
+
+/* ---- keys and their order ---- */
+
+/* Bit b to bit 3 b. */
+static inline uint64_t spread(uint64_t a) {
+  a = (a | a << 32) & UINT64_C(0x1f00000000ffff);
+  a = (a | a << 16) & UINT64_C(0x1f0000ff0000ff);
+  a = (a | a << 8) & UINT64_C(0x100f00f00f00f00f);
+  a = (a | a << 4) & UINT64_C(0x10c30c30c30c30c3);
+  return (a | a << 2) & UINT64_C(0x1249249249249249);
+}
+
+static void make_keys(nbody_fmm_tree *t, const nbody_state *state) {
+  const int64_t n = t->n;
+  const double scale = ldexp(1, -t->position), most = (1 << KEY_BITS) - 1;
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (n >= PARALLEL_FROM && t->threads > 1)
+  for (int64_t i = 0; i < n; i++) {
+    uint64_t key = 0;
+    for (int c = 0; c < 3; c++) {
+      const double x = packed(t, c, element(state->dtype, state->position, c * n + i), scale);
+      key |= spread((uint64_t)fmin(0x1p21 * (x - t->low[c]), most)) << (2 - c);
+    }
+    t->key[i] = key;
+    t->order[i] = (uint32_t)i;
+  }
+}
+
+/* One pass of the radix sort, from key and order to the other ones; stable. Returns false where all digits are equal.
+ */
+static bool sort_pass(nbody_fmm_tree *t, int shift, int64_t (*offset)[DIGITS], int ranges) {
+  const int64_t n = t->n;
+  memset(offset, 0, sizeof *offset * (size_t)ranges);
+#pragma omp parallel for schedule(static, 1) num_threads(ranges) if (ranges > 1)
+  for (int r = 0; r < ranges; r++)
+    for (int64_t i = n * r / ranges; i < n * (r + 1) / ranges; i++) offset[r][t->key[i] >> shift & (DIGITS - 1)]++;
+  int64_t before = 0;
+  for (int d = 0; d < DIGITS; d++) {
+    int64_t all = 0;
+    for (int r = 0; r < ranges; r++) {
+      const int64_t here = offset[r][d];
+      offset[r][d] = before + all;
+      all += here;
+    }
+    if (all == n) return false;
+    before += all;
+  }
+#pragma omp parallel for schedule(static, 1) num_threads(ranges) if (ranges > 1)
+  for (int r = 0; r < ranges; r++)
+    for (int64_t i = n * r / ranges; i < n * (r + 1) / ranges; i++) {
+      const int64_t to = offset[r][t->key[i] >> shift & (DIGITS - 1)]++;
+      t->other_key[to] = t->key[i];
+      t->other_order[to] = t->order[i];
+    }
+  return true;
+}
+
+static void sort_bodies(nbody_fmm_tree *t) {
+  int64_t offset[SORT_THREADS][DIGITS];
+  int ranges = t->n >= PARALLEL_FROM ? t->threads : 1;
+  if (ranges > SORT_THREADS) ranges = SORT_THREADS;
+  for (int shift = 0; shift < 3 * KEY_BITS; shift += DIGIT_BITS) {
+    if (!sort_pass(t, shift, offset, ranges)) continue;
+    uint64_t *key = t->key;
+    uint32_t *order = t->order;
+    t->key = t->other_key, t->other_key = key;
+    t->order = t->other_order, t->other_order = order;
+  }
+}
+
+static void gather_bodies(nbody_fmm_tree *t, const nbody_state *state) {
+  const int64_t n = t->n;
+  const double scale = ldexp(1, -t->position), mass_scale = ldexp(1, -t->mass);
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (n >= PARALLEL_FROM && t->threads > 1)
+  for (int64_t i = 0; i < n; i++) {
+    double body[4];
+    const int64_t from = t->order[i];
+    for (int c = 0; c < 3; c++) body[c] = packed(t, c, element(state->dtype, state->position, c * n + from), scale);
+    body[3] = element(state->dtype, state->mass, from) * mass_scale;
+    for (int c = 0; c < 4; c++)
+      if (t->single)
+        ((float *)t->bodies)[4 * i + c] = (float)body[c];
+      else
+        ((double *)t->bodies)[4 * i + c] = body[c];
+  }
+}
+
+/* ---- cells ---- */
+
+/* First of bodies first ... last - 1 whose octant at a level (bits from `shift` on) is at least `octant`. */
+static int64_t find_octant(const uint64_t *key, int64_t first, int64_t last, int shift, uint64_t octant) {
+  while (first < last) {
+    const int64_t middle = first + (last - first) / 2;
+    if ((key[middle] >> shift & 7) < octant)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return first;
+}
+
+static void add_cell(nbody_fmm_tree *t, int64_t first, int64_t last, int level, int64_t parent) {
+  const int64_t cell = t->cells++;
+  t->first[cell] = (uint32_t)first;
+  t->count[cell] = (uint32_t)(last - first);
+  t->child[cell] = 0;
+  t->parent[cell] = (uint32_t)parent;
+  t->children[cell] = 0;
+  t->level[cell] = (uint8_t)level;
+}
+
+static void split(nbody_fmm_tree *t, int64_t cell, int level) {
+  const int shift = 3 * (KEY_BITS - 1 - level);
+  const int64_t end = (int64_t)t->first[cell] + t->count[cell];
+  t->child[cell] = (uint32_t)t->cells;
+  for (int64_t first = t->first[cell]; first < end;) {
+    const int64_t last = find_octant(t->key, first, end, shift, (t->key[first] >> shift & 7) + 1);
+    add_cell(t, first, last, level + 1, cell);
+    first = last;
+  }
+  t->children[cell] = (uint8_t)(t->cells - t->child[cell]);
+}
+
+static sim_status make_cells(nbody_fmm_tree *t) {
+  const int leaf = t->settings.leaf;
+  int full = 0; /* cells of a level below this one split if they have more than one body */
+  while (ldexp(leaf, 3 * full) < (double)t->n) full++;
+  t->cells = 0;
+  t->greatest_leaf = 0;
+  add_cell(t, 0, t->n, 0, 0);
+  t->level_first[0] = 0;
+  int level = 0;
+  for (; t->level_first[level] < t->cells; level++) {
+    const int64_t end = t->level_first[level + 1] = t->cells;
+    for (int64_t cell = t->level_first[level]; cell < end; cell++) {
+      const int64_t count = t->count[cell];
+      if (level < NBODY_FMM_LEVEL_MAX && count > (level < full ? 1 : leaf)) {
+        if (t->capacity < t->cells + 8) SIM_TRY(take_cells(t, 3 * t->capacity / 2));
+        split(t, cell, level);
+      } else if (count > t->greatest_leaf)
+        t->greatest_leaf = count;
+    }
+  }
+  t->levels = level;
+  return SIM_OK;
+}
+
+sim_status nbody_fmm_tree_build(nbody_fmm_tree *t, const nbody_state *state, double softening, bool single) {
+  t->single = single;
+  SIM_TRY(set_frame(t, state, softening));
+  make_keys(t, state);
+  sort_bodies(t);
+  gather_bodies(t, state);
+  return make_cells(t);
+}

@@ -1,0 +1,46 @@
+/* The tree of the fast multipole method on the CPU: frame, keys, order of the bodies, cells. See fmm.h. */
+#ifndef NBODY_FMM_TREE_H
+#define NBODY_FMM_TREE_H
+
+#include "kernels/nbody/fmm/fmm.h"
+#include "kernels/nbody/solver.h"
+
+/* Cells are numbered level by level. `real` is float or double, as `single` says. */
+typedef struct nbody_fmm_tree {
+  nbody_fmm_settings settings;
+  int64_t n;
+  bool single;
+  int threads;
+  /* frame: X = (x - origin) 2^-position; masses are divided by 2^mass; softening in units of the box */
+  double origin[3], low[3], softening;
+  int position, mass;
+  /* bodies in the order of keys */
+  uint64_t *key, *other_key;     /* [n]; the second of each is scratch of the sort */
+  uint32_t *order, *other_order; /* [n]: number in the state */
+  void *bodies;                  /* real [n][4]: x y z m, 64-byte aligned */
+  /* cells */
+  int64_t cells, capacity, greatest_leaf;
+  int levels;
+  int64_t level_first[NBODY_FMM_LEVEL_MAX + 2]; /* of the first cell of a level; [levels]: cells */
+  uint32_t *first, *count;                      /* [capacity]: bodies of a cell */
+  uint32_t *child, *parent;                     /* [capacity]: first child; parent (of the root: 0) */
+  uint8_t *children, *level;                    /* [capacity]: 0 children: a leaf */
+  void *bounds;                                 /* real [capacity][4]: centre, radius */
+  void *moments; /* real [capacity][row]: centre, edge, moments; row is a multiple of 4 */
+  void *field;   /* real [capacity][NBODY_FMM_FIELD(P)] */
+  size_t row;
+  void *memory, *cell_memory; /* owners of the arrays of bodies, and of cells */
+} nbody_fmm_tree;
+
+/* Bytes of a tree of n bodies whose number of cells is as the greatest that is usual. */
+double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings);
+/* SIM_ERR_NO_MEMORY. The caller destroys the tree in any case. */
+sim_status nbody_fmm_tree_create(int64_t n, const nbody_fmm_settings *settings, int threads,
+                                 nbody_fmm_tree *out) SIM_MUST_CHECK;
+void nbody_fmm_tree_destroy(nbody_fmm_tree *tree);
+/* Bodies and cells of the state as it is; bounds, moments and fields are left. SIM_ERR_NO_MEMORY, SIM_ERR_DIVERGED
+ * where a position or mass is not finite. */
+sim_status nbody_fmm_tree_build(nbody_fmm_tree *tree, const nbody_state *state, double softening,
+                                bool single) SIM_MUST_CHECK;
+
+#endif

@@ -24,8 +24,6 @@ extern "C" {
 #include <cuda_runtime.h>
 #include <vector>
 
-extern "C" const nbody_solver nbody_fmm_cuda;
-
 enum { SAMPLES = 1000, THREADS = 256 };
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
@@ -246,6 +244,7 @@ static void bench(int64_t n, const request &r) {
   options.single_pairs = strcmp(r.precision, "double") != 0;
   options.G = 1;
   options.softening = r.softening;
+  options.fmm = r.settings;
   nbody_state state = {};
   state.n = n;
   state.dtype = narrow_state ? SIM_F32 : SIM_F64;
@@ -259,14 +258,16 @@ static void bench(int64_t n, const request &r) {
     place<<<blocks, THREADS, 0, stream()>>>((int)n, r.distribution, (double *)state.mass, (double *)state.position);
   must(sim_queue_cuda.finish() == SIM_OK, "bodies");
   nbody_solver_work *work;
-  must(nbody_fmm_cuda_create(&options, &state, &r.settings, &work) == SIM_OK, "create");
+  must(nbody_fmm_cuda.create(&options, &state, &work) == SIM_OK, "create");
   nbody_raw_force raw;
   nbody_fmm_cuda.accelerate(work, false, &raw);
   nbody_fmm_use use;
   must(nbody_fmm_cuda_use(work, &use) == SIM_OK, "a force");
   const uint64_t digest = digest_of(&state);
   const error_summary e = errors_of(&state, r.softening, raw.unit);
-  const double ms = time_graph(work, n < 300000 ? 8 : 1), bytes = nbody_fmm_cuda_bytes(&options, &r.settings);
+  const double ms = time_graph(work, n < 300000 ? 8 : 1);
+  double host, bytes;
+  nbody_fmm_cuda.bytes(&options, &host, &bytes);
   must(nbody_fmm_cuda_use(work, &use) == SIM_OK, "a force");
   const bool same = digest_of(&state) == digest;
   printf(

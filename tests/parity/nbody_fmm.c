@@ -15,8 +15,6 @@
 
 #include <cmocka.h>
 
-extern const nbody_solver nbody_fmm_cuda;
-
 static void must(sim_status status) {
   if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
 }
@@ -100,7 +98,7 @@ static double compute(const system_of *s, precision p, const nbody_fmm_settings 
   const nbody_direct_plan plan = {.method = NBODY_DIRECT_REFERENCE};
   nbody_solver_work *work;
   if (settings != NULL)
-    must(nbody_fmm_cuda_create(&options, &state, settings, &work));
+    must(nbody_fmm_cuda.create(&options, &state, &work));
   else
     must(nbody_direct_cuda_create(&options, &state, &plan, &work));
   nbody_raw_force raw;
@@ -111,10 +109,37 @@ static double compute(const system_of *s, precision p, const nbody_fmm_settings 
   for (size_t k = 0; k < 3 * n; k++) a[k] *= raw.unit;
   const double energy = solver->potential(work);
   must(sim_queue_cuda.finish());
+  if (settings != NULL) must(solver->check(work));
   solver->destroy(&work);
   void *const arrays[] = {state.mass, state.position, state.velocity, acceleration};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sim_backend_cuda.free(arrays[k]);
   return energy;
+}
+
+/* In fp64 the CPU's multipoles have the same bits. The energy is a sum of n terms of one sign in another order: the GPU
+ * adds at most n / 25 + 64 times one after the other, the CPU less often. */
+static void expect_cpu(const system_of *s, const nbody_fmm_settings *settings, const char *what) {
+  const size_t n = (size_t)s->n;
+  double *a = need(3 * n), *b = need(3 * n);
+  const double energy = compute(s, DOUBLE, settings, a);
+  const nbody_options options = {
+      .n = s->n, .isa = sim_isa_best(), .threads = 2, .G = 2, .softening = s->softening, .spread = 1, .fmm = *settings};
+  nbody_state state = {.n = s->n, .dtype = SIM_F64, .mass = s->mass, .position = s->position, .acceleration = b};
+  nbody_solver_work *work;
+  nbody_raw_force raw;
+  must(nbody_fmm_cpu.create(&options, &state, &work));
+  nbody_fmm_cpu.accelerate(work, false, &raw);
+  must(nbody_fmm_cpu.check(work));
+  assert_int_equal(raw.kind, NBODY_FORCE_FINAL);
+  for (size_t k = 0; k < 3 * n; k++)
+    if (memcmp(&a[k], &b[k], sizeof *a) != 0)
+      fail_msg("%s, order %d: component %zu of %zu is %.17g, on the CPU %.17g", what, settings->order, k, 3 * n, a[k],
+               b[k]);
+  const double should = nbody_fmm_cpu.potential(work);
+  if (!(fabs(energy - should) <= ((double)n / 12 + 128) * 0x1p-53 * fabs(should)))
+    fail_msg("%s, order %d: energy %.17g, on the CPU %.17g", what, settings->order, energy, should);
+  nbody_fmm_cpu.destroy(&work);
+  free(a), free(b);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -147,6 +172,7 @@ static void expect_exact(const system_of *s, int leaf, const char *what) {
       const nbody_fmm_settings settings = {order, 0.8, 1.5, leaf};
       const double energy = compute(s, p, &settings, a);
       errors_of(a, b, s->n, error);
+      if (p == DOUBLE) expect_cpu(s, &settings, what);
       /* fp32: about 10 roundings in a term and fewer than 2 n in a sum of terms that partly cancel */
       const double allowed = p == DOUBLE ? 1e-13 * s->n : 0x1p-24 * (20 + 2 * s->n);
       if (!(error[s->n - 1] <= allowed))
@@ -183,6 +209,7 @@ static void test_exact(void **state) {
 static void expect_close(const system_of *s, const char *what) {
   double *a = need(3 * (size_t)s->n), *b = need(3 * (size_t)s->n), *error = need((size_t)s->n);
   compute(s, DOUBLE, NULL, b);
+  expect_cpu(s, &usual, what);
   for (precision p = SINGLE; p < PRECISIONS; p++) {
     compute(s, p, &usual, a);
     for (int k = 0; k < 3 * s->n; k++)
@@ -255,6 +282,19 @@ static void test_same_bits(void **state) {
   drop(&s);
 }
 
+/* Orders, angles and leaves; without softening too. */
+static void test_cpu(void **state) {
+  (void)state;
+  for (int softened = 0; softened < 2; softened++) {
+    system_of s = plummer(20000, softened * 0.01, 1e3);
+    for (int order = NBODY_FMM_ORDER_MIN; order <= NBODY_FMM_ORDER_MAX; order++) {
+      const nbody_fmm_settings settings[] = {{order, 0.8, 1.5, 64}, {order, 0.6, 1, 8}};
+      for (int k = 0; k < 2; k++) expect_cpu(&s, &settings[k], "a Plummer sphere");
+    }
+    drop(&s);
+  }
+}
+
 /* Errors of the design at 10^5 bodies: median, and 99.9 %; each order is better by more than 2.5 than the one before.
  */
 static void test_errors(void **state) {
@@ -288,7 +328,7 @@ int main(void) {
   if (missing != 0) return missing;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_exact),     cmocka_unit_test(test_collapsed), cmocka_unit_test(test_coincident),
-      cmocka_unit_test(test_same_bits), cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_same_bits), cmocka_unit_test(test_cpu),       cmocka_unit_test(test_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,10 @@ typedef struct nbody_fmm_settings {
   int leaf;      /* most bodies of a leaf */
 } nbody_fmm_settings;
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The cheapest settings whose median error and 99.9 % are usually below these; NaN: the error that a scenario without
  * one has, and any tail. */
 nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail);
@@ -79,5 +83,9 @@ typedef struct nbody_fmm_estimate {
 } nbody_fmm_estimate;
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_fmm_settings *settings, sim_backend_kind kind, bool single,
                                           double n);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

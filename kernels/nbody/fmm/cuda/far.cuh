@@ -51,7 +51,7 @@ template <typename real> struct fmm_walk {
       } else {
         s = atomicAdd(&t.counters->segments, 1u);
         if (s >= t.segments_most) {
-          atomicOr(&t.counters->failed, (unsigned)NBODY_FMM_SEGMENTS_FULL);
+          fmm_fail(t, NBODY_FMM_SEGMENTS_FULL);
           s = FMM_NONE;
         }
       }

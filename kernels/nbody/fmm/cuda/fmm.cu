@@ -15,10 +15,10 @@ int nbody_fmm_cuda_blocks = 0;
 struct nbody_solver_work {
   nbody_options options;
   nbody_state state;
-  nbody_fmm_settings settings;
   double mass_unit; /* a power of two */
   char description[96];
-  void *memory; /* one piece for all arrays, on the device */
+  void *memory;    /* one piece for all arrays, on the device */
+  unsigned *alarm; /* on the host, written by the device: what had no room, since the last check */
 };
 
 /* ---- memory ---- */
@@ -47,7 +47,8 @@ static size_t take(size_t *total, double count, size_t size) {
 
 /* Cells: bodies that fill a level evenly have at most 64/7 cells for each full leaf. Lists: measured for Plummer
  * spheres at theta 0.8 and w 1.5 as 0.1 segments a body with leaves of 64, and with the volume that is not accepted. */
-template <typename real> static layout layout_of(const nbody_options *options, const nbody_fmm_settings *settings) {
+template <typename real> static layout layout_of(const nbody_options *options) {
+  const nbody_fmm_settings *settings = &options->fmm;
   const double n = (double)options->n, leaves = n / settings->leaf;
   const double reach = (1 + settings->weight) / 2.5 * 0.8 / settings->theta;
   const nbody_fmm_stages<real> stages = stages_of<real>(settings->order);
@@ -82,12 +83,12 @@ template <typename real> static nbody_fmm_tree<real> tree_of(const nbody_solver_
   char *const at = (char *)w->memory;
   nbody_fmm_tree<real> t = {};
   t.n = (int)w->options.n;
-  t.leaf = w->settings.leaf;
-  for (double cells = w->settings.leaf; cells < (double)t.n; cells *= 8) t.dense_level++;
+  t.leaf = w->options.fmm.leaf;
+  for (double cells = w->options.fmm.leaf; cells < (double)t.n; cells *= 8) t.dense_level++;
   t.cells_most = l.cells;
   t.segments_most = l.segments;
-  t.weight = (real)w->settings.weight;
-  t.theta2 = (real)w->settings.theta * (real)w->settings.theta;
+  t.weight = (real)w->options.fmm.weight;
+  t.theta2 = (real)w->options.fmm.theta * (real)w->options.fmm.theta;
   t.frame = (nbody_fmm_frame *)(at + l.frame);
   t.counters = (nbody_fmm_counters *)(at + l.counters);
   t.body = (typename nbody_fmm_tree<real>::body_type *)(at + l.body);
@@ -102,39 +103,45 @@ template <typename real> static nbody_fmm_tree<real> tree_of(const nbody_solver_
   t.pool = (unsigned *)(at + l.pool);
   t.next = (unsigned *)(at + l.next);
   t.status = (unsigned long long *)(at + l.status);
+  t.alarm = w->alarm;
   return t;
 }
 
 /* The potential is always in fp64, in the same memory. */
-double nbody_fmm_cuda_bytes(const nbody_options *options, const nbody_fmm_settings *settings) {
-  const double wide = (double)layout_of<double>(options, settings).total;
-  return options->single_pairs ? fmax(wide, (double)layout_of<float>(options, settings).total) : wide;
+static void bytes(const nbody_options *options, double *host, double *device) {
+  *host = sizeof(unsigned);
+  *device = (double)layout_of<double>(options).total;
+  if (options->single_pairs) *device = fmax(*device, (double)layout_of<float>(options).total);
 }
 
 static void destroy(nbody_solver_work **work) {
   if (*work == NULL) return;
   sim_backend_cuda.free((*work)->memory);
+  sim_backend_cuda.free_host((*work)->alarm);
   free(*work);
   *work = NULL;
 }
 
-sim_status nbody_fmm_cuda_create(const nbody_options *options, const nbody_state *state,
-                                 const nbody_fmm_settings *settings, nbody_solver_work **out) {
+static sim_status create(const nbody_options *options, const nbody_state *state, nbody_solver_work **out) {
   nbody_solver_work *w = *out = (nbody_solver_work *)calloc(1, sizeof *w);
   if (w == NULL) return sim_no_memory("the fast multipole method");
   w->options = *options;
   w->state = *state;
-  w->settings = *settings;
-  snprintf(w->description, sizeof w->description, "order %d, theta %g, weight %g, leaves of %d", settings->order,
-           settings->theta, settings->weight, settings->leaf);
+  snprintf(w->description, sizeof w->description, "leaves of %d", options->fmm.leaf);
   nbody_range mass;
-  sim_status status = sim_backend_cuda.alloc((size_t)nbody_fmm_cuda_bytes(options, settings), &w->memory);
+  double host, device;
+  void *alarm = NULL;
+  bytes(options, &host, &device);
+  sim_status status = sim_backend_cuda.alloc((size_t)device, &w->memory);
+  if (status == SIM_OK) status = sim_backend_cuda.alloc_host(sizeof *w->alarm, &alarm);
+  w->alarm = (unsigned *)alarm;
   if (status == SIM_OK) status = nbody_cuda_range(state->mass, state->dtype, 0, (size_t)state->n, &mass);
   if (status == SIM_OK) status = sim_queue_cuda.status();
   if (status != SIM_OK) {
     destroy(out);
     return status;
   }
+  *w->alarm = 0;
   double bodies = 1;
   while (bodies < (double)options->n) bodies *= 2;
   w->mass_unit = nbody_power_above(mass.high) * bodies;
@@ -168,9 +175,9 @@ static void queue_fields(nbody_solver_work *w, const layout &l, const nbody_fmm_
 }
 
 template <typename real> static void queue_accelerations(nbody_solver_work *w) {
-  const nbody_fmm_stages<real> stages = stages_of<real>(w->settings.order);
+  const nbody_fmm_stages<real> stages = stages_of<real>(w->options.fmm.order);
   nbody_fmm_tree<real> t;
-  queue_fields(w, layout_of<real>(&w->options, &w->settings), stages, false, &t);
+  queue_fields(w, layout_of<real>(&w->options), stages, false, &t);
   stages.near(&t, w->state.acceleration);
 }
 
@@ -186,22 +193,21 @@ static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
   out->unit = w->options.G * w->mass_unit;
 }
 
-/* Waits. A failure is kept by the backend, and ends the run. */
-static sim_status read_counters(const nbody_solver_work *w, const layout &l, nbody_fmm_counters *out) {
-  SIM_TRY(sim_backend_cuda.copy(out, (const char *)w->memory + l.counters, sizeof *out));
-  if (out->failed != 0)
-    sim_cuda_failed(cudaErrorMemoryAllocation, "fast multipole method",
-                    (out->failed & NBODY_FMM_CELLS_FULL) != 0
-                        ? "the tree has more cells than memory was taken for: bodies are very unevenly spread"
-                        : "the lists of cells are longer than memory was taken for: ask for a larger error");
-  return sim_queue_cuda.status();
+static sim_status check(nbody_solver_work *w) {
+  const unsigned failed = *(volatile unsigned *)w->alarm;
+  *(volatile unsigned *)w->alarm = 0;
+  if (failed == 0) return SIM_OK;
+  return sim_fail(SIM_ERR_NO_MEMORY, (failed & NBODY_FMM_CELLS_FULL) != 0
+                                         ? "fast multipoles: the bodies are so unevenly spread that the tree has more "
+                                           "cells than memory was taken for: take gravity.solver = \"direct\""
+                                         : "fast multipoles: the lists of cells are longer than memory was taken for: "
+                                           "take a larger gravity.error, or gravity.solver = \"direct\"");
 }
 
 sim_status nbody_fmm_cuda_use(const nbody_solver_work *w, nbody_fmm_use *out) {
-  const layout l = w->options.single_pairs ? layout_of<float>(&w->options, &w->settings)
-                                           : layout_of<double>(&w->options, &w->settings);
+  const layout l = w->options.single_pairs ? layout_of<float>(&w->options) : layout_of<double>(&w->options);
   nbody_fmm_counters counters;
-  SIM_TRY(read_counters(w, l, &counters));
+  SIM_TRY(sim_backend_cuda.copy(&counters, (const char *)w->memory + l.counters, sizeof counters));
   *out = {};
   out->cells = counters.level_begin[NBODY_FMM_LEVEL_MAX + 1];
   out->cells_most = l.cells;
@@ -214,19 +220,17 @@ sim_status nbody_fmm_cuda_use(const nbody_solver_work *w, nbody_fmm_use *out) {
 }
 
 static double potential(nbody_solver_work *w) {
-  const layout l = layout_of<double>(&w->options, &w->settings);
-  const nbody_fmm_stages<double> stages = stages_of<double>(w->settings.order);
+  const layout l = layout_of<double>(&w->options);
+  const nbody_fmm_stages<double> stages = stages_of<double>(w->options.fmm.order);
   double *const of_cell = (double *)((char *)w->memory + l.of_cell), *const result =
                                                                          (double *)((char *)w->memory + l.result);
   nbody_fmm_tree<double> t;
-  nbody_fmm_counters counters;
   queue_fields(w, l, stages, true, &t);
   sim_cuda_failed(cudaMemsetAsync(of_cell, 0, l.cells * sizeof(double), (cudaStream_t)sim_cuda_stream()),
                   "cudaMemsetAsync", "the potential");
   stages.potential(&t, of_cell);
   nbody_reduce_partials<add>(of_cell, 1, (int)l.cells, result);
   double sum = 0;
-  if (read_counters(w, l, &counters) != SIM_OK) return NAN;
   if (sim_backend_cuda.copy(&sum, result, sizeof sum) != SIM_OK) return NAN;
   return -0.5 * w->options.G * w->mass_unit * w->mass_unit * sum;
 }
@@ -235,15 +239,39 @@ static const char *describe(const nbody_solver_work *w) { return w->description;
 
 /* ---- the table ---- */
 
+static sim_status supports(const nbody_options *options) {
+  if (options->laws.pair != NULL)
+    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" is for gravity, not for a custom law: take \"direct\"");
+  if (options->jerk)
+    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" gives no time derivative of forces, which hermite4 "
+                                      "needs: take \"direct\", or scheme = \"leapfrog\" or \"yoshida4\"");
+  if (options->n > NBODY_FMM_CUDA_MOST)
+    return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %lld that gravity.solver = \"fmm\" takes on cuda",
+                    (double)options->n, (long long)NBODY_FMM_CUDA_MOST);
+  return SIM_OK;
+}
+
+static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(&options->fmm, SIM_BACKEND_CUDA, options->single_pairs, n);
+  *out = {};
+  out->interactions = n * (cost.far + cost.near);
+  out->rate = out->interactions / cost.seconds;
+  return SIM_OK;
+}
+
 static constexpr nbody_solver make_table() {
   nbody_solver table = {};
-  table.name = "fast multipole method";
+  table.name = "fast multipoles";
+  table.supports = supports;
+  table.bytes = bytes;
+  table.estimate = estimate;
+  table.create = create;
   table.destroy = destroy;
   table.describe = describe;
   table.accelerate = accelerate;
   table.potential = potential;
+  table.check = check;
   return table;
 }
 
-extern const nbody_solver nbody_fmm_cuda;
 const nbody_solver nbody_fmm_cuda = make_table();

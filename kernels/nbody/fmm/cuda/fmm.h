@@ -32,6 +32,9 @@ typedef struct nbody_fmm_counters {
   unsigned failed;                               /* stays */
 } nbody_fmm_counters;
 
+/* Most bodies with 31-bit indices. */
+#define NBODY_FMM_CUDA_MOST (INT64_C(1) << 30)
+
 /* What a step took. */
 typedef struct nbody_fmm_use {
   unsigned cells, cells_most, segments, segments_most, levels;
@@ -41,13 +44,8 @@ typedef struct nbody_fmm_use {
 extern "C" {
 #endif
 
-/* nbody_solver.create with settings of the caller's, for tests and benchmarks. */
-sim_status nbody_fmm_cuda_create(const nbody_options *options, const nbody_state *state,
-                                 const nbody_fmm_settings *settings, nbody_solver_work **out) SIM_MUST_CHECK;
 /* Waits for the last step. SIM_ERR_DEVICE. */
 sim_status nbody_fmm_cuda_use(const nbody_solver_work *work, nbody_fmm_use *out) SIM_MUST_CHECK;
-/* Bytes on the device. */
-double nbody_fmm_cuda_bytes(const nbody_options *options, const nbody_fmm_settings *settings);
 /* Most thread blocks of the stages after the tree, for tests that show that results do not depend on them; 0: as many
  * as fit. */
 extern int nbody_fmm_cuda_blocks;

@@ -103,7 +103,7 @@ template <typename real> static __global__ void __launch_bounds__(THREADS) split
     const unsigned children = (unsigned)__popc(mine), child = first + (unsigned)__popc(mine & ((1u << octant) - 1));
     const bool fits = first + children <= t.cells_most;
     if (octant == 0 && fits) t.cell[c].z = fmm_range(first, children);
-    if (octant == 0 && !fits) atomicOr(&counters->failed, (unsigned)NBODY_FMM_CELLS_FULL);
+    if (octant == 0 && !fits) fmm_fail(t, NBODY_FMM_CELLS_FULL);
     if (filled && child < t.cells_most) {
       t.cell[child] = make_uint4(from, to - from, 0, fits ? c : 0); /* who does not fit must still have a parent */
       t.level[child] = (unsigned char)(level + 1);

@@ -37,10 +37,17 @@ template <typename real> struct nbody_fmm_tree {
   unsigned *pool;             /* [segments_most][FMM_SEGMENT] */
   unsigned *next;             /* [segments_most]: the segment after it in its list */
   unsigned long long *status; /* of tiles of a level */
+  unsigned *alarm;            /* on the host: a copy of counters->failed */
 };
 
 /* A run of 1 to 8 cells in one word; cells are fewer than 2^29. */
 __device__ inline unsigned fmm_range(unsigned first, unsigned count) { return first << 3 | (count - 1); }
+
+/* The step has failed: its accelerations will be NaN, and the host hears of it. */
+template <typename real> __device__ void fmm_fail(const nbody_fmm_tree<real> &t, unsigned what) {
+  atomicOr(&t.counters->failed, what);
+  *(volatile unsigned *)t.alarm = what;
+}
 
 __device__ inline unsigned fmm_lane() { return threadIdx.x % 32; }
 

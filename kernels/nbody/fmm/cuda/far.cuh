@@ -1,6 +1,7 @@
 /* Lists and M2L: a warp a target cell. It tests 32 candidates at a time, queues the accepted ones in shared memory, and
- * for each 32 of them does one M2L a lane, while the moments of the next 32 are copied into shared memory. Cells wait
- * for the open list of their parent only, so that all levels are one launch. Device code. */
+ * for each 32 of them does one M2L a lane, while the moments of the next 32, and what the walk needs of its next 32
+ * candidates, are copied into shared memory. Cells wait for the open list of their parent only, so that all levels are
+ * one launch. Device code. */
 #ifndef NBODY_FMM_CUDA_FAR_CUH
 #define NBODY_FMM_CUDA_FAR_CUH
 
@@ -23,6 +24,8 @@ template <typename real, int P> struct fmm_far_room {
   real d[3][64]; /* accepted: from their centre of expansion to that of the target */
   unsigned source[64];
   unsigned candidate[8 * FMM_SEGMENT];
+  typename nbody_fmm_tree<real>::body_type sphere[32]; /* of the next candidates, and their cells */
+  uint4 cell[32];
   unsigned opened[64], paired[64]; /* waiting entries of two lists */
 };
 
@@ -194,7 +197,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
     unsigned queued = 0, coming = 0, turn = 0;
     real d[3] = {0, 0, 0};
     int coarser = 0;
-    bool more = true, published = !inner;
+    bool more = true, published = !inner, ahead = false; /* whether the next spheres and cells were asked for */
     for (;;) {
       while (more && queued < 32) {
         if (at >= listed) {
@@ -227,7 +230,12 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
         at += 32;
         typename nbody_fmm_tree<real>::body_type other = sphere;
         unsigned children = 0;
-        if (is) other = t.sphere[source], children = t.cell[source].z; /* at once, for this waits for memory */
+        if (ahead) {
+          fmm_copies_wait<0>();
+          if (is) other = room.sphere[lane], children = room.cell[lane].z;
+          ahead = false;
+        } else if (is)
+          other = t.sphere[source], children = t.cell[source].z;
         const real dx = sphere.x - other.x, dy = sphere.y - other.y, dz = sphere.z - other.z;
         const bool accepted = is && fmm_accepts(t.weight, sphere.w, other.w, t.theta2, dx, dy, dz);
         const unsigned mask = __ballot_sync(~0u, accepted);
@@ -261,6 +269,14 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
           fmm_copy16(room.rows[turn][row] + 16 * piece,
                      (const char *)t.moment + (size_t)room.source[row] * ROW + 16 * piece);
         }
+      }
+      if (more && at < listed) { /* they come while the warp computes */
+        if (at + lane < listed) {
+          const unsigned source = room.candidate[at + lane];
+          fmm_copy_body(&room.sphere[lane], t.sphere + source);
+          fmm_copy16(&room.cell[lane], t.cell + source);
+        }
+        ahead = true;
       }
       fmm_copies_end();
       const bool rest = lane + 32 < queued;

@@ -31,12 +31,6 @@ struct fmm_piece {
   unsigned total;
 };
 
-__device__ inline void fmm_copy_body(float4 *to, const float4 *from) { fmm_copy16(to, from); }
-__device__ inline void fmm_copy_body(double_quad *to, const double_quad *from) {
-  fmm_copy16(to, from);
-  fmm_copy16((char *)to + 16, (const char *)from + 16);
-}
-
 /* Begins to copy bodies begin ... begin + FMM_TILE - 1 of the piece, which begin in the cell of lane *cell or later;
  * *cell: the first cell that the next tile needs. The end is filled up with bodies without mass, far away. */
 template <typename body_type>

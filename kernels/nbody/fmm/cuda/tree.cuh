@@ -104,6 +104,12 @@ __device__ inline void fmm_copy16(void *shared, const void *global) {
 #endif
 }
 
+__device__ inline void fmm_copy_body(float4 *to, const float4 *from) { fmm_copy16(to, from); }
+__device__ inline void fmm_copy_body(double_quad *to, const double_quad *from) {
+  fmm_copy16(to, from);
+  fmm_copy16((char *)to + 16, (const char *)from + 16);
+}
+
 /* Ends a group of copies. */
 __device__ inline void fmm_copies_end() {
 #if __CUDA_ARCH__ >= 800

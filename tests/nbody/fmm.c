@@ -213,8 +213,9 @@ static void few_bodies(void **unused) {
 
 /* ---- error ---- */
 
-/* The error falls as theta^P, and by more than 2.5 with each order at theta 0.5; medians of 8000 bodies vary by some percent, so
- * that the slope between theta 0.8 and 0.5 is known to 0.3 and a little more, as neither end is a limit. */
+/* The error falls as theta^P, and at 0.5 by more than 2.5 with each order. Medians of 30000 bodies vary by some
+ * percent, so that the slope between 0.8 and 0.5 is known to 0.1; cells that are barely apart at 0.8 add to it, up to
+ * 0.6. */
 static void error_falls(void **unused) {
   (void)unused;
   bodies b = plummer(30000);
@@ -223,8 +224,6 @@ static void error_falls(void **unused) {
     const asked wide = with(order, 0.8, 32), narrow = with(order, 0.5, 32);
     const double at_wide = measure(&b, &wide).median, at_narrow = measure(&b, &narrow).median;
     const double slope = log(at_wide / at_narrow) / log(0.8 / 0.5);
-    if (getenv("SHOW"))
-      printf("order %d: median error %.3g at 0.8, %.3g at 0.5, slope %.2f\n", order, at_wide, at_narrow, slope);
     if (!(fabs(slope - order) < 0.7) || !(at_narrow < before / 2.5))
       fail_msg("order %d: median error %.3g at 0.8, %.3g at 0.5, slope %.2f", order, at_wide, at_narrow, slope);
     before = at_narrow;
@@ -232,10 +231,11 @@ static void error_falls(void **unused) {
   drop(&b);
 }
 
-/* Every error that can be asked for is kept, median and 99.9 %, by three distributions in each precision. */
+/* Every error that can be asked for is kept by three distributions in each precision; that of 99.9 % is 10 to 100 times
+ * the median, and 300 where a table row has it so. */
 static void error_asked(void **unused) {
   (void)unused;
-  static const double errors_asked[] = {1e-2, 2e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6};
+  static const double errors_asked[] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6};
   bodies (*const make[])(int) = {plummer, uniform_cube, galaxies};
   for (int k = 0; k < 3; k++) {
     bodies b = make[k](30000);
@@ -248,7 +248,6 @@ static void error_asked(void **unused) {
         how.single = single;
         double *a = force(&nbody_fmm_cpu, &b, &how, NULL);
         const errors e = errors_of(a, exact, b.n);
-        if (getenv("SHOW")) printf("%d %g %d: %.2e %.2e %.2e\n", k, errors_asked[i], single, e.median, e.tail, e.worst);
         if (!(e.median < errors_asked[i]) || !(e.tail < fmax(3e-4, 300 * errors_asked[i])))
           fail_msg("system %d, error %g asked, %s: median %.3g, 99.9 %% %.3g", k, errors_asked[i],
                    single ? "single" : "double", e.median, e.tail);

@@ -31,7 +31,7 @@ static double draw(void) {
   return (double)(int64_t)state * 0x1p-63;
 }
 
-/* Powers of coefficient i, by the order that generate.c states. */
+/* Powers of coefficient i, in the order of cmake/fmm_operators.c. */
 static void powers(int i, int k[3]) {
   for (int rank = 0;; rank++)
     for (k[0] = rank; k[0] >= 0; k[0]--)

@@ -136,7 +136,7 @@ static extremes find_extremes(const nbody_fmm_tree *t, sim_dtype dtype, const vo
       mine.high = a > mine.high ? a : mine.high;
       all = all && isfinite(a);
     }
-#pragma omp critical(nbody_fmm_extremes)
+#pragma omp critical
     {
       out.low = mine.low < out.low ? mine.low : out.low;
       out.high = mine.high > out.high ? mine.high : out.high;

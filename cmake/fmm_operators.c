@@ -225,7 +225,7 @@ static void write_l2p(int P) {
 
 int main(void) {
   fill_indices();
-  printf("/* Made by kernels/nbody/fmm/generate.c; see kernels/nbody/fmm/operators.h. */\n\n");
+  printf("/* Made by cmake/fmm_operators.c; see kernels/nbody/fmm/operators.h. */\n\n");
   for (int P = NBODY_FMM_ORDER_MIN; P <= NBODY_FMM_ORDER_MAX; P++) {
     write_p2m(P);
     write_m2m(P);

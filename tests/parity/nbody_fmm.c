@@ -85,7 +85,8 @@ static void *on_device(const double *data, size_t count, bool single) {
 static double compute(const system_of *s, precision p, const nbody_fmm_settings *settings, double *a) {
   const size_t n = (size_t)s->n;
   const nbody_options options = {
-      .n = s->n, .single_pairs = p != DOUBLE, .G = 2, .softening = s->softening, .spread = 1};
+      .n = s->n, .single_pairs = p != DOUBLE, .G = 2, .softening = s->softening, .spread = 1,
+      .fmm = settings != NULL ? *settings : (nbody_fmm_settings){0}};
   nbody_state state = {.n = s->n,
                        .dtype = p == SINGLE ? SIM_F32 : SIM_F64,
                        .mass = on_device(s->mass, n, p == SINGLE),
